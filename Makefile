@@ -1,0 +1,71 @@
+# Every target works from a fresh clone with nothing but Python 3.11+ and make.
+PYTHON ?= python3
+PORT   ?= 8700
+BIN    := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint types architecture check bench lock schema clean
+
+help:  ## Show these targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+run: .venv/installed-local  ## Start Signet on its own Postgres at http://127.0.0.1:$(PORT)
+	@exec $(BIN)/signet run --port $(PORT) --end-with-parent
+
+test: .venv/installed-dev  ## All tests, in parallel, on a throw-away Postgres
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed-dev
+	$(BIN)/mypy
+
+architecture: .venv/installed-dev
+	$(BIN)/lint-imports
+
+check: lint types architecture .venv/installed-dev  ## Lint, types, import rule, tests with coverage of core
+	@rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -n auto --dist worksteal
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --fail-under=100
+
+bench: .venv/installed-dev  ## Print the measured figures beside their references
+	$(BIN)/python -m bench
+
+schema: .venv/installed-dev  ## Rewrite migrations/schema.sql from a fresh migrate
+	$(BIN)/python -m tests.migrations.write_schema
+
+LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+       --no-emit-index-url --no-header
+lock: .venv/installed-dev  ## Renew the locked dependencies
+	$(LOCK) requirements/installer.in -o requirements/installer.txt
+	$(LOCK) pyproject.toml -o requirements/runtime.txt
+	$(LOCK) --extra local pyproject.toml -o requirements/local.txt
+	$(LOCK) --extra local --extra dev pyproject.toml -o requirements/dev.txt
+
+clean:  ## Remove what the targets made (also the local database)
+	rm -rf .venv .signet .bench build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+.venv/installer: requirements/installer.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"Signet needs Python 3.11 or newer; this is {v[0]}.{v[1]}. Name another with PYTHON=.")'
+	@echo "Installing into .venv (once)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/installer.txt
+	@touch $@
+
+# uv is fast; where it cannot reach an index that pip is configured for, pip does the same work.
+define install
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r $(1) \
+	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1)
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --offline -e .
+endef
+
+.venv/installed-local: .venv/installer requirements/local.txt pyproject.toml
+	$(call install,requirements/local.txt)
+	@touch $@
+
+.venv/installed-dev: .venv/installer requirements/dev.txt pyproject.toml
+	$(call install,requirements/dev.txt)
+	@touch $@ .venv/installed-local

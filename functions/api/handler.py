@@ -1,0 +1,9 @@
+"""The API's Lambda: one API Gateway HTTP API event (payload format 2.0) in, one answer out."""
+
+from typing import Any
+
+from signet.wiring import get_application
+
+
+def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
+    return get_application()(event, context)

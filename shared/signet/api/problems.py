@@ -1,0 +1,79 @@
+"""The one map from an error to an HTTP answer: an RFC 9457 problem document with our stable code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from signet.core.errors import Defect, Kind, SignetError
+
+PROBLEM_CONTENT_TYPE = "application/problem+json"
+RETRY_AFTER_SECONDS = 2
+MAX_FIELD_ERRORS = 100
+INTERNAL_ERROR = "INTERNAL_ERROR"
+
+STATUSES: Mapping[Kind, int] = MappingProxyType(
+    {
+        Kind.MALFORMED: 400,
+        Kind.INVALID: 422,
+        Kind.UNAUTHENTICATED: 401,
+        Kind.FORBIDDEN: 403,
+        Kind.NOT_FOUND: 404,
+        Kind.METHOD: 405,
+        Kind.CONFLICT: 409,
+        Kind.PRECONDITION: 412,
+        Kind.PRECONDITION_MISSING: 428,
+        Kind.LOCKED: 423,
+        Kind.TOO_LARGE: 413,
+        Kind.TOO_MANY: 429,
+        Kind.MEDIA_TYPE: 415,
+        Kind.SUPERSEDED: 409,
+        Kind.UNAVAILABLE: 503,
+        Kind.FAILED: 422,
+        Kind.DEFECT: 500,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    status: int
+    headers: Mapping[str, str]
+    document: Mapping[str, object]
+
+
+def make_problem(error: Exception, request_id: str) -> Problem:
+    """What the caller may know of `error`. Of a defect, and of what we did not foresee, only the code."""
+    if not isinstance(error, SignetError) or isinstance(error, Defect):
+        code = error.code if isinstance(error, Defect) else INTERNAL_ERROR
+        error = Defect(code, "Something broke on our side; it is logged under this instance.")
+    status = STATUSES[error.kind]
+    document: dict[str, object] = {
+        "type": f"urn:signet:problem:{error.code.lower().replace('_', '-')}",
+        "title": error.code.replace("_", " ").capitalize(),
+        "status": status,
+        "detail": error.message,
+        "instance": f"urn:signet:request:{request_id}",
+        "code": error.code,
+    }
+    if error.remedy:
+        document["remedy"] = error.remedy
+    if error.fields:
+        document["errors"] = [
+            {"pointer": field.pointer, "code": field.code, "detail": field.message}
+            for field in error.fields[:MAX_FIELD_ERRORS]
+        ]
+    return Problem(status, _headers_of(error), document)
+
+
+def _headers_of(error: SignetError) -> Mapping[str, str]:
+    headers = {"content-type": PROBLEM_CONTENT_TYPE}
+    match error.kind:
+        case Kind.UNAUTHENTICATED:
+            # RFC 6750: a request without a token learns only the scheme.
+            missing = error.code == "TOKEN_MISSING"
+            headers["www-authenticate"] = "Bearer" if missing else 'Bearer error="invalid_token"'
+        case Kind.METHOD:
+            headers["allow"] = str(error.details.get("allow", ""))
+        case Kind.UNAVAILABLE | Kind.TOO_MANY:
+            headers["retry-after"] = str(error.details.get("retry_after_seconds", RETRY_AFTER_SECONDS))
+    return headers

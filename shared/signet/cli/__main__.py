@@ -1,0 +1,3 @@
+from signet.cli.main import main
+
+main()

@@ -1,0 +1,142 @@
+"""The one error taxonomy. Expected outcomes are returned values; these are for the unexpected.
+
+    SignetError
+      Rejected      the caller's fault: never retried, the answer says what to change
+      Superseded    lost a race to another writer: acknowledged quietly
+      Transient     the world was not ready: retried
+      Failed        a step of the author's workflow failed
+      Defect        an invariant broke: an alarm for us
+
+Every error carries a stable code. What a caller may act on is the code, never the message.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import ClassVar
+
+
+class Kind(StrEnum):
+    """What sort of answer a code gets, wherever it surfaces; `api/problems.py` gives each its status."""
+
+    MALFORMED = "malformed"
+    INVALID = "invalid"
+    UNAUTHENTICATED = "unauthenticated"
+    FORBIDDEN = "forbidden"
+    NOT_FOUND = "not_found"
+    METHOD = "method"
+    CONFLICT = "conflict"
+    PRECONDITION = "precondition"
+    PRECONDITION_MISSING = "precondition_missing"
+    LOCKED = "locked"
+    TOO_LARGE = "too_large"
+    TOO_MANY = "too_many"
+    MEDIA_TYPE = "media_type"
+    # Each other class of error is one kind, whatever its code.
+    SUPERSEDED = "superseded"
+    UNAVAILABLE = "unavailable"
+    FAILED = "failed"
+    DEFECT = "defect"
+
+
+# The codes of Rejected. A new one is one line here; a test finds those that were forgotten.
+CODES: Mapping[str, Kind] = MappingProxyType(
+    {
+        "BODY_MALFORMED": Kind.MALFORMED,
+        "BODY_TOO_LARGE": Kind.TOO_LARGE,
+        "CONTENT_TYPE_UNSUPPORTED": Kind.MEDIA_TYPE,
+        "EVENT_MALFORMED": Kind.MALFORMED,
+        "METHOD_NOT_ALLOWED": Kind.METHOD,
+        "REQUEST_INVALID": Kind.INVALID,
+        "ROUTE_NOT_FOUND": Kind.NOT_FOUND,
+        "TOKEN_EXPIRED": Kind.UNAUTHENTICATED,
+        "TOKEN_INVALID": Kind.UNAUTHENTICATED,
+        "TOKEN_MISSING": Kind.UNAUTHENTICATED,
+        "WORKFLOW_EDIT_LOCKED": Kind.LOCKED,
+        # Met on the command line, before there is an API.
+        "DEVELOPMENT_SECRET_TOO_SHORT": Kind.INVALID,
+        "FILE_NOT_YAML": Kind.MALFORMED,
+        "FILE_TOO_LARGE": Kind.TOO_LARGE,
+        "FILE_UNREADABLE": Kind.NOT_FOUND,
+        "GATEWAY_HOST_NOT_LOOPBACK": Kind.INVALID,
+        "GATEWAY_PORT_TAKEN": Kind.CONFLICT,
+        "SETTINGS_INVALID": Kind.INVALID,
+        "TENANT_INVALID": Kind.INVALID,
+        "TOKEN_LIFETIME_INVALID": Kind.INVALID,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One mistake in what was sent: where (RFC 6901 JSON pointer, "" is the whole), which, and a sentence."""
+
+    pointer: str
+    code: str
+    message: str
+
+
+class SignetError(Exception):
+    """Raised only as one of its subclasses."""
+
+    kind_of_class: ClassVar[Kind] = Kind.DEFECT
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        remedy: str = "",
+        fields: tuple[FieldError, ...] = (),
+        details: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.remedy = remedy
+        self.fields = fields
+        # For logs and for the headers of an answer; never sent as it is.
+        self.details: Mapping[str, object] = dict(details or {})
+
+    @property
+    def kind(self) -> Kind:
+        return self.kind_of_class
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Rejected(SignetError):
+    """The caller's fault: the same request will be rejected again."""
+
+    kind_of_class = Kind.INVALID
+
+    @property
+    def kind(self) -> Kind:
+        # A code without a home is still the caller's fault.
+        return CODES.get(self.code, self.kind_of_class)
+
+
+class Superseded(SignetError):
+    """Lost a race: another writer did it, or made it pointless."""
+
+    kind_of_class = Kind.SUPERSEDED
+
+
+class Transient(SignetError):
+    """Not now: the same request may succeed later."""
+
+    kind_of_class = Kind.UNAVAILABLE
+
+
+class Failed(SignetError):
+    """A step that a tenant's author wrote failed by its own decision."""
+
+    kind_of_class = Kind.FAILED
+
+
+class Defect(SignetError):
+    """An invariant broke. Never the caller's fault, and never shown to the caller in words."""
+
+    kind_of_class = Kind.DEFECT

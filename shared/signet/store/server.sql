@@ -1,0 +1,2 @@
+-- name: find_database
+SELECT 1 FROM pg_database WHERE datname = %(name)s

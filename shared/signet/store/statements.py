@@ -1,0 +1,38 @@
+"""Named SQL: each `store/<concept>.py` speaks the statements of the `<concept>.sql` beside it.
+
+    -- name: find_tenant
+    SELECT … WHERE tenant_id = %(tenant_id)s
+
+Statements are reached as attributes. `tests/store/test_statements.py` prepares every one of them on
+the migrated database and fails on a name that is unknown or unused.
+"""
+
+import re
+from pathlib import Path
+
+from signet.core.errors import Defect
+
+_NAME_LINE = re.compile(r"^-- name: (?P<name>[a-z][a-z0-9_]*)$", re.MULTILINE)
+
+
+def read_statements(concept: str) -> dict[str, str]:
+    text = Path(__file__).with_name(f"{concept}.sql").read_text(encoding="utf-8")
+    _preamble, *parts = _NAME_LINE.split(text)
+    names, bodies = parts[::2], parts[1::2]
+    if len(set(names)) != len(names):
+        raise Defect("STATEMENT_NAME_TWICE", f"a statement name stands twice in {concept}.sql")
+    return {name: body.strip().rstrip(";") for name, body in zip(names, bodies, strict=True)}
+
+
+class Statements:
+    """The statements of one concept, by attribute."""
+
+    def __init__(self, concept: str) -> None:
+        self._concept = concept
+        self._statements = read_statements(concept)
+
+    def __getattr__(self, name: str) -> str:
+        try:
+            return self._statements[name]
+        except KeyError:
+            raise AttributeError(f"{self._concept}.sql has no statement {name!r}") from None

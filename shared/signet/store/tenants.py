@@ -1,0 +1,74 @@
+"""Tenants, their members, roles and reporting lines."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from signet.core.tenancy import Member, Role, TenantFile
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements("tenants")
+
+
+@dataclass(frozen=True)
+class TenantRow:
+    tenant_id: UUID
+    name: str
+    status: str
+    settings: dict[str, object]
+    version: int
+
+
+@dataclass(frozen=True)
+class MemberRow:
+    user_id: str
+    display_name: str
+    email: str | None
+    status: str
+    roles: list[str]
+    manager_id: str | None
+
+
+def save_tenant(connection: Connection, tenant: TenantFile) -> None:
+    settings = Jsonb(tenant.settings.model_dump(mode="json"))
+    connection.execute(
+        _SQL.upsert_tenant, {"tenant_id": tenant.tenant_id, "name": tenant.name, "settings": settings}
+    )
+
+
+def save_roles(connection: Connection, tenant_id: UUID, roles: tuple[Role, ...]) -> None:
+    items = Jsonb([role.model_dump(mode="json") for role in roles])
+    connection.execute(_SQL.upsert_roles, {"tenant_id": tenant_id, "roles": items})
+
+
+def save_members(connection: Connection, tenant_id: UUID, members: tuple[Member, ...]) -> None:
+    """These members, with exactly these roles and managers; other members stay as they are."""
+    pairs = [(member.user_id, role) for member in members for role in member.roles]
+    lines = [(member.user_id, member.manager) for member in members if member.manager is not None]
+    values = {
+        "tenant_id": tenant_id,
+        "members": Jsonb([member.model_dump(mode="json") for member in members]),
+        "user_ids": [member.user_id for member in members],
+        "pair_user_ids": [user_id for user_id, _ in pairs],
+        "pair_roles": [role for _, role in pairs],
+        "managed_user_ids": [user_id for user_id, _ in lines],
+        "manager_ids": [manager_id for _, manager_id in lines],
+    }
+    connection.execute(_SQL.upsert_members, values)
+    connection.execute(_SQL.delete_other_member_roles, values)
+    connection.execute(_SQL.insert_member_roles, values)
+    connection.execute(_SQL.delete_other_managers, values)
+    connection.execute(_SQL.upsert_managers, values)
+
+
+def find_tenant(connection: Connection, tenant_id: UUID) -> TenantRow | None:
+    with connection.cursor(row_factory=class_row(TenantRow)) as cursor:
+        return cursor.execute(_SQL.find_tenant, {"tenant_id": tenant_id}).fetchone()
+
+
+def list_members(connection: Connection, tenant_id: UUID, limit: int) -> list[MemberRow]:
+    with connection.cursor(row_factory=class_row(MemberRow)) as cursor:
+        return cursor.execute(_SQL.list_members, {"tenant_id": tenant_id, "limit": limit}).fetchall()

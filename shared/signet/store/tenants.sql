@@ -1,0 +1,55 @@
+-- name: upsert_tenant
+INSERT INTO tenants (tenant_id, name, settings) VALUES (%(tenant_id)s, %(name)s, %(settings)s)
+ON CONFLICT (tenant_id) DO UPDATE
+SET name = excluded.name, settings = excluded.settings, version = tenants.version + 1, updated_at = now()
+WHERE (tenants.name, tenants.settings) IS DISTINCT FROM (excluded.name, excluded.settings)
+
+-- name: find_tenant
+SELECT tenant_id, name, status, settings, version FROM tenants WHERE tenant_id = %(tenant_id)s
+
+-- name: upsert_roles
+INSERT INTO roles (tenant_id, role, permissions)
+SELECT %(tenant_id)s, item ->> 'role', ARRAY(SELECT jsonb_array_elements_text(item -> 'permissions'))
+FROM jsonb_array_elements(%(roles)s::jsonb) AS item
+ON CONFLICT (tenant_id, role) DO UPDATE SET permissions = excluded.permissions, updated_at = now()
+WHERE roles.permissions IS DISTINCT FROM excluded.permissions
+
+-- name: upsert_members
+INSERT INTO members (tenant_id, user_id, display_name, email)
+SELECT %(tenant_id)s, user_id, display_name, email
+FROM jsonb_to_recordset(%(members)s::jsonb) AS item (user_id text, display_name text, email text)
+ON CONFLICT (tenant_id, user_id) DO UPDATE
+SET display_name = excluded.display_name, email = excluded.email, updated_at = now()
+WHERE (members.display_name, members.email) IS DISTINCT FROM (excluded.display_name, excluded.email)
+
+-- name: delete_other_member_roles
+DELETE FROM member_roles
+WHERE tenant_id = %(tenant_id)s
+  AND user_id = ANY (%(user_ids)s)
+  AND (user_id, role) NOT IN (SELECT * FROM unnest(%(pair_user_ids)s::text[], %(pair_roles)s::text[]))
+
+-- name: insert_member_roles
+INSERT INTO member_roles (tenant_id, user_id, role)
+SELECT %(tenant_id)s, user_id, role FROM unnest(%(pair_user_ids)s::text[], %(pair_roles)s::text[]) AS pair (user_id, role)
+ON CONFLICT DO NOTHING
+
+-- name: delete_other_managers
+DELETE FROM org_chart
+WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND user_id <> ALL (%(managed_user_ids)s)
+
+-- name: upsert_managers
+INSERT INTO org_chart (tenant_id, user_id, manager_id)
+SELECT %(tenant_id)s, user_id, manager_id
+FROM unnest(%(managed_user_ids)s::text[], %(manager_ids)s::text[]) AS line (user_id, manager_id)
+ON CONFLICT (tenant_id, user_id) DO UPDATE SET manager_id = excluded.manager_id, updated_at = now()
+WHERE org_chart.manager_id <> excluded.manager_id
+
+-- name: list_members
+SELECT m.user_id, m.display_name, m.email, m.status,
+       ARRAY(SELECT role FROM member_roles r
+             WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY role) AS roles,
+       (SELECT manager_id FROM org_chart c WHERE c.tenant_id = m.tenant_id AND c.user_id = m.user_id) AS manager_id
+FROM members m
+WHERE m.tenant_id = %(tenant_id)s
+ORDER BY m.user_id
+LIMIT %(limit)s

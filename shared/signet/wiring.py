@@ -1,0 +1,32 @@
+"""The composition root: settings in, wired use cases out. Nothing else reads the environment."""
+
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from signet.api.application import make_application
+from signet.settings import Settings, read_settings
+from signet.store.database import Database, PoolSettings
+
+# The same place in a checkout and in a Lambda bundle.
+MIGRATIONS_FOLDER = Path(__file__).resolve().parents[2] / "migrations"
+
+
+def make_database(settings: Settings) -> Database:
+    return Database(
+        settings.database_url,
+        PoolSettings(
+            size=settings.database_pool_size,
+            idle_count=settings.database_pool_idle_count,
+            lifetime_seconds=settings.database_pool_lifetime_seconds,
+        ),
+    )
+
+
+@cache
+def get_application() -> Callable[[dict[str, Any], object], dict[str, Any]]:
+    """The API, wired once per process."""
+    settings = read_settings(os.environ)
+    return make_application(database=make_database(settings), development_secret=settings.development_secret)

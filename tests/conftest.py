@@ -1,0 +1,107 @@
+"""One Postgres for the whole run, a migrated template in it, and a fresh database for each test that asks.
+
+With SIGNET_TEST_DATABASE_URL (an admin's) an existing server is used instead of the embedded one.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+
+from signet.core.tenancy import TenantFile
+from signet.engine.tenants import install_tenant
+from signet.local.postgres import throwaway_postgres
+from signet.store.database import Database, PoolSettings
+from signet.store.migrations import migrate_up, read_migrations
+from signet.store.server import act_as, create_database, drop_database, use_database
+from signet.wiring import MIGRATIONS_FOLDER
+
+_SERVER = "SIGNET_TEST_SERVER_URL"
+_TEMPLATE = "SIGNET_TEST_TEMPLATE"
+_running = ExitStack()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """In the process that hands out the work only: its workers inherit the environment."""
+    if hasattr(config, "workerinput") or config.option.collectonly or config.option.help:
+        return
+    url = os.environ.get("SIGNET_TEST_DATABASE_URL")
+    if url is None:
+        url = _running.enter_context(throwaway_postgres()).url
+    template = f"signet_template_{os.getpid()}"
+    create_database(url, template)
+    _running.callback(drop_database, url, template)
+    migrate_up(use_database(url, template), read_migrations(MIGRATIONS_FOLDER), say=lambda _: None)
+    os.environ[_SERVER], os.environ[_TEMPLATE] = url, template
+
+
+def pytest_unconfigure() -> None:
+    _running.close()
+
+
+@pytest.fixture(scope="session")
+def server_url() -> str:
+    """An admin's URL of the server of this run."""
+    return os.environ[_SERVER]
+
+
+@pytest.fixture
+def empty_database_url(server_url: str) -> Iterator[str]:
+    """An admin's URL of a database in which nothing is."""
+    name = f"signet_{uuid4().hex}"
+    create_database(server_url, name)
+    yield use_database(server_url, name)
+    drop_database(server_url, name)
+
+
+@pytest.fixture
+def owner_url(server_url: str) -> Iterator[str]:
+    """An admin's URL of a migrated database of this test's own."""
+    name = f"signet_{uuid4().hex}"
+    create_database(server_url, name, template=os.environ[_TEMPLATE])
+    yield use_database(server_url, name)
+    drop_database(server_url, name)
+
+
+@pytest.fixture
+def database(owner_url: str) -> Iterator[Database]:
+    """As the API sees it."""
+    database = Database(act_as(owner_url, "signet_api"), PoolSettings(size=4))
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def admin(owner_url: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+    """The admin's connection, for looking behind row security and for attacking as an owner."""
+    with psycopg.connect(owner_url, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def tenant(database: Database) -> TenantFile:
+    """An installed tenant with a clerk who reports to a manager."""
+    tenant = make_tenant_file(uuid4())
+    install_tenant(database, tenant)
+    return tenant
+
+
+def make_tenant_file(tenant_id: UUID) -> TenantFile:
+    return TenantFile.model_validate(
+        {
+            "tenant_id": tenant_id,
+            "name": "acme",
+            "settings": {"custom": {"trusted_vendors": {"type": "list of string", "value": ["V-1"]}}},
+            "roles": [
+                {"role": "clerk", "permissions": ["invoice:create"]},
+                {"role": "manager", "permissions": ["invoice:approve", "invoice:cancel"]},
+            ],
+            "members": [
+                {"user_id": "mona", "display_name": "Mona", "roles": ["manager"]},
+                {"user_id": "carl", "display_name": "Carl", "roles": ["clerk"], "manager": "mona"},
+            ],
+        }
+    )

@@ -1,0 +1,78 @@
+"""What the tests of the embedded Postgres need around them."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from signet.local.postgres import start_postgres
+from tests.local.embedded import processes_about, until
+
+# argv: the state. Prints the server's process, then waits to be killed.
+LAUNCHER = """
+import sys, time
+from pathlib import Path
+from signet.local import postgres_process
+from signet.local.postgres import start_postgres
+if "orphan" in sys.argv:
+    postgres_process._end_with_parent = lambda: None
+print(start_postgres(Path(sys.argv[1])).pid, flush=True)
+time.sleep(60)
+"""
+
+
+@contextmanager
+def passable_folder() -> Iterator[Path]:
+    """Not `tmp_path`: root's is closed to the account that serves, which is a case of its own here."""
+    made = Path(tempfile.mkdtemp(prefix="signet-test-"))
+    made.chmod(0o755)
+    yield made
+    # A server that lost its launcher writes until its last moment.
+    until(lambda: not processes_about(made))
+    shutil.rmtree(made)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with passable_folder() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def state() -> Iterator[Path]:
+    """With data made once; every test leaves them usable."""
+    with passable_folder() as made:
+        start_postgres(made).stop()
+        yield made
+
+
+@pytest.fixture
+def closed(folder: Path) -> Path:
+    folder.chmod(0o700)
+    return folder
+
+
+@pytest.fixture
+def launched() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    running: list[subprocess.Popen[str]] = []
+
+    def launch(state: Path, *options: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", LAUNCHER, str(state), *options],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        running.append(process)
+        return process
+
+    yield launch
+    for process in running:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,40 @@
+"""The schema as pg_dump tells it, without what changes from run to run."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from signet.local.postgres_place import find_programs
+from signet.store.server import describe_url
+
+_VOLATILE = re.compile(
+    r"^(--.*|\\(un)?restrict .*|SET .*|SELECT pg_catalog\.set_config.*|)$\n?", re.MULTILINE
+)
+_BLOCK_GAP = re.compile(r"\n(?=(CREATE|ALTER|GRANT|REVOKE) )")
+
+
+def dump_schema(url: str) -> str:
+    """Run as an admin. Statements only, one blank line between."""
+    parts = describe_url(url)
+    environment = {"PATH": os.environ.get("PATH", ""), "PGPASSWORD": parts.get("password", "")}
+    completed = subprocess.run(
+        [
+            find_programs(major=18) / "bin" / "pg_dump",
+            "--schema-only",
+            "--no-comments",
+            f"--host={parts['host']}",
+            f"--port={parts['port']}",
+            f"--username={parts['user']}",
+            parts["dbname"],
+        ],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return _BLOCK_GAP.sub("\n\n", _VOLATILE.sub("", completed.stdout)).strip() + "\n"
+
+
+SCHEMA_FILE = Path(__file__).resolve().parents[2] / "migrations" / "schema.sql"

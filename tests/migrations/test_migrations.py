@@ -1,0 +1,157 @@
+"""The runner: order, checksums, phases, down, two at once; and the committed schema."""
+
+import re
+import shutil
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from signet.core.errors import Defect
+from signet.store.migrations import migrate_down, migrate_up, read_migration_status, read_migrations
+from signet.store.server import create_database, drop_database, read_server_major, use_database
+from signet.wiring import MIGRATIONS_FOLDER
+from tests.migrations.dump import SCHEMA_FILE, dump_schema
+
+REAL = read_migrations(MIGRATIONS_FOLDER)
+HEADER = "-- phase: expand\n-- transaction: on\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The real migrations and room for more."""
+    copy = tmp_path / "migrations"
+    shutil.copytree(MIGRATIONS_FOLDER, copy)
+    return copy
+
+
+def add(folder: Path, name: str, up: str, down: str = "SELECT 1;", header: str = HEADER) -> None:
+    (folder / f"{len(read_migrations(folder)) + 1:04}_{name}.sql").write_text(
+        f"{header}\n-- up\n{up}\n-- down\n{down}\n"
+    )
+
+
+def hush(_: str) -> None:
+    pass
+
+
+def test_the_committed_schema_is_that_of_a_fresh_migrate(owner_url: str) -> None:
+    if read_server_major(owner_url) != 18:
+        pytest.skip("the dump is worded by Postgres 18; other versions word it differently")
+    assert SCHEMA_FILE.read_text() == dump_schema(owner_url), "run `make schema` and read the difference"
+
+
+def test_a_changed_table_shows_in_the_dump(owner_url: str) -> None:
+    with psycopg.connect(owner_url) as connection:
+        connection.execute("ALTER TABLE members ADD COLUMN extra text")
+    assert SCHEMA_FILE.read_text() != dump_schema(owner_url)
+
+
+def test_up_is_idempotent_and_tells_its_state(empty_database_url: str) -> None:
+    heard: list[str] = []
+    assert migrate_up(empty_database_url, REAL, say=heard.append) == len(REAL)
+    assert migrate_up(empty_database_url, REAL, say=heard.append) == 0
+    assert all(entry.applied_at for entry in read_migration_status(empty_database_url, REAL))
+    assert any("no Citus here" in line for line in heard)
+
+
+def test_down_takes_everything_back_and_up_brings_the_same(empty_database_url: str) -> None:
+    migrate_up(empty_database_url, REAL, say=hush)
+    before = dump_schema(empty_database_url)
+    assert migrate_down(empty_database_url, REAL, steps=len(REAL), say=hush) == len(REAL)
+    with psycopg.connect(empty_database_url) as connection:
+        left = connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+            " UNION SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
+        ).fetchall()
+    assert {name for (name,) in left} == {"signet_migrations", "signet_migrations_pkey"}
+    migrate_up(empty_database_url, REAL, say=hush)
+    assert dump_schema(empty_database_url) == before
+
+
+def test_an_edited_applied_file_is_named(folder: Path, empty_database_url: str) -> None:
+    migrate_up(empty_database_url, read_migrations(folder), say=hush)
+    edited = next(folder.glob("0002_*.sql"))
+    edited.write_text(edited.read_text() + "\n-- a thought that came later\n")
+    with pytest.raises(Defect, match=re.escape(edited.name)) as caught:
+        migrate_up(empty_database_url, read_migrations(folder), say=hush)
+    assert caught.value.code == "MIGRATION_EDITED"
+
+
+def test_a_newer_database_is_refused(folder: Path, empty_database_url: str) -> None:
+    add(folder, "create_more", "CREATE TABLE more (tenant_id uuid);", "DROP TABLE more;")
+    migrate_up(empty_database_url, read_migrations(folder), say=hush)
+    with pytest.raises(Defect, match=r"0\d+_create_more.sql, which this release does not know"):
+        migrate_up(empty_database_url, REAL, say=hush)
+
+
+def test_a_failing_migration_leaves_nothing_of_itself(folder: Path, empty_database_url: str) -> None:
+    add(folder, "create_half", "CREATE TABLE half (id int); SELECT 1 / 0;")
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        migrate_up(empty_database_url, read_migrations(folder), say=hush)
+    with psycopg.connect(empty_database_url) as connection:
+        assert connection.execute("SELECT to_regclass('half')").fetchone() == (None,)
+    status = read_migration_status(empty_database_url, read_migrations(folder))
+    assert [bool(entry.applied_at) for entry in status] == [True] * len(REAL) + [False]
+
+
+def test_expand_stops_before_the_first_contract(folder: Path, empty_database_url: str) -> None:
+    add(folder, "drop_old", "SELECT 1;", header="-- phase: contract\n-- transaction: on\n")
+    add(folder, "add_new", "SELECT 1;")
+    assert migrate_up(empty_database_url, read_migrations(folder), phase="expand", say=hush) == len(REAL)
+    assert migrate_up(empty_database_url, read_migrations(folder), say=hush) == 2
+
+
+def test_outside_a_transaction(folder: Path, empty_database_url: str) -> None:
+    add(
+        folder,
+        "index_concurrently",
+        "CREATE INDEX CONCURRENTLY members_by_email ON members (tenant_id, email);",
+        "DROP INDEX CONCURRENTLY members_by_email;",
+        header="-- phase: expand\n-- transaction: off\n",
+    )
+    migrations = read_migrations(folder)
+    migrate_up(empty_database_url, migrations, say=hush)
+    with psycopg.connect(empty_database_url) as connection:
+        row = connection.execute(
+            "SELECT relowner::regrole::text FROM pg_class WHERE relname = 'members_by_email'"
+        ).fetchone()
+    assert row == ("signet_owner",)
+    assert migrate_down(empty_database_url, migrations, steps=1, say=hush) == 1
+
+
+def test_two_runners_at_once_apply_each_once(server_url: str) -> None:
+    name = "signet_two_runners"
+    create_database(server_url, name)
+    url, counts = use_database(server_url, name), list[int]()
+    barrier = threading.Barrier(2, timeout=10)
+
+    def run() -> None:
+        barrier.wait()
+        counts.append(migrate_up(url, REAL, say=hush))
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    drop_database(server_url, name)
+    assert sorted(counts) == [0, len(REAL)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        ("0001_create_it.sql", "-- up\nSELECT 1;\n-- down\n", "MIGRATION_HEADER"),
+        ("0001_create_it.sql", "-- phase: later\n-- transaction: on\n-- up\n-- down\n", "MIGRATION_HEADER"),
+        ("0001_create_it.sql", HEADER + "-- up\nSELECT 1;\n", "MIGRATION_FORM"),
+        ("1_create.sql", HEADER + "-- up\n-- down\n", "MIGRATION_FORM"),
+        ("0002_create_it.sql", HEADER + "-- up\n-- down\n", "MIGRATION_NUMBERING"),
+    ],
+)
+def test_a_malformed_file_is_refused(tmp_path: Path, name: str, text: str, code: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(Defect) as caught:
+        read_migrations(tmp_path)
+    assert caught.value.code == code

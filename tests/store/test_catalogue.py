@@ -1,0 +1,45 @@
+"""Every table, role and function of the migrated database keeps the tenancy rules (design §10)."""
+
+import psycopg
+import pytest
+from psycopg import Connection
+
+from tests.store.catalogue import WITHOUT_TENANT, find_offenders
+
+Admin = Connection[tuple[object, ...]]
+
+KEY = "tenant_id uuid NOT NULL, id uuid NOT NULL, PRIMARY KEY (tenant_id, id)"
+GOOD = f"CREATE TABLE t ({KEY}); CALL isolate_tenant_table('t'); "
+FUNCTION = "CREATE FUNCTION f() RETURNS int LANGUAGE sql SECURITY DEFINER {} AS 'SELECT 1'"
+
+# One thing broken on purpose → how the walk's answer begins.
+BREAKS = {
+    "CREATE TABLE t (id uuid PRIMARY KEY)": "t has no tenant_id",
+    GOOD + "ALTER TABLE t NO FORCE ROW LEVEL SECURITY": "t has no forced row security",
+    GOOD + "DROP POLICY tenant_isolation ON t": "t has no policy",
+    GOOD + "ALTER POLICY tenant_isolation ON t USING (true)": "t has no policy",
+    GOOD + "CREATE POLICY wide ON t TO signet_api USING (true)": "t.wide has a policy that is open",
+    GOOD + "CREATE UNIQUE INDEX t_id ON t (id)": "t_id has a unique index",
+    "CREATE TABLE t (tenant_id uuid, id uuid, PRIMARY KEY (id, tenant_id))": "t has a primary key",
+    GOOD + "GRANT CREATE ON SCHEMA public TO signet_api; ALTER TABLE t OWNER TO signet_api": (
+        "t is owned by a runtime role"
+    ),
+    GOOD: "t is not owned by signet_owner",
+    FUNCTION.format(""): "f is SECURITY DEFINER without",
+    FUNCTION.format("SET search_path = pg_catalog"): "f is SECURITY DEFINER and may be called by everybody",
+    "ALTER ROLE signet_api BYPASSRLS": "signet_api is a runtime role with more rights",
+    "GRANT signet_owner TO signet_worker": "signet_worker is a runtime role that is a member",
+}
+
+
+def test_the_migrated_database_keeps_every_rule(admin: Admin) -> None:
+    assert find_offenders(admin) == []
+    assert all(WITHOUT_TENANT.values()), "each exception gives its reason"
+
+
+@pytest.mark.parametrize("statement", BREAKS, ids=range(len(BREAKS)))
+def test_a_broken_rule_is_found(owner_url: str, statement: str) -> None:
+    with psycopg.connect(owner_url) as connection:
+        connection.execute(statement)
+        assert any(offender.startswith(BREAKS[statement]) for offender in find_offenders(connection))
+        connection.rollback()  # role changes are the cluster's: nothing of them may stay

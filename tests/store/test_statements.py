@@ -1,0 +1,78 @@
+"""Every named statement prepares on the migrated database; every name is used, every use is known."""
+
+import ast
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import Connection
+
+import signet.store
+from signet.core.errors import Defect
+from signet.store.statements import Statements, read_statements
+
+STORE = Path(signet.store.__file__).parent
+CONCEPTS = sorted(path.stem for path in STORE.glob("*.sql"))
+# The server's own PREPARE takes these kinds only; the rest is parsed by running it (migrations do).
+PREPARABLE = ("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES", "WITH")
+
+
+def prepare(connection: Connection[tuple[object, ...]], statement: str) -> None:
+    names: list[str] = []
+
+    def number(match: re.Match[str]) -> str:
+        if match["name"] not in names:
+            names.append(match["name"])
+        return f"${names.index(match['name']) + 1}"
+
+    text = re.sub(r"%\((?P<name>\w+)\)s", number, statement).replace("%%", "%")
+    connection.execute(f"PREPARE probe AS {text}".encode())
+    connection.execute("DEALLOCATE probe")
+
+
+def find_used_names(source: str) -> set[str]:
+    return {
+        node.attr
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "_SQL"
+    }
+
+
+def test_there_are_statements() -> None:
+    assert {"tenants", "migrations", "health"} <= set(CONCEPTS)
+
+
+@pytest.mark.parametrize("concept", CONCEPTS)
+def test_names_in_the_file_and_names_used_agree(concept: str) -> None:
+    used = find_used_names((STORE / f"{concept}.py").read_text())
+    assert used == set(read_statements(concept))
+
+
+@pytest.mark.parametrize("concept", CONCEPTS)
+def test_every_statement_prepares(concept: str, admin: Connection[tuple[object, ...]]) -> None:
+    for statement in read_statements(concept).values():
+        without_comments = re.sub(r"^\s*--.*$", "", statement, flags=re.MULTILINE).lstrip()
+        if without_comments.upper().startswith(PREPARABLE):
+            prepare(admin, statement)
+
+
+def test_a_wrong_statement_does_not_prepare(admin: Connection[tuple[object, ...]]) -> None:
+    with pytest.raises(psycopg.errors.UndefinedColumn):
+        prepare(admin, "SELECT no_such_column FROM tenants WHERE tenant_id = %(tenant_id)s")
+
+
+def test_an_unknown_name_is_an_error() -> None:
+    with pytest.raises(AttributeError, match=r"tenants\.sql has no statement 'find_nobody'"):
+        _ = Statements("tenants").find_nobody
+
+
+def test_unused_and_unknown_names_are_told_apart() -> None:
+    assert find_used_names("_SQL.one; _SQL.two; other.three") == {"one", "two"}
+
+
+def test_a_name_that_stands_twice_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "twice.sql").write_text("-- name: a\nSELECT 1\n-- name: a\nSELECT 2\n")
+    monkeypatch.setattr("signet.store.statements.__file__", str(tmp_path / "statements.py"))
+    with pytest.raises(Defect, match="twice"):
+        read_statements("twice")

@@ -1,0 +1,34 @@
+"""UUIDv7: form, order, time."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from uuid import RFC_4122
+
+import pytest
+
+from signet.ids import created_at_of, make_id
+
+
+def test_form_and_time() -> None:
+    before = datetime.now(UTC) - timedelta(milliseconds=1)
+    identifier = make_id()
+    assert (identifier.version, identifier.variant) == (7, RFC_4122)
+    # Ids borrow at most a little from the future when thousands are made in one millisecond.
+    assert before <= created_at_of(identifier) <= datetime.now(UTC) + timedelta(seconds=1)
+
+
+def test_every_id_is_greater_than_the_one_before() -> None:
+    made = [make_id() for _ in range(20_000)]
+    assert made == sorted(made) and len(set(made)) == len(made)
+
+
+def test_the_clock_may_step_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = make_id()
+    monkeypatch.setattr("signet.ids.time.time_ns", lambda: 0)
+    assert make_id() > first
+
+
+def test_threads_never_share_an_id() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _: make_id(), range(4_000)))
+    assert len(set(made)) == len(made)

@@ -1,0 +1,47 @@
+"""Settings: all mistakes at once, each with its variable's name."""
+
+import pytest
+
+from signet.core.errors import Rejected
+from signet.settings import read_settings
+
+GOOD = {"SIGNET_DATABASE_URL": "postgresql:///signet"}
+
+
+def test_defaults_are_those_of_a_lambda() -> None:
+    settings = read_settings(GOOD)
+    assert (settings.environment, settings.database_pool_size, settings.development_secret) == (
+        "prod",
+        1,
+        None,
+    )
+
+
+def test_all_mistakes_are_told_together() -> None:
+    with pytest.raises(Rejected) as caught:
+        read_settings(
+            {"SIGNET_ENVIRONMENT": "moon", "SIGNET_DATABASE_POOL_SIZE": "0", "SIGNET_DEVELOPMENT_SECRET": "x"}
+        )
+    message = str(caught.value)
+    assert all(
+        name in message
+        for name in [
+            "SIGNET_ENVIRONMENT",
+            "SIGNET_DATABASE_POOL_SIZE",
+            "SIGNET_DATABASE_URL",
+            "SIGNET_DEVELOPMENT_SECRET",
+        ]
+    )
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1.5", "٣", "101", "one"])
+def test_nonsense_numbers(text: str) -> None:
+    with pytest.raises(Rejected, match="SIGNET_DATABASE_POOL_SIZE"):
+        read_settings({**GOOD, "SIGNET_DATABASE_POOL_SIZE": text})
+
+
+def test_a_development_secret_stays_at_home() -> None:
+    local = {**GOOD, "SIGNET_ENVIRONMENT": "local", "SIGNET_DEVELOPMENT_SECRET": "s" * 32}
+    assert read_settings(local).development_secret == "s" * 32
+    with pytest.raises(Rejected, match="local only"):
+        read_settings({**local, "SIGNET_ENVIRONMENT": "dev"})
