@@ -15,6 +15,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ __all__ = ["PostgresFailed", "PostgresServer", "running_postgres", "start_postgr
 DEFAULT_MAJOR = 18
 MAX_CONNECTIONS = 200
 PORT_TRIES = 5
+LOCK_SECONDS = 0.5
+LOCK_POLL_SECONDS = 0.01
 INITDB_SECONDS = 120.0
 LOG_BYTES = 10_000_000  # a longer log is begun anew at the next start
 QUOTED_LOG_LINES = 12
@@ -143,18 +146,30 @@ def _lock(home: Path) -> int:
     A bare handle, which stays open also when the caller forgets the server.
     """
     handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not _locked(handle):
         holder = os.pread(handle, 20, 0).decode() or "unknown"
         os.close(handle)
         raise PostgresFailed(
             f"The database in {home} is in use by process {holder}, perhaps another `make run` of this "
             "checkout: stop that one first."
-        ) from None
+        )
     os.truncate(handle, 0)
     os.pwrite(handle, str(os.getpid()).encode(), 0)
     return handle
+
+
+def _locked(handle: int) -> bool:
+    """A launcher that was killed while it forked leaves the lock to its child for the moment until `exec`."""
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(LOCK_POLL_SECONDS)
+        else:
+            return True
 
 
 def _check_major(data: Path, major: int) -> None:
