@@ -1,0 +1,300 @@
+"""`compile_effective`: envelope + patches → one verified, hashed graph. Pure, and the same bytes anywhere.
+
+Mistakes come in stages, each complete in itself: scope and form (merge), shape (order, blocks, ways on),
+then expressions. A stage runs only when the one before found no error, because a broken graph has no
+scopes to check expressions in.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from signet.core.artifact import COMPILER_VERSION, Artifact, make_artifact
+from signet.core.blocks import Blocks, find_blocks, redirect_rejections
+from signet.core.conditions import find_condition_gaps
+from signet.core.contract import Contract, EditWindow
+from signet.core.envelope import END, START, Envelope, EnvelopeSlot, make_envelope
+from signet.core.expression import Type, expression_to_json, to_text
+from signet.core.expression.nodes import Expression
+from signet.core.findings import Finding, find, has_errors, sort_findings
+from signet.core.graph import ENVELOPE, Edge, Graph, Node, make_graph
+from signet.core.logic import NodeLogic, read_condition, read_node_logic
+from signet.core.merge import Merged, merge
+from signet.core.patch import MAX_EDGES, MAX_NODES, Automation, Patch, SlotPatch
+from signet.core.scope import Variables, make_scope, type_of_entity, type_of_fields, type_of_settings
+from signet.core.soundness import (
+    check_approved_content,
+    check_integrity,
+    check_reachability,
+    check_ways_on,
+    sort_topologically,
+)
+from signet.core.tenancy import TenantSettings
+
+AUTOMATION_SLOT = "main"
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """The artifact, or the errors that forbid it; warnings come with either."""
+
+    artifact: Artifact | None
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What expressions of this workflow may read, apart from its variables."""
+
+    contract: Contract | None
+    entity: Type
+    org: Type
+    payload: Type | None
+    variables: Mapping[str, Type]
+
+
+@dataclass(frozen=True)
+class _Shape:
+    graph: Graph
+    order: Sequence[str]
+    blocks: Blocks
+
+
+def compile_effective(
+    envelope: Envelope, patch: Patch | None = None, settings: TenantSettings | None = None
+) -> Compilation:
+    """The effective workflow of an envelope with a tenant's patch, or bare."""
+    mistakes = [] if patch is None else _check_base(envelope, patch)
+    if mistakes:
+        return Compilation(None, tuple(mistakes))
+    names = _Names(
+        contract=envelope.contract,
+        entity=type_of_entity(envelope.contract),
+        org=type_of_settings(settings or TenantSettings()),
+        payload=None,
+        variables=type_of_fields(patch.variables).fields if patch else {},
+    )
+    head = {
+        "kind": "effective" if patch else "envelope",
+        "name": patch.patch if patch else envelope.entity_type,
+        "entity_type": envelope.entity_type,
+        "contract": {"version": envelope.version, "hash": envelope.contract_hash},
+        "envelope": {"version": envelope.version, "hash": envelope.hash},
+        "initial_state": envelope.contract.initial_state,
+    }
+    # Made anew from the contract: whoever altered the envelope that was handed in is found out (WF-08).
+    expected = make_envelope(envelope.contract).graph
+    return _compile(envelope.graph, expected, envelope.slots, patch.slots if patch else {}, names, head)
+
+
+def compile_automation(
+    automation: Automation, contract: Contract | None = None, settings: TenantSettings | None = None
+) -> Compilation:
+    """A tenant's own trigger and graph, by the same compiler: its envelope is only `start → end`."""
+    direct = Edge("sys:edge:start>end#created", START, END, "created")
+    window = EditWindow.EDITABLE
+    base = make_graph([Node(START, "start", {}), Node(END, "end", {})], [direct])
+    slot = EnvelopeSlot(AUTOMATION_SLOT, (START,), END, window, False, (direct.id,), "")
+    body = SlotPatch(nodes=automation.nodes, edges=automation.edges, entry=automation.entry, exit=automation.exit)
+    names = _Names(
+        contract=contract,
+        entity=type_of_entity(contract),
+        org=type_of_settings(settings or TenantSettings()),
+        payload=type_of_fields(automation.payload),
+        variables=type_of_fields(automation.variables).fields,
+    )
+    head = {
+        "kind": "automation",
+        "name": automation.automation,
+        "version": automation.version,
+        "entity_type": automation.entity_type,
+        "trigger": automation.trigger.model_dump(mode="json", by_alias=True),
+    }
+    if automation.trigger.condition is not None:
+        scope = make_scope(names.entity, names.org, type_of_fields({}), names.payload)
+        condition, mistakes = read_condition(automation.trigger.condition, "/trigger/condition", scope)
+        if condition is None:
+            return Compilation(None, mistakes)
+        head["trigger_condition"] = _condition_json(condition)
+    return _compile(base, base, {AUTOMATION_SLOT: slot}, {AUTOMATION_SLOT: body}, names, head)
+
+
+def _check_base(envelope: Envelope, patch: Patch) -> list[Finding]:
+    if patch.base.entity_type != envelope.entity_type:
+        actual = envelope.entity_type
+        return [find("ENVELOPE_ENTITY_MISMATCH", "/base/entity_type", pinned=patch.base.entity_type, actual=actual)]
+    if patch.base.envelope_version != envelope.version:
+        return [
+            find(
+                "ENVELOPE_VERSION_MISMATCH",
+                "/base/envelope_version",
+                pinned=patch.base.envelope_version,
+                actual=envelope.version,
+                entity_type=envelope.entity_type,
+                rebase=_propose_rebase(envelope, patch),
+            )
+        ]
+    return []
+
+
+def _propose_rebase(envelope: Envelope, patch: Patch) -> str:
+    lost = sorted(set(patch.slots) - set(envelope.slots))
+    pin = f"Set envelope_version to {envelope.version}"
+    if lost:
+        return f"{pin}, and move what fills {', '.join(lost)}: the new envelope has only {', '.join(envelope.slots)}."
+    pinned = Patch.model_copy(patch, update={"base": patch.base.model_copy(update={"envelope_version": envelope.version})})
+    findings = [finding for finding in compile_effective(envelope, pinned).findings if finding.severity == "error"]
+    if findings:
+        return f"{pin}; then {len(findings)} finding(s) remain, the first: {findings[0].sentence}"
+    return f"{pin}; the patch compiles there as it is."
+
+
+def _compile(
+    base: Graph,
+    expected: Graph,
+    slots: Mapping[str, EnvelopeSlot],
+    patches: Mapping[str, SlotPatch],
+    names: _Names,
+    head: dict[str, Any],
+) -> Compilation:
+    merged = merge(base, slots, patches)
+    findings = [*merged.findings, *_check_limits(merged)]
+    if has_errors(findings):
+        return Compilation(None, sort_findings(findings))
+    shape, found = _shape(merged)
+    findings += found
+    if shape is None:
+        return Compilation(None, sort_findings(findings))
+    findings += _check_shape(shape, expected, names.contract)
+    if has_errors(findings):
+        return Compilation(None, sort_findings(findings))
+    logic, conditions, found = _read_logic(shape, names)
+    findings += found
+    if has_errors(findings):
+        return Compilation(None, sort_findings(findings))
+    content = {**head, **_describe(shape, merged, expected, logic, conditions)}
+    return Compilation(make_artifact(content), sort_findings(findings))
+
+
+def _check_limits(merged: Merged) -> Iterable[Finding]:
+    for what, count, limit in [("nodes", len(merged.nodes), MAX_NODES), ("edges", len(merged.edges), MAX_EDGES)]:
+        if count > limit:
+            yield find("LIMIT_EXCEEDED", "/", what=what, count=count, limit=limit)
+
+
+def _shape(merged: Merged) -> tuple[_Shape | None, list[Finding]]:
+    graph = make_graph(merged.nodes, merged.edges)
+    order, circles = sort_topologically(graph)
+    if circles:
+        return None, [*circles, *check_reachability(graph)]
+    blocks = find_blocks(graph, order)
+    graph = redirect_rejections(graph, blocks)
+    order, circles = sort_topologically(graph)
+    return _Shape(graph, order, blocks), [*blocks.findings, *circles]
+
+
+def _check_shape(shape: _Shape, expected: Graph, contract: Contract | None) -> Iterable[Finding]:
+    yield from check_reachability(shape.graph)
+    yield from check_ways_on(shape.graph)
+    yield from check_integrity(expected, shape.graph, shape.order)
+    if contract is not None:
+        yield from check_approved_content(shape.graph, shape.blocks, contract)
+
+
+def _read_logic(
+    shape: _Shape, names: _Names
+) -> tuple[dict[str, NodeLogic], dict[str, Expression], list[Finding]]:
+    variables = Variables(names.variables)
+    logic: dict[str, NodeLogic] = {}
+    conditions: dict[str, Expression] = {}
+    findings: list[Finding] = []
+    for node_id in shape.order:
+        context = variables.enter(shape.graph, node_id)
+        read = read_node_logic(
+            shape.graph.nodes[node_id],
+            names.contract,
+            lambda item, context=context: make_scope(names.entity, names.org, context, names.payload, item),
+        )
+        logic[node_id] = read
+        findings += read.findings
+        for name, written in read.writes.items():
+            variables.write(node_id, name, written)
+        conditional = [edge for edge in shape.graph.outgoing[node_id] if edge.condition is not None]
+        if conditional:
+            scope = make_scope(names.entity, names.org, variables.after(node_id), names.payload)
+            for edge in conditional:
+                expression, mistakes = read_condition(edge.condition or "", edge.id, scope)
+                findings += mistakes
+                if expression is not None:
+                    conditions[edge.id] = expression
+            findings += find_condition_gaps(node_id, conditional, conditions, scope)
+    return logic, conditions, findings
+
+
+def _condition_json(expression: Expression) -> dict[str, Any]:
+    return {"text": to_text(expression), "tree": expression_to_json(expression)}
+
+
+def _describe(
+    shape: _Shape,
+    merged: Merged,
+    expected: Graph,
+    logic: Mapping[str, NodeLogic],
+    conditions: Mapping[str, Expression],
+) -> dict[str, Any]:
+    graph, blocks = shape.graph, shape.blocks
+    required = sorted(expected.nodes)
+    return {
+        "compiler_version": COMPILER_VERSION,
+        "nodes": {node.id: _describe_node(node, logic[node.id]) for node in graph.nodes.values()},
+        "edges": {edge.id: _describe_edge(edge, conditions.get(edge.id)) for edge in graph.edges.values()},
+        "adjacency": {node_id: [edge.id for edge in edges] for node_id, edges in graph.outgoing.items()},
+        "reverse_adjacency": {node_id: [edge.id for edge in edges] for node_id, edges in graph.incoming.items()},
+        "topological_order": list(shape.order),
+        "joins": {
+            join: {
+                "split": split,
+                "mode": graph.nodes[join].config["mode"],
+                "required_token_count": blocks.branch_count[split],
+            }
+            for join, split in blocks.split_of.items()
+        },
+        "blocks": {
+            node_id: [[split, branch] for split, branch in stack] for node_id, stack in blocks.stacks.items() if stack
+        },
+        "edit_windows": {node.id: node.window for node in graph.nodes.values()},
+        "stable_region_nodes": [node.id for node in graph.nodes.values() if node.provenance in merged.stable_slots],
+        "slot_map": {node.id: node.provenance for node in graph.nodes.values() if node.provenance != ENVELOPE},
+        "system_gate_integrity": {
+            "required": required,
+            "present": [node_id for node_id in required if node_id in graph.nodes],
+            "valid": all(node_id in graph.nodes for node_id in required),
+        },
+    }
+
+
+def _describe_node(node: Node, logic: NodeLogic) -> dict[str, Any]:
+    described: dict[str, Any] = {"type": node.type, "config": dict(node.config)}
+    if logic.trees:
+        described["logic"] = logic.trees
+    if node.label:
+        described["label"] = node.label
+    return described
+
+
+def _describe_edge(edge: Edge, condition: Expression | None) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "source": edge.source,
+        "target": edge.target,
+        "on": edge.on,
+        "role": edge.role,
+        "priority": edge.priority,
+        "provenance": edge.provenance,
+    }
+    if condition is not None:
+        described["condition"] = _condition_json(condition)
+    if edge.transition is not None:
+        described["transition"] = edge.transition
+    if edge.label:
+        described["label"] = edge.label
+    return described

@@ -1,0 +1,136 @@
+"""Reads a contract: its shape first, then everything that one part of it says about another, all at once."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from signet.core.contract import Action, Contract, EditWindow
+from signet.core.field_checks import check_distinct, check_fields, check_payload_fields
+from signet.core.field_values import find_text_problem
+from signet.core.findings import Finding, find, has_errors, sort_findings
+from signet.core.lifecycle_checks import RESERVED_VERBS, check_lifecycle, check_state_known
+from signet.core.slot_checks import check_slots
+from signet.core.strict import MAX_MISTAKES, point, read_strictly
+
+# Names that actions of Signet's own begin with: `store.set`, `links.add`.
+RESERVED_CONTRACTS = frozenset({"store", "links"})
+
+
+def read_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]:
+    """The contract, unless a finding is an error; warnings alone do not hold it up."""
+    contract, findings = read_strictly(Contract, document)
+    if contract is None:
+        return None, tuple(_say_as_written(finding, document) for finding in findings)
+    all_findings = sort_findings((*_check_texts(document), *check_contract(contract)))[:MAX_MISTAKES]
+    return (None if has_errors(all_findings) else contract), all_findings
+
+
+def check_contract(contract: Contract) -> Iterator[Finding]:
+    if contract.contract in RESERVED_CONTRACTS:
+        yield find("NAME_RESERVED", "/contract", name=contract.contract, what="contract")
+    yield from check_fields(contract)
+    yield from check_lifecycle(contract)
+    yield from check_slots(contract)
+    yield from _check_amendment(contract)
+    for name, action in contract.actions.items():
+        yield from _check_action(contract, name, action)
+    yield from check_distinct(contract.deletable_in, ("deletable_in",))
+    for index, state in enumerate(contract.deletable_in):
+        yield from check_state_known(contract, state, point(("deletable_in", index)))
+    yield from _check_conditions(contract)
+    may_decide = contract.separation_of_duties.may_decide
+    yield from check_distinct(may_decide, ("separation_of_duties", "may_decide"))
+
+
+def _say_as_written(finding: Finding, document: Any) -> Finding:
+    """Pydantic's places also name what it tried (`decimal`, `[key]`); an author's pointer does not."""
+    parts = [part.replace("~1", "/").replace("~0", "~") for part in finding.place.split("/")[1:]]
+    written: list[str | int] = []
+    here = document
+    for index, part in enumerate(parts):
+        is_entry = isinstance(here, list | tuple) and part.isdecimal() and int(part) < len(here)
+        if is_entry or (isinstance(here, dict) and part in here):
+            here = here[int(part) if is_entry else part]
+            written.append(part)
+        elif isinstance(here, dict) and index == len(parts) - 1 and part != "[key]":
+            written.append(part)  # what is missing
+    return find(finding.code, point(written), **finding.parameters)
+
+
+def _check_texts(document: Any) -> Iterator[Finding]:
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
+    while waiting:
+        path, here = waiting.pop()
+        if isinstance(here, str):
+            problem = find_text_problem(here)
+            if problem is not None:
+                yield find("DOCUMENT_TEXT_INVALID", point(path), where=f"At {point(path)}", problem=problem)
+        elif isinstance(here, dict):
+            waiting.extend(((*path, key), value) for key, value in here.items())
+        elif isinstance(here, list | tuple):
+            waiting.extend(((*path, index), value) for index, value in enumerate(here))
+
+
+def _check_amendment(contract: Contract) -> Iterator[Finding]:
+    amendment = contract.amendment
+    if amendment is None:
+        states = [("states", name) for name, s in contract.states.items() if s.edit is EditWindow.AMEND_ONLY]
+        slots = [("slots", name) for name, s in contract.slots.items() if s.edit is EditWindow.AMEND_ONLY]
+        for path in (*states, *slots):
+            yield find("AMENDMENT_MISSING", point((*path, "edit")), name=path[1])
+        return
+    yield from check_distinct(amendment.from_states, ("amendment", "from"))
+    for index, name in enumerate(amendment.from_states):
+        place = point(("amendment", "from", index))
+        yield from check_state_known(contract, name, place)
+        if name in contract.states and not contract.states[name].settled:
+            yield find("AMENDMENT_FROM_NOT_SETTLED", place, state=name)
+    initial = {name for name, state in contract.states.items() if state.initial}
+    requested = [t.from_states for t in contract.transitions.values() if t.kind == "requested"]
+    if initial and not any(initial.intersection(sources) for sources in requested):
+        yield find("AMENDMENT_WITHOUT_REQUEST", "/amendment", state=min(initial))
+
+
+def _check_action(contract: Contract, name: str, action: Action) -> Iterator[Finding]:
+    path = ("actions", name)
+    if name in RESERVED_VERBS:
+        yield find("NAME_RESERVED", point(path), name=name, what="action")
+    if name in contract.transitions:
+        yield find("ACTION_NAMED_LIKE_TRANSITION", point(path), action=name)
+    yield from check_payload_fields(action.payload, (*path, "payload"))
+    yield from check_payload_fields(action.output, (*path, "output"))
+    if action.kind == "python" and action.set:
+        yield find("ACTION_SET_UNUSED", point((*path, "set")), action=name)
+    if action.kind != "python" and not action.set:
+        yield find("ACTION_SET_MISSING", point(path), action=name, kind=action.kind)
+    if action.kind == "create" and action.entity_type is None:
+        yield find("ACTION_ENTITY_TYPE_MISSING", point(path), action=name)
+    if action.kind != "create" and action.entity_type is not None:
+        yield find("ACTION_ENTITY_TYPE_UNUSED", point((*path, "entity_type")), action=name, kind=action.kind)
+    yield from _check_set(contract, name, action)
+
+
+def _check_set(contract: Contract, name: str, action: Action) -> Iterator[Finding]:
+    """The fields of another contract are known only where both are installed."""
+    if action.kind == "update" or (action.kind == "create" and action.entity_type == contract.contract):
+        allowed = ", ".join(contract.fields) or "(none)"
+        for field in action.set:
+            if field not in contract.fields:
+                place = point(("actions", name, "set", field))
+                yield find("ACTION_FIELD_UNKNOWN", place, action=name, field=field, allowed=allowed)
+    if action.kind == "create" and action.entity_type == contract.contract:
+        for field, declared in contract.fields.items():
+            if declared.required and declared.default is None and field not in action.set:
+                yield find("ACTION_FIELD_MISSING", point(("actions", name, "set")), action=name, field=field)
+
+
+def _check_conditions(contract: Contract) -> Iterator[Finding]:
+    prefix = f"{contract.contract}:"
+    asked = {f"{prefix}{verb}" for verb in ("*", *RESERVED_VERBS, *contract.transitions, *contract.actions)}
+    asked |= {t.permission for t in contract.transitions.values() if t.permission}
+    asked |= {a.permission for a in contract.actions.values() if a.permission}
+    if contract.amendment is not None and contract.amendment.permission:
+        asked.add(contract.amendment.permission)
+    for permission in contract.conditions:
+        if permission not in asked:
+            place = point(("conditions", permission))
+            yield find("CONDITION_NEVER_ASKED", place, permission=permission, contract=contract.contract)

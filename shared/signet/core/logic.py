@@ -1,0 +1,209 @@
+"""The expressions and templates inside a node's configuration: found, checked, parsed once.
+
+The artifact keeps each parsed tree under its JSON pointer into the configuration, so that the hot path
+parses nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from signet.core.contract import Contract
+from signet.core.expression import (
+    ANY,
+    BOOL,
+    INT,
+    STRING,
+    Expression,
+    Kind,
+    Mistake,
+    Scope,
+    Type,
+    check,
+    expression_to_json,
+    list_of,
+    parse_expression,
+    parse_template,
+    template_to_json,
+)
+from signet.core.findings import Finding, find
+from signet.core.graph import Node
+from signet.core.scope import type_of_fields
+
+_USER = (Kind.STRING, Kind.REF, Kind.ANY)
+_MOMENT = (Kind.DATE, Kind.TIMESTAMP, Kind.ANY)
+
+
+@dataclass
+class NodeLogic:
+    """What was found at one node."""
+
+    trees: dict[str, Any] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    # Variables that the node sets when it ends.
+    writes: dict[str, Type] = field(default_factory=dict)
+
+
+ScopeWith = Callable[[Type | None], Scope]  # the node's scope, with an item of this type
+
+
+def read_condition(text: str, place: str, scope: Scope) -> tuple[Expression | None, tuple[Finding, ...]]:
+    expression, found, findings = _read_expression(text, place, scope)
+    if expression is not None and not findings and found.kind not in (Kind.BOOL, Kind.ANY):
+        findings = (find("EXPRESSION_NOT_BOOL", place, text=text, type=str(found)),)
+    return (None if findings else expression), findings
+
+
+def read_node_logic(node: Node, contract: Contract | None, scope_with: ScopeWith) -> NodeLogic:
+    logic = NodeLogic()
+    reader = _READERS.get(node.type)
+    if reader is not None:
+        reader(node, contract, scope_with, logic)
+    return logic
+
+
+def _read_expression(text: str, place: str, scope: Scope) -> tuple[Expression | None, Type, tuple[Finding, ...]]:
+    parsed = parse_expression(text)
+    if isinstance(parsed, Mistake):
+        return None, ANY, (_to_finding(parsed, place, text),)
+    found, mistakes = check(parsed, scope)
+    return parsed, found, tuple(_to_finding(mistake, place, text) for mistake in mistakes)
+
+
+def _to_finding(mistake: Mistake, place: str, text: str) -> Finding:
+    suggestion = f"Write `{mistake.suggestion}`." if mistake.suggestion else "Correct it there."
+    return find(
+        "EXPRESSION_INVALID",
+        place,
+        text=text,
+        position=mistake.position + 1,
+        problem=_sentence(mistake.message),
+        suggestion=suggestion,
+        mistake=mistake.code,
+        mistake_parameters=dict(mistake.parameters),
+    )
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(("?", ".")) else f"{text}."
+
+
+def _expect(logic: NodeLogic, node: Node, pointer: str, text: str, scope: Scope, kinds: tuple[Kind, ...], what: str) -> Type:
+    expression, found, findings = _read_expression(text, f"{node.id}{pointer}", scope)
+    logic.findings.extend(findings)
+    if expression is None or findings:
+        return ANY
+    if kinds and found.kind not in kinds:
+        logic.findings.append(find("EXPRESSION_WRONG_TYPE", f"{node.id}{pointer}", text=text, type=str(found), wanted=what))
+        return ANY
+    logic.trees[pointer] = {"expression": expression_to_json(expression)}
+    return found
+
+
+def _expect_template(logic: NodeLogic, node: Node, pointer: str, value: Any, scope: Scope) -> None:
+    template, mistakes = parse_template(value, scope)
+    for mistake in mistakes:
+        suggestion = f"Write `{mistake.suggestion}`." if mistake.suggestion else "Correct it there."
+        problem = _sentence(mistake.message)
+        place = f"{node.id}{pointer}{mistake.pointer}"
+        logic.findings.append(
+            find("TEMPLATE_INVALID", place, pointer=mistake.pointer or "/", problem=problem, suggestion=suggestion,
+                 mistake=mistake.code, mistake_parameters=dict(mistake.parameters))
+        )
+    if template is not None and not mistakes:
+        logic.trees[pointer] = {"template": template_to_json(template)}
+
+
+def _read_gate(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+    text = node.config.get("condition")
+    if text is not None:
+        _expect(logic, node, "/condition", text, scope_with(None), (Kind.BOOL, Kind.ANY), "a yes or no")
+
+
+def _read_action(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+    config, item = node.config, None
+    if config["for_each"] is not None:
+        found = _expect(logic, node, "/for_each", config["for_each"], scope_with(None), (Kind.LIST, Kind.ANY), "a list")
+        item = found.item if found.kind is Kind.LIST and found.item is not None else ANY
+    _expect_template(logic, node, "/payload", dict(config["payload"]), scope_with(item))
+    name, output = str(config["action"]), ANY
+    if contract is not None and "." not in name:
+        declared = contract.actions.get(name)
+        if declared is None:
+            logic.findings.append(find("ACTION_UNKNOWN", node.id, action=name, allowed=", ".join(contract.actions) or "(none)"))
+        else:
+            _check_payload(node, name, declared.payload, logic)
+            output = type_of_fields(declared.output)
+    if config["save_as"] is not None:
+        logic.writes[config["save_as"]] = list_of(output) if item is not None else output
+
+
+def _check_payload(node: Node, action: str, payload: Mapping[str, Any], logic: NodeLogic) -> None:
+    given = node.config["payload"]
+    for name in given:
+        if name not in payload:
+            allowed = ", ".join(payload) or "(nothing)"
+            logic.findings.append(find("ACTION_PAYLOAD_UNKNOWN", node.id, field=name, action=action, allowed=allowed))
+    for name, declared in payload.items():
+        if declared.required and declared.default is None and name not in given:
+            logic.findings.append(find("ACTION_PAYLOAD_MISSING", node.id, field=name, action=action))
+
+
+def _read_approval(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+    _read_people(node, "/approvers", node.config["approvers"], scope_with(None), logic)
+    if node.config["escalate"] is not None:
+        _read_person(node, "/escalate/to", node.config["escalate"]["to"], scope_with(None), logic)
+
+
+def _read_people(node: Node, pointer: str, people: Any, scope: Scope, logic: NodeLogic) -> None:
+    for index, person in enumerate(people):
+        _read_person(node, f"{pointer}/{index}", person, scope, logic)
+
+
+def _read_person(node: Node, pointer: str, person: Mapping[str, Any], scope: Scope, logic: NodeLogic) -> None:
+    if person["by"] == "manager":
+        _expect(logic, node, f"{pointer}/of", person["of"], scope, _USER, "a user's id")
+    elif person["by"] == "expression":
+        kinds = (*_USER, Kind.LIST)
+        _expect(logic, node, f"{pointer}/expression", person["expression"], scope, kinds, "a user's id or a list of them")
+
+
+def _read_timer(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+    if node.config["until"] is not None:
+        _expect(logic, node, "/until", node.config["until"], scope_with(None), _MOMENT, "a date or timestamp")
+
+
+def _read_event(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+    _expect_template(logic, node, "/key", node.config["key"], scope_with(None))
+    if node.config["save_as"] is not None:
+        logic.writes[node.config["save_as"]] = ANY
+
+
+def _read_webhook(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+    _expect_template(logic, node, "/payload", dict(node.config["payload"]), scope_with(None))
+    if node.config["save_as"] is not None:
+        logic.writes[node.config["save_as"]] = ANY
+
+
+def _read_notification(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+    scope = scope_with(None)
+    _read_people(node, "/to", node.config["to"], scope, logic)
+    _expect_template(logic, node, "/subject", node.config["subject"], scope)
+    _expect_template(logic, node, "/text", node.config["text"], scope)
+
+
+def _read_script(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+    for name, text in node.config["set"].items():
+        logic.writes[name] = _expect(logic, node, f"/set/{name}", text, scope_with(None), (), "")
+
+
+_READERS: Mapping[str, Callable[[Node, Contract | None, ScopeWith, NodeLogic], None]] = {
+    "lifecycle_gate": _read_gate,
+    "action": _read_action,
+    "approval": _read_approval,
+    "wait_timer": _read_timer,
+    "wait_event": _read_event,
+    "webhook_out": _read_webhook,
+    "notification": _read_notification,
+    "script": _read_script,
+}

@@ -1,0 +1,162 @@
+"""The typed configuration of each node type; an unknown key is a mistake."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field as Constraint
+from pydantic import JsonValue, model_validator
+
+from signet.core.strict import Duration, ExpressionText, Name, Strict
+
+MAX_APPROVERS = 20
+MAX_VARIABLES = 50
+MAX_FOR_EACH_ITEMS = 1_000
+MAX_RULES = 100
+MAX_BRANCHES = 50
+
+RunAs = Literal["actor", "system", "service_account"]
+UserId = Annotated[str, Constraint(min_length=1, max_length=200)]
+TemplateText = Annotated[str, Constraint(max_length=10_000)]
+
+
+class Nothing(Strict):
+    """Start, end, condition and split: all that they do stands in their edges."""
+
+
+class StateConfiguration(Strict):
+    state: Name
+
+
+class SlotConfiguration(Strict):
+    slot: Name
+
+
+class LifecycleGateConfiguration(Strict):
+    transition: Name
+    from_states: tuple[Name, ...]
+    to: Name
+    kind: Literal["requested", "automatic", "interrupting"]
+    rejected_to: Name | None
+    permission: str
+    condition: ExpressionText | None
+
+
+class PolicyGateConfiguration(Strict):
+    action: str
+
+
+class ActionConfiguration(Strict):
+    """`action` is a contract's (`post`), or one of Signet's and of Python (`store.set`)."""
+
+    action: Annotated[str, Constraint(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$", max_length=200)]
+    payload: Mapping[Name, JsonValue] = {}
+    run_as: RunAs = "actor"
+    save_as: Name | None = None
+    # A list; the action runs once for each item, which the payload reads as `item`.
+    for_each: ExpressionText | None = None
+    max_items: Annotated[int, Constraint(ge=1, le=MAX_FOR_EACH_ITEMS)] = 100
+
+
+class ByUser(Strict):
+    by: Literal["user"]
+    user: UserId
+
+
+class ByRole(Strict):
+    by: Literal["role"]
+    role: Name
+    pick: Literal["first_available", "round_robin"] = "first_available"
+
+
+class ByManager(Strict):
+    """The manager of a person in the org chart: of who requested, or of whom an expression names."""
+
+    by: Literal["manager"]
+    of: ExpressionText = "actor.user_id"
+    levels: Annotated[int, Constraint(ge=1, le=10)] = 1
+
+
+class ByExpression(Strict):
+    """An expression that gives a user's id, or a list of them."""
+
+    by: Literal["expression"]
+    expression: ExpressionText
+
+
+Approver = Annotated[ByUser | ByRole | ByManager | ByExpression, Constraint(discriminator="by")]
+
+
+class Escalation(Strict):
+    after: Duration
+    to: Approver
+
+
+class ApprovalConfiguration(Strict):
+    """Inline approvers, or a chain of stages by name."""
+
+    chain: Name | None = None
+    approvers: Annotated[tuple[Approver, ...], Constraint(max_length=MAX_APPROVERS)] = ()
+    # all: the first rejection rejects; any: the first vote decides; a number: so many approvals.
+    quorum: Literal["all", "any"] | Annotated[int, Constraint(ge=1, le=MAX_APPROVERS)] = "all"
+    escalate: Escalation | None = None
+    expire_after: Duration | None = None
+    reason_required_for: Annotated[tuple[Literal["approved", "rejected", "abstained"], ...], Constraint(max_length=3)] = ("rejected",)
+
+    @model_validator(mode="after")
+    def _one_mode(self) -> "ApprovalConfiguration":
+        if (self.chain is None) == (not self.approvers):
+            raise ValueError("wants either 'chain' or 'approvers'")
+        if isinstance(self.quorum, int) and self.approvers and self.quorum > len(self.approvers):
+            raise ValueError(f"a quorum of {self.quorum} cannot be reached by {len(self.approvers)} approvers")
+        return self
+
+
+class JoinConfiguration(Strict):
+    mode: Literal["all", "any"]
+
+
+class WaitTimerConfiguration(Strict):
+    """Until a duration has passed, or until a moment that an expression names."""
+
+    wait_for: Annotated[Duration | None, Constraint(alias="for")] = None
+    until: ExpressionText | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "WaitTimerConfiguration":
+        if (self.wait_for is None) == (self.until is None):
+            raise ValueError("wants either 'for' or 'until'")
+        return self
+
+
+class WaitEventConfiguration(Strict):
+    key: TemplateText
+    timeout: Duration | None = None
+    save_as: Name | None = None
+
+
+class WebhookOutConfiguration(Strict):
+    endpoint: Name
+    payload: Mapping[Name, JsonValue] = {}
+    run_as: RunAs = "actor"
+    save_as: Name | None = None
+
+
+class NotificationConfiguration(Strict):
+    channel: Literal["email", "sms", "in_app"]
+    to: Annotated[tuple[Approver, ...], Constraint(min_length=1, max_length=MAX_APPROVERS)]
+    subject: TemplateText = ""
+    text: TemplateText
+    wait: Annotated[bool, Constraint(alias="await")] = False
+    run_as: RunAs = "actor"
+
+
+class ScriptConfiguration(Strict):
+    """Variables of the workflow, each the value of an expression."""
+
+    set: Annotated[Mapping[Name, ExpressionText], Constraint(min_length=1, max_length=MAX_VARIABLES)]
+
+
+class RuleConfiguration(Strict):
+    """The tenant's rules by name, evaluated for their outcome only."""
+
+    rules: Annotated[tuple[Name, ...], Constraint(min_length=1, max_length=MAX_RULES)]

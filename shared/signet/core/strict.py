@@ -1,0 +1,78 @@
+"""The base of everything that authors write: unknown keys and guessed types are mistakes."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from signet.core.findings import Finding, find
+
+MAX_DOCUMENT_CHARACTERS = 1_048_576
+MAX_MISTAKES = 200
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, validate_by_name=True, validate_by_alias=True
+    )
+
+
+T = TypeVar("T", bound=Strict)
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+_SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+Slug = Annotated[str, Field(pattern=rf"^{_SLUG.pattern}$")]
+Label = Annotated[str, Field(max_length=200)]
+Permission = Annotated[str, Field(pattern=r"^(\*|[a-z][a-z0-9_]*):(\*|[a-z][a-z0-9_.]*)$", max_length=200)]
+ExpressionText = Annotated[str, Field(min_length=1, max_length=2_000)]
+
+_DURATION = re.compile(
+    r"P(?:(?P<weeks>\d{1,4})W|(?:(?P<days>\d{1,4})D)?(?:T(?=\d)(?:(?P<hours>\d{1,5})H)?(?:(?P<minutes>\d{1,6})M)?"
+    r"(?:(?P<seconds>\d{1,7})S)?)?)"
+)
+_SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
+MAX_DURATION_SECONDS = 10 * 366 * 86_400
+
+
+def read_duration_seconds(text: str) -> int:
+    """ISO 8601 without months and years, whose length depends on when they begin: PT72H, P3D, P2W."""
+    match = _DURATION.fullmatch(text)
+    seconds = sum(int(n) * _SECONDS[unit] for unit, n in match.groupdict().items() if n) if match else 0
+    if not 0 < seconds <= MAX_DURATION_SECONDS:
+        raise ValueError("wants a duration such as PT30M, PT72H, P3D or P2W, of at most ten years")
+    return seconds
+
+
+def is_slug(text: str) -> bool:
+    return _SLUG.fullmatch(text) is not None
+
+
+def _check_duration(text: str) -> str:
+    read_duration_seconds(text)
+    return text
+
+
+Duration = Annotated[str, Field(max_length=40), AfterValidator(_check_duration)]
+
+
+def point(path: Sequence[str | int]) -> str:
+    """A JSON pointer (RFC 6901)."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def read_strictly(model: type[T], document: Any) -> tuple[T | None, tuple[Finding, ...]]:
+    """The document as `model`, or every mistake in it with its place."""
+    try:
+        # Through JSON text: arrays become tuples without making numbers out of strings.
+        text = json.dumps(document, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        return None, (find("DOCUMENT_NOT_JSON", "", reason=str(error)),)
+    if len(text) > MAX_DOCUMENT_CHARACTERS:
+        return None, (find("DOCUMENT_TOO_LARGE", "", limit=MAX_DOCUMENT_CHARACTERS),)
+    try:
+        return model.model_validate_json(text), ()
+    except ValidationError as error:
+        mistakes = error.errors(include_url=False, include_input=False)[:MAX_MISTAKES]
+        return None, tuple(find("FIELD_INVALID", point(m["loc"]), problem=m["msg"]) for m in mistakes)

@@ -1,0 +1,144 @@
+"""A compiled workflow ready to run: every lookup made once, every expression a closure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from signet.core.artifact import Artifact
+from signet.core.errors import Defect
+from signet.core.expression import (
+    Compiled,
+    Environment,
+    compile_expression,
+    compile_template,
+    expression_from_json,
+    template_from_json,
+)
+from signet.core.expression.render import Render
+from signet.core.nodes.types import NODE_TYPES, NodeType
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """An edge as routing sees it."""
+
+    id: str
+    source: str
+    target: str
+    on: str
+    role: str
+    transition: str | None
+    condition: Compiled | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowNode:
+    id: str
+    type: NodeType
+    config: Mapping[str, Any]
+    label: str
+    window: str
+    # By outcome, each in order of (priority, id).
+    ways: Mapping[str, tuple[Way, ...]]
+    # The splits that it stands in, from the outside in.
+    blocks: tuple[str, ...]
+    expressions: Mapping[str, Compiled]
+    templates: Mapping[str, Render]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    split: str
+    mode: str
+    required_token_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which edges fire, and why: what `chosen_edge_ids` and its evidence are made of."""
+
+    ways: tuple[Way, ...]
+    evidence: tuple[Mapping[str, Any], ...] = ()
+
+
+class Workflow:
+    """Loading is the expensive part and happens once per process and hash; running is lookups."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        content = artifact.content
+        self.hash = artifact.hash
+        self.content = content
+        self.kind: str = content["kind"]
+        self.joins = {
+            node_id: Join(join["split"], join["mode"], join["required_token_count"])
+            for node_id, join in content["joins"].items()
+        }
+        self.nodes = {node_id: self._load_node(node_id, node) for node_id, node in content["nodes"].items()}
+
+    def _load_node(self, node_id: str, node: Mapping[str, Any]) -> WorkflowNode:
+        content, ways = self.content, dict[str, list[Way]]()
+        for edge_id in content["adjacency"][node_id]:
+            way = _load_way(edge_id, content["edges"][edge_id])
+            ways.setdefault(way.on, []).append(way)
+        logic = node.get("logic", {})
+        return WorkflowNode(
+            id=node_id,
+            type=NODE_TYPES[node["type"]],
+            config=node["config"],
+            label=node.get("label", ""),
+            window=content["edit_windows"][node_id],
+            ways={outcome: tuple(edges) for outcome, edges in ways.items()},
+            blocks=tuple(split for split, _ in content["blocks"].get(node_id, ())),
+            expressions={
+                pointer: compile_expression(expression_from_json(tree["expression"]))
+                for pointer, tree in logic.items()
+                if "expression" in tree
+            },
+            templates={
+                pointer: compile_template(template_from_json(tree["template"]))
+                for pointer, tree in logic.items()
+                if "template" in tree
+            },
+        )
+
+    def choose(self, node: WorkflowNode, outcome: str, env: Environment) -> Choice:
+        """After this outcome: every edge of a split, else the first whose condition holds."""
+        ways = node.ways.get(outcome, ())
+        if len(ways) <= 1 or node.type.name == "parallel_split":
+            return Choice(ways)
+        evidence: list[Mapping[str, Any]] = []
+        for way in ways:
+            if way.condition is None:
+                return Choice((way,), tuple(evidence))
+            evaluation = way.condition.evaluate(env)
+            evidence.append({**evaluation.evidence, "edge": way.id})
+            if evaluation.value is True:
+                return Choice((way,), tuple(evidence))
+        raise Defect("NO_EDGE_CHOSEN", f"no edge of {node.id} fires for '{outcome}', not even a default")
+
+    def find_way(self, edge_id: str) -> Way:
+        edge = self.content["edges"][edge_id]
+        return next(way for way in self.nodes[edge["source"]].ways[edge["on"]] if way.id == edge_id)
+
+    def strictest_window(self, node_ids: Sequence[str]) -> tuple[str, str] | None:
+        """The strictest edit window among these nodes, and the node that holds it."""
+        if not node_ids:
+            return None
+        node_id = min(node_ids, key=lambda n: (-_STRICTNESS[self.nodes[n].window], n))
+        return self.nodes[node_id].window, node_id
+
+
+_STRICTNESS = {"editable": 0, "amend_only": 1, "locked": 2}
+
+
+def _load_way(edge_id: str, edge: Mapping[str, Any]) -> Way:
+    condition = edge.get("condition")
+    return Way(
+        id=edge_id,
+        source=edge["source"],
+        target=edge["target"],
+        on=edge["on"],
+        role=edge["role"],
+        transition=edge.get("transition"),
+        condition=compile_expression(expression_from_json(condition["tree"])) if condition else None,
+    )
