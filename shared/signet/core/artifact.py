@@ -1,4 +1,7 @@
-"""The compiled workflow as it is stored: canonical JSON text and its SHA-256. The engine runs nothing else."""
+"""The compiled workflow as it is stored: canonical JSON text and its SHA-256.
+
+The engine runs nothing else.
+"""
 
 import json
 from collections.abc import Mapping

@@ -34,7 +34,9 @@ def find_blocks(graph: Graph, order: Sequence[str]) -> Blocks:
     for node_id in order:
         if node_id not in graph.nodes:
             continue
-        arriving = [edge for edge in graph.incoming[node_id] if edge.role != "return" and edge.source in blocks.stacks]
+        arriving = [
+            edge for edge in graph.incoming[node_id] if edge.role != "return" and edge.source in blocks.stacks
+        ]
         stacks = {edge.id: _stack_along(edge, blocks, branches) for edge in arriving}
         if graph.nodes[node_id].type == "parallel_join":
             blocks.stacks[node_id] = _close_block(graph, blocks, node_id, arriving, stacks)
@@ -71,7 +73,11 @@ def _agree(blocks: Blocks, arriving: Sequence[Edge], stacks: Mapping[str, Stack]
     if regular:
         stack = min((stacks[edge.id] for edge in regular), key=lambda s: (len(s), s))
     else:
-        stack = min((_after_leaving(edge, stacks[edge.id]) for edge in arriving), key=lambda s: (len(s), s), default=())
+        stack = min(
+            (_after_leaving(edge, stacks[edge.id]) for edge in arriving),
+            key=lambda s: (len(s), s),
+            default=(),
+        )
     for edge in arriving:
         _check_way(blocks, edge, stacks[edge.id], stack, early=_leaves_early(edge))
     return stack
@@ -128,7 +134,9 @@ def _close_block(
     return outer
 
 
-def _check_every_branch_arrives(graph: Graph, blocks: Blocks, join: str, split: str, arrived: set[int]) -> None:
+def _check_every_branch_arrives(
+    graph: Graph, blocks: Blocks, join: str, split: str, arrived: set[int]
+) -> None:
     missing = sorted(set(range(blocks.branch_count[split])) - arrived)
     if missing and graph.nodes[join].config.get("mode") == "all":
         first = graph.outgoing[split][missing[0]]
@@ -157,7 +165,11 @@ def _is_led_out(edge: Edge) -> bool:
 
 def _make_join_rejections(graph: Graph, blocks: Blocks) -> Iterable[Edge]:
     """A block that can be rejected passes the rejection on: to the join around it, or out of the slot."""
-    rejectable = {blocks.stacks[e.source][-1][0] for e in graph.edges.values() if _is_led_out(e) and blocks.stacks.get(e.source)}
+    rejectable = {
+        blocks.stacks[e.source][-1][0]
+        for e in graph.edges.values()
+        if _is_led_out(e) and blocks.stacks.get(e.source)
+    }
     inner_first = sorted(blocks.join_of, key=lambda split: -len(blocks.stacks[split]))
     for split in inner_first:
         join, stack = blocks.join_of[split], blocks.stacks[split]
@@ -170,4 +182,6 @@ def _make_join_rejections(graph: Graph, blocks: Blocks) -> Iterable[Edge]:
         slot = graph.nodes[join].provenance
         target = blocks.join_of.get(stack[-1][0]) if stack else f"sys:slot:{slot}:out"
         if target is not None:
-            yield Edge(f"sys:edge:rejection:{join}#rejected", join, target, "rejected", role="exit", provenance=slot)
+            yield Edge(
+                f"sys:edge:rejection:{join}#rejected", join, target, "rejected", role="exit", provenance=slot
+            )

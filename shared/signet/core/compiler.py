@@ -6,7 +6,8 @@ scopes to check expressions in.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from signet.core.artifact import COMPILER_VERSION, Artifact, make_artifact
@@ -18,7 +19,7 @@ from signet.core.expression import Type, expression_to_json, to_text
 from signet.core.expression.nodes import Expression
 from signet.core.findings import Finding, find, has_errors, sort_findings
 from signet.core.graph import ENVELOPE, Edge, Graph, Node, make_graph
-from signet.core.logic import NodeLogic, read_condition, read_node_logic
+from signet.core.logic import NodeLogic, read_actions, read_condition, read_node_logic
 from signet.core.merge import Merged, merge
 from signet.core.patch import MAX_EDGES, MAX_NODES, Automation, Patch, SlotPatch
 from signet.core.scope import Variables, make_scope, type_of_entity, type_of_fields, type_of_settings
@@ -95,7 +96,9 @@ def compile_automation(
     window = EditWindow.EDITABLE
     base = make_graph([Node(START, "start", {}), Node(END, "end", {})], [direct])
     slot = EnvelopeSlot(AUTOMATION_SLOT, (START,), END, window, False, (direct.id,), "")
-    body = SlotPatch(nodes=automation.nodes, edges=automation.edges, entry=automation.entry, exit=automation.exit)
+    body = SlotPatch(
+        nodes=automation.nodes, edges=automation.edges, entry=automation.entry, exit=automation.exit
+    )
     names = _Names(
         contract=contract,
         entity=type_of_entity(contract),
@@ -122,7 +125,11 @@ def compile_automation(
 def _check_base(envelope: Envelope, patch: Patch) -> list[Finding]:
     if patch.base.entity_type != envelope.entity_type:
         actual = envelope.entity_type
-        return [find("ENVELOPE_ENTITY_MISMATCH", "/base/entity_type", pinned=patch.base.entity_type, actual=actual)]
+        return [
+            find(
+                "ENVELOPE_ENTITY_MISMATCH", "/base/entity_type", pinned=patch.base.entity_type, actual=actual
+            )
+        ]
     if patch.base.envelope_version != envelope.version:
         return [
             find(
@@ -134,6 +141,12 @@ def _check_base(envelope: Envelope, patch: Patch) -> list[Finding]:
                 rebase=_propose_rebase(envelope, patch),
             )
         ]
+    if envelope.contract.amendment is None:
+        return [
+            find("WINDOW_NEEDS_AMENDMENT", name)
+            for name, slot in sorted(patch.slots.items())
+            if slot.edit is EditWindow.AMEND_ONLY
+        ]
     return []
 
 
@@ -141,9 +154,14 @@ def _propose_rebase(envelope: Envelope, patch: Patch) -> str:
     lost = sorted(set(patch.slots) - set(envelope.slots))
     pin = f"Set envelope_version to {envelope.version}"
     if lost:
-        return f"{pin}, and move what fills {', '.join(lost)}: the new envelope has only {', '.join(envelope.slots)}."
-    pinned = Patch.model_copy(patch, update={"base": patch.base.model_copy(update={"envelope_version": envelope.version})})
-    findings = [finding for finding in compile_effective(envelope, pinned).findings if finding.severity == "error"]
+        left = ", ".join(envelope.slots)
+        return f"{pin}, and move what fills {', '.join(lost)}: the new envelope has only {left}."
+    pinned = Patch.model_copy(
+        patch, update={"base": patch.base.model_copy(update={"envelope_version": envelope.version})}
+    )
+    findings = [
+        finding for finding in compile_effective(envelope, pinned).findings if finding.severity == "error"
+    ]
     if findings:
         return f"{pin}; then {len(findings)} finding(s) remain, the first: {findings[0].sentence}"
     return f"{pin}; the patch compiles there as it is."
@@ -161,7 +179,7 @@ def _compile(
     findings = [*merged.findings, *_check_limits(merged)]
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    shape, found = _shape(merged)
+    shape, found = _shape(merged, names.contract)
     findings += found
     if shape is None:
         return Compilation(None, sort_findings(findings))
@@ -172,18 +190,28 @@ def _compile(
     findings += found
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    content = {**head, **_describe(shape, merged, expected, logic, conditions)}
+    nothing = type_of_fields({})
+    actions, found = read_actions(
+        names.contract, shape.graph, lambda payload: make_scope(names.entity, names.org, nothing, payload)
+    )
+    findings += found
+    if has_errors(findings):
+        return Compilation(None, sort_findings(findings))
+    content = {**head, "actions": actions, **_describe(shape, merged, expected, logic, conditions)}
     return Compilation(make_artifact(content), sort_findings(findings))
 
 
 def _check_limits(merged: Merged) -> Iterable[Finding]:
-    for what, count, limit in [("nodes", len(merged.nodes), MAX_NODES), ("edges", len(merged.edges), MAX_EDGES)]:
+    for what, count, limit in [
+        ("nodes", len(merged.nodes), MAX_NODES),
+        ("edges", len(merged.edges), MAX_EDGES),
+    ]:
         if count > limit:
             yield find("LIMIT_EXCEEDED", "/", what=what, count=count, limit=limit)
 
 
-def _shape(merged: Merged) -> tuple[_Shape | None, list[Finding]]:
-    graph = make_graph(merged.nodes, merged.edges)
+def _shape(merged: Merged, contract: Contract | None) -> tuple[_Shape | None, list[Finding]]:
+    graph = make_graph([_complete_policy(node, contract) for node in merged.nodes], merged.edges)
     order, circles = sort_topologically(graph)
     if circles:
         return None, [*circles, *check_reachability(graph)]
@@ -191,6 +219,18 @@ def _shape(merged: Merged) -> tuple[_Shape | None, list[Finding]]:
     graph = redirect_rejections(graph, blocks)
     order, circles = sort_topologically(graph)
     return _Shape(graph, order, blocks), [*blocks.findings, *circles]
+
+
+def _complete_policy(node: Node, contract: Contract | None) -> Node:
+    """A policy gate asks for the permission that the contract gives the action."""
+    if node.type != "policy_gate":
+        return node
+    action = str(node.config["action"])
+    declared = contract.actions.get(action) if contract else None
+    entity = contract.contract if contract and "." not in action else action.partition(".")[0]
+    permission = (declared and declared.permission) or f"{entity}:{action.rpartition('.')[2]}"
+    condition = contract.conditions.get(permission) if contract else None
+    return replace(node, config={**node.config, "permission": permission, "permission_condition": condition})
 
 
 def _check_shape(shape: _Shape, expected: Graph, contract: Contract | None) -> Iterable[Finding]:
@@ -210,11 +250,8 @@ def _read_logic(
     findings: list[Finding] = []
     for node_id in shape.order:
         context = variables.enter(shape.graph, node_id)
-        read = read_node_logic(
-            shape.graph.nodes[node_id],
-            names.contract,
-            lambda item, context=context: make_scope(names.entity, names.org, context, names.payload, item),
-        )
+        scope_with = partial(make_scope, names.entity, names.org, context, names.payload)
+        read = read_node_logic(shape.graph.nodes[node_id], names.contract, scope_with)
         logic[node_id] = read
         findings += read.findings
         for name, written in read.writes.items():
@@ -249,7 +286,9 @@ def _describe(
         "nodes": {node.id: _describe_node(node, logic[node.id]) for node in graph.nodes.values()},
         "edges": {edge.id: _describe_edge(edge, conditions.get(edge.id)) for edge in graph.edges.values()},
         "adjacency": {node_id: [edge.id for edge in edges] for node_id, edges in graph.outgoing.items()},
-        "reverse_adjacency": {node_id: [edge.id for edge in edges] for node_id, edges in graph.incoming.items()},
+        "reverse_adjacency": {
+            node_id: [edge.id for edge in edges] for node_id, edges in graph.incoming.items()
+        },
         "topological_order": list(shape.order),
         "joins": {
             join: {
@@ -260,11 +299,17 @@ def _describe(
             for join, split in blocks.split_of.items()
         },
         "blocks": {
-            node_id: [[split, branch] for split, branch in stack] for node_id, stack in blocks.stacks.items() if stack
+            node_id: [[split, branch] for split, branch in stack]
+            for node_id, stack in blocks.stacks.items()
+            if stack
         },
         "edit_windows": {node.id: node.window for node in graph.nodes.values()},
-        "stable_region_nodes": [node.id for node in graph.nodes.values() if node.provenance in merged.stable_slots],
-        "slot_map": {node.id: node.provenance for node in graph.nodes.values() if node.provenance != ENVELOPE},
+        "stable_region_nodes": [
+            node.id for node in graph.nodes.values() if node.provenance in merged.stable_slots
+        ],
+        "slot_map": {
+            node.id: node.provenance for node in graph.nodes.values() if node.provenance != ENVELOPE
+        },
         "system_gate_integrity": {
             "required": required,
             "present": [node_id for node_id in required if node_id in graph.nodes],

@@ -52,7 +52,8 @@ class Transition(Strict):
     label: Label = ""
     permission: Permission | None = None
     condition: ExpressionText | None = None
-    # Where a rejection sends the document; without it, back where the transition began.
+    # Where a rejection sends the document. Without it a request goes back where it began, and on the way
+    # of an automatic transition nothing may be rejected.
     rejected_to: Name | None = None
     reason_required: bool = False
 

@@ -19,7 +19,7 @@ def read_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]:
     """The contract, unless a finding is an error; warnings alone do not hold it up."""
     contract, findings = read_strictly(Contract, document)
     if contract is None:
-        return None, tuple(_say_as_written(finding, document) for finding in findings)
+        return None, findings
     all_findings = sort_findings((*_check_texts(document), *check_contract(contract)))[:MAX_MISTAKES]
     return (None if has_errors(all_findings) else contract), all_findings
 
@@ -41,21 +41,6 @@ def check_contract(contract: Contract) -> Iterator[Finding]:
     yield from check_distinct(may_decide, ("separation_of_duties", "may_decide"))
 
 
-def _say_as_written(finding: Finding, document: Any) -> Finding:
-    """Pydantic's places also name what it tried (`decimal`, `[key]`); an author's pointer does not."""
-    parts = [part.replace("~1", "/").replace("~0", "~") for part in finding.place.split("/")[1:]]
-    written: list[str | int] = []
-    here = document
-    for index, part in enumerate(parts):
-        is_entry = isinstance(here, list | tuple) and part.isdecimal() and int(part) < len(here)
-        if is_entry or (isinstance(here, dict) and part in here):
-            here = here[int(part) if is_entry else part]
-            written.append(part)
-        elif isinstance(here, dict) and index == len(parts) - 1 and part != "[key]":
-            written.append(part)  # what is missing
-    return find(finding.code, point(written), **finding.parameters)
-
-
 def _check_texts(document: Any) -> Iterator[Finding]:
     waiting: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
     while waiting:
@@ -65,6 +50,7 @@ def _check_texts(document: Any) -> Iterator[Finding]:
             if problem is not None:
                 yield find("DOCUMENT_TEXT_INVALID", point(path), where=f"At {point(path)}", problem=problem)
         elif isinstance(here, dict):
+            waiting.extend((path, key) for key in here)
             waiting.extend(((*path, key), value) for key, value in here.items())
         elif isinstance(here, list | tuple):
             waiting.extend(((*path, index), value) for index, value in enumerate(here))

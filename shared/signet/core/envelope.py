@@ -62,7 +62,9 @@ class Envelope:
         return content_hash(
             {
                 "contract": self.contract_hash,
-                "nodes": {node.id: [node.type, dict(node.config), node.window] for node in self.graph.nodes.values()},
+                "nodes": {
+                    node.id: [node.type, dict(node.config), node.window] for node in self.graph.nodes.values()
+                },
                 "edges": {
                     edge.id: [edge.source, edge.target, edge.on, edge.role, edge.transition]
                     for edge in self.graph.edges.values()
@@ -132,17 +134,23 @@ def _make_gate(contract: Contract, name: str, transition: Transition, source: st
     if window is EditWindow.EDITABLE:
         # A gate is never looser than what it leads to: nobody edits a document at the gate.
         window = contract.states[transition.to].edit
+    permission = transition.permission or f"{contract.contract}:{name}"
     config = {
         "transition": name,
         "from_states": sorted(transition.from_states) if interrupting else [real_source],
         "to": transition.to,
         "kind": transition.kind,
         "rejected_to": transition.rejected_to,
-        "permission": transition.permission or f"{contract.contract}:{name}",
+        "permission": permission,
+        "permission_condition": contract.conditions.get(permission),
         "condition": transition.condition,
     }
     return Node(
-        gate_node(contract, name, source), "lifecycle_gate", config, window=window.value, label=transition.label
+        gate_node(contract, name, source),
+        "lifecycle_gate",
+        config,
+        window=window.value,
+        label=transition.label,
     )
 
 
@@ -163,7 +171,9 @@ def _make_edges(contract: Contract) -> Iterator[Edge]:
                 yield from _make_way(contract, name, transition, source, role)
 
 
-def _make_way(contract: Contract, name: str, transition: Transition, source: str, role: str) -> Iterator[Edge]:
+def _make_way(
+    contract: Contract, name: str, transition: Transition, source: str, role: str
+) -> Iterator[Edge]:
     gate, state = gate_node(contract, name, source), state_node(source)
     yield _edge(state, gate, transition.kind, transition=name)
     yield _edge(gate, state_node(transition.to), "passed", role=role)

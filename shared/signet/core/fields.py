@@ -1,4 +1,7 @@
-"""The typed fields of contracts, payloads and outputs. A value is plain JSON; money is integer minor units."""
+"""The typed fields of contracts, payloads and outputs.
+
+A value is plain JSON; money is integer minor units.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -65,7 +68,10 @@ class TimestampField(AnyField):
 
 class EnumField(AnyField):
     type: Literal["enum"]
-    values: Annotated[tuple[Annotated[str, Constraint(max_length=100)], ...], Constraint(min_length=1, max_length=MAX_ENUM_VALUES)]
+    values: Annotated[
+        tuple[Annotated[str, Constraint(max_length=100)], ...],
+        Constraint(min_length=1, max_length=MAX_ENUM_VALUES),
+    ]
 
 
 class RefField(AnyField):

@@ -4,16 +4,13 @@ The artifact keeps each parsed tree under its JSON pointer into the configuratio
 parses nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from signet.core.contract import Contract
 from signet.core.expression import (
     ANY,
-    BOOL,
-    INT,
-    STRING,
     Expression,
     Kind,
     Mistake,
@@ -27,7 +24,7 @@ from signet.core.expression import (
     template_to_json,
 )
 from signet.core.findings import Finding, find
-from signet.core.graph import Node
+from signet.core.graph import Graph, Node
 from signet.core.scope import type_of_fields
 
 _USER = (Kind.STRING, Kind.REF, Kind.ANY)
@@ -62,7 +59,9 @@ def read_node_logic(node: Node, contract: Contract | None, scope_with: ScopeWith
     return logic
 
 
-def _read_expression(text: str, place: str, scope: Scope) -> tuple[Expression | None, Type, tuple[Finding, ...]]:
+def _read_expression(
+    text: str, place: str, scope: Scope
+) -> tuple[Expression | None, Type, tuple[Finding, ...]]:
     parsed = parse_expression(text)
     if isinstance(parsed, Mistake):
         return None, ANY, (_to_finding(parsed, place, text),)
@@ -84,17 +83,33 @@ def _to_finding(mistake: Mistake, place: str, text: str) -> Finding:
     )
 
 
+def _template_finding(mistake: Mistake, place: str) -> Finding:
+    return find(
+        "TEMPLATE_INVALID",
+        f"{place}{mistake.pointer}",
+        pointer=mistake.pointer or "/",
+        problem=_sentence(mistake.message),
+        suggestion=f"Write `{mistake.suggestion}`." if mistake.suggestion else "Correct it there.",
+        mistake=mistake.code,
+        mistake_parameters=dict(mistake.parameters),
+    )
+
+
 def _sentence(text: str) -> str:
     return text if text.endswith(("?", ".")) else f"{text}."
 
 
-def _expect(logic: NodeLogic, node: Node, pointer: str, text: str, scope: Scope, kinds: tuple[Kind, ...], what: str) -> Type:
+def _expect(
+    logic: NodeLogic, node: Node, pointer: str, text: str, scope: Scope, kinds: tuple[Kind, ...], what: str
+) -> Type:
     expression, found, findings = _read_expression(text, f"{node.id}{pointer}", scope)
     logic.findings.extend(findings)
     if expression is None or findings:
         return ANY
     if kinds and found.kind not in kinds:
-        logic.findings.append(find("EXPRESSION_WRONG_TYPE", f"{node.id}{pointer}", text=text, type=str(found), wanted=what))
+        logic.findings.append(
+            find("EXPRESSION_WRONG_TYPE", f"{node.id}{pointer}", text=text, type=str(found), wanted=what)
+        )
         return ANY
     logic.trees[pointer] = {"expression": expression_to_json(expression)}
     return found
@@ -102,35 +117,33 @@ def _expect(logic: NodeLogic, node: Node, pointer: str, text: str, scope: Scope,
 
 def _expect_template(logic: NodeLogic, node: Node, pointer: str, value: Any, scope: Scope) -> None:
     template, mistakes = parse_template(value, scope)
-    for mistake in mistakes:
-        suggestion = f"Write `{mistake.suggestion}`." if mistake.suggestion else "Correct it there."
-        problem = _sentence(mistake.message)
-        place = f"{node.id}{pointer}{mistake.pointer}"
-        logic.findings.append(
-            find("TEMPLATE_INVALID", place, pointer=mistake.pointer or "/", problem=problem, suggestion=suggestion,
-                 mistake=mistake.code, mistake_parameters=dict(mistake.parameters))
-        )
+    logic.findings.extend(_template_finding(mistake, f"{node.id}{pointer}") for mistake in mistakes)
     if template is not None and not mistakes:
         logic.trees[pointer] = {"template": template_to_json(template)}
 
 
 def _read_gate(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
-    text = node.config.get("condition")
-    if text is not None:
-        _expect(logic, node, "/condition", text, scope_with(None), (Kind.BOOL, Kind.ANY), "a yes or no")
+    for key in ("condition", "permission_condition"):
+        text = node.config.get(key)
+        if text is not None:
+            _expect(logic, node, f"/{key}", text, scope_with(None), (Kind.BOOL, Kind.ANY), "a yes or no")
 
 
 def _read_action(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
     config, item = node.config, None
     if config["for_each"] is not None:
-        found = _expect(logic, node, "/for_each", config["for_each"], scope_with(None), (Kind.LIST, Kind.ANY), "a list")
+        found = _expect(
+            logic, node, "/for_each", config["for_each"], scope_with(None), (Kind.LIST, Kind.ANY), "a list"
+        )
         item = found.item if found.kind is Kind.LIST and found.item is not None else ANY
     _expect_template(logic, node, "/payload", dict(config["payload"]), scope_with(item))
     name, output = str(config["action"]), ANY
     if contract is not None and "." not in name:
         declared = contract.actions.get(name)
         if declared is None:
-            logic.findings.append(find("ACTION_UNKNOWN", node.id, action=name, allowed=", ".join(contract.actions) or "(none)"))
+            logic.findings.append(
+                find("ACTION_UNKNOWN", node.id, action=name, allowed=", ".join(contract.actions) or "(none)")
+            )
         else:
             _check_payload(node, name, declared.payload, logic)
             output = type_of_fields(declared.output)
@@ -143,7 +156,9 @@ def _check_payload(node: Node, action: str, payload: Mapping[str, Any], logic: N
     for name in given:
         if name not in payload:
             allowed = ", ".join(payload) or "(nothing)"
-            logic.findings.append(find("ACTION_PAYLOAD_UNKNOWN", node.id, field=name, action=action, allowed=allowed))
+            logic.findings.append(
+                find("ACTION_PAYLOAD_UNKNOWN", node.id, field=name, action=action, allowed=allowed)
+            )
     for name, declared in payload.items():
         if declared.required and declared.default is None and name not in given:
             logic.findings.append(find("ACTION_PAYLOAD_MISSING", node.id, field=name, action=action))
@@ -165,7 +180,15 @@ def _read_person(node: Node, pointer: str, person: Mapping[str, Any], scope: Sco
         _expect(logic, node, f"{pointer}/of", person["of"], scope, _USER, "a user's id")
     elif person["by"] == "expression":
         kinds = (*_USER, Kind.LIST)
-        _expect(logic, node, f"{pointer}/expression", person["expression"], scope, kinds, "a user's id or a list of them")
+        _expect(
+            logic,
+            node,
+            f"{pointer}/expression",
+            person["expression"],
+            scope,
+            kinds,
+            "a user's id or a list of them",
+        )
 
 
 def _read_timer(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
@@ -185,7 +208,9 @@ def _read_webhook(node: Node, contract: Contract | None, scope_with: ScopeWith, 
         logic.writes[node.config["save_as"]] = ANY
 
 
-def _read_notification(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+def _read_notification(
+    node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic
+) -> None:
     scope = scope_with(None)
     _read_people(node, "/to", node.config["to"], scope, logic)
     _expect_template(logic, node, "/subject", node.config["subject"], scope)
@@ -197,8 +222,28 @@ def _read_script(node: Node, contract: Contract | None, scope_with: ScopeWith, l
         logic.writes[name] = _expect(logic, node, f"/set/{name}", text, scope_with(None), (), "")
 
 
+def read_actions(
+    contract: Contract | None, graph: Graph, scope_for: Callable[[Type], Scope]
+) -> tuple[dict[str, Any], list[Finding]]:
+    """The contract's actions that the workflow uses, their templates parsed, for the artifact."""
+    described: dict[str, Any] = {}
+    logic = NodeLogic()
+    used = {str(node.config["action"]) for node in graph.nodes.values() if node.type == "action"}
+    for name in sorted(used):
+        action = contract.actions.get(name) if contract else None
+        if action is None:
+            continue
+        template, mistakes = parse_template(dict(action.set), scope_for(type_of_fields(action.payload)))
+        logic.findings.extend(_template_finding(m, f"/actions/{name}/set") for m in mistakes)
+        if template is not None:
+            set_tree = template_to_json(template)
+            described[name] = {"kind": action.kind, "entity_type": action.entity_type, "set": set_tree}
+    return described, logic.findings
+
+
 _READERS: Mapping[str, Callable[[Node, Contract | None, ScopeWith, NodeLogic], None]] = {
     "lifecycle_gate": _read_gate,
+    "policy_gate": _read_gate,
     "action": _read_action,
     "approval": _read_approval,
     "wait_timer": _read_timer,

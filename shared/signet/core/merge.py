@@ -55,9 +55,7 @@ def policy_node(action_node: str) -> str:
 def _choose_window(slot: EnvelopeSlot, patch: SlotPatch, findings: list[Finding]) -> str:
     override: EditWindow = patch.edit or slot.window
     if override.strictness < slot.window.strictness:
-        findings.append(
-            find("WINDOW_LOOSER", slot.id, default=slot.window.value, override=override.value)
-        )
+        findings.append(find("WINDOW_LOOSER", slot.id, default=slot.window.value, override=override.value))
         return slot.window.value
     return override.value
 
@@ -68,7 +66,10 @@ def _complete_nodes(slot: EnvelopeSlot, window: str, filled: SlotGraph) -> Itera
     for node in filled.nodes:
         yield node
         if node.type == "action":
-            config = {"action": str(node.config.get("action", ""))}
+            config = {
+                "action": str(node.config.get("action", "")),
+                "run_as": str(node.config.get("run_as", "actor")),
+            }
             yield Node(policy_node(node.id), "policy_gate", config, slot.id, window)
 
 

@@ -89,7 +89,9 @@ def wait(position: Position, token_id: str) -> None:
     position.tokens[token_id] = replace(position.tokens[token_id], state=TokenState.WAITING)
 
 
-def finish(workflow: Workflow, position: Position, token_id: str, ways: Sequence[Way], seq: int, version: int) -> Moves:
+def finish(
+    workflow: Workflow, position: Position, token_id: str, ways: Sequence[Way], seq: int, version: int
+) -> Moves:
     """The token's step ended and fires these edges; `version` is the document's from now on."""
     token, moves = position.tokens[token_id], Moves()
     node = workflow.nodes[token.node]
@@ -125,7 +127,9 @@ def _send_back(position: Position, node: str, seq: int, version: int, moves: Mov
     moves.born.append(token)
 
 
-def _part(position: Position, token: Token, ways: Sequence[Way], seq: int, version: int, moves: Moves) -> None:
+def _part(
+    position: Position, token: Token, ways: Sequence[Way], seq: int, version: int, moves: Moves
+) -> None:
     if len(position.tokens) + len(ways) > MAX_LIVE_TOKENS:
         raise Defect("TOO_MANY_TOKENS", f"an instance has at most {MAX_LIVE_TOKENS} live tokens")
     position.tokens[token.id] = replace(token, state=TokenState.PARTED, epoch=seq)
@@ -157,7 +161,9 @@ def _move(
     token = _leave_blocks(workflow, position, token, way, moves)
     join = workflow.joins.get(way.target)
     if join is not None and join.split == token.split:
-        position.tokens[token.id] = replace(token, node=way.target, state=TokenState.JOINED, rejected=rejected)
+        position.tokens[token.id] = replace(
+            token, node=way.target, state=TokenState.JOINED, rejected=rejected
+        )
         _try_join(workflow, position, token.id, version, moves)
     else:
         position.tokens[token.id] = replace(
@@ -173,13 +179,15 @@ def _is_rejected(token: Token, way: Way) -> bool:
 
 
 def _leave_blocks(workflow: Workflow, position: Position, token: Token, way: Way, moves: Moves) -> Token:
-    """Blocks that the edge leaves early end: what else runs in them is cancelled, the split's token goes on."""
-    inside = list(workflow.nodes[way.source].blocks)
-    around = list(workflow.nodes[way.target].blocks)
+    """Blocks that the edge leaves early end: what else runs there is cancelled, the split's token goes on."""
+    inside = workflow.nodes[way.source].blocks
+    if not inside:
+        return token
+    depth = len(workflow.nodes[way.target].blocks)
     join = workflow.joins.get(way.target)
     if join is not None and join.split in inside:
-        around.append(join.split)  # reaching a block's own join is not leaving it
-    for _ in range(len(inside) - len(around)):
+        depth += 1  # reaching a block's own join is not leaving it
+    for _ in range(len(inside) - depth):
         parent_id = token.parent
         if parent_id is None:
             raise Defect("TOKEN_WITHOUT_PARENT", f"{token.id} leaves a block that it is not in")

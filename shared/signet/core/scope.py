@@ -19,11 +19,30 @@ from signet.core.expression import (
     object_of,
     ref_to,
 )
-from signet.core.fields import AnyField, EnumField, ListField, ObjectField, RefField
+from signet.core.fields import (
+    AnyField,
+    BoolField,
+    DateField,
+    DecimalField,
+    EnumField,
+    IntField,
+    ListField,
+    ObjectField,
+    RefField,
+    StringField,
+    TimestampField,
+)
 from signet.core.graph import Graph
 from signet.core.tenancy import TenantSettings
 
-_SCALARS = {"string": STRING, "int": INT, "decimal": INT, "bool": BOOL, "date": DATE, "timestamp": TIMESTAMP}
+_SCALARS: Mapping[type[AnyField], Type] = {
+    StringField: STRING,
+    IntField: INT,
+    DecimalField: INT,
+    BoolField: BOOL,
+    DateField: DATE,
+    TimestampField: TIMESTAMP,
+}
 _SETTINGS = {
     "string": STRING,
     "int": INT,
@@ -47,7 +66,7 @@ def type_of_field(declared: AnyField) -> Type:
         case ObjectField():
             return type_of_fields(declared.fields)
         case _:
-            return _SCALARS[str(getattr(declared, "type"))]
+            return _SCALARS[type(declared)]
 
 
 def type_of_fields(fields: Mapping[str, Any]) -> Type:
@@ -62,7 +81,9 @@ def type_of_entity(contract: Contract | None) -> Type:
         {
             **type_of_fields(contract.fields).fields,
             "id": STRING,
-            "status": enum_of(*contract.states, "amended") if contract.amendment else enum_of(*contract.states),
+            "status": enum_of(*contract.states, "amended")
+            if contract.amendment
+            else enum_of(*contract.states),
             "version": INT,
             "creator": STRING,
             "created_at": TIMESTAMP,
@@ -116,7 +137,9 @@ class Variables:
         return object_of({**seen, **self.declared})
 
 
-def make_scope(entity: Type, org: Type, context: Type, payload: Type | None = None, item: Type | None = None) -> Scope:
+def make_scope(
+    entity: Type, org: Type, context: Type, payload: Type | None = None, item: Type | None = None
+) -> Scope:
     names = {"entity": entity, "actor": ACTOR, "org": org, "context": context}
     if payload is not None:
         names["payload"] = payload

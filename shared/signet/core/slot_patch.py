@@ -1,4 +1,4 @@
-"""Reads one slot's patch into nodes and edges with full ids, and finds what reaches out of its scope (WF-06)."""
+"""Reads a slot's patch into nodes and edges with full ids; finds what reaches out of its scope (WF-06)."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,7 +48,9 @@ def read_slot_patch(
     return SlotGraph(tuple(own.values()), tuple(drawn), tuple(findings))
 
 
-def _read_nodes(slot: str, window: str, nodes: Sequence[PatchNode], findings: list[Finding]) -> dict[str, Node]:
+def _read_nodes(
+    slot: str, window: str, nodes: Sequence[PatchNode], findings: list[Finding]
+) -> dict[str, Node]:
     allowed, own = ", ".join(AUTHOR_NODE_TYPES), {}
     for node in nodes:
         node_id = _full_id(slot, node.id)
@@ -78,7 +80,12 @@ def _full_id(slot: str, author_id: str) -> str | None:
 def _read_config(node_id: str, node: PatchNode, findings: list[Finding]) -> Mapping[str, object]:
     config, mistakes = read_strictly(NODE_TYPES[node.type].configuration, dict(node.config))
     findings.extend(
-        find("NODE_CONFIG_INVALID", node_id, pointer=m.place or "/", problem=m.parameters.get("problem", m.sentence))
+        find(
+            "NODE_CONFIG_INVALID",
+            node_id,
+            pointer=m.place or "/",
+            problem=m.parameters.get("problem", m.sentence),
+        )
         for m in mistakes
     )
     return {} if config is None else config.model_dump(mode="json", by_alias=True)
@@ -102,7 +109,9 @@ def _read_edges(
         ids[edge_id] += 1
         role = "error" if outcome == "error" and edge.role == "forward" else edge.role
         drawn.append(
-            Edge(edge_id, source, target, outcome, role, edge.priority, edge.condition, None, slot, edge.label)
+            Edge(
+                edge_id, source, target, outcome, role, edge.priority, edge.condition, None, slot, edge.label
+            )
         )
     findings.extend(find("EDGE_ID_TWICE", edge_id) for edge_id, count in sorted(ids.items()) if count > 1)
     return drawn

@@ -17,7 +17,8 @@ MAX_SHOWN_PATH = 20
 def sort_topologically(graph: Graph) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
     """Every edge but returns points onward; among equals the smaller id comes first (WF-13)."""
     waiting_for = {
-        node_id: sum(1 for edge in edges if edge.role != "return") for node_id, edges in graph.incoming.items()
+        node_id: sum(1 for edge in edges if edge.role != "return")
+        for node_id, edges in graph.incoming.items()
     }
     ready = [node_id for node_id in graph.nodes if waiting_for[node_id] == 0]
     heapq.heapify(ready)
@@ -46,7 +47,9 @@ def _find_circle(graph: Graph, left: set[str]) -> list[str]:
     while node_id not in seen:
         seen[node_id] = len(path)
         path.append(node_id)
-        node_id = min(edge.source for edge in graph.incoming[node_id] if edge.role != "return" and edge.source in left)
+        node_id = min(
+            edge.source for edge in graph.incoming[node_id] if edge.role != "return" and edge.source in left
+        )
     circle = path[seen[node_id] :][::-1]
     begin = circle.index(min(circle))
     circle = circle[begin:] + circle[:begin]
@@ -54,7 +57,9 @@ def _find_circle(graph: Graph, left: set[str]) -> list[str]:
 
 
 def check_reachability(graph: Graph) -> Iterator[Finding]:
-    from_start = _reach(START, {node_id: [e.target for e in edges] for node_id, edges in graph.outgoing.items()})
+    from_start = _reach(
+        START, {node_id: [e.target for e in edges] for node_id, edges in graph.outgoing.items()}
+    )
     to_end = _reach(END, {node_id: [e.source for e in edges] for node_id, edges in graph.incoming.items()})
     for node_id in graph.nodes:
         if node_id not in from_start:
@@ -126,7 +131,12 @@ def changes_document(contract: Contract, action: str) -> bool:
 def _find_after(graph: Graph, approvals: Sequence[str], actions: set[str]) -> Iterator[tuple[str, str]]:
     """Actions between an approval that said yes and the gate: one walk from all approvals at once."""
     reached_from: dict[str, str] = {}
-    stack = [(edge.target, approval) for approval in approvals for edge in graph.outgoing[approval] if edge.on == "approved"]
+    stack = [
+        (edge.target, approval)
+        for approval in approvals
+        for edge in graph.outgoing[approval]
+        if edge.on == "approved"
+    ]
     while stack:
         node_id, approval = stack.pop()
         if node_id in reached_from or graph.nodes[node_id].type == "lifecycle_gate":
@@ -137,7 +147,9 @@ def _find_after(graph: Graph, approvals: Sequence[str], actions: set[str]) -> It
         yield reached_from[action], action
 
 
-def _find_beside(blocks: Blocks, approvals: Iterable[str], actions: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _find_beside(
+    blocks: Blocks, approvals: Iterable[str], actions: Iterable[str]
+) -> Iterator[tuple[str, str]]:
     asked: dict[str, dict[int, str]] = {}
     for approval in sorted(approvals):
         for split, branch in blocks.stacks.get(approval, ()):

@@ -11,6 +11,7 @@ from signet.core.findings import Finding, find
 
 MAX_DOCUMENT_CHARACTERS = 1_048_576
 MAX_MISTAKES = 200
+MAX_SHOWN_KEY_CHARACTERS = 200
 
 
 class Strict(BaseModel):
@@ -29,8 +30,8 @@ Permission = Annotated[str, Field(pattern=r"^(\*|[a-z][a-z0-9_]*):(\*|[a-z][a-z0
 ExpressionText = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 _DURATION = re.compile(
-    r"P(?:(?P<weeks>\d{1,4})W|(?:(?P<days>\d{1,4})D)?(?:T(?=\d)(?:(?P<hours>\d{1,5})H)?(?:(?P<minutes>\d{1,6})M)?"
-    r"(?:(?P<seconds>\d{1,7})S)?)?)"
+    r"P(?:(?P<weeks>[0-9]{1,4})W|(?:(?P<days>[0-9]{1,4})D)?(?:T(?=[0-9])(?:(?P<hours>[0-9]{1,5})H)?(?:(?P<minutes>[0-9]{1,6})M)?"
+    r"(?:(?P<seconds>[0-9]{1,7})S)?)?)"
 )
 _SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 MAX_DURATION_SECONDS = 10 * 366 * 86_400
@@ -59,7 +60,12 @@ Duration = Annotated[str, Field(max_length=40), AfterValidator(_check_duration)]
 
 def point(path: Sequence[str | int]) -> str:
     """A JSON pointer (RFC 6901)."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+    return "".join("/" + _shorten(str(part)).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def _shorten(text: str) -> str:
+    """A key as long as a document would be repeated by every mistake in it."""
+    return text if len(text) <= MAX_SHOWN_KEY_CHARACTERS else f"{text[:MAX_SHOWN_KEY_CHARACTERS]}…"
 
 
 def read_strictly(model: type[T], document: Any) -> tuple[T | None, tuple[Finding, ...]]:
@@ -75,4 +81,21 @@ def read_strictly(model: type[T], document: Any) -> tuple[T | None, tuple[Findin
         return model.model_validate_json(text), ()
     except ValidationError as error:
         mistakes = error.errors(include_url=False, include_input=False)[:MAX_MISTAKES]
-        return None, tuple(find("FIELD_INVALID", point(m["loc"]), problem=m["msg"]) for m in mistakes)
+        return None, tuple(
+            find("FIELD_INVALID", point(_as_written(m["loc"], document)), problem=m["msg"]) for m in mistakes
+        )
+
+
+def _as_written(location: Sequence[str | int], document: Any) -> list[str]:
+    """Pydantic's places also name what it tried (`decimal`, `[key]`); an author's pointer does not."""
+    parts = [str(part) for part in location]
+    written: list[str] = []
+    here = document
+    for index, part in enumerate(parts):
+        is_entry = isinstance(here, list | tuple) and part.isdecimal() and int(part) < len(here)
+        if is_entry or (isinstance(here, dict) and part in here):
+            here = here[int(part) if is_entry else part]
+            written.append(part)
+        elif isinstance(here, dict) and index == len(parts) - 1 and part != "[key]":
+            written.append(part)  # what is missing
+    return written

@@ -4,22 +4,17 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, model_validator
+
+from signet.core.strict import Name, Permission, Strict
 
 MAX_MEMBERS = 1_000
 MAX_ROLES = 200
 MAX_PERMISSIONS = 500
 MAX_CUSTOM_SETTINGS = 200
 
-RoleName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 UserId = Annotated[str, Field(min_length=1, max_length=200)]
-Permission = Annotated[str, Field(pattern=r"^(\*|[a-z][a-z0-9_]*):(\*|[a-z][a-z0-9_.]*)$", max_length=200)]
-SettingName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 SettingType = Literal["string", "int", "bool", "date", "timestamp", "list of string", "list of int"]
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class CustomSetting(Strict):
@@ -50,19 +45,19 @@ class TenantSettings(Strict):
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "EUR"
     time_zone: Annotated[str, Field(min_length=1, max_length=64)] = "UTC"
     language: Annotated[str, Field(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")] = "en"
-    custom: Annotated[Mapping[SettingName, CustomSetting], Field(max_length=MAX_CUSTOM_SETTINGS)] = {}
+    custom: Annotated[Mapping[Name, CustomSetting], Field(max_length=MAX_CUSTOM_SETTINGS)] = {}
 
 
 class Member(Strict):
     user_id: UserId
     display_name: Annotated[str, Field(min_length=1, max_length=200)]
     email: Annotated[str, Field(min_length=3, max_length=320)] | None = None
-    roles: Annotated[tuple[RoleName, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
+    roles: Annotated[tuple[Name, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
     manager: UserId | None = None
 
 
 class Role(Strict):
-    role: RoleName
+    role: Name
     permissions: Annotated[tuple[Permission, ...], Field(strict=False, max_length=MAX_PERMISSIONS)]
 
 

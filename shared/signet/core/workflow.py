@@ -61,6 +61,14 @@ class Choice:
     evidence: tuple[Mapping[str, Any], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ContractAction:
+    kind: str
+    entity_type: str | None
+    # From the payload to the fields that it sets.
+    set: Render
+
+
 class Workflow:
     """Loading is the expensive part and happens once per process and hash; running is lookups."""
 
@@ -73,6 +81,7 @@ class Workflow:
             node_id: Join(join["split"], join["mode"], join["required_token_count"])
             for node_id, join in content["joins"].items()
         }
+        self.actions = {name: _load_action(action) for name, action in content["actions"].items()}
         self.nodes = {node_id: self._load_node(node_id, node) for node_id, node in content["nodes"].items()}
 
     def _load_node(self, node_id: str, node: Mapping[str, Any]) -> WorkflowNode:
@@ -129,6 +138,11 @@ class Workflow:
 
 
 _STRICTNESS = {"editable": 0, "amend_only": 1, "locked": 2}
+
+
+def _load_action(action: Mapping[str, Any]) -> ContractAction:
+    render = compile_template(template_from_json(action["set"]))
+    return ContractAction(action["kind"], action["entity_type"], render)
 
 
 def _load_way(edge_id: str, edge: Mapping[str, Any]) -> Way:

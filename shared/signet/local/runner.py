@@ -42,7 +42,7 @@ def run_signet(*, port: int, state: Path, database_url: str | None) -> None:
     """Serve until SIGINT or SIGTERM. The port is taken first, so that a taken one changes nothing."""
     stopped = _listen_for_stop()
     with open_gateway("127.0.0.1", port) as gateway:
-        tenants = [read_tenant_file(path) for path in sorted(EXAMPLES_FOLDER.glob("*/tenant.yaml"))]
+        tenants = [read_tenant_file(path) for path in sorted(EXAMPLES_FOLDER.rglob("tenant.yaml"))]
         with _owned_database(state, database_url) as owner_url:
             _prepare(owner_url, tenants)
             runtime = Runtime(act_as(owner_url, "signet_api"), read_development_secret(state))

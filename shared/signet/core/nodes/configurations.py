@@ -38,11 +38,15 @@ class LifecycleGateConfiguration(Strict):
     kind: Literal["requested", "automatic", "interrupting"]
     rejected_to: Name | None
     permission: str
+    permission_condition: ExpressionText | None
     condition: ExpressionText | None
 
 
 class PolicyGateConfiguration(Strict):
     action: str
+    run_as: RunAs
+    permission: str
+    permission_condition: ExpressionText | None
 
 
 class ActionConfiguration(Strict):
@@ -100,14 +104,18 @@ class ApprovalConfiguration(Strict):
     quorum: Literal["all", "any"] | Annotated[int, Constraint(ge=1, le=MAX_APPROVERS)] = "all"
     escalate: Escalation | None = None
     expire_after: Duration | None = None
-    reason_required_for: Annotated[tuple[Literal["approved", "rejected", "abstained"], ...], Constraint(max_length=3)] = ("rejected",)
+    reason_required_for: Annotated[
+        tuple[Literal["approved", "rejected", "abstained"], ...], Constraint(max_length=3)
+    ] = ("rejected",)
 
     @model_validator(mode="after")
     def _one_mode(self) -> "ApprovalConfiguration":
         if (self.chain is None) == (not self.approvers):
             raise ValueError("wants either 'chain' or 'approvers'")
         if isinstance(self.quorum, int) and self.approvers and self.quorum > len(self.approvers):
-            raise ValueError(f"a quorum of {self.quorum} cannot be reached by {len(self.approvers)} approvers")
+            raise ValueError(
+                f"a quorum of {self.quorum} cannot be reached by {len(self.approvers)} approvers"
+            )
         return self
 
 

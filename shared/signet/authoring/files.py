@@ -1,0 +1,62 @@
+"""Reads what authors write: YAML or JSON files, of which only what JSON can say is taken.
+
+A plain YAML word is null (also `~` and nothing), true, false, a number as JSON writes it, or else a text: so
+`on`, `yes`, `010`, `0x1F`, `12:30` and `2026-01-01` are texts. Tags, anchors, aliases and merge keys are
+findings: what a file says stands in it as it is read.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from signet.authoring import json_text, yaml_text
+from signet.authoring.document import INVALID_CHARACTERS, Reading, Spot
+from signet.core.findings import Finding
+from signet.core.strict import MAX_DOCUMENT_CHARACTERS
+
+MAX_FILE_BYTES = MAX_DOCUMENT_CHARACTERS
+BYTE_ORDER_MARK = "\ufeff"
+_READERS = {".json": json_text.read, ".yaml": yaml_text.read, ".yml": yaml_text.read}
+
+
+def read_document(path: Path) -> tuple[Any, tuple[Finding, ...]]:
+    """What a file says, or why it cannot be read. Only regular files: a pipe or device could be endless."""
+    reading = Reading(str(path))
+    try:
+        if not path.is_file():
+            raise FileNotFoundError(0, "there is no such file")
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        reading.find("DOCUMENT_UNREADABLE", reason=error.strerror)
+        return None, reading.findings
+    if len(content) > MAX_FILE_BYTES:
+        reading.find("DOCUMENT_TOO_LARGE", limit=MAX_FILE_BYTES)
+        return None, reading.findings
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8")
+        reading.find("DOCUMENT_NOT_UTF8", spot=Spot.after(before), byte=f"0x{content[error.start]:02X}")
+        return None, reading.findings
+    return read_text(text, str(path))
+
+
+def read_text(text: str, name: str) -> tuple[Any, tuple[Finding, ...]]:
+    """What a text says; its format follows from how its name ends. With findings there is no document."""
+    reading = Reading(name)
+    read = _READERS.get(Path(name).suffix.lower())
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    invalid = INVALID_CHARACTERS.search(text)
+    if read is None:
+        reading.find("DOCUMENT_FORMAT_UNKNOWN")
+    elif len(text.encode("utf-8", "surrogatepass")) > MAX_FILE_BYTES:
+        reading.find("DOCUMENT_TOO_LARGE", limit=MAX_FILE_BYTES)
+    elif invalid is not None:
+        spot = Spot.after(text[: invalid.start()])
+        reading.find("DOCUMENT_CHARACTER_INVALID", spot=spot, character=f"U+{ord(invalid.group()):04X}")
+    elif not text.strip():
+        reading.find("DOCUMENT_EMPTY")
+    else:
+        document = read(text, reading)
+        return (None if reading.findings else document), reading.findings
+    return None, reading.findings

@@ -1,0 +1,94 @@
+"""Scenarios beside a workflow: documents, what the world does, and what is expected to come of it."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import Field as Constraint
+from pydantic import JsonValue
+
+from signet.core.simulation import Script, Simulation, simulate
+from signet.core.strict import Strict
+from signet.core.workflow import Workflow
+
+MAX_SCENARIOS = 1_000
+DEFAULT_START = "2026-01-01T00:00:00.000000Z"
+
+Answers = Mapping[str, str]
+
+
+class Expectation(Strict):
+    """What is left out is not compared. Nodes are named by the last part of their ids."""
+
+    status: str | None = None
+    document_status: str | None = None
+    document: Mapping[str, JsonValue] = {}
+    asked: tuple[str, ...] | None = None
+    waiting: tuple[str, ...] | None = None
+    path: tuple[str, ...] | None = None
+
+
+class Scenario(Strict):
+    name: Annotated[str, Constraint(min_length=1, max_length=200)]
+    document: Mapping[str, JsonValue] = {}
+    start: str = DEFAULT_START
+    birth: str = "created"
+    requests: tuple[str, ...] = ()
+    approvals: Answers = {}
+    events: Mapping[str, JsonValue] = {}
+    effects: Answers = {}
+    outputs: Mapping[str, JsonValue] = {}
+    rules: Mapping[str, bool] = {}
+    refs: Mapping[str, JsonValue] = {}
+    payload: JsonValue = None
+    actor: Mapping[str, JsonValue] = {"user_id": "simulated", "roles": []}
+    permissions: tuple[str, ...] = ("*:*",)
+    expect: Expectation | None = None
+
+
+class ScenarioFile(Strict):
+    scenarios: Annotated[tuple[Scenario, ...], Constraint(min_length=1, max_length=MAX_SCENARIOS)]
+
+
+def run_scenario(workflow: Workflow, scenario: Scenario, org: Mapping[str, Any]) -> Simulation:
+    script = Script(
+        requests=scenario.requests,
+        approvals=scenario.approvals,
+        events=scenario.events,
+        effects=scenario.effects,
+        outputs=scenario.outputs,
+        rules=scenario.rules,
+        actor=scenario.actor,
+        permissions=scenario.permissions,
+        org=org,
+        refs=scenario.refs,
+        payload=scenario.payload,
+        birth=scenario.birth,
+    )
+    start = datetime.fromisoformat(scenario.start).astimezone(UTC)
+    return simulate(workflow, scenario.document, script, start)
+
+
+def compare(expected: Expectation, simulation: Simulation) -> list[str]:
+    """Each difference in a sentence; empty when all is as expected."""
+    found: dict[str, Any] = {
+        "status": simulation.status,
+        "document_status": simulation.document_status,
+        "asked": tuple(asked.node.rsplit(":", 1)[-1] for asked in simulation.asked),
+        "waiting": tuple(wait.node.rsplit(":", 1)[-1] for wait in simulation.waiting),
+        "path": tuple(shorten(step.step.node) for step in simulation.steps),
+    }
+    differences = [
+        f"{name} is {found[name]!r}, expected {wanted!r}"
+        for name in found
+        if (wanted := getattr(expected, name)) is not None and wanted != found[name]
+    ]
+    for name, value in expected.document.items():
+        if simulation.document.get(name) != value:
+            differences.append(f"document.{name} is {simulation.document.get(name)!r}, expected {value!r}")
+    return differences
+
+
+def shorten(node_id: str) -> str:
+    """The last part of a node's id; a policy gate is called `policy`."""
+    return "policy" if node_id.startswith("sys:policy:") else node_id.rsplit(":", 1)[-1]

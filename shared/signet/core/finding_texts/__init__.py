@@ -1,0 +1,12 @@
+"""The English of every finding: code → (severity, sentence, remedy), with its parameters in braces."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from signet.core.finding_texts.contracts import CONTRACT
+from signet.core.finding_texts.documents import DOCUMENT, EXPRESSION
+from signet.core.finding_texts.workflows import GRAPH, SLOT, SOUNDNESS
+
+TEXTS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
+    {**DOCUMENT, **EXPRESSION, **CONTRACT, **GRAPH, **SLOT, **SOUNDNESS}
+)

@@ -1,0 +1,105 @@
+"""The plain objects that a simulation runs on: the script of what the world does, and the world itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from signet.core.decisions import Situation
+from signet.core.projection import Projection, Step
+from signet.core.workflow import Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedWait:
+    """What a step waits for, and what ends it when time passes."""
+
+    shown: str
+    due: datetime | None = None
+    due_outcome: str = ""
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Script:
+    """What the world does. Nodes are named by their id or its last part; `*` is every other one."""
+
+    requests: Sequence[str] = ()
+    approvals: Mapping[str, str] = field(default_factory=dict)
+    events: Mapping[str, Any] = field(default_factory=dict)
+    effects: Mapping[str, str] = field(default_factory=dict)
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    rules: Mapping[str, bool] = field(default_factory=dict)
+    actor: Mapping[str, Any] = field(default_factory=lambda: {"user_id": "simulated", "roles": []})
+    permissions: Sequence[str] = ("*:*",)
+    org: Mapping[str, Any] = field(default_factory=dict)
+    refs: Mapping[str, Any] = field(default_factory=dict)
+    payload: Any = None
+    birth: str = "created"
+
+
+@dataclass(slots=True)
+class SimulatedStep:
+    """A row as the engine would write it; `step` is what the projection reads of it."""
+
+    step: Step
+    outcome: str | None
+    evidence: Mapping[str, Any]
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An approval node and the people that it asked."""
+
+    node: str
+    people: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Where the simulation rests, and for what."""
+
+    node: str
+    shown: str
+
+
+@dataclass
+class World:
+    """The instance and its document while the simulation runs."""
+
+    workflow: Workflow
+    script: Script
+    document: dict[str, Any]
+    status: str
+    now: datetime
+    projection: Projection
+    steps: list[SimulatedStep] = field(default_factory=list)
+    waits: dict[str, SimulatedWait] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    reason: str | None = None
+
+    def env(self) -> dict[str, Any]:
+        script, projection = self.script, self.projection
+        entity = {**self.document, "status": self.status, "version": projection.entity_version}
+        return {
+            "entity": entity,
+            "refs": script.refs,
+            "actor": script.actor,
+            "org": script.org,
+            "now": self.now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "context": projection.context,
+            "payload": script.payload,
+        }
+
+    def situation(self, requested: str | None = None) -> Situation:
+        script = self.script
+        return Situation(self.env(), requested, script.birth, script.permissions, self.ask_rules)
+
+    def ask_rules(self, names: Sequence[str]) -> tuple[bool, Mapping[str, Any]]:
+        answers = {name: self.script.rules.get(name, True) for name in names}
+        return all(answers.values()), answers
+
+    def next_seq(self) -> int:
+        return self.projection.version + 1
