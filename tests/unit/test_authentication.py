@@ -12,8 +12,9 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from signet.api.authentication import MAX_ROLES, MAX_TOKEN_CHARACTERS, Principal, authenticate
+from signet.api.authentication import MAX_ROLES, MAX_TOKEN_CHARACTERS, authenticate
 from signet.core.errors import Rejected
+from signet.core.principal import Principal
 from signet.local.development_token import (
     MAX_LIFETIME_SECONDS,
     make_development_token,

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from signet.authoring.scenarios import Expectation, Scenario, compare, run_scenario
-from signet.authoring.workflow_files import CompiledFiles, compile_files, read_scenarios
+from signet.authoring.scenarios import Expectation, Scenario, compare, read_scenarios, run_scenario
+from signet.cli.sources import Sources, read_sources
+from signet.core.artifact import Artifact
 from signet.core.projection import project
 from signet.core.workflow import Workflow
 
@@ -16,11 +17,12 @@ TEMPLATES = {"invoice", "purchase_order", "credit_note", "invoice_amendment", "i
 USE_CASES = {"A": "invoice", "B": "sales_order", "C": "invoice_amendment", "D": "delivery", "E": "royalty"}
 
 
-def load(name: str) -> CompiledFiles:
-    files, findings = compile_files(EXAMPLES / name)
-    assert findings == ()
-    assert files is not None
-    return files
+def load(name: str) -> tuple[Sources, Artifact]:
+    sources = read_sources(EXAMPLES / name)
+    artifact = sources.compile().artifact
+    assert sources.found == []
+    assert artifact is not None
+    return sources, artifact
 
 
 def test_the_templates_and_use_cases_are_there() -> None:
@@ -29,17 +31,17 @@ def test_the_templates_and_use_cases_are_there() -> None:
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_it_compiles_without_a_finding(name: str) -> None:
-    assert load(name).artifact.hash
+    assert load(name)[1].hash
 
 
 @pytest.mark.parametrize("name", WITH_SCENARIOS)
 def test_its_scenarios_hold(name: str) -> None:
-    files = load(name)
-    workflow = Workflow(files.artifact)
+    sources, artifact = load(name)
+    workflow = Workflow(artifact)
     scenarios, findings = read_scenarios(EXAMPLES / name / "scenarios.yaml")
     assert findings == ()
     for scenario in scenarios:
-        simulation = run_scenario(workflow, scenario, files.org)
+        simulation = run_scenario(workflow, scenario, sources.settings.read_values())
         assert scenario.expect is not None, f"{scenario.name} expects nothing"
         assert compare(scenario.expect, simulation) == [], scenario.name
         steps = [step.step for step in simulation.steps]
@@ -47,11 +49,11 @@ def test_its_scenarios_hold(name: str) -> None:
 
 
 def test_a_scenario_that_does_not_hold_is_found() -> None:
-    files = load("invoice")
+    sources, artifact = load("invoice")
     scenario = Scenario(
         name="x", document={"grand_total": 1}, expect=Expectation(status="failed", document={"a": 1})
     )
-    simulation = run_scenario(Workflow(files.artifact), scenario, files.org)
+    simulation = run_scenario(Workflow(artifact), scenario, sources.settings.read_values())
     assert scenario.expect is not None
     assert compare(scenario.expect, simulation) == [
         "status is 'running', expected 'failed'",

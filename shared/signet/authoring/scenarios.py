@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field as Constraint
 from pydantic import JsonValue
 
+from signet.authoring.files import read_document
+from signet.core.findings import Finding
 from signet.core.simulation import Script, Simulation, simulate
-from signet.core.strict import Strict
+from signet.core.strict import Strict, read_strictly
 from signet.core.workflow import Workflow
 
 MAX_SCENARIOS = 1_000
@@ -48,6 +51,14 @@ class Scenario(Strict):
 
 class ScenarioFile(Strict):
     scenarios: Annotated[tuple[Scenario, ...], Constraint(min_length=1, max_length=MAX_SCENARIOS)]
+
+
+def read_scenarios(path: Path) -> tuple[tuple[Scenario, ...], tuple[Finding, ...]]:
+    document, findings = read_document(path)
+    if findings:
+        return (), findings
+    file, findings = read_strictly(ScenarioFile, document)
+    return (file.scenarios if file else ()), findings
 
 
 def run_scenario(workflow: Workflow, scenario: Scenario, org: Mapping[str, Any]) -> Simulation:

@@ -6,8 +6,12 @@ from typing import Annotated
 
 import typer
 
-from signet.cli import migrate, run, tenant
+from signet.cli import contract, migrate, run, tenant
+from signet.cli.compile import compile_command
+from signet.cli.diff import diff_command
+from signet.cli.simulate import simulate_command
 from signet.core.errors import SignetError
+from signet.store.server import plain_errors
 
 app = typer.Typer(
     name="signet",
@@ -18,6 +22,10 @@ app = typer.Typer(
 )
 app.add_typer(migrate.app, name="migrate")
 app.add_typer(tenant.app, name="tenant")
+app.add_typer(contract.app, name="contract")
+app.command(name="compile")(compile_command)
+app.command(name="diff")(diff_command)
+app.command(name="simulate")(simulate_command)
 
 
 @app.command(name="run")
@@ -36,7 +44,8 @@ def run_command(
 
 def main() -> None:
     try:
-        app()
+        with plain_errors():
+            app(prog_name="signet")
     except SignetError as error:
         print(f"signet: {error.message}", file=sys.stderr)
         if error.remedy:

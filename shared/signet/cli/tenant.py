@@ -8,6 +8,7 @@ import typer
 from signet.engine.tenants import install_tenant
 from signet.local.tenant_file import read_tenant_file
 from signet.store.database import Database, PoolSettings
+from signet.store.server import check_server
 
 app = typer.Typer(help="Tenants.", no_args_is_help=True)
 
@@ -24,6 +25,7 @@ def install(
 ) -> None:
     """Install or update a tenant: settings, roles, members, reporting lines."""
     tenant = read_tenant_file(file)
+    check_server(database_url)
     database = Database(database_url, PoolSettings())
     try:
         install_tenant(database, tenant)

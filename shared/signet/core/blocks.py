@@ -5,12 +5,18 @@ from the outside in. A branch may leave its block early only by an `exit` or `er
 that cancels the block's other tokens.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from signet.core.findings import Finding, find
-from signet.core.graph import Edge, Graph, make_graph
+from signet.core.graph import Edge, Graph
 from signet.core.merge import REJECTING
+from signet.core.nodes.configurations import MAX_BRANCHES
+
+MAX_BLOCK_DEPTH = 50
+# Fewer than the live tokens that an instance may have (see routing), whatever runs at once.
+MAX_BRANCHES_IN_ALL = 900
 
 Stack = tuple[tuple[str, int], ...]
 
@@ -31,9 +37,8 @@ class Blocks:
 def find_blocks(graph: Graph, order: Sequence[str]) -> Blocks:
     blocks = Blocks()
     branches = _number_branches(graph, blocks)
+    ahead = _JoinsAhead(graph, order)
     for node_id in order:
-        if node_id not in graph.nodes:
-            continue
         arriving = [
             edge for edge in graph.incoming[node_id] if edge.role != "return" and edge.source in blocks.stacks
         ]
@@ -41,7 +46,7 @@ def find_blocks(graph: Graph, order: Sequence[str]) -> Blocks:
         if graph.nodes[node_id].type == "parallel_join":
             blocks.stacks[node_id] = _close_block(graph, blocks, node_id, arriving, stacks)
         else:
-            blocks.stacks[node_id] = _agree(blocks, arriving, stacks)
+            blocks.stacks[node_id] = _agree(blocks, ahead, node_id, arriving, stacks)
     _find_open_splits(graph, blocks)
     return blocks
 
@@ -53,9 +58,21 @@ def _number_branches(graph: Graph, blocks: Blocks) -> dict[str, int]:
             outgoing = graph.outgoing[node.id]
             blocks.branch_count[node.id] = len(outgoing)
             branches.update({edge.id: index for index, edge in enumerate(outgoing)})
-            if len(outgoing) < 2:
-                blocks.findings.append(find("SPLIT_TOO_FEW", node.id, count=len(outgoing)))
+            blocks.findings.extend(_check_split(node.id, outgoing))
+    if len(branches) > MAX_BRANCHES_IN_ALL:
+        what, limit = "branches of parallel splits", MAX_BRANCHES_IN_ALL
+        blocks.findings.append(find("LIMIT_EXCEEDED", "/", what=what, count=len(branches), limit=limit))
     return branches
+
+
+def _check_split(split: str, outgoing: Sequence[Edge]) -> Iterator[Finding]:
+    if len(outgoing) < 2:
+        yield find("SPLIT_TOO_FEW", split, count=len(outgoing))
+    if len(outgoing) > MAX_BRANCHES:
+        yield find("LIMIT_EXCEEDED", split, what="branches", count=len(outgoing), limit=MAX_BRANCHES)
+    for edge in outgoing:
+        if edge.role == "exit":
+            yield find("EXIT_FROM_SPLIT", edge.id)
 
 
 def _stack_along(edge: Edge, blocks: Blocks, branches: Mapping[str, int]) -> Stack:
@@ -67,17 +84,47 @@ def _leaves_early(edge: Edge) -> bool:
     return edge.role in ("exit", "error") or edge.on in REJECTING
 
 
-def _agree(blocks: Blocks, arriving: Sequence[Edge], stacks: Mapping[str, Stack]) -> Stack:
+class _JoinsAhead:
+    """Which joins lie ahead of each node, as bit masks in their order: who is wrong about a block?"""
+
+    def __init__(self, graph: Graph, order: Sequence[str]) -> None:
+        self._graph, self._order = graph, order
+
+    @cached_property
+    def _masks(self) -> Mapping[str, int]:
+        masks: dict[str, int] = {}
+        bits = {
+            n: 1 << at for at, n in enumerate(self._order) if self._graph.nodes[n].type == "parallel_join"
+        }
+        for node_id in reversed(self._order):
+            mask = bits.get(node_id, 0)
+            for edge in self._graph.outgoing[node_id]:
+                if edge.role != "return" and not _leaves_early(edge):
+                    mask |= masks[edge.target]
+            masks[node_id] = mask
+        return masks
+
+    def is_inside(self, node_id: str, split: str) -> bool:
+        """The split's join is the first one that all of its branches lead to."""
+        common = ~0
+        for edge in self._graph.outgoing[split]:
+            common &= self._masks[edge.target]
+        join = common & -common
+        return bool(join & self._masks[node_id])
+
+
+def _agree(
+    blocks: Blocks, ahead: _JoinsAhead, node_id: str, arriving: Sequence[Edge], stacks: Mapping[str, Stack]
+) -> Stack:
     """Where several ways meet they must stand in the same block; early leavers come from further in."""
-    regular = [edge for edge in arriving if not _leaves_early(edge)]
-    if regular:
-        stack = min((stacks[edge.id] for edge in regular), key=lambda s: (len(s), s))
-    else:
-        stack = min(
-            (_after_leaving(edge, stacks[edge.id]) for edge in arriving),
-            key=lambda s: (len(s), s),
-            default=(),
-        )
+    found = {stacks[edge.id] for edge in arriving if not _leaves_early(edge)}
+    found = found or {_after_leaving(edge, stacks[edge.id]) for edge in arriving}
+    if len(found) > 1:
+        # One of them is wrong: the node stands where its way on to a join says that it does.
+        begun = [stacks[e.id] for e in arriving if stacks[e.id][-1:] and stacks[e.id][-1][0] == e.source]
+        inside = {stack for stack in begun or found if stack and ahead.is_inside(node_id, stack[-1][0])}
+        found = inside or {min(found, key=lambda stack: (len(stack), stack))}
+    stack = max(found, key=lambda stack: (len(stack), stack), default=())
     for edge in arriving:
         _check_way(blocks, edge, stacks[edge.id], stack, early=_leaves_early(edge))
     return stack
@@ -129,7 +176,9 @@ def _close_block(
             if len(stack) == depth + 1 or _leaves_early(edge):
                 arrived.add(stack[depth][1])
                 continue
-        _check_way(blocks, edge, stack, closing, early=False)
+        # From deeper in the same block an edge leaves a block inside it; else it comes from elsewhere.
+        inside_it = stack[:depth] == outer and len(stack) > depth and stack[depth][0] == split
+        _check_way(blocks, edge, stack, stack[: depth + 1] if inside_it else closing, early=False)
     _check_every_branch_arrives(graph, blocks, join, split, arrived)
     return outer
 
@@ -147,41 +196,3 @@ def _find_open_splits(graph: Graph, blocks: Blocks) -> None:
     for node in graph.nodes.values():
         if node.type == "parallel_split" and node.id in blocks.stacks and node.id not in blocks.join_of:
             blocks.findings.append(find("SPLIT_WITHOUT_JOIN", node.id))
-
-
-def redirect_rejections(graph: Graph, blocks: Blocks) -> Graph:
-    """Rejections the compiler leads out go first to the join of the block that they happen in."""
-    edges: list[Edge] = []
-    for edge in graph.edges.values():
-        join = blocks.find_innermost_join(edge.source) if _is_led_out(edge) else None
-        edges.append(edge if join is None else replace(edge, target=join))
-    edges.extend(_make_join_rejections(graph, blocks))
-    return make_graph(graph.nodes.values(), edges)
-
-
-def _is_led_out(edge: Edge) -> bool:
-    return edge.id.startswith("sys:edge:rejection:")
-
-
-def _make_join_rejections(graph: Graph, blocks: Blocks) -> Iterable[Edge]:
-    """A block that can be rejected passes the rejection on: to the join around it, or out of the slot."""
-    rejectable = {
-        blocks.stacks[e.source][-1][0]
-        for e in graph.edges.values()
-        if _is_led_out(e) and blocks.stacks.get(e.source)
-    }
-    inner_first = sorted(blocks.join_of, key=lambda split: -len(blocks.stacks[split]))
-    for split in inner_first:
-        join, stack = blocks.join_of[split], blocks.stacks[split]
-        if split not in rejectable:
-            continue
-        if stack:
-            rejectable.add(stack[-1][0])
-        if any(edge.on == "rejected" for edge in graph.outgoing[join]):
-            continue
-        slot = graph.nodes[join].provenance
-        target = blocks.join_of.get(stack[-1][0]) if stack else f"sys:slot:{slot}:out"
-        if target is not None:
-            yield Edge(
-                f"sys:edge:rejection:{join}#rejected", join, target, "rejected", role="exit", provenance=slot
-            )

@@ -11,20 +11,22 @@ from functools import partial
 from typing import Any
 
 from signet.core.artifact import COMPILER_VERSION, Artifact, make_artifact
-from signet.core.blocks import Blocks, find_blocks, redirect_rejections
+from signet.core.blocks import Blocks, find_blocks
 from signet.core.conditions import find_condition_gaps
 from signet.core.contract import Contract, EditWindow
 from signet.core.envelope import END, START, Envelope, EnvelopeSlot, make_envelope
 from signet.core.expression import Type, expression_to_json, to_text
 from signet.core.expression.nodes import Expression
-from signet.core.findings import Finding, find, has_errors, sort_findings
+from signet.core.findings import Finding, Severity, find, has_errors, sort_findings
 from signet.core.graph import ENVELOPE, Edge, Graph, Node, make_graph
 from signet.core.logic import NodeLogic, read_actions, read_condition, read_node_logic
 from signet.core.merge import Merged, merge
 from signet.core.patch import MAX_EDGES, MAX_NODES, Automation, Patch, SlotPatch
+from signet.core.rejections import lead_rejections
 from signet.core.scope import Variables, make_scope, type_of_entity, type_of_fields, type_of_settings
 from signet.core.soundness import (
     check_approved_content,
+    check_envelope,
     check_integrity,
     check_reachability,
     check_ways_on,
@@ -65,13 +67,19 @@ def compile_effective(
     envelope: Envelope, patch: Patch | None = None, settings: TenantSettings | None = None
 ) -> Compilation:
     """The effective workflow of an envelope with a tenant's patch, or bare."""
-    mistakes = [] if patch is None else _check_base(envelope, patch)
+    # Made anew from the contract: whoever altered the envelope that was handed in is found out (WF-08).
+    expected = make_envelope(envelope.contract)
+    settings = settings or TenantSettings()
+    mistakes = [
+        *check_envelope(envelope, expected),
+        *(_check_base(envelope, patch, settings) if patch is not None else ()),
+    ]
     if mistakes:
-        return Compilation(None, tuple(mistakes))
+        return Compilation(None, sort_findings(mistakes))
     names = _Names(
         contract=envelope.contract,
         entity=type_of_entity(envelope.contract),
-        org=type_of_settings(settings or TenantSettings()),
+        org=type_of_settings(settings),
         payload=None,
         variables=type_of_fields(patch.variables).fields if patch else {},
     )
@@ -83,9 +91,7 @@ def compile_effective(
         "envelope": {"version": envelope.version, "hash": envelope.hash},
         "initial_state": envelope.contract.initial_state,
     }
-    # Made anew from the contract: whoever altered the envelope that was handed in is found out (WF-08).
-    expected = make_envelope(envelope.contract).graph
-    return _compile(envelope.graph, expected, envelope.slots, patch.slots if patch else {}, names, head)
+    return _compile(expected.graph, expected.slots, patch.slots if patch else {}, names, head)
 
 
 def compile_automation(
@@ -119,10 +125,10 @@ def compile_automation(
         if condition is None:
             return Compilation(None, mistakes)
         head["trigger_condition"] = _condition_json(condition)
-    return _compile(base, base, {AUTOMATION_SLOT: slot}, {AUTOMATION_SLOT: body}, names, head)
+    return _compile(base, {AUTOMATION_SLOT: slot}, {AUTOMATION_SLOT: body}, names, head)
 
 
-def _check_base(envelope: Envelope, patch: Patch) -> list[Finding]:
+def _check_base(envelope: Envelope, patch: Patch, settings: TenantSettings) -> list[Finding]:
     if patch.base.entity_type != envelope.entity_type:
         actual = envelope.entity_type
         return [
@@ -138,7 +144,7 @@ def _check_base(envelope: Envelope, patch: Patch) -> list[Finding]:
                 pinned=patch.base.envelope_version,
                 actual=envelope.version,
                 entity_type=envelope.entity_type,
-                rebase=_propose_rebase(envelope, patch),
+                rebase=_propose_rebase(envelope, patch, settings),
             )
         ]
     if envelope.contract.amendment is None:
@@ -150,7 +156,7 @@ def _check_base(envelope: Envelope, patch: Patch) -> list[Finding]:
     return []
 
 
-def _propose_rebase(envelope: Envelope, patch: Patch) -> str:
+def _propose_rebase(envelope: Envelope, patch: Patch, settings: TenantSettings) -> str:
     lost = sorted(set(patch.slots) - set(envelope.slots))
     pin = f"Set envelope_version to {envelope.version}"
     if lost:
@@ -159,9 +165,8 @@ def _propose_rebase(envelope: Envelope, patch: Patch) -> str:
     pinned = Patch.model_copy(
         patch, update={"base": patch.base.model_copy(update={"envelope_version": envelope.version})}
     )
-    findings = [
-        finding for finding in compile_effective(envelope, pinned).findings if finding.severity == "error"
-    ]
+    tried = compile_effective(envelope, pinned, settings)
+    findings = [finding for finding in tried.findings if finding.severity is Severity.ERROR]
     if findings:
         return f"{pin}; then {len(findings)} finding(s) remain, the first: {findings[0].sentence}"
     return f"{pin}; the patch compiles there as it is."
@@ -169,7 +174,6 @@ def _propose_rebase(envelope: Envelope, patch: Patch) -> str:
 
 def _compile(
     base: Graph,
-    expected: Graph,
     slots: Mapping[str, EnvelopeSlot],
     patches: Mapping[str, SlotPatch],
     names: _Names,
@@ -183,7 +187,7 @@ def _compile(
     findings += found
     if shape is None:
         return Compilation(None, sort_findings(findings))
-    findings += _check_shape(shape, expected, names.contract)
+    findings += _check_shape(shape, base, names.contract)
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
     logic, conditions, found = _read_logic(shape, names)
@@ -197,7 +201,7 @@ def _compile(
     findings += found
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    content = {**head, "actions": actions, **_describe(shape, merged, expected, logic, conditions)}
+    content = {**head, "actions": actions, **_describe(shape, merged, base, logic, conditions)}
     return Compilation(make_artifact(content), sort_findings(findings))
 
 
@@ -216,9 +220,9 @@ def _shape(merged: Merged, contract: Contract | None) -> tuple[_Shape | None, li
     if circles:
         return None, [*circles, *check_reachability(graph)]
     blocks = find_blocks(graph, order)
-    graph = redirect_rejections(graph, blocks)
+    graph, untaken = lead_rejections(graph, blocks)
     order, circles = sort_topologically(graph)
-    return _Shape(graph, order, blocks), [*blocks.findings, *circles]
+    return _Shape(graph, order, blocks), [*blocks.findings, *untaken, *circles]
 
 
 def _complete_policy(node: Node, contract: Contract | None) -> Node:

@@ -93,6 +93,8 @@ class Amendment(Strict):
 class SeparationOfDuties(Strict):
     """Who created, edited or requested may not decide, unless named here."""
 
+    # Requests for these transitions are decisions too: approvals are always.
+    deciding: Annotated[tuple[Name, ...], Constraint(max_length=MAX_TRANSITIONS)] = ()
     may_decide: Annotated[
         tuple[Literal["creator", "editor", "requester"], ...], Constraint(max_length=3)
     ] = ()

@@ -1,11 +1,13 @@
 """Which gate uses which approval, and whether a gate can be passed with no approval at all."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from signet.core.explain_book import Book, Chapter, Entry, Said
 from signet.core.merge import REJECTING
+from signet.core.slot_patch import DEFAULT_PRIORITY
 from signet.core.words import say_list
 from signet.core.workflow_reading import WorkflowReading
 
@@ -14,60 +16,65 @@ _WHO = {"creator": "created it", "editor": "edited it", "requester": "asked for 
 
 
 def write_approvals(book: Book) -> Chapter:
-    entries = [
-        Entry(lambda: _say_version()),
-        Entry(lambda: _say_separation(book)),
-    ]
-    for approval in book.workflow.in_order("approval"):
-        entries.append(Entry(lambda approval=approval: _say_use(book, approval)))  # type: ignore[misc]
-    for gate in book.workflow.in_order("lifecycle_gate"):
-        if book.workflow.config_of(gate)["kind"] != "interrupting":
-            entries.append(Entry(lambda gate=gate: _say_need(book, gate)))  # type: ignore[misc]
+    workflow = book.workflow
+    gates_behind, free_ways = find_gates_behind(workflow), find_free_ways(workflow)
+    used = {approval: gates_behind[approval] for approval in workflow.in_order("approval")}
+    asked = {gate for gates in used.values() for gate in gates}
+    entries = [Entry(lambda: Said(_VERSION)), Entry(partial(_say_separation, book))]
+    entries += [Entry(partial(_say_use, book, approval, gates)) for approval, gates in used.items()]
+    for gate in workflow.in_order("lifecycle_gate"):
+        if workflow.config_of(gate)["kind"] != "interrupting":
+            entries.append(Entry(partial(_say_need, book, gate, gate in asked, free_ways.get(gate))))
     return Chapter("What the approvals decide", entries)
 
 
-def _say_version() -> Said:
-    return Said(
-        "An approval holds for the one version of the document that was shown to people. An edit withdraws what"
-        " is still being asked, and voids what was decided but not used yet. A gate that does not pass uses"
-        " nothing up."
-    )
+_VERSION = (
+    "An approval holds for the one version of the document that was shown to people. An edit withdraws what"
+    " is still being asked, and voids what was decided but not used yet. A gate that does not pass uses"
+    " nothing up."
+)
 
 
 def _say_separation(book: Book) -> Said:
     if book.contract is None:
-        return Said("Who created or edited the document or asked for the change may not decide, unless its contract says so.")
+        return Said(
+            "Who created or edited the document or asked for the change may not decide, unless its contract"
+            " says so."
+        )
     allowed = book.contract.separation_of_duties.may_decide
     barred = [said for who, said in _WHO.items() if who not in allowed]
     sentences = []
     if barred:
-        sentences.append(f"Who {say_list(barred, 'or')} may not decide about {book.words.document}.")
+        sentences.append(f"Nobody may decide about {book.words.document} who {say_list(barred, 'or')}.")
     if allowed:
-        sentences.append(f"The contract lets also those decide who {say_list([_WHO[who] for who in allowed], 'or')}.")
+        sentences.append(
+            f"The contract lets those decide who {say_list([_WHO[who] for who in allowed], 'or')}."
+        )
     return Said(" ".join(sentences))
 
 
-def _say_use(book: Book, approval: str) -> Said:
-    gates = find_gates_behind(book.workflow, approval)
+def _say_use(book: Book, approval: str, gates: Collection[str]) -> Said:
     if not gates:
-        return Said(f"The approval {book.refer(approval)} is used by no gate: it only decides which way is taken.")
-    return Said(f"The approval {book.refer(approval)} is used up by the gate {say_list(map(book.refer, gates), 'or')}.")
+        return Said(
+            f"The approval {book.refer(approval)} is used by no gate: it only decides which way is taken."
+        )
+    users = say_list(map(book.refer, sorted(gates)), "or")
+    return Said(f"The approval {book.refer(approval)} is used up by the gate {users}.")
 
 
-def find_gates_behind(workflow: WorkflowReading, approval: str) -> list[str]:
-    """The gates that an approval leads to before the status stands again."""
-    gates: list[str] = []
-    seen, stack = {approval}, [edge["target"] for edge in workflow.edges_from(approval, "approved")]
-    while stack:
-        node_id = stack.pop()
-        if node_id in seen:
-            continue
-        seen.add(node_id)
-        if workflow.type_of(node_id) == "lifecycle_gate":
-            gates.append(node_id)
-        elif workflow.type_of(node_id) not in ("state", "end"):
-            stack.extend(edge["target"] for edge in workflow.edges_from(node_id) if edge["role"] != "return")
-    return sorted(gates)
+def find_gates_behind(workflow: WorkflowReading) -> dict[str, frozenset[str]]:
+    """For each node the gates that it leads to before the status stands again."""
+    behind: dict[str, frozenset[str]] = {}
+    for node_id in reversed(workflow.order):
+        found: set[str] = set()
+        for edge in workflow.edges_from(node_id):
+            target_type = workflow.type_of(edge["target"])
+            if target_type == "lifecycle_gate":
+                found.add(edge["target"])
+            elif target_type != "state":
+                found |= behind[edge["target"]]
+        behind[node_id] = frozenset(found)
+    return behind
 
 
 @dataclass(frozen=True)
@@ -77,18 +84,19 @@ class FreeWay:
     choices: tuple[Mapping[str, Any], ...] = ()
 
 
-def _say_need(book: Book, gate: str) -> Said:
-    asked = [a for a in book.workflow.in_order("approval") if gate in find_gates_behind(book.workflow, a)]
-    if not asked:
+def _say_need(book: Book, gate: str, is_asked: bool, free: FreeWay | None) -> Said:
+    if not is_asked:
         return Said(f"No approval is asked for before the gate {book.refer(gate)}.")
-    free = find_free_ways(book.workflow).get(gate)
     if free is None:
         return Said(f"Nothing passes the gate {book.refer(gate)} without an approval.")
     if not free.choices:
         return Said(f"The gate {book.refer(gate)} can be passed without an approval.")
     return Said(
         f"The gate {book.refer(gate)} can be passed without an approval. One such way:",
-        tuple(f"At {book.refer(edge['source'])}. {book.say_way(edge)}" for edge in free.choices[:MAX_SHOWN_CONDITIONS]),
+        tuple(
+            f"At {book.refer(edge['source'])}. {book.say_way(edge)}"
+            for edge in free.choices[:MAX_SHOWN_CONDITIONS]
+        ),
     )
 
 
@@ -102,7 +110,9 @@ def find_free_ways(workflow: WorkflowReading) -> dict[str, FreeWay]:
         if workflow.type_of(node_id) in ("start", "state"):
             ways[node_id] = FreeWay()
         elif workflow.type_of(node_id) != "approval":
-            arriving = [e for e in workflow.edges_to(node_id) if e["source"] in ways and _is_free(workflow, e)]
+            arriving = [
+                e for e in workflow.edges_to(node_id) if e["source"] in ways and _is_free(workflow, e)
+            ]
             way = _meet(workflow, node_id, arriving, ways)
             if way is not None:
                 ways[node_id] = way
@@ -119,14 +129,14 @@ def _meet(
 ) -> FreeWay | None:
     block = workflow.content["joins"].get(node_id)
     if block is None or block["mode"] == "any":
-        return _along(workflow, arriving[0], ways) if arriving else None
+        return _along(arriving[0], ways) if arriving else None
     # Where all branches must arrive, each must have a way of its own.
     by_branch = {_branch_of(workflow, edge, block["split"]): edge for edge in reversed(arriving)}
     if len(by_branch) < block["required_token_count"]:
         return None
     choices: dict[str, Mapping[str, Any]] = {}
     for branch in sorted(by_branch):
-        for edge in _along(workflow, by_branch[branch], ways).choices:
+        for edge in _along(by_branch[branch], ways).choices:
             choices.setdefault(f"{edge['source']}>{edge['target']}#{edge['on']}", edge)
     return FreeWay(tuple(choices.values()))
 
@@ -137,10 +147,7 @@ def _branch_of(workflow: WorkflowReading, edge: Mapping[str, Any], split: str) -
     return (stack[split], "") if split in stack else (-1, str(edge["priority"]))
 
 
-def _along(workflow: WorkflowReading, edge: Mapping[str, Any], ways: Mapping[str, FreeWay]) -> FreeWay:
-    is_choice = len(workflow.edges_from(edge["source"], edge["on"])) > 1 and workflow.type_of(edge["source"]) not in (
-        "parallel_split",
-        "state",
-    )
+def _along(edge: Mapping[str, Any], ways: Mapping[str, FreeWay]) -> FreeWay:
+    is_choice = "condition" in edge or edge["priority"] == DEFAULT_PRIORITY
     taken = ways[edge["source"]].choices
     return FreeWay((*taken, edge)[:MAX_SHOWN_CONDITIONS] if is_choice else taken)

@@ -6,6 +6,7 @@ from typing import Any
 
 from signet.core.contract import Contract
 from signet.core.merge import REJECTING
+from signet.core.slot_patch import DEFAULT_PRIORITY
 from signet.core.words import Vocabulary, plain, say_name
 from signet.core.workflow_reading import WorkflowReading
 
@@ -76,8 +77,6 @@ class Book:
         match self.workflow.type_of(node_id):
             case "slot_out":
                 return self.lead_to(self.workflow.exit_of(self.workflow.slot_of(node_id)))
-            case "slot_in":
-                return f"the organisation's steps {self.refer(node_id)}"
             case "lifecycle_gate":
                 return f"the gate {self.refer(node_id)}"
             case "state":
@@ -94,14 +93,10 @@ class Book:
         if condition is not None:
             said = f"if {self.words.say_condition(condition['text'])}"
             when = f"If{said[2:]}" if when == "Then" else f"{when}, and {said}"
-        elif self._is_otherwise(edge):
+        elif edge["priority"] == DEFAULT_PRIORITY:
             when = "Otherwise" if when == "Then" else f"{when}, and otherwise"
         label = f' ("{plain(edge["label"])}")' if edge.get("label") else ""
         return f"{when}{label}: {self._say_destination(edge)}."
-
-    def _is_otherwise(self, edge: Mapping[str, Any]) -> bool:
-        siblings = self.workflow.edges_from(edge["source"], edge["on"])
-        return any(sibling.get("condition") is not None for sibling in siblings)
 
     def _say_destination(self, edge: Mapping[str, Any]) -> str:
         destination = self.lead_to(edge["target"])

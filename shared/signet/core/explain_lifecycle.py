@@ -1,6 +1,7 @@
 """The fixed part of a workflow in words: its states, and every way in which the status can change."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from signet.core.contract import AMENDED, Transition
 from signet.core.envelope import state_node
@@ -9,19 +10,13 @@ from signet.core.words import plain, say_list, say_name
 
 
 def write_states(book: Book) -> Chapter:
-    workflow = book.workflow
-    entries = [
-        Entry(lambda state=state: _say_state(book, state), state)  # type: ignore[misc]
-        for state in workflow.in_order("state")
-    ]
+    entries = [Entry(partial(_say_state, book, state), state) for state in book.workflow.in_order("state")]
     return Chapter("The states of a document, and what an edit does in each", entries)
 
 
 def write_gates(book: Book) -> Chapter:
-    entries = [
-        Entry(lambda gate=gate: _say_gate(book, gate), gate)  # type: ignore[misc]
-        for gate in book.workflow.in_order("lifecycle_gate")
-    ]
+    gates = book.workflow.in_order("lifecycle_gate")
+    entries = [Entry(partial(_say_gate, book, gate), gate) for gate in gates]
     return Chapter("Every way in which the status can change", entries)
 
 
@@ -50,8 +45,12 @@ def _say_who_amends(book: Book) -> Iterator[str]:
 
 
 def _say_ways_out(book: Book, node_id: str) -> Iterator[str]:
-    ways = {on: book.workflow.edges_from(node_id, on) for on in ("requested", "automatic", "interrupted", "ended")}
-    gates = {on: [book.refer(_gate_behind(book, edge["target"])) for edge in edges] for on, edges in ways.items()}
+    ways = {
+        on: book.workflow.edges_from(node_id, on) for on in ("requested", "automatic", "interrupted", "ended")
+    }
+    gates = {
+        on: [book.refer(_gate_behind(book, edge["target"])) for edge in edges] for on, edges in ways.items()
+    }
     if gates["requested"]:
         yield f"It waits for a person to ask for {say_list(gates['requested'], 'or')}."
     if gates["automatic"]:
@@ -76,10 +75,15 @@ def _gate_behind(book: Book, node_id: str) -> str:
 
 def _say_gate(book: Book, gate: str) -> Said:
     config = book.workflow.config_of(gate)
-    sources = say_list((_name_source(book, source) for source in _sources_of(book, gate)), "or")
+    sources = say_list((book.refer(source) for source in _sources_of(book, gate)), "or")
     target = book.refer(state_node(config["to"]))
     text = f"The gate {book.name(gate)} [{plain(gate)}]: from {sources} to {target}."
-    parts = [*_say_who_asks(book, gate), *_say_before(book, gate), _say_check(book, gate), *_say_after(book, gate)]
+    parts = [
+        *_say_who_asks(book, gate),
+        *_say_before(book, gate),
+        _say_check(book, gate),
+        *_say_after(book, gate),
+    ]
     return Said(text, tuple(parts))
 
 
@@ -91,10 +95,6 @@ def _sources_of(book: Book, gate: str) -> list[str]:
         is_slot = book.workflow.type_of(source) == "slot_out"
         sources += book.workflow.entries_of(book.workflow.slot_of(source)) if is_slot else [source]
     return list(dict.fromkeys(sources))
-
-
-def _name_source(book: Book, node_id: str) -> str:
-    return book.refer(node_id)
 
 
 def _transition_of(book: Book, gate: str) -> Transition | None:
@@ -110,12 +110,14 @@ def _say_who_asks(book: Book, gate: str) -> Iterator[str]:
             yield "Nobody asks for it: it comes by itself when what stands before it is done."
             return
         case "interrupting":
-            yield f"A person with the permission {permission} may ask for it at any time; what is under way is withdrawn."
+            yield (
+                f"A person with the permission {permission} may ask for it at any time;"
+                " what is under way is withdrawn."
+            )
         case _:
             yield f"A person with the permission {permission} asks for it."
-    limit = book.contract.conditions.get(config["permission"]) if book.contract is not None else None
-    if limit is not None:
-        yield f"The permission holds only if {book.words.say_condition(limit)}."
+    if config["permission_condition"] is not None:
+        yield f"The permission holds only if {book.words.say_condition(config['permission_condition'])}."
     if transition is not None and transition.reason_required:
         yield "A reason must be given."
 
@@ -144,11 +146,12 @@ def _say_after(book: Book, gate: str) -> Iterator[str]:
     for edge in book.workflow.edges_from(gate, "passed"):
         if book.workflow.type_of(edge["target"]) == "slot_in":
             slot = book.workflow.slot_of(edge["target"])
-            section = book.numbers[slot]
-            yield f'After it, the organisation\'s own steps take place: "{say_name(slot)}" (section {section}).'
+            steps = f'"{say_name(slot)}" (section {book.numbers[slot]})'
+            yield f"After it, the organisation's own steps take place: {steps}."
     for edge in book.workflow.edges_from(gate, "rejected"):
         yield f"A rejection sends the document to {book.lead_to(edge['target'])}."
     for edge in book.workflow.edges_from(gate, "refused"):
-        yield f"If it cannot pass, the request is refused with the reason, and the document stays in {book.lead_to(edge['target'])}."
+        state = book.lead_to(edge["target"])
+        yield f"If it cannot pass, the request is refused with the reason, and the document stays in {state}."
     if book.workflow.config_of(gate)["kind"] == "automatic":
         yield "If it cannot pass for another reason than a rejection, the workflow pauses and says why."

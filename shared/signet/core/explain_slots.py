@@ -1,6 +1,7 @@
 """What a tenant added, slot by slot and step by step, in the order in which a document comes by."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from signet.core.explain_book import WINDOWS, Book, Chapter, Entry, Said
@@ -18,12 +19,15 @@ def _write_slot(book: Book, slot: str) -> Chapter:
     steps = [
         node_id
         for node_id in book.workflow.order
-        if book.workflow.slot_of(node_id) == slot and NODE_TYPES[book.workflow.type_of(node_id)].group is not None
+        if book.workflow.slot_of(node_id) == slot
+        and NODE_TYPES[book.workflow.type_of(node_id)].group is not None
     ]
-    entries = [Entry(lambda: _say_slot(book, slot), slot_in(slot))]
-    for step in steps:
-        entries.append(Entry(lambda step=step: _say_step(book, step), step))  # type: ignore[misc]
-    title = "The steps" if book.workflow.content["kind"] == "automation" else f"Added by the organisation: {_name_slot(book, slot)}"
+    entries = [
+        Entry(partial(_say_slot, book, slot), slot_in(slot)),
+        *(Entry(partial(_say_step, book, step), step) for step in steps),
+    ]
+    is_automation = book.workflow.content["kind"] == "automation"
+    title = "The steps" if is_automation else f"Added by the organisation: {_name_slot(book, slot)}"
     return Chapter(title, entries, slot)
 
 
@@ -37,9 +41,13 @@ def _say_slot(book: Book, slot: str) -> Said:
     workflow = book.workflow
     entries = say_list((_say_entry(book, node_id) for node_id in workflow.entries_of(slot)), "or")
     text = f"These steps begin {entries} and lead to {book.lead_to(workflow.exit_of(slot))}."
-    parts = [f"While they run: {WINDOWS[workflow.window_of(slot_in(slot))]}"]
+    parts = []
+    if workflow.content["kind"] != "automation":
+        parts.append(f"While they run: {WINDOWS[workflow.window_of(slot_in(slot))]}")
     if slot_in(slot) in workflow.content["stable_region_nodes"]:
-        parts.append("The content that they are about stays fixed: should it change all the same, the workflow pauses.")
+        parts.append(
+            "The content that they are about stays fixed: should it change all the same, the workflow pauses."
+        )
     return Said(text, (*parts, *_say_ways(book, slot_in(slot))))
 
 
@@ -68,14 +76,15 @@ def _say_block(book: Book, node_id: str) -> Iterator[str]:
     if inside:
         split, branch = inside[-1]
         yield f"It is part of branch {branch + 1} of {book.refer(split)}."
-    for join, block in content["joins"].items():
-        if block["split"] == node_id:
-            yield f"They meet at {book.refer(join)}."
-        if join == node_id:
-            arriving = [edge["source"] for edge in book.workflow.edges_to(join) if edge["role"] == "forward"]
-            names = list(dict.fromkeys(book.refer(source) for source in arriving))
-            word = _say_how_many(block["mode"], block["required_token_count"])
-            yield f"{word} branches of {book.refer(block['split'])} must finish here: {say_list(names)}."
+    if book.workflow.type_of(node_id) == "parallel_split":
+        join = next(join for join, block in content["joins"].items() if block["split"] == node_id)
+        yield f"They meet at {book.refer(join)}."
+    elif node_id in content["joins"]:
+        block = content["joins"][node_id]
+        arriving = [edge["source"] for edge in book.workflow.edges_to(node_id) if edge["role"] == "forward"]
+        names = list(dict.fromkeys(book.refer(source) for source in arriving))
+        word = _say_how_many(block["mode"], block["required_token_count"])
+        yield f"{word} branches of {book.refer(block['split'])} must finish here: {say_list(names)}."
 
 
 def _say_how_many(mode: str, count: int) -> str:

@@ -138,12 +138,12 @@ def _read_action(node: Node, contract: Contract | None, scope_with: ScopeWith, l
         item = found.item if found.kind is Kind.LIST and found.item is not None else ANY
     _expect_template(logic, node, "/payload", dict(config["payload"]), scope_with(item))
     name, output = str(config["action"]), ANY
-    if contract is not None and "." not in name:
-        declared = contract.actions.get(name)
+    if "." not in name:
+        known = contract.actions if contract is not None else {}
+        declared = known.get(name)
         if declared is None:
-            logic.findings.append(
-                find("ACTION_UNKNOWN", node.id, action=name, allowed=", ".join(contract.actions) or "(none)")
-            )
+            allowed = ", ".join(known) or "(none)"
+            logic.findings.append(find("ACTION_UNKNOWN", node.id, action=name, allowed=allowed))
         else:
             _check_payload(node, name, declared.payload, logic)
             output = type_of_fields(declared.output)

@@ -17,6 +17,8 @@ from signet.core.slot_patch import SlotGraph, read_slot_patch, slot_in, slot_out
 
 # Outcomes that, without an edge of their own, send the token to the gate as rejected.
 REJECTING = ("rejected", "expired")
+# How the ids of edges begin that the compiler draws for rejections.
+LED_OUT = "sys:edge:rejection:"
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,16 @@ def merge(base: Graph, slots: Mapping[str, EnvelopeSlot], patches: Mapping[str, 
         findings.extend(filled.findings)
         for node in _complete_nodes(slot, window, filled):
             nodes[node.id] = node
-        for edge in _complete_edges(base, slot, filled, findings):
+        for edge in _complete_edges(base, slot, filled):
             edges[edge.id] = edge
         for edge_id in slot.replaced:
             del edges[edge_id]
     stable = frozenset(name for name in patches if name in slots and slots[name].stable)
     return Merged(tuple(nodes.values()), tuple(edges.values()), stable, tuple(findings))
+
+
+def rejection_edge(node_id: str, outcome: str) -> str:
+    return f"{LED_OUT}{node_id}#{outcome}"
 
 
 def policy_node(action_node: str) -> str:
@@ -73,9 +79,7 @@ def _complete_nodes(slot: EnvelopeSlot, window: str, filled: SlotGraph) -> Itera
             yield Node(policy_node(node.id), "policy_gate", config, slot.id, window)
 
 
-def _complete_edges(
-    base: Graph, slot: EnvelopeSlot, filled: SlotGraph, findings: list[Finding]
-) -> Iterator[Edge]:
+def _complete_edges(base: Graph, slot: EnvelopeSlot, filled: SlotGraph) -> Iterator[Edge]:
     direct = [base.edges[edge_id] for edge_id in slot.replaced]
     for edge in direct:
         yield replace(edge, id=f"{edge.id}/in", target=slot_in(slot.id), role="forward", provenance=slot.id)
@@ -96,24 +100,25 @@ def _complete_edges(
         if node.type == "action":
             edge_id = f"sys:edge:policy:{node.id}"
             yield Edge(edge_id, policy_node(node.id), node.id, "allowed", provenance=slot.id)
-    yield from _lead_rejections_out(base, slot, filled, findings)
+    yield from _lead_rejections_out(slot, filled)
 
 
-def _lead_rejections_out(
-    base: Graph, slot: EnvelopeSlot, filled: SlotGraph, findings: list[Finding]
-) -> Iterator[Edge]:
+def _lead_rejections_out(slot: EnvelopeSlot, filled: SlotGraph) -> Iterator[Edge]:
     """A rejection nobody drew an edge for goes to the gate behind the slot, which knows where to.
 
-    Inside a parallel block it goes to the block's join; `blocks` redirects it there.
+    Inside a parallel block it goes to the block's join; `rejections` redirects it there.
     """
     drawn = {(edge.source, edge.on) for edge in filled.edges}
     for node in sorted(filled.nodes, key=lambda node: node.id):
         for outcome in _open_rejections(node, drawn):
-            if not _takes_rejections(base, slot):
-                findings.append(find("REJECTION_UNHANDLED", node.id, slot=slot.id))
-                continue
-            edge_id = f"sys:edge:rejection:{node.id}#{outcome}"
-            yield Edge(edge_id, node.id, slot_out(slot.id), outcome, role="exit", provenance=slot.id)
+            yield Edge(
+                rejection_edge(node.id, outcome),
+                node.id,
+                slot_out(slot.id),
+                outcome,
+                role="exit",
+                provenance=slot.id,
+            )
 
 
 def _open_rejections(node: Node, drawn: set[tuple[str, str]]) -> Sequence[str]:
@@ -123,7 +128,3 @@ def _open_rejections(node: Node, drawn: set[tuple[str, str]]) -> Sequence[str]:
     if node.type == "approval" and node.config.get("expire_after") is None:
         outcomes = [on for on in outcomes if on != "expired"]
     return outcomes
-
-
-def _takes_rejections(base: Graph, slot: EnvelopeSlot) -> bool:
-    return any(edge.on == "rejected" for edge in base.outgoing[slot.exit])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from signet.core.errors import Defect
-from signet.core.routing import Moves, Position, Token, begin, cancel_all, finish, jump, wait
+from signet.core.routing import Moves, Position, Token, begin, cancel_all, finish, is_item, jump, wait
 from signet.core.workflow import Workflow
 
 CONTROL = "sys:control:"
@@ -80,6 +80,8 @@ def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int
         return Moves()  # its token died of what another step did
     projection.entity_version = max(projection.entity_version, step.version_after)
     projection.context.update(step.variables)
+    if is_item(step.token):
+        return Moves()  # the step of the whole list moves its token
     if step.status == "failed" and not step.chosen_edge_ids:
         projection.status = "failed"
         return cancel_all(projection.position)

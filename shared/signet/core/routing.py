@@ -4,7 +4,8 @@ Everything is derived from the compiled graph and the steps alone (WF-15): the e
 functions to what it has just written, `projection` applies the same ones to the whole history.
 
 Token ids tell their story: `T` is the first; `T/b7` was sent back by what happened at seq 7; `T/5.0` is
-the first branch of what was split at seq 5. The split's token waits and goes on from the join.
+the first branch of what was split at seq 5. The split's token waits and goes on from the join. Item 2 of a
+`for_each` runs on `T/<node>#2`, which is only a name: nothing else ever happens to it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -78,6 +79,14 @@ class Moves:
     has_ended: bool = False  # no token is left
 
 
+def name_item(token_id: str, node: str, index: int) -> str:
+    return f"{token_id}/{node}#{index}"
+
+
+def is_item(token_id: str) -> bool:
+    return "#" in token_id
+
+
 def begin(position: Position, node: str, version: int) -> Token:
     token = Token(ROOT, node, TokenState.READY, version)
     position.tokens[ROOT] = token
@@ -99,7 +108,7 @@ def finish(
         del position.tokens[token_id]
         moves.has_ended = not position.tokens
     elif node.type.name == "parallel_split":
-        _part(position, token, ways, seq, version, moves)
+        _part(workflow, position, token, ways, seq, version, moves)
     elif len(ways) == 1:
         _move(workflow, position, token, ways[0], seq, version, moves)
     else:
@@ -128,16 +137,24 @@ def _send_back(position: Position, node: str, seq: int, version: int, moves: Mov
 
 
 def _part(
-    position: Position, token: Token, ways: Sequence[Way], seq: int, version: int, moves: Moves
+    workflow: Workflow,
+    position: Position,
+    token: Token,
+    ways: Sequence[Way],
+    seq: int,
+    version: int,
+    moves: Moves,
 ) -> None:
     if len(position.tokens) + len(ways) > MAX_LIVE_TOKENS:
         raise Defect("TOO_MANY_TOKENS", f"an instance has at most {MAX_LIVE_TOKENS} live tokens")
     position.tokens[token.id] = replace(token, state=TokenState.PARTED, epoch=seq)
     for index, way in enumerate(ways):
+        join = workflow.joins.get(way.target)
+        is_empty = join is not None and join.split == token.node
         branch = Token(
             f"{token.id}/{seq}.{index}",
             way.target,
-            TokenState.READY,
+            TokenState.JOINED if is_empty else TokenState.READY,
             version,
             rejected=token.rejected,
             parent=token.id,
@@ -145,6 +162,9 @@ def _part(
         )
         position.tokens[branch.id] = branch
         moves.born.append(branch)
+    arrived = next((branch for branch in moves.born if branch.state is TokenState.JOINED), None)
+    if arrived is not None:
+        _try_join(workflow, position, arrived.id, version, moves)
 
 
 def _move(
@@ -157,7 +177,7 @@ def _move(
         position.tokens.clear()
         _send_back(position, way.target, seq, version, moves)
         return
-    rejected = _is_rejected(token, way)
+    rejected = _is_rejected(workflow, token, way)
     token = _leave_blocks(workflow, position, token, way, moves)
     join = workflow.joins.get(way.target)
     if join is not None and join.split == token.split:
@@ -171,8 +191,10 @@ def _move(
         )
 
 
-def _is_rejected(token: Token, way: Way) -> bool:
-    """A rejection stays with the token until somebody approves or the gate takes it."""
+def _is_rejected(workflow: Workflow, token: Token, way: Way) -> bool:
+    """A rejection stays with the token until somebody approves, the gate takes it or its way has ended."""
+    if workflow.nodes[way.target].type.name == "state":
+        return False
     if way.on in REJECTING:
         return True
     return token.rejected and way.on != "approved"
@@ -209,23 +231,18 @@ def _try_join(workflow: Workflow, position: Position, token_id: str, version: in
     parent_id = arrived.parent or ""
     siblings = [token for token in position.tokens.values() if token.parent == parent_id]
     joined = [token for token in siblings if token.state is TokenState.JOINED]
-    if join.mode == "all":
-        if not arrived.rejected and len(joined) < join.required_token_count:
-            return
-        rejected = arrived.rejected
-    else:
-        if arrived.rejected and len(joined) < len(siblings):
-            return
-        rejected = arrived.rejected
-    _fire_join(position, parent_id, siblings, arrived.node, rejected, version, moves)
+    # One rejection rejects all of them; any one of them is lost only when every one is rejected.
+    waits_on = not arrived.rejected if join.mode == "all" else arrived.rejected
+    wanted = join.required_token_count if join.mode == "all" else len(siblings)
+    if not waits_on or len(joined) >= wanted:
+        _fire_join(position, parent_id, siblings, arrived, version, moves)
 
 
 def _fire_join(
     position: Position,
     parent_id: str,
     siblings: Iterable[Token],
-    join: str,
-    rejected: bool,
+    arrived: Token,
     version: int,
     moves: Moves,
 ) -> None:
@@ -234,7 +251,11 @@ def _fire_join(
             del position.tokens[token.id]
     _cancel_below(position, parent_id, moves)
     token = replace(
-        position.tokens[parent_id], node=join, state=TokenState.READY, version=version, rejected=rejected
+        position.tokens[parent_id],
+        node=arrived.node,
+        state=TokenState.READY,
+        version=version,
+        rejected=arrived.rejected,
     )
     position.tokens[parent_id] = token
     moves.fired_join = token

@@ -57,6 +57,9 @@ def _read_nodes(
         if node_id is None:
             findings.append(find("NODE_ID_OUT_OF_SCOPE", node.id, slot=slot))
             continue
+        if _slug(node_id) in (SLOT_IN, SLOT_OUT):
+            findings.append(find("NODE_ID_RESERVED", node.id))
+            continue
         if node_id in own:
             findings.append(find("NODE_ID_TWICE", node_id))
             continue
@@ -150,7 +153,7 @@ def _read_outcome(
     own: Mapping[str, Node], source: str, edge: PatchEdge, shown: str, findings: list[Finding]
 ) -> str | None:
     node_type = own[source].type if source in own else "slot_in"
-    if node_type not in NODE_TYPES:
+    if source in own and node_type not in AUTHOR_NODE_TYPES:
         return edge.on or "done"  # its own finding is already there
     outcomes = NODE_TYPES[node_type].outcomes
     outcome = edge.on or outcomes[0]

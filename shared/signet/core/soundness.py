@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from signet.core.blocks import Blocks
 from signet.core.contract import Contract
-from signet.core.envelope import END, START
+from signet.core.envelope import END, START, Envelope
 from signet.core.findings import Finding, find
-from signet.core.graph import Edge, Graph
+from signet.core.graph import ENVELOPE, Edge, Graph
 from signet.core.merge import policy_node
 from signet.core.nodes.types import NODE_TYPES
 
@@ -129,7 +129,11 @@ def changes_document(contract: Contract, action: str) -> bool:
 
 
 def _find_after(graph: Graph, approvals: Sequence[str], actions: set[str]) -> Iterator[tuple[str, str]]:
-    """Actions between an approval that said yes and the gate: one walk from all approvals at once."""
+    """Actions between an approval that said yes and the gate: one walk from all approvals at once.
+
+    Behind the gate, and in an automation, no approval's decision is still to be used.
+    """
+    before_gate = _find_before_gates(graph)
     reached_from: dict[str, str] = {}
     stack = [
         (edge.target, approval)
@@ -139,12 +143,24 @@ def _find_after(graph: Graph, approvals: Sequence[str], actions: set[str]) -> It
     ]
     while stack:
         node_id, approval = stack.pop()
-        if node_id in reached_from or graph.nodes[node_id].type == "lifecycle_gate":
+        if node_id in reached_from or node_id not in before_gate:
             continue
         reached_from[node_id] = approval
-        stack.extend((edge.target, approval) for edge in graph.outgoing[node_id] if edge.role != "return")
+        stack.extend((edge.target, approval) for edge in graph.outgoing[node_id])
     for action in sorted(actions & reached_from.keys()):
         yield reached_from[action], action
+
+
+def _find_before_gates(graph: Graph) -> set[str]:
+    """Every node in a slot from which a gate is the next that the envelope has."""
+    stack = [node.id for node in graph.nodes.values() if node.type == "lifecycle_gate"]
+    before: set[str] = set()
+    while stack:
+        for edge in graph.incoming[stack.pop()]:
+            if edge.source not in before and graph.nodes[edge.source].provenance != ENVELOPE:
+                before.add(edge.source)
+                stack.append(edge.source)
+    return before
 
 
 def _find_beside(
@@ -160,6 +176,18 @@ def _find_beside(
             if beside:
                 yield beside[0], action
                 break
+
+
+def check_envelope(given: Envelope, expected: Envelope) -> Iterator[Finding]:
+    """Is the envelope that was handed in the one that follows from its contract (WF-08)?"""
+    for code, found, wanted in [
+        ("SYSTEM_NODE_ALTERED", given.graph.nodes, expected.graph.nodes),
+        ("SYSTEM_EDGE_ALTERED", given.graph.edges, expected.graph.edges),
+        ("SYSTEM_SLOT_ALTERED", given.slots, expected.slots),
+    ]:
+        for name in sorted(found.keys() | wanted.keys()):
+            if found.get(name) != wanted.get(name):
+                yield find(code, name)
 
 
 def check_integrity(envelope: Graph, graph: Graph, order: Sequence[str]) -> Iterator[Finding]:

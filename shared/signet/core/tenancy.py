@@ -1,7 +1,7 @@
 """What a tenant is made of, as its file states it: settings, roles, members and who reports to whom."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field, JsonValue, model_validator
@@ -46,6 +46,12 @@ class TenantSettings(Strict):
     time_zone: Annotated[str, Field(min_length=1, max_length=64)] = "UTC"
     language: Annotated[str, Field(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")] = "en"
     custom: Annotated[Mapping[Name, CustomSetting], Field(max_length=MAX_CUSTOM_SETTINGS)] = {}
+
+
+    def read_values(self) -> dict[str, Any]:
+        """What `org.*` gives in an expression, apart from the tenant's id and name."""
+        own = {name: setting.value for name, setting in self.custom.items()}
+        return {**own, "currency": self.currency, "time_zone": self.time_zone, "language": self.language}
 
 
 class Member(Strict):

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from signet.core.finding_texts.contracts import CONTRACT
-from signet.core.finding_texts.documents import DOCUMENT, EXPRESSION
+from signet.core.finding_texts.documents import DOCUMENT, EXPRESSION, RULE
 from signet.core.finding_texts.workflows import GRAPH, SLOT, SOUNDNESS
 
 TEXTS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
-    {**DOCUMENT, **EXPRESSION, **CONTRACT, **GRAPH, **SLOT, **SOUNDNESS}
+    {**DOCUMENT, **EXPRESSION, **RULE, **CONTRACT, **GRAPH, **SLOT, **SOUNDNESS}
 )

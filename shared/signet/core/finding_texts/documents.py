@@ -78,3 +78,13 @@ EXPRESSION: Mapping[str, tuple[str, str, str]] = {
         "Compare it with something.",
     ),
 }
+
+RULE: Mapping[str, tuple[str, str, str]] = {
+    "RULE_CONDITION_INVALID": ("error", "The rule's condition: {problem}.", "Correct the condition."),
+    "RULE_TEMPLATE_INVALID": ("error", "In the rule's template: {problem}.", "Correct the template."),
+    "RULE_ACTION_IN_PHASE": (
+        "error",
+        "A rule of phase '{phase}' cannot '{kind}'.",
+        "In this phase there are: {allowed}.",
+    ),
+}

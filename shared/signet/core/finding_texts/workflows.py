@@ -9,6 +9,11 @@ GRAPH: Mapping[str, tuple[str, str, str]] = {
         "The node '{place}' does not belong to slot '{slot}'.",
         "Name it with a slug, or in full usr:{slot}:<slug>.",
     ),
+    "NODE_ID_RESERVED": (
+        "error",
+        "A node may not be called '{place}': that is an end of its slot.",
+        "Choose another id.",
+    ),
     "NODE_TYPE_UNKNOWN": (
         "error",
         "The node '{place}' has the unknown type '{type}'.",
@@ -139,6 +144,11 @@ SLOT: Mapping[str, tuple[str, str, str]] = {
         "'{place}' can be rejected, and slot '{slot}' has no gate after it to take that.",
         "Draw an edge for 'rejected'.",
     ),
+    "REJECTION_NOT_TAKEN": (
+        "error",
+        "A rejection may come along {place} to the gate '{gate}', which has nowhere to send it.",
+        "Set 'rejected_to' on its transition, or lead the rejection to an approval first.",
+    ),
     "ACTION_UNKNOWN": (
         "error",
         "'{place}' runs the action '{action}', which the contract does not have.",
@@ -210,6 +220,11 @@ SOUNDNESS: Mapping[str, tuple[str, str, str]] = {
         "The edge {place} has role: exit, but is in no parallel block.",
         "Remove the role.",
     ),
+    "EXIT_FROM_SPLIT": (
+        "error",
+        "The edge {place} begins a branch and leaves its block at once.",
+        "Remove role: exit, or put a node on the branch.",
+    ),
     "RETURN_NEVER_WAITS": (
         "error",
         "The return to '{place}' comes round again by itself: {path}.",
@@ -223,6 +238,16 @@ SOUNDNESS: Mapping[str, tuple[str, str, str]] = {
     "SYSTEM_NODE_ALTERED": (
         "error",
         "The system node '{place}' is missing or altered.",
+        "The envelope cannot be edited; recompile from contract and patch.",
+    ),
+    "SYSTEM_EDGE_ALTERED": (
+        "error",
+        "The system edge '{place}' is missing or altered.",
+        "The envelope cannot be edited; recompile from contract and patch.",
+    ),
+    "SYSTEM_SLOT_ALTERED": (
+        "error",
+        "The slot '{place}' is not the one that the contract declares.",
         "The envelope cannot be edited; recompile from contract and patch.",
     ),
     "SYSTEM_ORDER_ALTERED": (

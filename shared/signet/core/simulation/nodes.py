@@ -6,7 +6,7 @@ from typing import Any
 
 from signet.core.decisions import WAITS, Decision, conclude, decide
 from signet.core.projection import Step
-from signet.core.routing import Token
+from signet.core.routing import Token, name_item
 from signet.core.simulation.world import Asked, SimulatedStep, SimulatedWait, World
 from signet.core.strict import read_duration_seconds
 from signet.core.workflow import WorkflowNode
@@ -39,6 +39,8 @@ def resolve_wait(world: World, node: WorkflowNode, wait: SimulatedWait) -> Decis
             return None
     if answer is None or answer not in node.type.outcomes:
         return None
+    if node.type.name == "approval" and answer not in node.ways:
+        return None  # an approval that never expires was told to
     return conclude(world.workflow, node, answer, world.env(), {"scripted": answer})
 
 
@@ -96,7 +98,7 @@ def _record_item(world: World, node: WorkflowNode, token: Token, index: int) -> 
     seq = world.next_seq()
     world.projection.version = seq
     version = world.projection.entity_version
-    item_token = f"{token.id}/{node.id}#{index}"
+    item_token = name_item(token.id, node.id, index)
     step = Step(seq, seq, node.id, item_token, "completed", token.version, version)
     world.steps.append(SimulatedStep(step, "done", {"item": index}))
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from signet.core.decisions import Decision
+from signet.core.envelope import START
 from signet.core.projection import CONTROL, Projection, Step, apply_begun, apply_ended, start_projection
 from signet.core.routing import Moves, Token, TokenState
 from signet.core.simulation.nodes import perform, resolve_wait
@@ -34,21 +35,20 @@ class Simulation:
 def simulate(
     workflow: Workflow, document: Mapping[str, Any], script: Script, now: datetime, *, node: str = "sys:start"
 ) -> Simulation:
-    """Until nothing is left to do, or everything waits for what the script does not say."""
-    world = World(
-        workflow,
-        script,
-        dict(document),
-        workflow.content.get("initial_state", ""),
-        now,
-        start_projection(node, 1),
-    )
+    """Until nothing is left to do, or everything waits for what the script does not say.
+
+    At a `node` other than the start, a state, the script's first request is what began the instance.
+    """
+    status = workflow.nodes[node].config.get("state") or workflow.content.get("initial_state", "")
+    world = World(workflow, script, dict(document), status, now, start_projection(node, 1))
     requests = list(script.requests)
+    if node != START and requests:
+        _execute(world, world.projection.tokens()[0], requests.pop(0))
     while len(world.steps) < MAX_STEPS and world.projection.status == "running":
         ready = world.projection.position.ready()
         if ready:
             for token in ready:
-                if world.projection.position.tokens.get(token.id) == token:
+                if _may_go_on(world, token):
                     _execute(world, token)
         elif not (_pass_wait(world) or _request_next(world, requests) or _pass_time(world)):
             break
@@ -58,9 +58,14 @@ def simulate(
     return _sum_up(world)
 
 
-def _execute(world: World, token: Token) -> None:
+def _may_go_on(world: World, token: Token) -> bool:
+    """Another token of the same round may have withdrawn it, or stopped the instance."""
+    return world.projection.status == "running" and world.projection.position.tokens.get(token.id) == token
+
+
+def _execute(world: World, token: Token, requested: str | None = None) -> None:
     node = world.workflow.nodes[token.node]
-    decision, wait = perform(world, node, token)
+    decision, wait = perform(world, node, token, requested)
     seq = world.next_seq()
     if wait is not None:
         world.waits[token.id] = wait

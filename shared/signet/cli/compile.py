@@ -1,0 +1,115 @@
+"""`signet compile`: from contract and patch, or an automation, to the one graph that the engine runs."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from signet.cli.console import (
+    choose_exit_code,
+    deliver,
+    say_counts,
+    stop,
+    write,
+    write_findings,
+    write_json,
+)
+from signet.cli.sources import Sources, read_sources
+from signet.core.artifact import Artifact
+from signet.core.explain import explain, write_explanation
+from signet.core.mermaid import draw
+from signet.core.nodes.types import NODE_TYPES
+from signet.core.words import plain, say_count
+from signet.core.workflow_reading import WorkflowReading
+
+
+def compile_command(
+    path: Annotated[
+        Path, typer.Argument(help="A contract, patch or automation, or a folder that holds them.")
+    ],
+    patch: Annotated[
+        Path | None, typer.Option(help="What fills the slots; else patch.yaml in the folder.")
+    ] = None,
+    tenant: Annotated[
+        Path | None,
+        typer.Option(
+            help="Whose settings `org.*` are; else tenant.yaml beside the contract or one folder up."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print hash, artifact and findings as JSON.")
+    ] = False,
+    as_mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flowchart.")] = False,
+    as_text: Annotated[
+        bool, typer.Option("--explain", help="Print what it does, in plain English that one could sign.")
+    ] = False,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead.")] = None,
+) -> None:
+    """Compile a workflow: check everything, and give the graph with its hash.
+
+    Exit codes: 0 compiled (warnings may stand), 1 there are errors, 2 wrong use or an unreadable file.
+
+    \b
+    Examples:
+      signet compile examples/invoice
+      signet compile examples/invoice --explain
+      signet compile examples/invoice --mermaid --output invoice.mmd
+      signet compile examples/invoice --json --output invoice.json
+      signet compile contract.yaml --patch stricter.yaml --tenant tenant.yaml
+      signet compile examples/royalty/automation.yaml
+    """
+    if as_json + as_mermaid + as_text > 1:
+        stop("--json, --mermaid and --explain exclude each other.")
+    sources = read_sources(path, patch, tenant)
+    artifact = sources.compile().artifact if sources.is_whole else None
+    for note in sources.notes:
+        write(plain(note), sys.stderr)
+    if as_json:
+        deliver(write_json(_describe(artifact, sources)), output)
+    elif artifact is None:
+        write_findings(sources.found, sys.stderr)
+        write(f"{plain(path)} does not compile: {say_counts(sources.found)}", sys.stderr)
+    elif as_mermaid or as_text:
+        write_findings(sources.found, sys.stderr)
+        explained = "" if as_mermaid else "\n".join(write_explanation(explain(artifact, sources.contract)))
+        deliver(draw(artifact.content) if as_mermaid else explained, output)
+    else:
+        write_findings(sources.found, sys.stdout)
+        deliver("\n".join(_summarise(artifact, sources)), output)
+    raise typer.Exit(choose_exit_code(sources.found))
+
+
+def _describe(artifact: Artifact | None, sources: Sources) -> dict[str, Any]:
+    return {
+        "hash": artifact.hash if artifact is not None else None,
+        "artifact": artifact.content if artifact is not None else None,
+        "findings": [each.to_json() for each in sources.found],
+    }
+
+
+def _summarise(artifact: Artifact, sources: Sources) -> list[str]:
+    content, workflow = artifact.content, WorkflowReading(artifact.content)
+    lines = [f"{content['kind']} {plain(content['name'])}", f"  hash      {artifact.hash}"]
+    for part in ("contract", "envelope"):
+        if part in content:
+            lines.append(f"  {part:<9} version {content[part]['version']}, {content[part]['hash']}")
+    lines += [
+        f"  compiler  {content['compiler_version']}",
+        f"  graph     {say_count(len(workflow.nodes), 'node')}, {say_count(len(content['edges']), 'edge')},"
+        f" {say_count(len(artifact.text.encode()), 'byte')}",
+        f"  slots     {_count_steps(workflow)}",
+        f"  findings  {say_counts(sources.found)}",
+    ]
+    return lines
+
+
+def _count_steps(workflow: WorkflowReading) -> str:
+    steps = dict.fromkeys(workflow.slots, 0)
+    for node_id in workflow.order:
+        if NODE_TYPES[workflow.type_of(node_id)].group is not None:
+            steps[workflow.slot_of(node_id)] += 1
+    return (
+        ", ".join(f"{plain(slot)} ({say_count(count, 'step')})" for slot, count in steps.items())
+        or "none filled"
+    )

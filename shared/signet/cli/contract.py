@@ -1,0 +1,45 @@
+"""`signet contract check`: is this contract one that Signet can run?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from signet.cli.console import choose_exit_code, say_counts, write, write_findings, write_json
+from signet.cli.sources import Sources, read_contract_file
+from signet.core.words import plain
+
+app = typer.Typer(help="Contracts.", no_args_is_help=True)
+
+
+@app.callback()
+def contracts() -> None:
+    """Keeps `check` a subcommand while it is the only one."""
+
+
+@app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Contracts, as YAML or JSON.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Check contracts, and say every mistake at once.
+
+    Exit codes: 0 fine (warnings may stand), 1 a contract has errors, 2 a file cannot be read.
+
+    \b
+    Examples:
+      signet contract check examples/invoice/contract.yaml
+      signet contract check examples/*/contract.yaml
+      signet contract check --json contract.yaml
+    """
+    found = []
+    for file in files:
+        sources = Sources(file=file)
+        read_contract_file(file, sources)
+        found += sources.found
+        if not as_json:
+            write_findings(sources.found)
+            write(f"{plain(file)}: {say_counts(sources.found)}")
+    if as_json:
+        write(write_json({"findings": [each.to_json() for each in found]}))
+    raise typer.Exit(choose_exit_code(found))

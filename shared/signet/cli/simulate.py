@@ -1,0 +1,185 @@
+"""`signet simulate`: what a workflow does with documents, without a database."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from signet.authoring.files import read_document
+from signet.authoring.scenarios import (
+    Scenario,
+    ScenarioFile,
+    compare,
+    read_scenarios,
+    run_scenario,
+    shorten,
+)
+from signet.cli.console import (
+    FINE,
+    FOUND_ERRORS,
+    Found,
+    choose_exit_code,
+    deliver,
+    say_counts,
+    stop,
+    write,
+    write_findings,
+    write_json,
+)
+from signet.cli.sources import read_sources
+from signet.core.findings import Finding
+from signet.core.simulation import Simulation
+from signet.core.strict import read_strictly
+from signet.core.words import plain
+from signet.core.workflow import Workflow
+
+MAX_SHOWN_STEPS = 1_000
+
+
+def simulate_command(
+    path: Annotated[
+        Path, typer.Argument(help="A contract, patch or automation, or a folder that holds them.")
+    ],
+    scenarios: Annotated[
+        Path | None, typer.Option(help="What the world does; else scenarios.yaml in the folder.")
+    ] = None,
+    documents: Annotated[
+        Path | None,
+        typer.Option(help="A file with a list of documents: each runs with --request and --approve-all."),
+    ] = None,
+    request: Annotated[
+        list[str] | None, typer.Option(help="A transition that a person asks for; repeatable.")
+    ] = None,
+    approve_all: Annotated[bool, typer.Option("--approve-all", help="Everybody asked approves.")] = False,
+    patch: Annotated[
+        Path | None, typer.Option(help="What fills the slots; else patch.yaml in the folder.")
+    ] = None,
+    tenant: Annotated[Path | None, typer.Option(help="Whose settings `org.*` are.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every run as JSON.")] = False,
+    show_steps: Annotated[bool, typer.Option("--steps", help="Print the path of each run.")] = False,
+) -> None:
+    """Run a workflow in memory: the path, who is asked, what it waits for, where it ends.
+
+    Exit codes: 0 all as expected, 1 errors or an expectation not met, 2 wrong use or an unreadable file.
+
+    \b
+    Examples:
+      signet simulate examples/invoice
+      signet simulate examples/invoice --steps
+      signet simulate examples/invoice --documents invoices.json --request submit --approve-all
+    """
+    sources = read_sources(path, patch, tenant)
+    artifact = sources.compile().artifact if sources.is_whole else None
+    if artifact is None:
+        write_findings(sources.found, sys.stderr)
+        write(f"{plain(path)} does not compile: {say_counts(sources.found)}", sys.stderr)
+        raise typer.Exit(choose_exit_code(sources.found) or FOUND_ERRORS)
+    runs = _list_runs(path, scenarios, documents, request or [], approve_all)
+    workflow, org = Workflow(artifact), sources.settings.read_values()
+    results = [(scenario, run_scenario(workflow, scenario, org)) for scenario in runs]
+    if as_json:
+        deliver(write_json([_to_json(scenario, simulation) for scenario, simulation in results]), None)
+    else:
+        for scenario, simulation in results:
+            _show(scenario, simulation, show_steps)
+    failed = sum(1 for scenario, simulation in results if _differences(scenario, simulation))
+    if not as_json:
+        write(f"{len(results)} run, {failed} not as expected")
+    raise typer.Exit(FOUND_ERRORS if failed else FINE)
+
+
+def _list_runs(
+    path: Path, scenarios: Path | None, documents: Path | None, requests: list[str], approve_all: bool
+) -> tuple[Scenario, ...]:
+    if documents is not None:
+        return _read_documents(documents, requests, approve_all)
+    file = scenarios or (path if path.is_dir() else path.parent) / "scenarios.yaml"
+    if scenarios is None and not file.is_file():
+        stop(f"there is no {file}; name --scenarios or --documents")
+    found, findings = read_scenarios(file)
+    _stop_at(file, findings)
+    return found
+
+
+def _read_documents(file: Path, requests: list[str], approve_all: bool) -> tuple[Scenario, ...]:
+    document, findings = read_document(file)
+    _stop_at(file, findings)
+    listed = document if isinstance(document, list) else [document]
+    described = [
+        {
+            "name": f"document {number}",
+            "document": one,
+            "requests": requests,
+            "approvals": {"*": "approved"} if approve_all else {},
+        }
+        for number, one in enumerate(listed, start=1)
+    ]
+    read, findings = read_strictly(ScenarioFile, {"scenarios": described})
+    _stop_at(file, findings)
+    return read.scenarios if read else ()
+
+
+def _stop_at(file: Path, findings: tuple[Finding, ...]) -> None:
+    if findings:
+        found = [Found(file, finding) for finding in findings]
+        write_findings(found, sys.stderr)
+        raise typer.Exit(choose_exit_code(found))
+
+
+def _differences(scenario: Scenario, simulation: Simulation) -> list[str]:
+    return compare(scenario.expect, simulation) if scenario.expect else []
+
+
+def _show(scenario: Scenario, simulation: Simulation, show_steps: bool) -> None:
+    differences = _differences(scenario, simulation)
+    mark = "?" if scenario.expect is None else "✗" if differences else "✓"
+    ending = (
+        f"{simulation.status}, document {simulation.document_status}"
+        if simulation.document_status
+        else simulation.status
+    )
+    write(f"{mark} {plain(scenario.name)}: {ending}")
+    if show_steps:
+        for step in simulation.steps[:MAX_SHOWN_STEPS]:
+            shown = f"  ({plain(step.shown)})" if step.shown else ""
+            write(
+                f"    {step.step.seq:4} {shorten(step.step.node)} [{step.step.node}] {step.outcome or 'waits'}{shown}"
+            )
+    for asked in simulation.asked:
+        write(f"    asked at {shorten(asked.node)}: {plain(asked.people)}")
+    for waiting in simulation.waiting:
+        write(f"    waits at {shorten(waiting.node)}: {plain(waiting.shown)}")
+    if simulation.reason:
+        write(f"    paused: {plain(simulation.reason)}")
+    for name in simulation.refused:
+        write(f"    could not be asked for here: {plain(name)}")
+    for difference in differences:
+        write(f"    ✗ {plain(difference)}")
+
+
+def _to_json(scenario: Scenario, simulation: Simulation) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "status": simulation.status,
+        "document_status": simulation.document_status,
+        "document": dict(simulation.document),
+        "asked": [{"node": asked.node, "people": asked.people} for asked in simulation.asked],
+        "waiting": [{"node": waiting.node, "for": waiting.shown} for waiting in simulation.waiting],
+        "refused": list(simulation.refused),
+        "reason": simulation.reason,
+        "differences": _differences(scenario, simulation),
+        "steps": [
+            {
+                "seq": step.step.seq,
+                "end_seq": step.step.end_seq,
+                "node": step.step.node,
+                "token": step.step.token,
+                "status": step.step.status,
+                "outcome": step.outcome,
+                "chosen_edge_ids": list(step.step.chosen_edge_ids),
+                "evidence": dict(step.evidence),
+            }
+            for step in simulation.steps
+        ],
+    }

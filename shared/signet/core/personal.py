@@ -1,0 +1,25 @@
+"""Personal values stand in one table; everywhere else there is a reference and a salted commitment."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+REFERENCE = "$personal"
+
+
+def make_reference(value_id: str, commitment: str) -> dict[str, str]:
+    return {REFERENCE: value_id, "commitment": commitment}
+
+
+def is_reference(value: Any) -> bool:
+    return isinstance(value, dict) and REFERENCE in value
+
+
+def resolve_personal(data: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The data with values in place of references; what was erased is null."""
+    return {name: values.get(v[REFERENCE]) if is_reference(v) else v for name, v in data.items()}
+
+
+def mask_variables(variables: Mapping[str, Any], personal_fields: Sequence[str]) -> dict[str, Any]:
+    """Evidence names what was read; what a personal field said stays out of it."""
+    masked = {f"entity.{name}" for name in personal_fields}
+    return {name: "(personal)" if name in masked else value for name, value in variables.items()}

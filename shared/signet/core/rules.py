@@ -1,0 +1,165 @@
+"""The tenant's rules: a JSON condition and actions, before or after a mutation (the source's V1 engine).
+
+A condition is `{"all": […]}`, `{"any": […]}`, `{"not": …}`, `{"field": "entity.x", "op": ">", "value": 1}` or
+`{"expression": "…"}`. It becomes an expression, so that there is one evaluator and one form of evidence.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field as Constraint
+from pydantic import JsonValue
+
+from signet.core.expression import (
+    Compiled,
+    Mistake,
+    Scope,
+    check_condition,
+    compile_expression,
+    compile_template,
+    parse_expression,
+    parse_template,
+)
+from signet.core.expression.render import Render
+from signet.core.findings import Finding, find
+from signet.core.strict import ExpressionText, Name, Strict
+
+MAX_RULE_ACTIONS = 20
+MAX_CONDITION_DEPTH = 8
+Operation = Literal["create", "update", "transition", "action", "delete"]
+Operator = Literal["==", "!=", ">", ">=", "<", "<=", "in", "contains"]
+
+
+class FieldCondition(Strict):
+    field: Annotated[str, Constraint(max_length=200)]
+    op: Operator
+    value: JsonValue
+
+
+class ExpressionCondition(Strict):
+    expression: ExpressionText
+
+
+class AllOf(Strict):
+    all: Annotated[tuple["Condition", ...], Constraint(min_length=1, max_length=50)]
+
+
+class AnyOf(Strict):
+    any: Annotated[tuple["Condition", ...], Constraint(min_length=1, max_length=50)]
+
+
+class NotOf(Strict):
+    negated: Annotated["Condition", Constraint(alias="not")]
+
+
+Condition = FieldCondition | ExpressionCondition | AllOf | AnyOf | NotOf
+
+
+class RejectAction(Strict):
+    kind: Literal["reject"]
+    message: Annotated[str, Constraint(min_length=1, max_length=500)]
+    field: Name | None = None
+
+
+class SetAction(Strict):
+    kind: Literal["set"]
+    values: Annotated[Mapping[Name, JsonValue], Constraint(min_length=1, max_length=50)]
+
+
+class EmitAction(Strict):
+    kind: Literal["emit"]
+    event_type: Annotated[str, Constraint(pattern=r"^[a-z][a-z0-9_.]{0,99}$")]
+    payload: Mapping[Name, JsonValue] = {}
+
+
+RuleAction = Annotated[RejectAction | SetAction | EmitAction, Constraint(discriminator="kind")]
+
+
+class Rule(Strict):
+    name: Name
+    entity_type: Name
+    phase: Literal["before", "after"]
+    operations: tuple[Operation, ...] = ()
+    priority: Annotated[int, Constraint(ge=0, le=10_000)] = 100
+    condition: Condition
+    actions: Annotated[tuple[RuleAction, ...], Constraint(min_length=1, max_length=MAX_RULE_ACTIONS)]
+
+
+@dataclass(frozen=True)
+class CompiledRule:
+    rule: Rule
+    version: int
+    condition: Compiled
+    # By place in the rule's actions: what `set` writes and `emit` says.
+    templates: Mapping[int, Render]
+
+    def concerns(self, operation: str, phase: str) -> bool:
+        rule = self.rule
+        return rule.phase == phase and (not rule.operations or operation in rule.operations)
+
+
+_ALLOWED = {"before": ("reject", "set"), "after": ("reject", "emit")}
+
+
+def compile_rule(
+    rule: Rule, scope: Scope, version: int = 1
+) -> tuple[CompiledRule | None, tuple[Finding, ...]]:
+    findings: list[Finding] = []
+    text = to_expression_text(rule.condition)
+    parsed = parse_expression(text)
+    mistakes: Sequence[Mistake] = (parsed,) if isinstance(parsed, Mistake) else check_condition(parsed, scope)
+    findings += [find("RULE_CONDITION_INVALID", "/condition", problem=m.message) for m in mistakes]
+    templates: dict[int, Render] = {}
+    for index, action in enumerate(rule.actions):
+        if action.kind not in _ALLOWED[rule.phase]:
+            allowed = " and ".join(_ALLOWED[rule.phase])
+            findings.append(
+                find(
+                    "RULE_ACTION_IN_PHASE",
+                    f"/actions/{index}",
+                    kind=action.kind,
+                    phase=rule.phase,
+                    allowed=allowed,
+                )
+            )
+        if not isinstance(action, RejectAction):
+            body = action.values if isinstance(action, SetAction) else action.payload
+            template, wrong = parse_template(dict(body), scope)
+            findings += [
+                find("RULE_TEMPLATE_INVALID", f"/actions/{index}{m.pointer}", problem=m.message)
+                for m in wrong
+            ]
+            if template is not None:
+                templates[index] = compile_template(template)
+    if findings or isinstance(parsed, Mistake):
+        return None, tuple(findings)
+    return CompiledRule(rule, version, compile_expression(parsed), templates), ()
+
+
+def to_expression_text(condition: Condition, depth: int = 0) -> str:
+    """The condition in the expression language. Too deep ends as a text that does not parse."""
+    if depth > MAX_CONDITION_DEPTH:
+        return "(((((((((("
+    match condition:
+        case ExpressionCondition():
+            return f"({condition.expression})"
+        case FieldCondition():
+            return f"{condition.field} {condition.op} {_literal(condition.value)}"
+        case NotOf():
+            return f"!({to_expression_text(condition.negated, depth + 1)})"
+        case AllOf():
+            return " && ".join(f"({to_expression_text(part, depth + 1)})" for part in condition.all)
+        case AnyOf():
+            return " || ".join(f"({to_expression_text(part, depth + 1)})" for part in condition.any)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(_literal(item) for item in value)}]"
+    if isinstance(value, str):
+        # The language has these four escapes; anything else it refuses with its own words.
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t")
+        return f"'{escaped}'"
+    return json.dumps(value)

@@ -1,0 +1,156 @@
+"""Random histories: whatever a node may answer it answers, in any order, with people interfering."""
+
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+from signet.core.projection import CONTROL, Projection, Step, apply_begun, apply_ended, start_projection
+from signet.core.routing import Moves, Token, TokenState
+from signet.core.workflow import Way, Workflow, WorkflowNode
+
+MAX_EVENTS = 250
+
+
+@dataclass
+class Event:
+    """One happening: the step as it stood then, and what it did to the tokens."""
+
+    seq: int
+    step: Step
+    before: dict[str, Token]
+    moves: Moves
+    after: Projection
+
+
+@dataclass
+class History:
+    workflow: Workflow
+    rng: Random
+    interferes: bool = False
+    projection: Projection = field(default_factory=lambda: start_projection("sys:start", 1))
+    steps: list[Step] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+
+    def live(self) -> dict[str, Token]:
+        return dict(self.projection.position.tokens)
+
+    def run(self) -> "History":
+        while self.live() and len(self.events) < MAX_EVENTS:
+            if self.interferes and self.rng.random() < 0.05:
+                self._interfere()
+            elif self.projection.status == "paused":
+                self._control("resumed")
+            else:
+                self._advance()
+        return self
+
+    def _advance(self) -> None:
+        states = (TokenState.READY, TokenState.WAITING)
+        able = [token for token in self.live().values() if token.state in states]
+        assert able, f"stuck: {self.live()}"
+        token = self.rng.choice(able)
+        node = self.workflow.nodes[token.node]
+        if token.state is TokenState.READY and node.type.waits and self.rng.random() < 0.7:
+            self._begin(token)
+        else:
+            self._end(token, node)
+
+    def _next(self) -> int:
+        return self.projection.version + 1
+
+    def _begin(self, token: Token) -> None:
+        step = Step(self._next(), None, token.node, token.id, "running", token.version, token.version)
+        self.steps.append(step)
+        before = self.live()
+        apply_begun(self.projection, step)
+        self.events.append(Event(step.seq, step, before, Moves(), deepcopy(self.projection)))
+
+    def _end(self, token: Token, node: WorkflowNode) -> None:
+        if node.type.name == "action" and node.config["for_each"] is not None:
+            for index in range(self.rng.randint(0, 2)):
+                self._apply(
+                    Step(
+                        self._next(),
+                        self._next(),
+                        node.id,
+                        f"{token.id}/{node.id}#{index}",
+                        "completed",
+                        token.version,
+                        self._new_version(node),
+                    )
+                )
+        outcome, ways = self._answer(token, node)
+        begun = next((s for s in self.steps if s.token == token.id and s.end_seq is None), None)
+        seq = self._next()
+        step = Step(
+            seq if begun is None else begun.seq,
+            seq,
+            node.id,
+            token.id,
+            "failed" if outcome in ("error", "denied") else "completed",
+            token.version,
+            self._new_version(node),
+            tuple(way.id for way in ways),
+            {f"x{self.rng.randint(0, 3)}": seq} if self.rng.random() < 0.3 else {},
+        )
+        if begun is not None:
+            self.steps.remove(begun)
+        self._apply(step)
+
+    def _new_version(self, node: WorkflowNode) -> int:
+        changes = node.type.name in ("lifecycle_gate", "action") and self.rng.random() < 0.7
+        return self.projection.entity_version + changes
+
+    def _answer(self, token: Token, node: WorkflowNode) -> tuple[str, tuple[Way, ...]]:
+        match node.type.name:
+            case "end":
+                return "done", ()
+            case "parallel_split":
+                return "done", node.ways["done"]
+            case "parallel_join" | "lifecycle_gate" if token.rejected:
+                return "rejected", node.ways["rejected"][:1]
+            case "parallel_join":
+                return "done", (self.rng.choice(node.ways["done"]),)
+            case "lifecycle_gate":
+                outcome = self.rng.choice([on for on in node.ways if on != "rejected"])
+            case "policy_gate" | "webhook_out" if "error" not in node.ways and self.rng.random() < 0.02:
+                return ("denied" if node.type.name == "policy_gate" else "error"), ()
+            case _:
+                outcome = self.rng.choice(sorted(node.ways))
+        return outcome, (self.rng.choice(node.ways[outcome]),)
+
+    def _apply(self, step: Step) -> None:
+        self.steps.append(step)
+        before = self.live()
+        seq = step.end_seq or step.seq
+        moves = apply_ended(self.workflow, self.projection, step, seq)
+        for token in moves.cancelled:
+            for index, other in enumerate(self.steps):
+                if other.token == token.id and other.end_seq is None:
+                    self.steps[index] = replace(other, end_seq=seq, status="cancelled")
+        self.events.append(Event(seq, step, before, moves, deepcopy(self.projection)))
+
+    def _interfere(self) -> None:
+        chance = self.rng.random()
+        if chance < 0.4:
+            self._control("paused")
+        elif chance < 0.8:
+            self._control(
+                "sent_to",
+                {
+                    "node": self.rng.choice(
+                        sorted(
+                            n
+                            for n in self.workflow.nodes
+                            if self.workflow.nodes[n].type.name in ("state", "lifecycle_gate", "start")
+                        )
+                    )
+                },
+            )
+        else:
+            self._control(self.rng.choice(["cancelled", "amended", "failed"]))
+
+    def _control(self, name: str, data: dict[str, Any] | None = None) -> None:
+        seq, version = self._next(), self.projection.entity_version
+        self._apply(Step(seq, seq, f"{CONTROL}{name}", "", "completed", version, version, data=data or {}))

@@ -1,0 +1,49 @@
+"""Hypothesis strategies over random contracts, patches, automations and what happens to them.
+
+Each is a number and what the same number always makes, so that another process makes the same; more
+examples than a quick run's through SIGNET_FUZZ_EXAMPLES, which are then also new ones each time.
+"""
+
+import os
+from functools import lru_cache
+from random import Random
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from signet.core.artifact import Artifact
+from signet.core.workflow import Workflow
+from tests.unit.workflow.random_workflows import Case, make_case
+
+_EXAMPLES = int(os.environ.get("SIGNET_FUZZ_EXAMPLES", "0"))
+
+# A quick run takes its workflows from a few hundred, compiled once for all tests of a process.
+_QUICK_WORKFLOWS = 300
+seeds = st.integers(0, 2**32 - 1 if _EXAMPLES else _QUICK_WORKFLOWS - 1)
+numbers = st.integers(0, 2**32 - 1)
+
+
+def fuzz(examples: int) -> settings:
+    return settings(
+        max_examples=_EXAMPLES or examples,
+        derandomize=not _EXAMPLES,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def make(seed: int) -> Case:
+    return make_case(Random(seed))
+
+
+@lru_cache(maxsize=_QUICK_WORKFLOWS)
+def compile_seed(seed: int) -> Artifact:
+    compilation = make(seed).compile()
+    assert compilation.artifact is not None, compilation.findings
+    return compilation.artifact
+
+
+@lru_cache(maxsize=_QUICK_WORKFLOWS)
+def load_seed(seed: int) -> Workflow:
+    return Workflow(compile_seed(seed))
