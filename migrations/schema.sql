@@ -40,6 +40,271 @@ $$;
 
 ALTER PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_any_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'rows of % are written once: % is refused', TG_TABLE_NAME, lower(TG_OP)
+        USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_any_change() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reject_default_definition_mutation() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'definition % is a default and never changes', OLD.id USING ERRCODE = 'SG003';
+END
+$$;
+
+ALTER FUNCTION public.reject_default_definition_mutation() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reject_foreign_transaction() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'an audit row is written under its own transaction' USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_foreign_transaction() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reject_personal_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP = 'DELETE' OR OLD.erased_at IS NOT NULL OR NEW.erased_at IS NULL
+       OR (NEW.tenant_id, NEW.id, NEW.document_id, NEW.field, NEW.created_at)
+          IS DISTINCT FROM (OLD.tenant_id, OLD.id, OLD.document_id, OLD.field, OLD.created_at) THEN
+        RAISE EXCEPTION 'a personal value can only be erased' USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.reject_personal_change() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reject_published_contract_mutation() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF OLD.status = 'draft' AND TG_OP = 'DELETE' THEN
+        RETURN OLD;
+    END IF;
+    IF OLD.status = 'draft' THEN
+        RETURN NEW;
+    END IF;
+    IF TG_OP = 'DELETE'
+       OR (NEW.tenant_id, NEW.entity_type, NEW.version, NEW.body, NEW.hash, NEW.created_by, NEW.created_at,
+           NEW.published_at)
+          IS DISTINCT FROM
+          (OLD.tenant_id, OLD.entity_type, OLD.version, OLD.body, OLD.hash, OLD.created_by, OLD.created_at,
+           OLD.published_at) THEN
+        RAISE EXCEPTION 'contract % version % is published and frozen', OLD.entity_type, OLD.version
+            USING ERRCODE = 'SG003';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.reject_published_contract_mutation() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reject_published_definition_mutation() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP = 'DELETE'
+       OR (to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at'])
+          IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at']) THEN
+        RAISE EXCEPTION 'definition % is published and frozen', OLD.id USING ERRCODE = 'SG003';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.reject_published_definition_mutation() OWNER TO signet_owner;
+
+CREATE FUNCTION public.restrict_status_regression() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    allowed text;
+BEGIN
+    IF NEW.status = OLD.status THEN
+        RETURN NEW;
+    END IF;
+    FOREACH allowed IN ARRAY string_to_array(TG_ARGV[0], ';') LOOP
+        IF split_part(allowed, '>', 1) = OLD.status
+           AND NEW.status = ANY (string_to_array(split_part(allowed, '>', 2), ',')) THEN
+            RETURN NEW;
+        END IF;
+    END LOOP;
+    RAISE EXCEPTION 'status of % cannot go from % to %', TG_TABLE_NAME, OLD.status, NEW.status
+        USING ERRCODE = 'SG001';
+END
+$$;
+
+ALTER FUNCTION public.restrict_status_regression() OWNER TO signet_owner;
+
+CREATE FUNCTION public.restrict_step_execution_updates() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF (NEW.tenant_id, NEW.created_at, NEW.id, NEW.instance_id, NEW.seq, NEW.node_id, NEW.node_type, NEW.token_id,
+        NEW.entity_version, NEW.run_as, NEW.idempotency_key, NEW.input_json, NEW.actor_user_id,
+        NEW.snapshot_version_id)
+       IS DISTINCT FROM
+       (OLD.tenant_id, OLD.created_at, OLD.id, OLD.instance_id, OLD.seq, OLD.node_id, OLD.node_type, OLD.token_id,
+        OLD.entity_version, OLD.run_as, OLD.idempotency_key, OLD.input_json, OLD.actor_user_id,
+        OLD.snapshot_version_id) THEN
+        RAISE EXCEPTION 'step % cannot become another step', OLD.id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.restrict_step_execution_updates() OWNER TO signet_owner;
+
+CREATE TABLE public.audit_epochs (
+    epoch integer NOT NULL,
+    reason text NOT NULL,
+    began_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.audit_epochs OWNER TO signet_owner;
+
+CREATE TABLE public.audit_log (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    subject_type text NOT NULL COLLATE pg_catalog."C",
+    subject_id text NOT NULL COLLATE pg_catalog."C",
+    seq bigint,
+    previous_hash text,
+    hash text NOT NULL,
+    content text NOT NULL,
+    action text NOT NULL,
+    actor_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    epoch integer NOT NULL,
+    xid xid8 NOT NULL,
+    CONSTRAINT audit_log_check CHECK (((seq = 1) = ((seq IS NOT NULL) AND (previous_hash IS NULL)))),
+    CONSTRAINT audit_log_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT audit_log_previous_hash_check CHECK ((previous_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT audit_log_seq_check CHECK ((seq >= 1))
+);
+
+ALTER TABLE ONLY public.audit_log FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_log OWNER TO signet_owner;
+
+CREATE TABLE public.audit_seals (
+    tenant_id uuid NOT NULL,
+    sequence bigint NOT NULL,
+    epoch integer NOT NULL,
+    from_xid xid8 NOT NULL,
+    to_xid xid8 NOT NULL,
+    row_count bigint NOT NULL,
+    merkle_root text NOT NULL,
+    previous_seal text,
+    seal text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT audit_seals_check CHECK (((sequence = 1) = (previous_seal IS NULL))),
+    CONSTRAINT audit_seals_check1 CHECK ((from_xid < to_xid)),
+    CONSTRAINT audit_seals_merkle_root_check CHECK ((merkle_root ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT audit_seals_previous_seal_check CHECK ((previous_seal ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT audit_seals_seal_check CHECK ((seal ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT audit_seals_sequence_check CHECK ((sequence >= 1))
+);
+
+ALTER TABLE ONLY public.audit_seals FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_seals OWNER TO signet_owner;
+
+CREATE TABLE public.contracts (
+    tenant_id uuid NOT NULL,
+    entity_type text NOT NULL,
+    version integer NOT NULL,
+    status text DEFAULT 'draft'::text NOT NULL,
+    body text NOT NULL,
+    hash text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_at timestamp with time zone,
+    CONSTRAINT contracts_body_check CHECK ((octet_length(body) <= 1048576)),
+    CONSTRAINT contracts_check CHECK (((status = 'draft'::text) = (published_at IS NULL))),
+    CONSTRAINT contracts_entity_type_check CHECK ((entity_type ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT contracts_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT contracts_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
+    CONSTRAINT contracts_version_check CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY public.contracts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.contracts OWNER TO signet_owner;
+
+CREATE TABLE public.document_keys (
+    tenant_id uuid NOT NULL,
+    entity_type text NOT NULL,
+    field text NOT NULL,
+    value text NOT NULL,
+    document_id uuid NOT NULL
+);
+
+ALTER TABLE ONLY public.document_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.document_keys OWNER TO signet_owner;
+
+CREATE TABLE public.document_versions (
+    tenant_id uuid NOT NULL,
+    document_id uuid NOT NULL,
+    version bigint NOT NULL,
+    id uuid NOT NULL,
+    snapshot text NOT NULL,
+    hash text NOT NULL,
+    actor_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT document_versions_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
+);
+
+ALTER TABLE ONLY public.document_versions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.document_versions OWNER TO signet_owner;
+
+CREATE TABLE public.documents (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    entity_type text NOT NULL,
+    contract_version integer NOT NULL,
+    status text NOT NULL,
+    version bigint NOT NULL,
+    data jsonb NOT NULL,
+    amended_from_id uuid,
+    creator_id text NOT NULL,
+    editor_ids text[] DEFAULT '{}'::text[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone,
+    t1 text,
+    t2 text,
+    t3 text,
+    t4 text,
+    n1 bigint,
+    n2 bigint,
+    n3 bigint,
+    n4 bigint,
+    d1 timestamp with time zone,
+    d2 timestamp with time zone,
+    CONSTRAINT documents_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
+    CONSTRAINT documents_version_check CHECK ((version >= 1))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY public.documents FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.documents OWNER TO signet_owner;
+
 CREATE TABLE public.member_roles (
     tenant_id uuid NOT NULL,
     user_id text NOT NULL,
@@ -82,6 +347,23 @@ ALTER TABLE ONLY public.org_chart FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.org_chart OWNER TO signet_owner;
 
+CREATE TABLE public.personal_values (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    document_id uuid NOT NULL,
+    field text NOT NULL,
+    salt bytea,
+    value jsonb,
+    created_at timestamp with time zone NOT NULL,
+    erased_at timestamp with time zone,
+    CONSTRAINT personal_values_check CHECK (((erased_at IS NULL) = (salt IS NOT NULL))),
+    CONSTRAINT personal_values_check1 CHECK (((erased_at IS NULL) OR (value IS NULL)))
+);
+
+ALTER TABLE ONLY public.personal_values FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.personal_values OWNER TO signet_owner;
+
 CREATE TABLE public.roles (
     tenant_id uuid NOT NULL,
     role text NOT NULL,
@@ -95,6 +377,46 @@ CREATE TABLE public.roles (
 ALTER TABLE ONLY public.roles FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.roles OWNER TO signet_owner;
+
+CREATE TABLE public.rule_executions (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    document_id uuid NOT NULL,
+    document_version bigint NOT NULL,
+    entity_type text NOT NULL,
+    rule text NOT NULL,
+    rule_version bigint NOT NULL,
+    phase text NOT NULL,
+    matched boolean NOT NULL,
+    evidence jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.rule_executions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.rule_executions OWNER TO signet_owner;
+
+CREATE TABLE public.rules (
+    tenant_id uuid NOT NULL,
+    entity_type text NOT NULL,
+    name text NOT NULL,
+    phase text NOT NULL,
+    operations text[] DEFAULT '{}'::text[] NOT NULL,
+    priority integer DEFAULT 100 NOT NULL,
+    condition jsonb NOT NULL,
+    actions jsonb NOT NULL,
+    is_enabled boolean DEFAULT true NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT rules_actions_check CHECK ((jsonb_typeof(actions) = 'array'::text)),
+    CONSTRAINT rules_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT rules_phase_check CHECK ((phase = ANY (ARRAY['before'::text, 'after'::text])))
+);
+
+ALTER TABLE ONLY public.rules FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.rules OWNER TO signet_owner;
 
 CREATE TABLE public.signet_migrations (
     number integer NOT NULL,
@@ -122,6 +444,297 @@ ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenants OWNER TO signet_owner;
 
+CREATE TABLE public.transition_requests (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    document_id uuid NOT NULL,
+    document_version bigint NOT NULL,
+    transition text NOT NULL,
+    actor_id text NOT NULL,
+    reason text,
+    status text DEFAULT 'open'::text NOT NULL,
+    outcome text,
+    trace_id text,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT transition_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
+    CONSTRAINT transition_requests_reason_check CHECK ((char_length(reason) <= 4000)),
+    CONSTRAINT transition_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'performed'::text, 'refused'::text, 'superseded'::text])))
+);
+
+ALTER TABLE ONLY public.transition_requests FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transition_requests OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_definitions (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    definition_kind text NOT NULL,
+    entity_type text NOT NULL,
+    name text NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    status text DEFAULT 'draft'::text NOT NULL,
+    is_default boolean DEFAULT false NOT NULL,
+    contract_version integer,
+    nodes_json jsonb,
+    edges_json jsonb,
+    slots_json jsonb,
+    base_ref jsonb,
+    body_patches_json jsonb,
+    compiled_json text,
+    compiled_hash text,
+    compiler_version text,
+    source_id uuid,
+    canvas_json jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_at timestamp with time zone,
+    CONSTRAINT workflow_definitions_check CHECK (((definition_kind <> 'envelope'::text) OR (is_default AND (nodes_json IS NOT NULL) AND (edges_json IS NOT NULL) AND (slots_json IS NOT NULL) AND (body_patches_json IS NULL) AND (compiled_json IS NOT NULL) AND (contract_version IS NOT NULL)))),
+    CONSTRAINT workflow_definitions_check1 CHECK (((definition_kind <> 'org_patch'::text) OR ((NOT is_default) AND (body_patches_json IS NOT NULL) AND (base_ref IS NOT NULL) AND (nodes_json IS NULL) AND (edges_json IS NULL) AND (compiled_json IS NULL)))),
+    CONSTRAINT workflow_definitions_check2 CHECK (((definition_kind <> 'effective'::text) OR ((NOT is_default) AND (compiled_json IS NOT NULL) AND (nodes_json IS NOT NULL) AND (edges_json IS NOT NULL) AND (contract_version IS NOT NULL)))),
+    CONSTRAINT workflow_definitions_check3 CHECK (((definition_kind <> 'automation'::text) OR ((NOT is_default) AND (body_patches_json IS NOT NULL) AND ((status = 'draft'::text) OR (compiled_json IS NOT NULL))))),
+    CONSTRAINT workflow_definitions_check4 CHECK (((compiled_json IS NULL) = (compiled_hash IS NULL))),
+    CONSTRAINT workflow_definitions_check5 CHECK (((compiled_json IS NULL) = (compiler_version IS NULL))),
+    CONSTRAINT workflow_definitions_compiled_hash_check CHECK ((compiled_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT workflow_definitions_definition_kind_check CHECK ((definition_kind = ANY (ARRAY['envelope'::text, 'org_patch'::text, 'effective'::text, 'automation'::text]))),
+    CONSTRAINT workflow_definitions_name_check CHECK ((char_length(name) <= 63)),
+    CONSTRAINT workflow_definitions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
+    CONSTRAINT workflow_definitions_version_check CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY public.workflow_definitions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_definitions OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_events_outbox (
+    tenant_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    entity_version bigint NOT NULL,
+    definition_version integer,
+    event_type text NOT NULL,
+    payload_json jsonb DEFAULT '{}'::jsonb NOT NULL,
+    event_idempotency_key bytea NOT NULL,
+    depth integer DEFAULT 0 NOT NULL,
+    trace_id text,
+    status text DEFAULT 'pending'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    max_attempts integer DEFAULT 5 NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    claim_id uuid,
+    lease_until timestamp with time zone,
+    completed_at timestamp with time zone,
+    error text,
+    CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
+    CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
+    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY public.workflow_events_outbox FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_events_outbox OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_events_outbox_default (
+    tenant_id uuid CONSTRAINT workflow_events_outbox_tenant_id_not_null NOT NULL,
+    created_at timestamp with time zone CONSTRAINT workflow_events_outbox_created_at_not_null NOT NULL,
+    id uuid CONSTRAINT workflow_events_outbox_id_not_null NOT NULL,
+    instance_id uuid CONSTRAINT workflow_events_outbox_instance_id_not_null NOT NULL,
+    entity_version bigint CONSTRAINT workflow_events_outbox_entity_version_not_null NOT NULL,
+    definition_version integer,
+    event_type text CONSTRAINT workflow_events_outbox_event_type_not_null NOT NULL,
+    payload_json jsonb DEFAULT '{}'::jsonb CONSTRAINT workflow_events_outbox_payload_json_not_null NOT NULL,
+    event_idempotency_key bytea CONSTRAINT workflow_events_outbox_event_idempotency_key_not_null NOT NULL,
+    depth integer DEFAULT 0 CONSTRAINT workflow_events_outbox_depth_not_null NOT NULL,
+    trace_id text,
+    status text DEFAULT 'pending'::text CONSTRAINT workflow_events_outbox_status_not_null NOT NULL,
+    attempts integer DEFAULT 0 CONSTRAINT workflow_events_outbox_attempts_not_null NOT NULL,
+    max_attempts integer DEFAULT 5 CONSTRAINT workflow_events_outbox_max_attempts_not_null NOT NULL,
+    due_at timestamp with time zone CONSTRAINT workflow_events_outbox_due_at_not_null NOT NULL,
+    claim_id uuid,
+    lease_until timestamp with time zone,
+    completed_at timestamp with time zone,
+    error text,
+    CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
+    CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
+    CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
+);
+
+ALTER TABLE ONLY public.workflow_events_outbox_default FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_events_outbox_default OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_instances (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    definition_id uuid NOT NULL,
+    definition_version integer NOT NULL,
+    entity_type text,
+    entity_id uuid,
+    entity_version bigint DEFAULT 0 NOT NULL,
+    subject_id text NOT NULL,
+    partition_id text DEFAULT ''::text NOT NULL,
+    overlap_key text,
+    status text DEFAULT 'running'::text NOT NULL,
+    reason text,
+    version bigint DEFAULT 0 NOT NULL,
+    begin_node text NOT NULL,
+    begin_version bigint NOT NULL,
+    active_tokens jsonb DEFAULT '[]'::jsonb NOT NULL,
+    current_nodes text[] DEFAULT '{}'::text[] NOT NULL,
+    edit_window text,
+    edit_window_node text,
+    context_json jsonb DEFAULT '{}'::jsonb NOT NULL,
+    timeout_at timestamp with time zone,
+    last_step_execution_id uuid,
+    depth integer DEFAULT 0 NOT NULL,
+    trace_id text,
+    started_at timestamp with time zone NOT NULL,
+    completed_at timestamp with time zone,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT workflow_instances_check CHECK (((status = ANY (ARRAY['running'::text, 'paused'::text])) = (completed_at IS NULL))),
+    CONSTRAINT workflow_instances_edit_window_check CHECK ((edit_window = ANY (ARRAY['editable'::text, 'amend_only'::text, 'locked'::text]))),
+    CONSTRAINT workflow_instances_kind_check CHECK ((kind = ANY (ARRAY['envelope'::text, 'automation'::text]))),
+    CONSTRAINT workflow_instances_status_check CHECK ((status = ANY (ARRAY['running'::text, 'paused'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.workflow_instances FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_instances OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_outbox_receipts (
+    tenant_id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    source_table text NOT NULL,
+    event_idempotency_key bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT workflow_outbox_receipts_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
+    CONSTRAINT workflow_outbox_receipts_source_table_check CHECK ((source_table = ANY (ARRAY['events'::text, 'side_effects'::text])))
+);
+
+ALTER TABLE ONLY public.workflow_outbox_receipts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_outbox_receipts OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_step_executions (
+    tenant_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    end_seq bigint,
+    node_id text NOT NULL,
+    node_type text NOT NULL,
+    token_id text NOT NULL,
+    entity_version bigint NOT NULL,
+    version_after bigint NOT NULL,
+    status text NOT NULL,
+    run_as text DEFAULT 'actor'::text NOT NULL,
+    idempotency_key bytea NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    completed_at timestamp with time zone,
+    duration_ms integer,
+    input_json jsonb,
+    output_json jsonb,
+    error text,
+    actor_user_id text NOT NULL,
+    approval_request_id uuid,
+    applied boolean,
+    snapshot_version_id uuid,
+    resume_at timestamp with time zone,
+    waiting_for_event_key text,
+    trace_id text,
+    CONSTRAINT workflow_step_executions_check CHECK (((status = ANY (ARRAY['pending'::text, 'running'::text])) = (end_seq IS NULL))),
+    CONSTRAINT workflow_step_executions_idempotency_key_check CHECK ((octet_length(idempotency_key) = 32)),
+    CONSTRAINT workflow_step_executions_run_as_check CHECK ((run_as = ANY (ARRAY['actor'::text, 'system'::text, 'service_account'::text]))),
+    CONSTRAINT workflow_step_executions_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY public.workflow_step_executions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_step_executions OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_step_executions_default (
+    tenant_id uuid CONSTRAINT workflow_step_executions_tenant_id_not_null NOT NULL,
+    created_at timestamp with time zone CONSTRAINT workflow_step_executions_created_at_not_null NOT NULL,
+    id uuid CONSTRAINT workflow_step_executions_id_not_null NOT NULL,
+    instance_id uuid CONSTRAINT workflow_step_executions_instance_id_not_null NOT NULL,
+    seq bigint CONSTRAINT workflow_step_executions_seq_not_null NOT NULL,
+    end_seq bigint,
+    node_id text CONSTRAINT workflow_step_executions_node_id_not_null NOT NULL,
+    node_type text CONSTRAINT workflow_step_executions_node_type_not_null NOT NULL,
+    token_id text CONSTRAINT workflow_step_executions_token_id_not_null NOT NULL,
+    entity_version bigint CONSTRAINT workflow_step_executions_entity_version_not_null NOT NULL,
+    version_after bigint CONSTRAINT workflow_step_executions_version_after_not_null NOT NULL,
+    status text CONSTRAINT workflow_step_executions_status_not_null NOT NULL,
+    run_as text DEFAULT 'actor'::text CONSTRAINT workflow_step_executions_run_as_not_null NOT NULL,
+    idempotency_key bytea CONSTRAINT workflow_step_executions_idempotency_key_not_null NOT NULL,
+    started_at timestamp with time zone CONSTRAINT workflow_step_executions_started_at_not_null NOT NULL,
+    completed_at timestamp with time zone,
+    duration_ms integer,
+    input_json jsonb,
+    output_json jsonb,
+    error text,
+    actor_user_id text CONSTRAINT workflow_step_executions_actor_user_id_not_null NOT NULL,
+    approval_request_id uuid,
+    applied boolean,
+    snapshot_version_id uuid,
+    resume_at timestamp with time zone,
+    waiting_for_event_key text,
+    trace_id text,
+    CONSTRAINT workflow_step_executions_check CHECK (((status = ANY (ARRAY['pending'::text, 'running'::text])) = (end_seq IS NULL))),
+    CONSTRAINT workflow_step_executions_idempotency_key_check CHECK ((octet_length(idempotency_key) = 32)),
+    CONSTRAINT workflow_step_executions_run_as_check CHECK ((run_as = ANY (ARRAY['actor'::text, 'system'::text, 'service_account'::text]))),
+    CONSTRAINT workflow_step_executions_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text])))
+);
+
+ALTER TABLE ONLY public.workflow_step_executions_default FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_step_executions_default OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_step_receipts (
+    tenant_id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    idempotency_key bytea NOT NULL,
+    step_execution_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT workflow_step_receipts_idempotency_key_check CHECK ((octet_length(idempotency_key) = 32))
+);
+
+ALTER TABLE ONLY public.workflow_step_receipts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_step_receipts OWNER TO signet_owner;
+
+ALTER TABLE ONLY public.workflow_events_outbox ATTACH PARTITION public.workflow_events_outbox_default DEFAULT;
+
+ALTER TABLE ONLY public.workflow_step_executions ATTACH PARTITION public.workflow_step_executions_default DEFAULT;
+
+ALTER TABLE ONLY public.audit_epochs
+    ADD CONSTRAINT audit_epochs_pkey PRIMARY KEY (epoch);
+
+ALTER TABLE ONLY public.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.audit_seals
+    ADD CONSTRAINT audit_seals_pkey PRIMARY KEY (tenant_id, sequence);
+
+ALTER TABLE ONLY public.contracts
+    ADD CONSTRAINT contracts_pkey PRIMARY KEY (tenant_id, entity_type, version);
+
+ALTER TABLE ONLY public.document_keys
+    ADD CONSTRAINT document_keys_pkey PRIMARY KEY (tenant_id, entity_type, field, value);
+
+ALTER TABLE ONLY public.document_versions
+    ADD CONSTRAINT document_versions_pkey PRIMARY KEY (tenant_id, document_id, version);
+
+ALTER TABLE ONLY public.documents
+    ADD CONSTRAINT documents_pkey PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY public.member_roles
     ADD CONSTRAINT member_roles_pkey PRIMARY KEY (tenant_id, user_id, role);
 
@@ -131,8 +744,17 @@ ALTER TABLE ONLY public.members
 ALTER TABLE ONLY public.org_chart
     ADD CONSTRAINT org_chart_pkey PRIMARY KEY (tenant_id, user_id);
 
+ALTER TABLE ONLY public.personal_values
+    ADD CONSTRAINT personal_values_pkey PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_pkey PRIMARY KEY (tenant_id, role);
+
+ALTER TABLE ONLY public.rule_executions
+    ADD CONSTRAINT rule_executions_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.rules
+    ADD CONSTRAINT rules_pkey PRIMARY KEY (tenant_id, entity_type, name);
 
 ALTER TABLE ONLY public.signet_migrations
     ADD CONSTRAINT signet_migrations_pkey PRIMARY KEY (number);
@@ -140,9 +762,214 @@ ALTER TABLE ONLY public.signet_migrations
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_pkey PRIMARY KEY (tenant_id);
 
+ALTER TABLE ONLY public.transition_requests
+    ADD CONSTRAINT transition_requests_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.workflow_definitions
+    ADD CONSTRAINT workflow_definitions_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.workflow_definitions
+    ADD CONSTRAINT workflow_definitions_tenant_id_definition_kind_entity_type__key UNIQUE (tenant_id, definition_kind, entity_type, name, version);
+
+ALTER TABLE ONLY public.workflow_events_outbox
+    ADD CONSTRAINT workflow_events_outbox_pkey PRIMARY KEY (tenant_id, created_at, id);
+
+ALTER TABLE ONLY public.workflow_events_outbox_default
+    ADD CONSTRAINT workflow_events_outbox_default_pkey PRIMARY KEY (tenant_id, created_at, id);
+
+ALTER TABLE ONLY public.workflow_instances
+    ADD CONSTRAINT workflow_instances_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.workflow_outbox_receipts
+    ADD CONSTRAINT workflow_outbox_receipts_pkey PRIMARY KEY (tenant_id, instance_id, source_table, event_idempotency_key);
+
+ALTER TABLE ONLY public.workflow_step_executions
+    ADD CONSTRAINT workflow_step_executions_pkey PRIMARY KEY (tenant_id, created_at, id);
+
+ALTER TABLE ONLY public.workflow_step_executions_default
+    ADD CONSTRAINT workflow_step_executions_default_pkey PRIMARY KEY (tenant_id, created_at, id);
+
+ALTER TABLE ONLY public.workflow_step_receipts
+    ADD CONSTRAINT workflow_step_receipts_pkey PRIMARY KEY (tenant_id, instance_id, idempotency_key);
+
+CREATE INDEX audit_log_by_transaction ON public.audit_log USING btree (tenant_id, epoch, xid, id);
+
+CREATE UNIQUE INDEX audit_log_chain ON public.audit_log USING btree (tenant_id, subject_type, subject_id, seq) WHERE (seq IS NOT NULL);
+
+CREATE INDEX document_keys_by_document ON public.document_keys USING btree (tenant_id, document_id);
+
+CREATE UNIQUE INDEX document_versions_by_id ON public.document_versions USING btree (tenant_id, id);
+
+CREATE INDEX documents_by_amended_from ON public.documents USING btree (tenant_id, amended_from_id) WHERE (amended_from_id IS NOT NULL);
+
+CREATE INDEX documents_by_d1 ON public.documents USING btree (tenant_id, entity_type, d1) WHERE (d1 IS NOT NULL);
+
+CREATE INDEX documents_by_d2 ON public.documents USING btree (tenant_id, entity_type, d2) WHERE (d2 IS NOT NULL);
+
+CREATE INDEX documents_by_n1 ON public.documents USING btree (tenant_id, entity_type, n1) WHERE (n1 IS NOT NULL);
+
+CREATE INDEX documents_by_n2 ON public.documents USING btree (tenant_id, entity_type, n2) WHERE (n2 IS NOT NULL);
+
+CREATE INDEX documents_by_n3 ON public.documents USING btree (tenant_id, entity_type, n3) WHERE (n3 IS NOT NULL);
+
+CREATE INDEX documents_by_n4 ON public.documents USING btree (tenant_id, entity_type, n4) WHERE (n4 IS NOT NULL);
+
+CREATE INDEX documents_by_status ON public.documents USING btree (tenant_id, entity_type, status, id) WHERE (deleted_at IS NULL);
+
+CREATE INDEX documents_by_t1 ON public.documents USING btree (tenant_id, entity_type, t1 text_pattern_ops) WHERE (t1 IS NOT NULL);
+
+CREATE INDEX documents_by_t2 ON public.documents USING btree (tenant_id, entity_type, t2 text_pattern_ops) WHERE (t2 IS NOT NULL);
+
+CREATE INDEX documents_by_t3 ON public.documents USING btree (tenant_id, entity_type, t3 text_pattern_ops) WHERE (t3 IS NOT NULL);
+
+CREATE INDEX documents_by_t4 ON public.documents USING btree (tenant_id, entity_type, t4 text_pattern_ops) WHERE (t4 IS NOT NULL);
+
+CREATE INDEX documents_by_type ON public.documents USING btree (tenant_id, entity_type, id) WHERE (deleted_at IS NULL);
+
 CREATE INDEX member_roles_by_role ON public.member_roles USING btree (tenant_id, role, user_id);
 
 CREATE INDEX org_chart_by_manager ON public.org_chart USING btree (tenant_id, manager_id);
+
+CREATE INDEX personal_values_by_document ON public.personal_values USING btree (tenant_id, document_id);
+
+CREATE INDEX rule_executions_by_document ON public.rule_executions USING btree (tenant_id, document_id, id);
+
+CREATE INDEX transition_requests_by_document ON public.transition_requests USING btree (tenant_id, document_id, created_at);
+
+CREATE UNIQUE INDEX transition_requests_open ON public.transition_requests USING btree (tenant_id, document_id) WHERE (status = 'open'::text);
+
+CREATE INDEX workflow_definitions_by_status ON public.workflow_definitions USING btree (tenant_id, entity_type, status, published_at DESC);
+
+CREATE INDEX workflow_events_outbox_by_instance ON ONLY public.workflow_events_outbox USING btree (tenant_id, instance_id, id);
+
+CREATE INDEX workflow_events_outbox_dead ON ONLY public.workflow_events_outbox USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
+
+CREATE INDEX workflow_events_outbox_due ON ONLY public.workflow_events_outbox USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
+
+CREATE INDEX workflow_events_outbox_default_tenant_id_due_at_id_idx ON public.workflow_events_outbox_default USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
+
+CREATE INDEX workflow_events_outbox_default_tenant_id_id_idx ON public.workflow_events_outbox_default USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
+
+CREATE INDEX workflow_events_outbox_default_tenant_id_instance_id_id_idx ON public.workflow_events_outbox_default USING btree (tenant_id, instance_id, id);
+
+CREATE INDEX workflow_events_outbox_leased ON ONLY public.workflow_events_outbox USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
+
+CREATE INDEX workflow_events_outbox_default_tenant_id_lease_until_idx ON public.workflow_events_outbox_default USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
+
+CREATE INDEX workflow_instances_by_definition ON public.workflow_instances USING btree (tenant_id, definition_id, id);
+
+CREATE INDEX workflow_instances_by_entity ON public.workflow_instances USING btree (tenant_id, entity_type, entity_id, id);
+
+CREATE INDEX workflow_instances_by_status ON public.workflow_instances USING btree (tenant_id, status, updated_at);
+
+CREATE INDEX workflow_instances_by_subject ON public.workflow_instances USING btree (tenant_id, subject_id, id);
+
+CREATE INDEX workflow_instances_by_timeout ON public.workflow_instances USING btree (tenant_id, timeout_at) WHERE ((timeout_at IS NOT NULL) AND (status = 'running'::text));
+
+CREATE UNIQUE INDEX workflow_instances_live ON public.workflow_instances USING btree (tenant_id, entity_type, entity_id) WHERE ((status = ANY (ARRAY['running'::text, 'paused'::text])) AND (kind = 'envelope'::text));
+
+CREATE UNIQUE INDEX workflow_instances_overlap ON public.workflow_instances USING btree (tenant_id, overlap_key) WHERE ((status = ANY (ARRAY['running'::text, 'paused'::text])) AND (overlap_key IS NOT NULL));
+
+CREATE INDEX workflow_step_executions_by_instance ON ONLY public.workflow_step_executions USING btree (tenant_id, instance_id, seq);
+
+CREATE INDEX workflow_step_executions_by_resume ON ONLY public.workflow_step_executions USING btree (tenant_id, resume_at) WHERE ((status = 'running'::text) AND (resume_at IS NOT NULL));
+
+CREATE INDEX workflow_step_executions_by_snapshot ON ONLY public.workflow_step_executions USING btree (tenant_id, snapshot_version_id) WHERE (snapshot_version_id IS NOT NULL);
+
+CREATE INDEX workflow_step_executions_defa_tenant_id_snapshot_version_id_idx ON public.workflow_step_executions_default USING btree (tenant_id, snapshot_version_id) WHERE (snapshot_version_id IS NOT NULL);
+
+CREATE INDEX workflow_step_executions_waiting ON ONLY public.workflow_step_executions USING btree (tenant_id, waiting_for_event_key) WHERE ((status = 'running'::text) AND (waiting_for_event_key IS NOT NULL));
+
+CREATE INDEX workflow_step_executions_defa_tenant_id_waiting_for_event_k_idx ON public.workflow_step_executions_default USING btree (tenant_id, waiting_for_event_key) WHERE ((status = 'running'::text) AND (waiting_for_event_key IS NOT NULL));
+
+CREATE INDEX workflow_step_executions_default_tenant_id_instance_id_seq_idx ON public.workflow_step_executions_default USING btree (tenant_id, instance_id, seq);
+
+CREATE INDEX workflow_step_executions_default_tenant_id_resume_at_idx ON public.workflow_step_executions_default USING btree (tenant_id, resume_at) WHERE ((status = 'running'::text) AND (resume_at IS NOT NULL));
+
+ALTER INDEX public.workflow_events_outbox_pkey ATTACH PARTITION public.workflow_events_outbox_default_pkey;
+
+ALTER INDEX public.workflow_events_outbox_due ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_due_at_id_idx;
+
+ALTER INDEX public.workflow_events_outbox_dead ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_id_idx;
+
+ALTER INDEX public.workflow_events_outbox_by_instance ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_instance_id_id_idx;
+
+ALTER INDEX public.workflow_events_outbox_leased ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_lease_until_idx;
+
+ALTER INDEX public.workflow_step_executions_by_snapshot ATTACH PARTITION public.workflow_step_executions_defa_tenant_id_snapshot_version_id_idx;
+
+ALTER INDEX public.workflow_step_executions_waiting ATTACH PARTITION public.workflow_step_executions_defa_tenant_id_waiting_for_event_k_idx;
+
+ALTER INDEX public.workflow_step_executions_pkey ATTACH PARTITION public.workflow_step_executions_default_pkey;
+
+ALTER INDEX public.workflow_step_executions_by_instance ATTACH PARTITION public.workflow_step_executions_default_tenant_id_instance_id_seq_idx;
+
+ALTER INDEX public.workflow_step_executions_by_resume ATTACH PARTITION public.workflow_step_executions_default_tenant_id_resume_at_idx;
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_seals FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.document_versions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.personal_values FOR EACH ROW EXECUTE FUNCTION public.reject_personal_change();
+
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.rule_executions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_change BEFORE UPDATE ON public.workflow_outbox_receipts FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_change BEFORE UPDATE ON public.workflow_step_receipts FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_default_mutation BEFORE DELETE OR UPDATE ON public.workflow_definitions FOR EACH ROW WHEN (old.is_default) EXECUTE FUNCTION public.reject_default_definition_mutation();
+
+CREATE TRIGGER reject_delete BEFORE DELETE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_foreign_transaction BEFORE INSERT ON public.audit_log FOR EACH ROW WHEN ((new.xid <> pg_current_xact_id())) EXECUTE FUNCTION public.reject_foreign_transaction();
+
+CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.reject_published_contract_mutation();
+
+CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.workflow_definitions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_definition_mutation();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_seals FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_versions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
+
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.transition_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>performed,refused,superseded');
+
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_definitions FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
+
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_events_outbox FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>processing;processing>completed,failed,pending;failed>pending,processing,dead_letter;dead_letter>pending');
+
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_instances FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('running>paused,completed,failed,cancelled;paused>running,failed,cancelled');
+
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>running,cancelled;running>completed,failed,skipped,cancelled');
+
+CREATE TRIGGER restrict_step_execution_updates BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.restrict_step_execution_updates();
+
+ALTER TABLE ONLY public.audit_log
+    ADD CONSTRAINT audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.audit_seals
+    ADD CONSTRAINT audit_seals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.contracts
+    ADD CONSTRAINT contracts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.document_versions
+    ADD CONSTRAINT document_versions_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
+
+ALTER TABLE ONLY public.documents
+    ADD CONSTRAINT documents_tenant_id_amended_from_id_fkey FOREIGN KEY (tenant_id, amended_from_id) REFERENCES public.documents(tenant_id, id);
+
+ALTER TABLE ONLY public.documents
+    ADD CONSTRAINT documents_tenant_id_entity_type_contract_version_fkey FOREIGN KEY (tenant_id, entity_type, contract_version) REFERENCES public.contracts(tenant_id, entity_type, version);
+
+ALTER TABLE ONLY public.documents
+    ADD CONSTRAINT documents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.member_roles
     ADD CONSTRAINT member_roles_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -165,8 +992,41 @@ ALTER TABLE ONLY public.org_chart
 ALTER TABLE ONLY public.org_chart
     ADD CONSTRAINT org_chart_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.members(tenant_id, user_id);
 
+ALTER TABLE ONLY public.personal_values
+    ADD CONSTRAINT personal_values_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
+
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.rule_executions
+    ADD CONSTRAINT rule_executions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.rules
+    ADD CONSTRAINT rules_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.transition_requests
+    ADD CONSTRAINT transition_requests_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
+
+ALTER TABLE ONLY public.workflow_definitions
+    ADD CONSTRAINT workflow_definitions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.workflow_instances
+    ADD CONSTRAINT workflow_instances_tenant_id_definition_id_fkey FOREIGN KEY (tenant_id, definition_id) REFERENCES public.workflow_definitions(tenant_id, id);
+
+ALTER TABLE ONLY public.workflow_instances
+    ADD CONSTRAINT workflow_instances_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_seals ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.contracts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.document_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.document_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.member_roles ENABLE ROW LEVEL SECURITY;
 
@@ -174,7 +1034,25 @@ ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.org_chart ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.personal_values ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.roles ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.rule_executions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.rules ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON public.audit_log USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.audit_seals USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.contracts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.document_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.document_versions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.documents USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.member_roles USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -182,11 +1060,53 @@ CREATE POLICY tenant_isolation ON public.members USING ((tenant_id = public.curr
 
 CREATE POLICY tenant_isolation ON public.org_chart USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.personal_values USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.roles USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.rule_executions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.rules USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.tenants USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.transition_requests USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_definitions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_events_outbox USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_events_outbox_default USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_instances USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_outbox_receipts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_step_executions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_step_executions_default USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_step_receipts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.transition_requests ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_definitions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_events_outbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_events_outbox_default ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_instances ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_outbox_receipts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_step_executions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_step_executions_default ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_step_receipts ENABLE ROW LEVEL SECURITY;
 
 REVOKE USAGE ON SCHEMA public FROM PUBLIC;
 
@@ -214,6 +1134,64 @@ REVOKE ALL ON PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables t
 
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_any_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_default_definition_mutation() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_foreign_transaction() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_personal_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_published_contract_mutation() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_published_definition_mutation() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.restrict_status_regression() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.restrict_step_execution_updates() FROM PUBLIC;
+
+GRANT SELECT ON TABLE public.audit_epochs TO signet_api;
+
+GRANT SELECT ON TABLE public.audit_epochs TO signet_worker;
+
+GRANT SELECT ON TABLE public.audit_epochs TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.audit_log TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.audit_log TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.audit_log TO signet_janitor;
+
+GRANT SELECT ON TABLE public.audit_seals TO signet_api;
+
+GRANT SELECT ON TABLE public.audit_seals TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.audit_seals TO signet_janitor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.contracts TO signet_api;
+
+GRANT SELECT ON TABLE public.contracts TO signet_worker;
+
+GRANT SELECT ON TABLE public.contracts TO signet_janitor;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_api;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.document_keys TO signet_worker;
+
+GRANT SELECT ON TABLE public.document_keys TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.document_versions TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.document_versions TO signet_worker;
+
+GRANT SELECT ON TABLE public.document_versions TO signet_janitor;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_api;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_worker;
+
+GRANT SELECT ON TABLE public.documents TO signet_janitor;
+
 GRANT SELECT,INSERT,DELETE ON TABLE public.member_roles TO signet_api;
 
 GRANT SELECT ON TABLE public.member_roles TO signet_worker;
@@ -232,11 +1210,25 @@ GRANT SELECT ON TABLE public.org_chart TO signet_worker;
 
 GRANT SELECT ON TABLE public.org_chart TO signet_janitor;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE public.personal_values TO signet_api;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.personal_values TO signet_worker;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.roles TO signet_api;
 
 GRANT SELECT ON TABLE public.roles TO signet_worker;
 
 GRANT SELECT ON TABLE public.roles TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.rule_executions TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.rule_executions TO signet_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.rules TO signet_api;
+
+GRANT SELECT ON TABLE public.rules TO signet_worker;
+
+GRANT SELECT ON TABLE public.rules TO signet_janitor;
 
 GRANT SELECT ON TABLE public.signet_migrations TO signet_api;
 
@@ -249,5 +1241,47 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.tenants TO signet_api;
 GRANT SELECT ON TABLE public.tenants TO signet_worker;
 
 GRANT SELECT ON TABLE public.tenants TO signet_janitor;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.transition_requests TO signet_api;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.transition_requests TO signet_worker;
+
+GRANT SELECT ON TABLE public.transition_requests TO signet_janitor;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.workflow_definitions TO signet_api;
+
+GRANT SELECT ON TABLE public.workflow_definitions TO signet_worker;
+
+GRANT SELECT ON TABLE public.workflow_definitions TO signet_janitor;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_events_outbox TO signet_api;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT SELECT ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_instances TO signet_api;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_instances TO signet_worker;
+
+GRANT SELECT ON TABLE public.workflow_instances TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_outbox_receipts TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_outbox_receipts TO signet_worker;
+
+GRANT SELECT ON TABLE public.workflow_outbox_receipts TO signet_janitor;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_step_executions TO signet_api;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_step_executions TO signet_worker;
+
+GRANT SELECT ON TABLE public.workflow_step_executions TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_step_receipts TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_step_receipts TO signet_worker;
+
+GRANT SELECT ON TABLE public.workflow_step_receipts TO signet_janitor;
 
 ALTER DEFAULT PRIVILEGES FOR ROLE signet_owner REVOKE ALL ON FUNCTIONS FROM PUBLIC;

@@ -3,7 +3,10 @@
 from psycopg import Connection
 
 # Tables that belong to no tenant, each with its reason.
-WITHOUT_TENANT = {"signet_migrations": "the schema's own bookkeeping, the same for every tenant"}
+WITHOUT_TENANT = {
+    "signet_migrations": "the schema's own bookkeeping, the same for every tenant",
+    "audit_epochs": "transaction ids are one sequence of the server for all tenants",
+}
 
 RUNTIME_ROLES = ["signet_api", "signet_worker", "signet_dispatch", "signet_janitor"]
 

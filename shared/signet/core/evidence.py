@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 MAX_FINDINGS = 100
 DOCUMENT = "document"
@@ -119,6 +119,31 @@ def hash_seal(seal: Seal) -> str:
     return hash_text(json.dumps(said, sort_keys=True, separators=(",", ":")))
 
 
+T = TypeVar("T", AuditRow, Seal, DocumentVersion)
+
+
+def read_json(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def read_as(kind: type[T], value: object) -> T | None:
+    """From JSON, where it has exactly these keys and types."""
+    columns = {column.name: column.type for column in fields(kind)}
+    if not isinstance(value, dict) or value.keys() != columns.keys():
+        return None
+    if any(isinstance(value[name], bool) or not _is_a(value[name], columns[name]) for name in columns):
+        return None
+    return kind(**value)
+
+
+def _is_a(value: object, kind: Any) -> bool:
+    return isinstance(value, kind)
+
+
 # --- Merkle tree (RFC 6962) ---
 
 
@@ -194,7 +219,7 @@ def verify_rows(rows: Iterable[AuditRow]) -> Iterator[AuditFinding]:
 def _verify_row(row: AuditRow) -> AuditFinding | None:
     if hash_text(row.content) != row.hash:
         return AuditFinding("AUDIT_ROW_HASH", row.name, "The content is not what was hashed.")
-    content = _read_json(row.content)
+    content = read_json(row.content)
     if content is None:
         return AuditFinding("AUDIT_ROW_CONTENT", row.name, "The content is no JSON object.")
     for column in _CHECKED:
@@ -205,14 +230,6 @@ def _verify_row(row: AuditRow) -> AuditFinding | None:
             sentence = f"The column {column} is not what the content says."
             return AuditFinding("AUDIT_ROW_COLUMN", row.name, sentence)
     return None
-
-
-def _read_json(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def verify_chains(rows: Iterable[AuditRow]) -> Iterator[AuditFinding]:
@@ -241,12 +258,15 @@ def verify_chains(rows: Iterable[AuditRow]) -> Iterator[AuditFinding]:
 
 
 def verify_seals(
-    seals: Iterable[Seal], rows: Iterable[AuditRow], anchored: Mapping[int, str] | None = None
+    seals: Iterable[Seal], rows: Iterable[AuditRow] | None, anchored: Mapping[int, str] | None = None
 ) -> SealReport:
-    """Seals in sequence, rows by (epoch, xid, id): every row is in the one seal that covers it."""
+    """Seals in sequence, rows by (epoch, xid, id): every row is in the one seal that covers it.
+
+    Without rows (None) only the seals are checked, as their chain and against those that were anchored.
+    """
     report = SealReport()
     open_anchors = dict(anchored or {})
-    remaining = iter(rows)
+    remaining = iter(rows or ())
     row = next(remaining, None)
     before: Seal | None = None
     for seal in seals:
@@ -262,7 +282,8 @@ def verify_seals(
             else:
                 leaves.append(row)
             row = next(remaining, None)
-        _note(report, _verify_leaves(seal, leaves))
+        if rows is not None:
+            _note(report, _verify_leaves(seal, leaves))
         report.seal_count += 1
         report.sealed_count += len(leaves)
         before = seal
@@ -274,6 +295,20 @@ def verify_seals(
         report.tail_oldest = min(row.created_at, report.tail_oldest or row.created_at)
         row = next(remaining, None)
     return report
+
+
+def read_anchor(lines: Iterable[str]) -> tuple[dict[int, str], list[AuditFinding]]:
+    """The seals by sequence, and the lines that are none."""
+    anchored: dict[int, str] = {}
+    findings: list[AuditFinding] = []
+    for number, line in enumerate(lines, start=1):
+        seal = read_as(Seal, read_json(line))
+        if seal is not None and hash_seal(seal) == seal.seal:
+            anchored[seal.sequence] = seal.seal
+        elif line.strip() and len(findings) < MAX_FINDINGS:
+            where = f"anchor, line {number}"
+            findings.append(AuditFinding("AUDIT_ANCHOR_UNREADABLE", where, "The line is no seal."))
+    return anchored, findings
 
 
 def _note(report: SealReport, findings: Iterable[AuditFinding]) -> None:
@@ -338,7 +373,7 @@ def _verify_document(items: Iterable[AuditRow | DocumentVersion]) -> Iterator[Au
     found: set[int] = set()
     for item in items:
         if isinstance(item, AuditRow):
-            after = (_read_json(item.content) or {}).get("after")
+            after = (read_json(item.content) or {}).get("after")
             if isinstance(after, dict) and type(after.get("version")) is int:
                 said.setdefault(after["version"], (str(after.get("hash")), item))
             continue

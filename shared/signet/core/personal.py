@@ -1,7 +1,7 @@
 """Personal values stand in one table; everywhere else there is a reference and a salted commitment."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 REFERENCE = "$personal"
 
@@ -10,7 +10,7 @@ def make_reference(value_id: str, commitment: str) -> dict[str, str]:
     return {REFERENCE: value_id, "commitment": commitment}
 
 
-def is_reference(value: Any) -> bool:
+def is_reference(value: Any) -> TypeGuard[dict[str, str]]:
     return isinstance(value, dict) and REFERENCE in value
 
 

@@ -1,11 +1,13 @@
 """Tenants, their members, roles and reporting lines."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
+from signet.core.errors import Defect
 from signet.core.tenancy import Member, Role, TenantFile
 from signet.store.database import Connection
 from signet.store.statements import Statements
@@ -67,6 +69,14 @@ def save_members(connection: Connection, tenant_id: UUID, members: tuple[Member,
 def find_tenant(connection: Connection, tenant_id: UUID) -> TenantRow | None:
     with connection.cursor(row_factory=class_row(TenantRow)) as cursor:
         return cursor.execute(_SQL.find_tenant, {"tenant_id": tenant_id}).fetchone()
+
+
+def read_now(connection: Connection) -> datetime:
+    """The transaction's time, the same for all that it writes."""
+    row = connection.execute(_SQL.read_now, {}).fetchone()
+    if row is None or not isinstance(row[0], datetime):
+        raise Defect("NO_TIME", "the server did not tell its time")
+    return row[0]
 
 
 def list_members(connection: Connection, tenant_id: UUID, limit: int) -> list[MemberRow]:

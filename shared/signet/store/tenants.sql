@@ -53,3 +53,6 @@ FROM members m
 WHERE m.tenant_id = %(tenant_id)s
 ORDER BY m.user_id
 LIMIT %(limit)s
+
+-- name: read_now
+SELECT now()

@@ -1,0 +1,99 @@
+"""What a mutation decides from, and the change that it decides on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from signet.core.loaded_contract import LoadedContract
+from signet.engine.documents.operations import Author
+from signet.store.documents import DocumentRow, Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One document as it is now, under its contract, for one author."""
+
+    author: Author
+    setting: Setting
+    contract: LoadedContract
+    row: DocumentRow | None
+    # The data with personal values in place of their references.
+    data: Mapping[str, Any]
+
+    @property
+    def is_own_workflow(self) -> bool:
+        """The step of the document's own workflow: inside the contract, and not stopped by its window."""
+        instance_id = self.author.instance_id
+        return instance_id is not None and self.row is not None and instance_id == self.row.instance_id
+
+    def env(self, data: Mapping[str, Any], *, status: str, version: int) -> dict[str, Any]:
+        row, principal = self.row, self.author.principal
+        entity = {
+            **data,
+            "id": str(row.id) if row else None,
+            "status": status,
+            "version": version,
+            "creator": row.creator_id if row else principal.subject,
+            "created_at": format_moment(row.created_at if row else self.setting.now),
+            "updated_at": format_moment(row.updated_at if row else self.setting.now),
+        }
+        return {
+            "entity": entity,
+            "refs": {},
+            "actor": {"user_id": principal.subject, "roles": list(principal.roles)},
+            "org": read_org(principal.tenant_id, self.setting),
+            "now": format_moment(self.setting.now),
+            "context": {},
+        }
+
+
+@dataclass(slots=True)
+class Change:
+    """A document as it is to become. Rows are made of it when all changes of a batch are known."""
+
+    document_id: UUID
+    contract: LoadedContract
+    row: DocumentRow | None
+    action: str
+    data: Mapping[str, Any]
+    status: str
+    version: int
+    reason: str | None = None
+    is_deleted: bool = False
+    amended_from: DocumentRow | None = None
+    # The request that this opens, and those that it ends: (id, status, outcome).
+    opens_request: str | None = None
+    ends_requests: list[tuple[UUID, str, str]] = field(default_factory=list)
+    # Where an instance begins, when one does.
+    begins_at: str | None = None
+    cancels_instance: str | None = None
+    event_type: str | None = None
+    event_payload: dict[str, Any] = field(default_factory=dict)
+    executions: list[Mapping[str, Any]] = field(default_factory=list)
+    emits: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    output: Mapping[str, Any] | None = None
+    # Written first and then the other: an amendment ends one document and begins another.
+    partner: "Change | None" = None
+    request_id: UUID | None = None
+
+    @property
+    def writes_document(self) -> bool:
+        return self.row is None or self.version != self.row.version
+
+    @property
+    def editors(self) -> Sequence[str]:
+        return self.row.editor_ids if self.row else ()
+
+
+def format_moment(moment: datetime) -> str:
+    """The one form of a moment: UTC, six digits, so that the order of texts is that of time."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def read_org(tenant_id: UUID, setting: Setting) -> dict[str, Any]:
+    settings = setting.settings
+    own = {name: custom["value"] for name, custom in settings.get("custom", {}).items()}
+    fixed = {key: settings.get(key) for key in ("currency", "time_zone", "language")}
+    return {**own, **fixed, "id": str(tenant_id), "name": setting.tenant_name}

@@ -1,0 +1,212 @@
+"""`mutate()`: the one write path to documents. One transaction, few round trips, whole or not at all."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+from uuid import UUID
+
+from signet.core.errors import FieldError, Rejected
+from signet.core.loaded_contract import LoadedContract
+from signet.core.personal import resolve_personal
+from signet.engine.documents.contracts import ContractCache
+from signet.engine.documents.deciding import decide_operation
+from signet.engine.documents.facts import Change, Facts
+from signet.engine.documents.operations import Applied, Author, Create, Operation, Outcome
+from signet.engine.documents.rows import MAX_SNAPSHOT_BYTES, RowMaker, list_keys
+from signet.engine.documents.rules import RuleBook, apply_after_rules, apply_before_rules
+from signet.ids import make_id
+from signet.store.audit import append_rows
+from signet.store.database import Connection, Database
+from signet.store.documents import (
+    DocumentRow,
+    Setting,
+    WorkflowOfType,
+    find_workflow_of_new_document,
+    lock_and_read,
+    take_keys,
+    write_batch,
+)
+
+MAX_BATCH = 1_000
+Mode = Literal["all", "each"]
+
+
+class Documents:
+    """The use case with its caches; one a process."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._contracts = ContractCache()
+        self._rules = RuleBook()
+
+    def mutate(self, author: Author, operation: Operation) -> Applied:
+        """One operation of a person, in a transaction of its own. Raises what rejects it."""
+        outcome = self.mutate_many(author, [operation])[0]
+        if isinstance(outcome, Rejected):
+            raise outcome
+        return outcome
+
+    def mutate_many(
+        self, author: Author, operations: Sequence[Operation], mode: Mode = "all"
+    ) -> list[Outcome]:
+        """`all`: one rejection and nothing is written; `each`: what can be done is done."""
+        with self._database.transaction(author.principal.tenant_id) as connection:
+            return self.apply(connection, author, operations, mode)
+
+    def apply(
+        self, connection: Connection, author: Author, operations: Sequence[Operation], mode: Mode = "all"
+    ) -> list[Outcome]:
+        """Inside the caller's transaction, as the engine's waves do."""
+        _check_batch(operations)
+        ids = sorted({operation.id for operation in operations if not isinstance(operation, Create)})
+        rows, setting = lock_and_read(connection, author.principal.tenant_id, ids, author.principal.roles)
+        if setting is None:
+            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+        work = _Work(self._contracts, self._rules, connection, author, setting, rows)
+        decided = [work.decide(operation) for operation in operations]
+        if mode == "all" and (rejected := next((d for d in decided if isinstance(d, Rejected)), None)):
+            return _reject_all(decided, rejected)
+        return work.write(decided, mode)
+
+
+class _Work:
+    """One batch under way."""
+
+    def __init__(
+        self,
+        contracts: ContractCache,
+        rules: RuleBook,
+        connection: Connection,
+        author: Author,
+        setting: Setting,
+        rows: Mapping[UUID, DocumentRow],
+    ) -> None:
+        self._contracts = contracts
+        self._rules = rules
+        self._connection = connection
+        self._author = author
+        self._setting = setting
+        self._rows = rows
+        self._workflows: dict[str, WorkflowOfType | None] = {}
+
+    def decide(self, operation: Operation) -> Change | Rejected:
+        row = None if isinstance(operation, Create) else self._rows.get(operation.id)
+        contract = self._find_contract(operation, row)
+        if contract is None:
+            return _unknown(operation)
+        data = resolve_personal(row.data, row.personal or {}) if row else {}
+        facts = Facts(self._author, self._setting, contract, row, data)
+        decided = decide_operation(operation, facts, make_id)
+        if isinstance(decided, Rejected):
+            return decided
+        if decided.begins_at is not None and self._find_workflow(contract.contract.contract) is None:
+            return _unknown(operation)
+        rules = self._rules.read(self._connection, self._author.principal.tenant_id, contract, self._setting)
+        return (
+            apply_before_rules(rules, facts, decided) or apply_after_rules(rules, facts, decided) or decided
+        )
+
+    def _find_contract(self, operation: Operation, row: DocumentRow | None) -> LoadedContract | None:
+        tenant_id = self._author.principal.tenant_id
+        if row is not None:
+            return self._contracts.read(self._connection, tenant_id, row.entity_type, row.contract_version)
+        if not isinstance(operation, Create):
+            return None
+        workflow = self._find_workflow(operation.entity_type)
+        if workflow is None:
+            return None
+        return self._contracts.read(
+            self._connection, tenant_id, operation.entity_type, workflow.contract_version
+        )
+
+    def _find_workflow(self, entity_type: str) -> WorkflowOfType | None:
+        if entity_type not in self._workflows:
+            tenant_id = self._author.principal.tenant_id
+            self._workflows[entity_type] = find_workflow_of_new_document(
+                self._connection, tenant_id, entity_type
+            )
+        return self._workflows[entity_type]
+
+    def write(self, decided: Sequence[Change | Rejected], mode: Mode) -> list[Outcome]:
+        decided = self._take_keys(decided)
+        if mode == "all" and (rejected := next((d for d in decided if isinstance(d, Rejected)), None)):
+            raise rejected  # keys were taken: only a rollback gives them back
+        changes = [change for change in decided if isinstance(change, Change)]
+        workflows = {name: found for name, found in self._workflows.items() if found is not None}
+        rows = RowMaker(self._author, self._setting, workflows, make_id)
+        for change in changes:
+            rows.add(change)
+        if any(len(version["snapshot"]) > MAX_SNAPSHOT_BYTES for version in rows.batch.versions):
+            raise Rejected("DOCUMENT_TOO_LARGE", f"a document has at most {MAX_SNAPSHOT_BYTES} bytes")
+        with self._connection.pipeline():
+            write_batch(
+                self._connection,
+                self._author.principal.tenant_id,
+                rows.batch,
+                now=self._setting.now,
+                actor_id=self._author.principal.subject,
+                trace_id=self._author.trace_id,
+            )
+            append_rows(self._connection, rows.audit)
+        return [_to_outcome(one) for one in decided]
+
+    def _take_keys(self, decided: Sequence[Change | Rejected]) -> list[Change | Rejected]:
+        changes = [change for change in decided if isinstance(change, Change)]
+        released, wanted = list_keys(changes)
+        if not released and not wanted:
+            return list(decided)
+        taken = take_keys(self._connection, self._author.principal.tenant_id, released, wanted)
+        lost = {
+            key["document_id"]: key["field"]
+            for key in wanted
+            if (key["document_id"], key["field"]) not in taken
+        }
+        return [
+            _key_taken(one, lost[one.document_id])
+            if isinstance(one, Change) and one.document_id in lost
+            else one
+            for one in decided
+        ]
+
+
+def _check_batch(operations: Sequence[Operation]) -> None:
+    if len(operations) > MAX_BATCH:
+        raise Rejected(
+            "BATCH_TOO_LARGE", f"a batch has at most {MAX_BATCH} operations, not {len(operations)}"
+        )
+    ids = [operation.id for operation in operations if operation.id is not None]
+    if len(set(ids)) != len(ids):
+        raise Rejected("DOCUMENT_TWICE_IN_BATCH", "a batch may name a document only once")
+
+
+def _unknown(operation: Operation) -> Rejected:
+    if isinstance(operation, Create):
+        return Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{operation.entity_type}'")
+    return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
+
+
+def _key_taken(change: Change, field: str) -> Rejected:
+    mistake = FieldError(f"/{field}", "KEY_TAKEN", f"another document has this {field}")
+    return Rejected("KEY_TAKEN", f"another document has this {field}", fields=(mistake,))
+
+
+def _reject_all(decided: Sequence[Change | Rejected], first: Rejected) -> list[Outcome]:
+    """Those that could have been done say which one held them up."""
+    return [
+        one if isinstance(one, Rejected) else Rejected(first.code, f"not done: {first.message}")
+        for one in decided
+    ]
+
+
+def _to_outcome(decided: Change | Rejected) -> Outcome:
+    if isinstance(decided, Rejected):
+        return decided
+    instance_id = (decided.output or {}).get("instance_id")
+    live = decided.row.instance_id if decided.row else None
+    return Applied(
+        document_id=decided.document_id,
+        version=decided.version,
+        status=decided.status,
+        original_id=decided.amended_from.id if decided.amended_from else None,
+        request_id=decided.request_id,
+        instance_id=UUID(instance_id) if instance_id else live,
+    )

@@ -1,0 +1,92 @@
+"""What may be done to a document, who does it, and what comes of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from signet.core.errors import Rejected
+from signet.core.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    entity_type: str
+    data: Mapping[str, Any]
+    id: UUID | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """`patch` is a JSON merge patch; with `is_full` it is the whole of the data."""
+
+    id: UUID
+    expected_version: int
+    patch: Mapping[str, Any]
+    is_full: bool = False
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTransition:
+    id: UUID
+    expected_version: int
+    transition: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunAction:
+    id: UUID
+    expected_version: int
+    action: str
+    payload: Mapping[str, Any]
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    id: UUID
+    expected_version: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Amend:
+    """Asked for explicitly, where the contract allows it (a settled state)."""
+
+    id: UUID
+    expected_version: int
+    patch: Mapping[str, Any]
+    reason: str | None = None
+
+
+Operation = Create | Update | RequestTransition | RunAction | Delete | Amend
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """On whose authority, by which way, and inside which workflow's step if any."""
+
+    principal: Principal
+    via: str = "api"
+    trace_id: str | None = None
+    instance_id: UUID | None = None
+    step_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """`document_id` is the new document's where an edit made an amendment of `original_id`."""
+
+    document_id: UUID
+    version: int
+    status: str
+    original_id: UUID | None = None
+    request_id: UUID | None = None
+    instance_id: UUID | None = None
+    output: Mapping[str, Any] | None = None
+
+
+Outcome = Applied | Rejected

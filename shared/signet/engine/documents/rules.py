@@ -1,0 +1,141 @@
+"""The tenant's rules before and after a mutation, each evaluation with its evidence."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from signet.core.errors import FieldError, Rejected
+from signet.core.field_values import validate_fields
+from signet.core.findings import Finding
+from signet.core.loaded_contract import LoadedContract
+from signet.core.personal import mask_variables
+from signet.core.rules import CompiledRule, EmitAction, RejectAction, Rule, SetAction, compile_rule
+from signet.core.scope import make_scope, type_of_entity, type_of_fields, type_of_settings
+from signet.core.strict import read_strictly
+from signet.core.tenancy import TenantSettings
+from signet.engine.documents.deciding import reject_fields
+from signet.engine.documents.facts import Change, Facts
+from signet.ids import make_id
+from signet.store.database import Connection
+from signet.store.documents import Setting
+from signet.store.rules import list_rules
+
+TTL_SECONDS = 5.0
+MAX_CACHED_BOOKS = 500
+_Key = tuple[UUID, str, int]
+
+
+class RuleBook:
+    """Rules by tenant, entity type and contract version; a change is seen within TTL_SECONDS."""
+
+    def __init__(self, ttl_seconds: float = TTL_SECONDS) -> None:
+        self._ttl_seconds = ttl_seconds
+        self._books: dict[_Key, tuple[float, Sequence[CompiledRule]]] = {}
+
+    def read(
+        self, connection: Connection, tenant_id: UUID, contract: LoadedContract, setting: Setting
+    ) -> Sequence[CompiledRule]:
+        key = (tenant_id, contract.contract.contract, contract.contract.version)
+        # How long a process has held something is no fact of the domain: its own clock serves.
+        moment = time.monotonic()
+        held = self._books.get(key)
+        if held is not None and moment - held[0] < self._ttl_seconds:
+            return held[1]
+        rules = [_load(row, contract, setting) for row in list_rules(connection, tenant_id, key[1])]
+        if len(self._books) >= MAX_CACHED_BOOKS:
+            self._books.clear()
+        self._books[key] = (moment, rules)
+        return rules
+
+
+def check_rule(
+    rule: Rule, contract: LoadedContract, settings: TenantSettings
+) -> tuple[CompiledRule | None, tuple[Finding, ...]]:
+    entity = type_of_entity(contract.contract)
+    return compile_rule(rule, make_scope(entity, type_of_settings(settings), type_of_fields({})))
+
+
+def _load(row: Mapping[str, Any], contract: LoadedContract, setting: Setting) -> CompiledRule:
+    document = {key: value for key, value in row.items() if key != "version"}
+    rule, _ = read_strictly(Rule, {**document, "entity_type": contract.contract.contract})
+    settings = TenantSettings.model_validate(setting.settings)
+    compiled, findings = check_rule(rule, contract, settings) if rule else (None, ())
+    if compiled is None:
+        # It was checked when it was saved; a newer contract may have left it behind. Not to run it silently
+        # would open what it was there to close.
+        problem = findings[0].sentence if findings else "it cannot be read"
+        raise Rejected("RULE_REJECTED", f"the rule '{row['name']}' no longer fits the contract: {problem}")
+    return CompiledRule(compiled.rule, int(row["version"]), compiled.condition, compiled.templates)
+
+
+def apply_before_rules(rules: Sequence[CompiledRule], facts: Facts, change: Change) -> Rejected | None:
+    """In order of priority; a value that one sets is what the next one sees."""
+    for compiled in _concerned(rules, change, "before"):
+        env = _env(facts, change)
+        if not _matches(compiled, facts, change, env):
+            continue
+        for index, action in enumerate(compiled.rule.actions):
+            if isinstance(action, RejectAction):
+                return _rejected(compiled.rule, action)
+            if isinstance(action, SetAction):
+                values, _ = compiled.templates[index](env)
+                data, mistakes = validate_fields(change.contract.contract.fields, {**change.data, **values})
+                if data is None:
+                    return reject_fields(mistakes)
+                change.data = data
+    return None
+
+
+def apply_after_rules(rules: Sequence[CompiledRule], facts: Facts, change: Change) -> Rejected | None:
+    for compiled in _concerned(rules, change, "after"):
+        env = _env(facts, change)
+        if not _matches(compiled, facts, change, env):
+            continue
+        for index, action in enumerate(compiled.rule.actions):
+            if isinstance(action, RejectAction):
+                return _rejected(compiled.rule, action)
+            if isinstance(action, EmitAction):
+                payload, _ = compiled.templates[index](env)
+                change.emits.append((action.event_type, payload))
+    return None
+
+
+def _concerned(rules: Sequence[CompiledRule], change: Change, phase: str) -> list[CompiledRule]:
+    operation = _operation_of(change)
+    return [rule for rule in rules if rule.concerns(operation, phase)]
+
+
+def _operation_of(change: Change) -> str:
+    kind = change.action.partition(":")[0]
+    return {"request": "transition", "amend": "create"}.get(kind, kind)
+
+
+def _env(facts: Facts, change: Change) -> dict[str, Any]:
+    return facts.env(change.data, status=change.status, version=change.version)
+
+
+def _matches(compiled: CompiledRule, facts: Facts, change: Change, env: Mapping[str, Any]) -> bool:
+    evaluation = compiled.condition.evaluate(env)
+    evidence = dict(evaluation.evidence)
+    evidence["variables"] = mask_variables(evidence["variables"], change.contract.personal_fields)
+    change.executions.append(
+        {
+            "id": make_id(),
+            "document_id": change.document_id,
+            "document_version": change.version,
+            "entity_type": change.contract.contract.contract,
+            "rule": compiled.rule.name,
+            "rule_version": compiled.version,
+            "phase": compiled.rule.phase,
+            "matched": evaluation.value is True,
+            "evidence": evidence,
+        }
+    )
+    return evaluation.value is True
+
+
+def _rejected(rule: Rule, action: RejectAction) -> Rejected:
+    pointer = f"/{action.field}" if action.field else ""
+    mistake = FieldError(pointer, "RULE_REJECTED", action.message)
+    return Rejected("RULE_REJECTED", action.message, fields=(mistake,), details={"rule": rule.name})

@@ -1,0 +1,89 @@
+-- name: read_contract
+SELECT entity_type, version, status, body, hash, created_by, created_at, published_at
+FROM contracts
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s
+
+-- name: list_contracts
+SELECT entity_type, version, status, body, hash, created_by, created_at, published_at
+FROM contracts
+WHERE tenant_id = %(tenant_id)s AND (%(entity_type)s::text IS NULL OR entity_type = %(entity_type)s)
+ORDER BY entity_type, version DESC
+LIMIT %(limit)s
+
+-- name: lock_contracts_of_type
+-- Publishing is rare: whoever publishes for this entity type goes one after another.
+SELECT version FROM contracts
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s
+ORDER BY version
+FOR UPDATE
+
+-- name: save_contract_draft
+INSERT INTO contracts (tenant_id, entity_type, version, status, body, hash, created_by)
+VALUES (%(tenant_id)s, %(entity_type)s, %(version)s, 'draft', %(body)s, %(hash)s, %(actor_id)s)
+ON CONFLICT (tenant_id, entity_type, version) DO UPDATE SET body = excluded.body, hash = excluded.hash
+WHERE contracts.status = 'draft'
+RETURNING version
+
+-- name: set_contract_status
+UPDATE contracts
+SET status = %(status)s, published_at = coalesce(published_at, CASE WHEN %(status)s = 'published' THEN now() END)
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s
+
+-- name: insert_definition
+INSERT INTO workflow_definitions (
+    tenant_id, id, definition_kind, entity_type, name, version, status, is_default, contract_version, nodes_json,
+    edges_json, slots_json, base_ref, body_patches_json, compiled_json, compiled_hash, compiler_version, source_id,
+    canvas_json, created_by, published_at)
+VALUES (
+    %(tenant_id)s, %(id)s, %(definition_kind)s, %(entity_type)s, %(name)s, %(version)s, %(status)s, %(is_default)s,
+    %(contract_version)s, %(nodes_json)s, %(edges_json)s, %(slots_json)s, %(base_ref)s, %(body_patches_json)s,
+    %(compiled_json)s, %(compiled_hash)s, %(compiler_version)s, %(source_id)s, %(canvas_json)s, %(actor_id)s,
+    CASE WHEN %(status)s = 'published' THEN now() END)
+
+-- name: update_definition_draft
+UPDATE workflow_definitions
+SET body_patches_json = %(body_patches_json)s, base_ref = %(base_ref)s, canvas_json = %(canvas_json)s,
+    updated_at = now()
+WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'draft'
+
+-- name: set_canvas
+UPDATE workflow_definitions SET canvas_json = %(canvas_json)s, updated_at = now()
+WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND NOT is_default
+
+-- name: publish_definition
+UPDATE workflow_definitions
+SET status = 'published', published_at = now(), updated_at = now(), compiled_json = %(compiled_json)s,
+    compiled_hash = %(compiled_hash)s, compiler_version = %(compiler_version)s
+WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'draft'
+
+-- name: archive_definition
+UPDATE workflow_definitions SET status = 'archived', updated_at = now()
+WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'published' AND NOT is_default
+
+-- name: find_definition
+SELECT id, definition_kind, entity_type, name, version, status, is_default, contract_version, base_ref,
+       body_patches_json, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at
+FROM workflow_definitions
+WHERE tenant_id = %(tenant_id)s AND id = %(id)s
+
+-- name: list_definitions
+SELECT id, definition_kind, entity_type, name, version, status, is_default, contract_version, base_ref,
+       body_patches_json, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at
+FROM workflow_definitions
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s
+  AND (%(definition_kind)s::text IS NULL OR definition_kind = %(definition_kind)s)
+ORDER BY definition_kind, name, version DESC
+LIMIT %(limit)s
+
+-- name: next_definition_version
+SELECT coalesce(max(version), 0) + 1 AS version FROM workflow_definitions
+WHERE tenant_id = %(tenant_id)s AND definition_kind = %(definition_kind)s AND entity_type = %(entity_type)s
+  AND name = %(name)s
+
+-- name: read_compiled
+SELECT version, compiled_json, compiled_hash FROM workflow_definitions
+WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND version = %(version)s AND compiled_json IS NOT NULL
+
+-- name: list_effective_of_patch
+SELECT id FROM workflow_definitions
+WHERE tenant_id = %(tenant_id)s AND definition_kind = 'effective' AND source_id = %(id)s AND status = 'published'

@@ -1,0 +1,155 @@
+"""Documents and what is written with them. Only `engine/documents` writes here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from psycopg.rows import class_row, dict_row
+
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements("documents")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A locked document with everything a mutation must know about it."""
+
+    id: UUID
+    entity_type: str
+    contract_version: int
+    status: str
+    version: int
+    data: dict[str, Any]
+    amended_from_id: UUID | None
+    creator_id: str
+    editor_ids: list[str]
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None
+    instance_id: UUID | None
+    instance_version: int | None
+    instance_entity_version: int | None
+    edit_window: str | None
+    edit_window_node: str | None
+    definition_version: int | None
+    request_id: UUID | None
+    requested: str | None
+    audit_seq: int | None
+    audit_hash: str | None
+    snapshot_hash: str | None
+    personal: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a mutation is judged by, as of one moment."""
+
+    now: datetime
+    tenant_name: str
+    settings: dict[str, Any]
+    epoch: int
+    xid: str
+    permissions: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowOfType:
+    id: UUID
+    version: int
+    contract_version: int
+    definition_kind: str
+
+
+@dataclass(slots=True)
+class WriteBatch:
+    """Rows by statement, as JSON objects; what is empty is not sent."""
+
+    inserted_documents: list[Mapping[str, Any]] = field(default_factory=list)
+    updated_documents: list[Mapping[str, Any]] = field(default_factory=list)
+    personal_values: list[Mapping[str, Any]] = field(default_factory=list)
+    versions: list[Mapping[str, Any]] = field(default_factory=list)
+    ended_requests: list[Mapping[str, Any]] = field(default_factory=list)
+    requests: list[Mapping[str, Any]] = field(default_factory=list)
+    cancelled_instances: list[Mapping[str, Any]] = field(default_factory=list)
+    instances: list[Mapping[str, Any]] = field(default_factory=list)
+    events: list[Mapping[str, Any]] = field(default_factory=list)
+    rule_executions: list[Mapping[str, Any]] = field(default_factory=list)
+
+
+def lock_and_read(
+    connection: Connection, tenant_id: UUID, ids: Sequence[UUID], roles: Sequence[str]
+) -> tuple[dict[UUID, DocumentRow], Setting | None]:
+    """Locks in id order, then reads what is now true: one round trip for all."""
+    values = {"tenant_id": tenant_id, "ids": list(ids), "roles": list(roles)}
+    with connection.pipeline():
+        if ids:
+            connection.execute(_SQL.lock_documents, values)
+            connection.execute(_SQL.lock_instances, values)
+        setting = connection.cursor(row_factory=class_row(Setting)).execute(_SQL.read_setting, values)
+        documents = connection.cursor(row_factory=class_row(DocumentRow))
+        if ids:
+            documents.execute(_SQL.read_documents, values)
+        found = {row.id: row for row in documents.fetchall()} if ids else {}
+        return found, setting.fetchone()
+
+
+def find_workflow_of_new_document(
+    connection: Connection, tenant_id: UUID, entity_type: str
+) -> WorkflowOfType | None:
+    with connection.cursor(row_factory=class_row(WorkflowOfType)) as cursor:
+        values = {"tenant_id": tenant_id, "entity_type": entity_type}
+        return cursor.execute(_SQL.find_workflow_of_new_document, values).fetchone()
+
+
+def take_keys(
+    connection: Connection,
+    tenant_id: UUID,
+    released: Sequence[Mapping[str, Any]],
+    wanted: Sequence[Mapping[str, Any]],
+) -> set[tuple[UUID, str]]:
+    """The (document, field) pairs whose values could be taken."""
+    if released:
+        connection.execute(_SQL.release_keys, {"tenant_id": tenant_id, "rows": to_json(released)})
+    if not wanted:
+        return set()
+    with connection.cursor(row_factory=dict_row) as cursor:
+        cursor.execute(_SQL.take_keys, {"tenant_id": tenant_id, "rows": to_json(wanted)})
+        return {(row["document_id"], row["field"]) for row in cursor.fetchall()}
+
+
+def write_batch(
+    connection: Connection,
+    tenant_id: UUID,
+    batch: WriteBatch,
+    *,
+    now: datetime,
+    actor_id: str,
+    trace_id: str | None,
+) -> None:
+    """All rows in one round trip, in the order that foreign keys ask for."""
+    fixed = {"tenant_id": tenant_id, "now": now, "actor_id": actor_id, "trace_id": trace_id}
+    statements = [
+        (_SQL.insert_documents, batch.inserted_documents),
+        (_SQL.update_documents, batch.updated_documents),
+        (_SQL.insert_personal_values, batch.personal_values),
+        (_SQL.insert_versions, batch.versions),
+        (_SQL.end_requests, batch.ended_requests),
+        (_SQL.insert_requests, batch.requests),
+        (_SQL.cancel_instances, batch.cancelled_instances),
+        (_SQL.insert_instances, batch.instances),
+        (_SQL.insert_events, batch.events),
+        (_SQL.insert_rule_executions, batch.rule_executions),
+    ]
+    with connection.pipeline():
+        for statement, rows in statements:
+            if rows:
+                connection.execute(statement, {**fixed, "rows": to_json(rows)})
+
+
+def to_json(rows: Sequence[Mapping[str, Any]]) -> str:
+    return orjson.dumps(rows, option=orjson.OPT_NON_STR_KEYS).decode()

@@ -1,0 +1,186 @@
+-- name: lock_documents
+-- Alone in its statement: the reads come in later ones, which see what the lock's former holder committed.
+SELECT id FROM documents
+WHERE tenant_id = %(tenant_id)s AND id = ANY (%(ids)s)
+ORDER BY id
+FOR NO KEY UPDATE
+
+-- name: lock_instances
+-- After their documents, always.
+SELECT id FROM workflow_instances
+WHERE tenant_id = %(tenant_id)s AND entity_id = ANY (%(ids)s) AND kind = 'envelope'
+  AND status IN ('running', 'paused')
+ORDER BY id
+FOR NO KEY UPDATE
+
+-- name: read_documents
+SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.amended_from_id, d.creator_id,
+       d.editor_ids, d.created_at, d.updated_at, d.deleted_at,
+       i.id AS instance_id, i.version AS instance_version, i.entity_version AS instance_entity_version,
+       i.edit_window, i.edit_window_node, i.definition_version,
+       r.id AS request_id, r.transition AS requested,
+       h.seq AS audit_seq, h.hash AS audit_hash,
+       v.hash AS snapshot_hash,
+       (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
+        WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
+FROM documents d
+LEFT JOIN workflow_instances i
+       ON i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+      AND i.kind = 'envelope' AND i.status IN ('running', 'paused')
+LEFT JOIN transition_requests r ON r.tenant_id = d.tenant_id AND r.document_id = d.id AND r.status = 'open'
+LEFT JOIN document_versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
+LEFT JOIN LATERAL (
+    SELECT a.seq, a.hash FROM audit_log a
+    WHERE a.tenant_id = d.tenant_id AND a.subject_type = 'document' AND a.subject_id = d.id::text
+      AND a.seq IS NOT NULL
+    ORDER BY a.seq DESC LIMIT 1
+) h ON true
+WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s)
+
+-- name: read_setting
+-- What a mutation is judged by, as of one moment: the time, the tenant, what the roles may.
+SELECT now() AS now, t.name AS tenant_name, t.settings,
+       (SELECT max(epoch) FROM audit_epochs) AS epoch, pg_current_xact_id()::text AS xid,
+       ARRAY(SELECT DISTINCT unnest(r.permissions) FROM roles r
+             WHERE r.tenant_id = t.tenant_id AND r.role = ANY (%(roles)s)) AS permissions
+FROM tenants t
+WHERE t.tenant_id = %(tenant_id)s AND t.status = 'active'
+
+-- name: find_workflow_of_new_document
+-- The tenant's own workflow where there is one, also while a newer contract waits for its patch.
+SELECT id, version, contract_version, definition_kind
+FROM workflow_definitions
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND status = 'published'
+  AND definition_kind IN ('effective', 'envelope')
+ORDER BY (definition_kind = 'effective') DESC, contract_version DESC, published_at DESC, id DESC
+LIMIT 1
+
+-- name: insert_documents
+INSERT INTO documents (tenant_id, id, entity_type, contract_version, status, version, data, amended_from_id,
+                       creator_id, editor_ids, created_at, updated_at, t1, t2, t3, t4, n1, n2, n3, n4, d1, d2)
+SELECT %(tenant_id)s, id, entity_type, contract_version, status, version, data, amended_from_id,
+       creator_id, editor_ids, %(now)s, %(now)s, t1, t2, t3, t4, n1, n2, n3, n4, d1, d2
+FROM json_to_recordset(%(rows)s::json) AS row (
+    id uuid, entity_type text, contract_version integer, status text, version bigint, data jsonb,
+    amended_from_id uuid, creator_id text, editor_ids text[], t1 text, t2 text, t3 text, t4 text,
+    n1 bigint, n2 bigint, n3 bigint, n4 bigint, d1 timestamptz, d2 timestamptz)
+
+-- name: update_documents
+UPDATE documents d
+SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
+    deleted_at = CASE WHEN row.is_deleted THEN %(now)s END, updated_at = %(now)s,
+    t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3, n4 = row.n4,
+    d1 = row.d1, d2 = row.d2
+FROM json_to_recordset(%(rows)s::json) AS row (
+    id uuid, status text, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
+    t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint, d1 timestamptz, d2 timestamptz)
+WHERE d.tenant_id = %(tenant_id)s AND d.id = row.id AND d.version = row.version - 1
+
+-- name: insert_versions
+INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, created_at)
+SELECT %(tenant_id)s, document_id, version, id, snapshot, hash, %(actor_id)s, %(now)s
+FROM json_to_recordset(%(rows)s::json) AS row (document_id uuid, version bigint, id uuid, snapshot text, hash text)
+
+-- name: take_keys
+-- Whoever holds a value keeps it: what does not come back was taken by another document.
+INSERT INTO document_keys (tenant_id, entity_type, field, value, document_id)
+SELECT %(tenant_id)s, entity_type, field, value, document_id
+FROM json_to_recordset(%(rows)s::json) AS row (entity_type text, field text, value text, document_id uuid)
+ORDER BY entity_type, field, value
+ON CONFLICT (tenant_id, entity_type, field, value) DO NOTHING
+RETURNING document_id, field
+
+-- name: release_keys
+DELETE FROM document_keys k
+USING json_to_recordset(%(rows)s::json) AS row (entity_type text, field text, value text, document_id uuid)
+WHERE k.tenant_id = %(tenant_id)s AND k.entity_type = row.entity_type AND k.field = row.field
+  AND k.value = row.value AND k.document_id = row.document_id
+
+-- name: insert_personal_values
+INSERT INTO personal_values (tenant_id, id, document_id, field, salt, value, created_at)
+SELECT %(tenant_id)s, id, document_id, field, decode(salt, 'hex'), value, %(now)s
+FROM json_to_recordset(%(rows)s::json) AS row (id uuid, document_id uuid, field text, salt text, value jsonb)
+
+-- name: insert_requests
+INSERT INTO transition_requests (tenant_id, id, document_id, document_version, transition, actor_id, reason,
+                                 trace_id, created_at)
+SELECT %(tenant_id)s, id, document_id, document_version, transition, %(actor_id)s, reason, %(trace_id)s, %(now)s
+FROM json_to_recordset(%(rows)s::json) AS row (
+    id uuid, document_id uuid, document_version bigint, transition text, reason text)
+
+-- name: end_requests
+UPDATE transition_requests r
+SET status = row.status, outcome = row.outcome, ended_at = %(now)s
+FROM json_to_recordset(%(rows)s::json) AS row (id uuid, status text, outcome text)
+WHERE r.tenant_id = %(tenant_id)s AND r.id = row.id AND r.status = 'open'
+
+-- name: insert_instances
+INSERT INTO workflow_instances (
+    tenant_id, id, kind, definition_id, definition_version, entity_type, entity_id, entity_version, subject_id,
+    begin_node, begin_version, active_tokens, current_nodes, edit_window, edit_window_node, trace_id,
+    started_at, updated_at)
+SELECT %(tenant_id)s, id, 'envelope', definition_id, definition_version, entity_type, entity_id, entity_version,
+       entity_id::text, begin_node, entity_version, active_tokens, ARRAY[begin_node], edit_window, begin_node,
+       %(trace_id)s, %(now)s, %(now)s
+FROM json_to_recordset(%(rows)s::json) AS row (
+    id uuid, definition_id uuid, definition_version integer, entity_type text, entity_id uuid,
+    entity_version bigint, begin_node text, active_tokens jsonb, edit_window text)
+
+-- name: cancel_instances
+-- With its step, its waiting steps and its place in the projection: all that a rebuild would find.
+WITH ended AS (
+    UPDATE workflow_instances i
+    SET status = 'cancelled', reason = row.reason, version = i.version + 1, entity_version = row.entity_version,
+        active_tokens = '[]', current_nodes = '{}', edit_window = NULL, edit_window_node = NULL, timeout_at = NULL,
+        last_step_execution_id = row.step_id, completed_at = %(now)s, updated_at = %(now)s
+    FROM json_to_recordset(%(rows)s::json) AS row (
+        id uuid, reason text, entity_version bigint, step_id uuid, step_created_at timestamptz, node_id text,
+        idempotency_key bytea, output json)
+    WHERE i.tenant_id = %(tenant_id)s AND i.id = row.id AND i.status IN ('running', 'paused')
+    RETURNING i.id, i.version, row.entity_version, row.step_id, row.step_created_at, row.node_id,
+              row.idempotency_key, row.output
+), waiting AS (
+    UPDATE workflow_step_executions s
+    SET status = 'cancelled', end_seq = ended.version, completed_at = %(now)s
+    FROM ended
+    WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = ended.id AND s.status IN ('pending', 'running')
+), receipt AS (
+    INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
+    SELECT %(tenant_id)s, id, idempotency_key, step_id, %(now)s FROM ended
+)
+INSERT INTO workflow_step_executions (
+    tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
+    version_after, status, idempotency_key, started_at, completed_at, duration_ms, output_json, actor_user_id,
+    trace_id)
+SELECT %(tenant_id)s, step_created_at, step_id, id, version, version, node_id, 'control', '', entity_version,
+       entity_version, 'completed', idempotency_key, %(now)s, %(now)s, 0, output::jsonb, %(actor_id)s, %(trace_id)s
+FROM ended
+
+-- name: insert_events
+-- The receipt is the gate (WF-11): an event whose receipt is there already is the same event.
+WITH event AS (
+    SELECT * FROM json_to_recordset(%(rows)s::json) AS row (
+        id uuid, created_at timestamptz, instance_id uuid, entity_version bigint, definition_version integer,
+        event_type text, payload jsonb, idempotency_key bytea)
+), receipt AS (
+    INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
+    SELECT %(tenant_id)s, instance_id, 'events', idempotency_key, %(now)s FROM event
+    ON CONFLICT DO NOTHING
+    RETURNING instance_id, event_idempotency_key
+)
+INSERT INTO workflow_events_outbox (
+    tenant_id, created_at, id, instance_id, entity_version, definition_version, event_type, payload_json,
+    event_idempotency_key, trace_id, due_at)
+SELECT %(tenant_id)s, event.created_at, event.id, event.instance_id, event.entity_version,
+       event.definition_version, event.event_type, event.payload, event.idempotency_key, %(trace_id)s, %(now)s
+FROM event
+JOIN receipt ON receipt.instance_id = event.instance_id AND receipt.event_idempotency_key = event.idempotency_key
+
+-- name: insert_rule_executions
+INSERT INTO rule_executions (tenant_id, id, document_id, document_version, entity_type, rule, rule_version, phase,
+                             matched, evidence, created_at)
+SELECT %(tenant_id)s, id, document_id, document_version, entity_type, rule, rule_version, phase, matched, evidence,
+       %(now)s
+FROM json_to_recordset(%(rows)s::json) AS row (
+    id uuid, document_id uuid, document_version bigint, entity_type text, rule text, rule_version bigint,
+    phase text, matched boolean, evidence jsonb)

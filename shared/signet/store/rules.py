@@ -1,0 +1,42 @@
+"""The tenant's rules."""
+
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from signet.core.rules import Rule
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements("rules")
+MAX_RULES_OF_TYPE = 200
+
+
+def list_rules(connection: Connection, tenant_id: UUID, entity_type: str) -> list[dict[str, Any]]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        values = {"tenant_id": tenant_id, "entity_type": entity_type, "limit": MAX_RULES_OF_TYPE}
+        return cursor.execute(_SQL.list_rules, values).fetchall()
+
+
+def save_rule(connection: Connection, tenant_id: UUID, rule: Rule) -> int:
+    """The rule's new version."""
+    body = rule.model_dump(mode="json", by_alias=True)
+    values = {
+        "tenant_id": tenant_id,
+        "entity_type": rule.entity_type,
+        "name": rule.name,
+        "phase": rule.phase,
+        "operations": list(rule.operations),
+        "priority": rule.priority,
+        "condition": Jsonb(body["condition"]),
+        "actions": Jsonb(body["actions"]),
+    }
+    row = connection.execute(_SQL.save_rule, values).fetchone()
+    return int(str(row[0])) if row else 0
+
+
+def disable_rule(connection: Connection, tenant_id: UUID, entity_type: str, name: str) -> bool:
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "name": name}
+    return connection.execute(_SQL.disable_rule, values).rowcount == 1

@@ -1,0 +1,19 @@
+-- name: list_rules
+SELECT name, version, phase, operations, priority, condition, actions
+FROM rules
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND is_enabled
+ORDER BY priority, name
+LIMIT %(limit)s
+
+-- name: save_rule
+INSERT INTO rules (tenant_id, entity_type, name, phase, operations, priority, condition, actions)
+VALUES (%(tenant_id)s, %(entity_type)s, %(name)s, %(phase)s, %(operations)s, %(priority)s, %(condition)s, %(actions)s)
+ON CONFLICT (tenant_id, entity_type, name) DO UPDATE
+SET phase = excluded.phase, operations = excluded.operations, priority = excluded.priority,
+    condition = excluded.condition, actions = excluded.actions, is_enabled = true,
+    version = rules.version + 1, updated_at = now()
+RETURNING version
+
+-- name: disable_rule
+UPDATE rules SET is_enabled = false, version = version + 1, updated_at = now()
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND name = %(name)s AND is_enabled

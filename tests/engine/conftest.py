@@ -1,0 +1,69 @@
+"""A tenant with the invoice contract of the examples, and people who may do things."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from signet.authoring.files import read_document
+from signet.core.principal import Principal
+from signet.core.tenancy import TenantFile
+from signet.engine.definitions import Definitions
+from signet.engine.documents.mutate import Documents
+from signet.engine.documents.operations import Author
+from signet.engine.tenants import install_tenant
+from signet.store.database import Database
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+INVOICE = {"number": "R-1", "vendor_id": "V-100", "invoice_date": "2026-03-01", "grand_total": 60000}
+
+
+@dataclass(frozen=True)
+class Company:
+    """What a test works with."""
+
+    database: Database
+    tenant_id: UUID
+    documents: Documents
+    definitions: Definitions
+
+    def principal(self, user_id: str = "carl", *roles: str) -> Principal:
+        return Principal(self.tenant_id, user_id, roles or ("admin",))
+
+    def author(self, user_id: str = "carl", *roles: str) -> Author:
+        return Author(self.principal(user_id, *roles), via="test", trace_id="00-test")
+
+    def publish(self, name: str, **changes: Any) -> None:
+        """The example's contract, with changes at its top level."""
+        document, findings = read_document(EXAMPLES / name / "contract.yaml")
+        assert findings == ()
+        document |= changes
+        contract = self.definitions.save_contract(self.principal(), document)
+        self.definitions.publish_contract(self.principal(), contract.contract, contract.version)
+
+
+def make_company(database: Database) -> Company:
+    tenant = TenantFile.model_validate(
+        {
+            "tenant_id": uuid4(),
+            "name": "acme",
+            "settings": {"custom": {"trusted_vendors": {"type": "list of string", "value": ["V-100"]}}},
+            "roles": [
+                {"role": "admin", "permissions": ["*:*"]},
+                {"role": "clerk", "permissions": ["invoice:create", "invoice:edit", "invoice:submit"]},
+                {"role": "reader", "permissions": ["invoice:read"]},
+            ],
+            "members": [{"user_id": "carl", "display_name": "Carl", "roles": ["clerk"]}],
+        }
+    )
+    install_tenant(database, tenant)
+    return Company(database, tenant.tenant_id, Documents(database), Definitions(database))
+
+
+@pytest.fixture
+def company(database: Database) -> Company:
+    company = make_company(database)
+    company.publish("invoice")
+    return company
