@@ -22,8 +22,12 @@ from tests.engine.conftest import INVOICE, Company
 Admin = Connection[tuple[Any, ...]]
 
 
+def do(company: Company, operation: Operation, user_id: str = "carl", *roles: str) -> Applied:
+    return company.documents.mutate(company.author(user_id, *roles), operation)
+
+
 def create(company: Company, **changes: Any) -> Applied:
-    return company.documents.mutate(company.author(), Create("invoice", {**INVOICE, **changes}))
+    return do(company, Create("invoice", {**INVOICE, **changes}))
 
 
 def rejection(company: Company, operation: Operation, user_id: str = "carl", *roles: str) -> Rejected:
@@ -82,17 +86,15 @@ def test_an_update_makes_a_version_and_tells_the_workflow(company: Company, admi
 
 def test_a_full_update_replaces_all_and_null_removes(company: Company, admin: Admin) -> None:
     applied = create(company, cost_center="C1")
-    company.documents.mutate(company.author(), Update(applied.document_id, 1, {"cost_center": None}))
+    do(company, Update(applied.document_id, 1, {"cost_center": None}))
     assert "cost_center" not in row(admin, "SELECT data FROM documents")[0]
-    company.documents.mutate(
-        company.author(), Update(applied.document_id, 2, INVOICE | {"number": "R-9"}, is_full=True)
-    )
+    do(company, Update(applied.document_id, 2, INVOICE | {"number": "R-9"}, is_full=True))
     assert row(admin, "SELECT data ->> 'number' FROM documents") == ("R-9",)
 
 
 def test_a_stale_version_is_a_conflict_with_the_current_one(company: Company) -> None:
     applied = create(company)
-    company.documents.mutate(company.author(), Update(applied.document_id, 1, {"cost_center": "C1"}))
+    do(company, Update(applied.document_id, 1, {"cost_center": "C1"}))
     error = rejection(company, Update(applied.document_id, 1, {"cost_center": "C2"}))
     assert (error.code, error.details["current_version"]) == ("DOCUMENT_VERSION_CONFLICT", 2)
 
@@ -127,11 +129,11 @@ def test_a_taken_key_is_a_conflict(company: Company, admin: Admin) -> None:
     error = rejection(company, Create("invoice", INVOICE))
     assert (error.code, error.fields[0].pointer) == ("KEY_TAKEN", "/number")
     # A changed number is free again, a deleted document's too.
-    company.documents.mutate(company.author(), Update(first.document_id, 1, {"number": "R-2"}))
+    do(company, Update(first.document_id, 1, {"number": "R-2"}))
     second = create(company)
     assert rejection(company, Update(second.document_id, 1, {"number": "R-2"})).code == "KEY_TAKEN"
-    company.documents.mutate(company.author(), Delete(first.document_id, 2))
-    company.documents.mutate(company.author(), Update(second.document_id, 1, {"number": "R-2"}))
+    do(company, Delete(first.document_id, 2))
+    do(company, Update(second.document_id, 1, {"number": "R-2"}))
     assert row(admin, "SELECT count(*), min(value) FROM document_keys") == (1, "R-2")
 
 
@@ -139,7 +141,7 @@ def test_what_is_not_there(company: Company) -> None:
     assert rejection(company, Create("nothing", {})).code == "ENTITY_TYPE_UNKNOWN"
     assert rejection(company, Update(uuid4(), 1, {})).code == "DOCUMENT_NOT_FOUND"
     gone = create(company)
-    company.documents.mutate(company.author(), Delete(gone.document_id, 1))
+    do(company, Delete(gone.document_id, 1))
     assert rejection(company, Update(gone.document_id, 2, {})).code == "DOCUMENT_NOT_FOUND"
 
 
@@ -222,26 +224,22 @@ def test_an_explicit_amendment_where_the_contract_allows_it(company: Company, ad
     assert rejection(company, Amend(applied.document_id, 1, {})).code == "AMENDMENT_NOT_POSSIBLE"
     admin.execute("UPDATE documents SET status = 'active'")
     admin.execute("UPDATE workflow_instances SET status = 'completed', completed_at = now()")
-    amended = company.documents.mutate(
-        company.author(), Amend(applied.document_id, 1, {"grand_total": 5}, "price")
-    )
+    amended = do(company, Amend(applied.document_id, 1, {"grand_total": 5}, "price"))
     assert amended.original_id == applied.document_id
     assert row(admin, "SELECT status FROM documents WHERE id = %s", applied.document_id) == ("amended",)
 
 
 def test_a_request_is_open_until_something_ends_it(company: Company, admin: Admin) -> None:
     applied = create(company)
-    requested = company.documents.mutate(
-        company.author(), RequestTransition(applied.document_id, 1, "submit")
-    )
+    requested = do(company, RequestTransition(applied.document_id, 1, "submit"))
     assert requested.version == 1
     assert row(admin, "SELECT id, status, document_version FROM transition_requests") == (
         requested.request_id,
         "open",
         1,
     )
-    company.documents.mutate(company.author(), RequestTransition(applied.document_id, 1, "cancel", "wrong"))
-    company.documents.mutate(company.author(), Update(applied.document_id, 1, {"cost_center": "C"}))
+    do(company, RequestTransition(applied.document_id, 1, "cancel", "wrong"))
+    do(company, Update(applied.document_id, 1, {"cost_center": "C"}))
     requests = admin.execute(
         "SELECT transition, status, outcome FROM transition_requests ORDER BY id"
     ).fetchall()
@@ -265,9 +263,7 @@ def test_a_request_after_the_end_begins_a_new_instance_there(company: Company, a
     applied = create(company)
     admin.execute("UPDATE documents SET status = 'active'")
     admin.execute("UPDATE workflow_instances SET status = 'completed', completed_at = now()")
-    again = company.documents.mutate(
-        company.author(), RequestTransition(applied.document_id, 1, "cancel", "void")
-    )
+    again = do(company, RequestTransition(applied.document_id, 1, "cancel", "void"))
     assert again.instance_id not in (None, applied.instance_id)
     begun = row(
         admin, "SELECT begin_node, edit_window FROM workflow_instances WHERE id = %s", again.instance_id
@@ -278,9 +274,7 @@ def test_a_request_after_the_end_begins_a_new_instance_there(company: Company, a
 def test_a_contract_action(company: Company, admin: Admin) -> None:
     applied = create(company)
     payload = {"cost_center": "C7", "owner": "olga"}
-    company.documents.mutate(
-        company.author(), RunAction(applied.document_id, 1, "assign_cost_center", payload)
-    )
+    do(company, RunAction(applied.document_id, 1, "assign_cost_center", payload))
     data = row(admin, "SELECT data, version FROM documents")
     assert (data[0]["cost_center"], data[0]["cost_center_owner"], data[1]) == ("C7", "olga", 2)
     assert (
@@ -292,14 +286,14 @@ def test_a_contract_action(company: Company, admin: Admin) -> None:
 
 def test_a_deleted_document_ends_its_workflow(company: Company, admin: Admin) -> None:
     applied = create(company)
-    company.documents.mutate(company.author(), Delete(applied.document_id, 1, "by mistake"))
+    do(company, Delete(applied.document_id, 1, "by mistake"))
     assert row(admin, "SELECT deleted_at IS NOT NULL, version FROM documents") == (True, 2)
     assert row(admin, "SELECT status, reason FROM workflow_instances") == ("cancelled", "deleted")
 
 
 def test_personal_values_stand_in_one_table_only(company: Company, admin: Admin) -> None:
     applied = create(company, vendor_contact="Erna Example")
-    company.documents.mutate(company.author(), Update(applied.document_id, 1, {"cost_center": "C"}))
+    do(company, Update(applied.document_id, 1, {"cost_center": "C"}))
     assert row(admin, "SELECT count(*), min(value #>> '{}') FROM personal_values") == (1, "Erna Example")
     for table, column in [("documents", "data"), ("document_versions", "snapshot"), ("audit_log", "content")]:
         texts = admin.execute(f"SELECT {column}::text FROM {table}".encode()).fetchall()
