@@ -20,9 +20,10 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from signet.api.authentication import Principal, authenticate, check_development_secret
+from signet.api.authentication import authenticate, check_development_secret
 from signet.api.problems import make_problem
 from signet.core.errors import FieldError, Rejected, SignetError
+from signet.core.principal import Principal
 from signet.engine.health import read_health
 from signet.store.database import Database
 

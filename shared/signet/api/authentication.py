@@ -1,9 +1,9 @@
-"""A bearer JWT becomes a principal. Everything that a request may see or do follows from it."""
+"""A bearer JWT becomes a principal."""
 
-from dataclasses import dataclass
 from uuid import UUID
 
 from signet.core.errors import Rejected
+from signet.core.principal import Principal
 
 DEVELOPMENT_ISSUER = "signet-development"
 DEVELOPMENT_AUDIENCE = "signet-development"
@@ -14,13 +14,6 @@ MAX_SUBJECT_CHARACTERS = 200
 MAX_ROLES = 200
 MAX_ROLE_CHARACTERS = 63
 _REQUIRED_CLAIMS = ["exp", "sub", "iss", "aud", "tenant_id", "roles"]
-
-
-@dataclass(frozen=True, slots=True)
-class Principal:
-    tenant_id: UUID
-    subject: str
-    roles: tuple[str, ...]
 
 
 def check_development_secret(secret: str) -> str:

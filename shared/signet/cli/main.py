@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from signet.cli import contract, migrate, run, tenant
+from signet.cli import audit, contract, migrate, run, tenant
 from signet.cli.compile import compile_command
 from signet.cli.diff import diff_command
 from signet.cli.simulate import simulate_command
@@ -23,6 +23,7 @@ app = typer.Typer(
 app.add_typer(migrate.app, name="migrate")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(contract.app, name="contract")
+app.add_typer(audit.app, name="audit")
 app.command(name="compile")(compile_command)
 app.command(name="diff")(diff_command)
 app.command(name="simulate")(simulate_command)

@@ -143,9 +143,8 @@ def _show(scenario: Scenario, simulation: Simulation, show_steps: bool) -> None:
     if show_steps:
         for step in simulation.steps[:MAX_SHOWN_STEPS]:
             shown = f"  ({plain(step.shown)})" if step.shown else ""
-            write(
-                f"    {step.step.seq:4} {shorten(step.step.node)} [{step.step.node}] {step.outcome or 'waits'}{shown}"
-            )
+            node, outcome = step.step.node, step.outcome or "waits"
+            write(f"    {step.step.seq:4} {shorten(node)} [{node}] {outcome}{shown}")
     for asked in simulation.asked:
         write(f"    asked at {shorten(asked.node)}: {plain(asked.people)}")
     for waiting in simulation.waiting:

@@ -1,4 +1,4 @@
-"""What an audit row says, and how it is chained and sealed. `core/evidence.py` is the other half: checking."""
+"""What an audit row says, and how it is chained and sealed. `core/evidence.py` is the other half: checks."""
 
 import hashlib
 import json
@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import UUID
 
 from signet.core.canonical import canonical_bytes, hash_bytes
 from signet.core.evidence import AuditFinding, AuditRow, Seal, hash_seal, merkle_root
+from signet.core.personal import REFERENCE
 
 SALT_BYTES = 32
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -58,7 +59,7 @@ class AuditEntry:
     reason: str | None = None
     before: VersionMark | None = None
     after: VersionMark | None = None
-    # Of the changed fields, {"before": …, "after": …}; personal values only as `refer` makes them.
+    # Of the changed fields, {"before": …, "after": …}; personal values only as references.
     changes: Mapping[str, Any] = field(default_factory=dict)
     instance_id: UUID | None = None
     step_id: UUID | None = None
@@ -199,12 +200,7 @@ def commit(salt: bytes, value: Any) -> str:
     return hashlib.sha256(salt + canonical_bytes(value)).hexdigest()
 
 
-def refer(identifier: UUID, commitment: str) -> dict[str, str]:
-    """What stands in place of a personal value wherever it is hashed."""
-    return {"personal": str(identifier), "commitment": commitment}
-
-
-def _matches(pattern: re.Pattern[str], value: object) -> bool:
+def _is(value: object, pattern: re.Pattern[str]) -> TypeGuard[str]:
     return isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
@@ -214,8 +210,8 @@ def find_references(value: Any) -> Iterator[tuple[str, str]]:
     while waiting:
         item = waiting.pop()
         if isinstance(item, dict):
-            personal, commitment = item.get("personal"), item.get("commitment")
-            if len(item) == 2 and _matches(_ID, personal) and _matches(_HASH, commitment):
+            personal, commitment = item.get(REFERENCE), item.get("commitment")
+            if _is(personal, _ID) and _is(commitment, _HASH):
                 yield personal, commitment
             waiting += item.values()
         elif isinstance(item, list):

@@ -47,7 +47,7 @@ def find_blocks(graph: Graph, order: Sequence[str]) -> Blocks:
             blocks.stacks[node_id] = _close_block(graph, blocks, node_id, arriving, stacks)
         else:
             blocks.stacks[node_id] = _agree(blocks, ahead, node_id, arriving, stacks)
-    _find_open_splits(graph, blocks)
+    _check_splits(blocks)
     return blocks
 
 
@@ -192,7 +192,12 @@ def _check_every_branch_arrives(
         blocks.findings.append(find("JOIN_NEVER_SATISFIED", join, split=split, branch=first.target))
 
 
-def _find_open_splits(graph: Graph, blocks: Blocks) -> None:
-    for node in graph.nodes.values():
-        if node.type == "parallel_split" and node.id in blocks.stacks and node.id not in blocks.join_of:
-            blocks.findings.append(find("SPLIT_WITHOUT_JOIN", node.id))
+def _check_splits(blocks: Blocks) -> None:
+    for split in blocks.branch_count:
+        if split not in blocks.join_of:
+            blocks.findings.append(find("SPLIT_WITHOUT_JOIN", split))
+        if len(blocks.stacks[split]) == MAX_BLOCK_DEPTH:  # told once, not for each block further in
+            what, count = "parallel blocks inside each other", MAX_BLOCK_DEPTH + 1
+            blocks.findings.append(
+                find("LIMIT_EXCEEDED", split, what=what, count=count, limit=MAX_BLOCK_DEPTH)
+            )

@@ -1,4 +1,4 @@
-"""Is the audit trail what was written? Pure functions over rows; whatever a row holds, the answer is findings.
+"""Is the audit trail what was written? Whatever a row holds, the answer is findings and never an exception.
 
 Only Python's standard library is used here: an exported bundle carries this text as part of its verifier.
 

@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 from pydantic import Field as Constraint
 from pydantic import JsonValue
 
+from signet.core.strict import MAX_SAFE_INTEGER as MAX_SAFE_INTEGER
 from signet.core.strict import Label, Name, Strict
 
 MAX_FIELDS = 200
 MAX_ENUM_VALUES = 500
 MAX_TEXT_CHARACTERS = 100_000
 MAX_LIST_ITEMS = 1_000
-MAX_SAFE_INTEGER = 2**53 - 1
 # How many fast columns a document row has for fields marked `indexed` (design §3).
 FAST_COLUMNS = {"text": 4, "number": 4, "time": 2}
 

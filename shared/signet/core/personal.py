@@ -21,5 +21,8 @@ def resolve_personal(data: Mapping[str, Any], values: Mapping[str, Any]) -> dict
 
 def mask_variables(variables: Mapping[str, Any], personal_fields: Sequence[str]) -> dict[str, Any]:
     """Evidence names what was read; what a personal field said stays out of it."""
-    masked = {f"entity.{name}" for name in personal_fields}
-    return {name: "(personal)" if name in masked else value for name, value in variables.items()}
+    masked = {("entity", name) for name in personal_fields}
+    return {
+        name: "(personal)" if tuple(name.split(".")[:2]) in masked else value
+        for name, value in variables.items()
+    }

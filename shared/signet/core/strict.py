@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -11,6 +11,8 @@ from signet.core.findings import Finding, find
 
 MAX_DOCUMENT_CHARACTERS = 1_048_576
 MAX_MISTAKES = 200
+# Beyond it not every reader of JSON keeps an integer, and canonical JSON has no form for it.
+MAX_SAFE_INTEGER = 2**53 - 1
 MAX_SHOWN_KEY_CHARACTERS = 200
 
 
@@ -23,6 +25,7 @@ class Strict(BaseModel):
 T = TypeVar("T", bound=Strict)
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+_LONG_NUMBER = re.compile(r"\d{16}")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 Slug = Annotated[str, Field(pattern=rf"^{_SLUG.pattern}$")]
 Label = Annotated[str, Field(max_length=200)]
@@ -77,6 +80,9 @@ def read_strictly(model: type[T], document: Any) -> tuple[T | None, tuple[Findin
         return None, (find("DOCUMENT_NOT_JSON", "", reason=str(error)),)
     if len(text) > MAX_DOCUMENT_CHARACTERS:
         return None, (find("DOCUMENT_TOO_LARGE", "", limit=MAX_DOCUMENT_CHARACTERS),)
+    unsafe = tuple(_find_unsafe_integers(document)) if _LONG_NUMBER.search(text) else ()
+    if unsafe:
+        return None, unsafe[:MAX_MISTAKES]
     try:
         return model.model_validate_json(text), ()
     except ValidationError as error:
@@ -99,3 +105,16 @@ def _as_written(location: Sequence[str | int], document: Any) -> list[str]:
         elif isinstance(here, dict) and index == len(parts) - 1 and part != "[key]":
             written.append(part)  # what is missing
     return written
+
+
+def _find_unsafe_integers(document: Any) -> Iterator[Finding]:
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
+    while waiting:
+        path, here = waiting.pop()
+        if isinstance(here, dict):
+            waiting.extend(((*path, str(key)), value) for key, value in here.items())
+        elif isinstance(here, list | tuple):
+            waiting.extend(((*path, index), value) for index, value in enumerate(here))
+        elif isinstance(here, int) and abs(here) > MAX_SAFE_INTEGER:
+            place = point(path)
+            yield find("DOCUMENT_NUMBER_INVALID", place, where=f"At {place}", number=str(here))

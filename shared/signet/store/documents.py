@@ -1,14 +1,18 @@
 """Documents and what is written with them. Only `engine/documents` writes here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import orjson
+from psycopg.errors import UniqueViolation
 from psycopg.rows import class_row, dict_row
 
+from signet.core.errors import Transient
+from signet.core.evidence import AuditRow
+from signet.store.audit import append_rows
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -79,6 +83,20 @@ class WriteBatch:
     instances: list[Mapping[str, Any]] = field(default_factory=list)
     events: list[Mapping[str, Any]] = field(default_factory=list)
     rule_executions: list[Mapping[str, Any]] = field(default_factory=list)
+    audit: list[AuditRow] = field(default_factory=list)
+
+    @property
+    def is_edits_only(self) -> bool:
+        """What most mutations write: a new version of documents that are there."""
+        return bool(self.updated_documents) and not (
+            self.inserted_documents
+            or self.personal_values
+            or self.ended_requests
+            or self.requests
+            or self.cancelled_instances
+            or self.instances
+            or self.rule_executions
+        )
 
 
 def lock_and_read(
@@ -89,7 +107,6 @@ def lock_and_read(
     with connection.pipeline():
         if ids:
             connection.execute(_SQL.lock_documents, values)
-            connection.execute(_SQL.lock_instances, values)
         setting = connection.cursor(row_factory=class_row(Setting)).execute(_SQL.read_setting, values)
         documents = connection.cursor(row_factory=class_row(DocumentRow))
         if ids:
@@ -111,15 +128,26 @@ def take_keys(
     tenant_id: UUID,
     released: Sequence[Mapping[str, Any]],
     wanted: Sequence[Mapping[str, Any]],
-) -> set[tuple[UUID, str]]:
-    """The (document, field) pairs whose values could be taken."""
-    if released:
-        connection.execute(_SQL.release_keys, {"tenant_id": tenant_id, "rows": to_json(released)})
-    if not wanted:
-        return set()
-    with connection.cursor(row_factory=dict_row) as cursor:
+    *,
+    undo: bool,
+) -> dict[UUID, str]:
+    """Document → a field whose value another one holds; with `undo` nothing was then released or taken."""
+    with connection.pipeline():
+        if undo:
+            connection.execute(_SQL.begin_keys)
+        if released:
+            connection.execute(_SQL.release_keys, {"tenant_id": tenant_id, "rows": to_json(released)})
+        cursor = connection.cursor(row_factory=dict_row)
         cursor.execute(_SQL.take_keys, {"tenant_id": tenant_id, "rows": to_json(wanted)})
-        return {(row["document_id"], row["field"]) for row in cursor.fetchall()}
+        taken = {(row["document_id"], row["field"]) for row in cursor.fetchall()}
+    lost = {
+        key["document_id"]: key["field"]
+        for key in wanted
+        if (key["document_id"], key["field"]) not in taken
+    }
+    if lost and undo:
+        connection.execute(_SQL.undo_keys)
+    return lost
 
 
 def write_batch(
@@ -133,6 +161,15 @@ def write_batch(
 ) -> None:
     """All rows in one round trip, in the order that foreign keys ask for."""
     fixed = {"tenant_id": tenant_id, "now": now, "actor_id": actor_id, "trace_id": trace_id}
+    if batch.is_edits_only:
+        rows = {
+            "documents": to_json(batch.updated_documents),
+            "versions": to_json(batch.versions),
+            "audit": to_json([asdict(row) for row in batch.audit]),
+            "events": to_json(batch.events),
+        }
+        connection.execute(_SQL.write_edits, {**fixed, **rows})
+        return
     statements = [
         (_SQL.insert_documents, batch.inserted_documents),
         (_SQL.update_documents, batch.updated_documents),
@@ -145,10 +182,17 @@ def write_batch(
         (_SQL.insert_events, batch.events),
         (_SQL.insert_rule_executions, batch.rule_executions),
     ]
-    with connection.pipeline():
-        for statement, rows in statements:
-            if rows:
-                connection.execute(statement, {**fixed, "rows": to_json(rows)})
+    try:
+        with connection.pipeline():
+            for statement, rows in statements:
+                if rows:
+                    connection.execute(statement, {**fixed, "rows": to_json(rows)})
+            append_rows(connection, batch.audit)
+    except UniqueViolation as error:
+        # An id that somebody gave is taken since we looked: whoever looks again finds it.
+        raise Transient(
+            "DATABASE_CONTENDED", "another transaction was in the way; nothing was changed"
+        ) from error
 
 
 def to_json(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -41,7 +41,15 @@ def resolve_wait(world: World, node: WorkflowNode, wait: SimulatedWait) -> Decis
         return None
     if node.type.name == "approval" and answer not in node.ways:
         return None  # an approval that never expires was told to
-    return conclude(world.workflow, node, answer, world.env(), {"scripted": answer})
+    saved = _save_response(world, node) if answer == "delivered" else {}
+    env = {**world.env(), "context": {**world.projection.context, **saved}}
+    return conclude(world.workflow, node, answer, env, {"scripted": answer}, saved)
+
+
+def _save_response(world: World, node: WorkflowNode) -> dict[str, Any]:
+    if not node.config["save_as"]:
+        return {}
+    return {node.config["save_as"]: world.script.outputs.get(node.config["endpoint"])}
 
 
 def scripted(answers: Mapping[str, Any], node_id: str) -> Any:

@@ -150,7 +150,9 @@ def _make_amendment(
         event_payload={"birth": "amended"},
         partner=original,
     )
-    original.event_payload = {"amended_by": str(amended.document_id), "diff": diff_data(facts.data, data)}
+    diff = diff_data(facts.data, data)
+    hidden = {name: "(personal)" for name in facts.contract.personal_fields if name in diff}
+    original.event_payload = {"amended_by": str(amended.document_id), "diff": {**diff, **hidden}}
     return amended
 
 

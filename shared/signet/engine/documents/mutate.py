@@ -1,6 +1,7 @@
 """`mutate()`: the one write path to documents. One transaction, few round trips, whole or not at all."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Literal
 from uuid import UUID
 
@@ -10,11 +11,12 @@ from signet.core.personal import resolve_personal
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.deciding import decide_operation
 from signet.engine.documents.facts import Change, Facts
+from signet.engine.documents.intake import check_batch, check_operation, check_size
 from signet.engine.documents.operations import Applied, Author, Create, Operation, Outcome
-from signet.engine.documents.rows import MAX_SNAPSHOT_BYTES, RowMaker, list_keys
+from signet.engine.documents.repetition import NothingDone, apply_once, check_key, hash_request
+from signet.engine.documents.rows import RowMaker, list_keys
 from signet.engine.documents.rules import RuleBook, apply_after_rules, apply_before_rules
 from signet.ids import make_id
-from signet.store.audit import append_rows
 from signet.store.database import Connection, Database
 from signet.store.documents import (
     DocumentRow,
@@ -26,7 +28,6 @@ from signet.store.documents import (
     write_batch,
 )
 
-MAX_BATCH = 1_000
 Mode = Literal["all", "each"]
 
 
@@ -38,26 +39,42 @@ class Documents:
         self._contracts = ContractCache()
         self._rules = RuleBook()
 
-    def mutate(self, author: Author, operation: Operation) -> Applied:
+    def mutate(
+        self, author: Author, operation: Operation, *, idempotency_key: str | None = None
+    ) -> Applied:
         """One operation of a person, in a transaction of its own. Raises what rejects it."""
-        outcome = self.mutate_many(author, [operation])[0]
+        outcome = self.mutate_many(author, [operation], idempotency_key=idempotency_key)[0]
         if isinstance(outcome, Rejected):
             raise outcome
         return outcome
 
     def mutate_many(
-        self, author: Author, operations: Sequence[Operation], mode: Mode = "all"
+        self,
+        author: Author,
+        operations: Sequence[Operation],
+        mode: Mode = "all",
+        *,
+        idempotency_key: str | None = None,
     ) -> list[Outcome]:
         """`all`: one rejection and nothing is written; `each`: what can be done is done."""
-        with self._database.transaction(author.principal.tenant_id) as connection:
-            return self.apply(connection, author, operations, mode)
+        tenant_id = author.principal.tenant_id
+        if idempotency_key is None:
+            with self._database.transaction(tenant_id) as connection:
+                return self.apply(connection, author, operations, mode)
+        key, request_hash = check_key(idempotency_key), hash_request(author, operations, mode)
+        try:
+            with self._database.transaction(tenant_id) as connection:
+                act = partial(self.apply, connection, author, operations, mode)
+                return apply_once(connection, tenant_id, key, request_hash, act)
+        except NothingDone as rejected:
+            return rejected.outcomes
 
     def apply(
         self, connection: Connection, author: Author, operations: Sequence[Operation], mode: Mode = "all"
     ) -> list[Outcome]:
         """Inside the caller's transaction, as the engine's waves do."""
-        _check_batch(operations)
-        ids = sorted({operation.id for operation in operations if not isinstance(operation, Create)})
+        check_batch(operations)
+        ids = sorted(operation.id for operation in operations if operation.id is not None)
         rows, setting = lock_and_read(connection, author.principal.tenant_id, ids, author.principal.roles)
         if setting is None:
             raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
@@ -89,7 +106,12 @@ class _Work:
         self._workflows: dict[str, WorkflowOfType | None] = {}
 
     def decide(self, operation: Operation) -> Change | Rejected:
-        row = None if isinstance(operation, Create) else self._rows.get(operation.id)
+        rejected = check_operation(operation)
+        if rejected is not None:
+            return rejected
+        row = self._rows.get(operation.id) if operation.id else None
+        if isinstance(operation, Create) and row is not None:
+            return Rejected("DOCUMENT_EXISTS", f"there is a document {operation.id} already")
         contract = self._find_contract(operation, row)
         if contract is None:
             return _unknown(operation)
@@ -102,7 +124,10 @@ class _Work:
             return _unknown(operation)
         rules = self._rules.read(self._connection, self._author.principal.tenant_id, contract, self._setting)
         return (
-            apply_before_rules(rules, facts, decided) or apply_after_rules(rules, facts, decided) or decided
+            apply_before_rules(rules, facts, decided)
+            or apply_after_rules(rules, facts, decided)
+            or check_size(decided)
+            or decided
         )
 
     def _find_contract(self, operation: Operation, row: DocumentRow | None) -> LoadedContract | None:
@@ -127,7 +152,7 @@ class _Work:
         return self._workflows[entity_type]
 
     def write(self, decided: Sequence[Change | Rejected], mode: Mode) -> list[Outcome]:
-        decided = self._take_keys(decided)
+        decided = self._take_keys(decided, mode)
         if mode == "all" and (rejected := next((d for d in decided if isinstance(d, Rejected)), None)):
             raise rejected  # keys were taken: only a rollback gives them back
         changes = [change for change in decided if isinstance(change, Change)]
@@ -135,47 +160,33 @@ class _Work:
         rows = RowMaker(self._author, self._setting, workflows, make_id)
         for change in changes:
             rows.add(change)
-        if any(len(version["snapshot"]) > MAX_SNAPSHOT_BYTES for version in rows.batch.versions):
-            raise Rejected("DOCUMENT_TOO_LARGE", f"a document has at most {MAX_SNAPSHOT_BYTES} bytes")
-        with self._connection.pipeline():
-            write_batch(
-                self._connection,
-                self._author.principal.tenant_id,
-                rows.batch,
-                now=self._setting.now,
-                actor_id=self._author.principal.subject,
-                trace_id=self._author.trace_id,
-            )
-            append_rows(self._connection, rows.audit)
+        write_batch(
+            self._connection,
+            self._author.principal.tenant_id,
+            rows.batch,
+            now=self._setting.now,
+            actor_id=self._author.principal.subject,
+            trace_id=self._author.trace_id,
+        )
         return [_to_outcome(one) for one in decided]
 
-    def _take_keys(self, decided: Sequence[Change | Rejected]) -> list[Change | Rejected]:
-        changes = [change for change in decided if isinstance(change, Change)]
-        released, wanted = list_keys(changes)
-        if not released and not wanted:
-            return list(decided)
-        taken = take_keys(self._connection, self._author.principal.tenant_id, released, wanted)
-        lost = {
-            key["document_id"]: key["field"]
-            for key in wanted
-            if (key["document_id"], key["field"]) not in taken
-        }
-        return [
-            _key_taken(one, lost[one.document_id])
-            if isinstance(one, Change) and one.document_id in lost
-            else one
-            for one in decided
-        ]
-
-
-def _check_batch(operations: Sequence[Operation]) -> None:
-    if len(operations) > MAX_BATCH:
-        raise Rejected(
-            "BATCH_TOO_LARGE", f"a batch has at most {MAX_BATCH} operations, not {len(operations)}"
-        )
-    ids = [operation.id for operation in operations if operation.id is not None]
-    if len(set(ids)) != len(ids):
-        raise Rejected("DOCUMENT_TWICE_IN_BATCH", "a batch may name a document only once")
+    def _take_keys(self, decided: Sequence[Change | Rejected], mode: Mode) -> list[Change | Rejected]:
+        """With `each`, until all that are left got theirs: who is rejected keeps the keys that it has."""
+        left = list(decided)
+        while True:
+            released, wanted = list_keys([change for change in left if isinstance(change, Change)])
+            if not released and not wanted:
+                return left
+            tenant_id = self._author.principal.tenant_id
+            lost = take_keys(self._connection, tenant_id, released, wanted, undo=mode == "each")
+            left = [
+                _key_taken(one, lost[one.document_id])
+                if isinstance(one, Change) and one.document_id in lost
+                else one
+                for one in left
+            ]
+            if mode == "all" or not lost:
+                return left
 
 
 def _unknown(operation: Operation) -> Rejected:

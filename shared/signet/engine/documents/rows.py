@@ -8,7 +8,6 @@ from uuid import UUID
 from signet.core.audit import SALT_BYTES, AuditEntry, Head, Transaction, VersionMark, chain, commit
 from signet.core.canonical import canonical_bytes, hash_bytes
 from signet.core.contract import AMENDED
-from signet.core.evidence import AuditRow
 from signet.core.fast_fields import FAST_COLUMNS, read_fast_values
 from signet.core.idempotency import event_key, step_key
 from signet.core.personal import is_reference, make_reference
@@ -20,7 +19,6 @@ from signet.engine.documents.operations import Author
 from signet.ids import created_at_of
 from signet.store.documents import Setting, WorkflowOfType, WriteBatch
 
-MAX_SNAPSHOT_BYTES = 1_048_576
 MakeId = Callable[[], UUID]
 
 
@@ -35,7 +33,6 @@ class RowMaker:
         self._workflows = workflows
         self._make_id = make_id
         self.batch = WriteBatch()
-        self.audit: list[AuditRow] = []
 
     def add(self, change: Change) -> None:
         if change.partner is not None:
@@ -254,7 +251,7 @@ class RowMaker:
             trace_id=author.trace_id,
             detail=_detail(change),
         )
-        self.audit.append(chain(head, entry, transaction))
+        self.batch.audit.append(chain(head, entry, transaction))
 
 
 def _detail(change: Change) -> dict[str, Any]:

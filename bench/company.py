@@ -1,0 +1,91 @@
+"""Tenants with a published contract and one-kilobyte documents, on a durable server of the bench's own."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from signet.authoring.files import read_document
+from signet.core.principal import Principal
+from signet.core.tenancy import TenantFile
+from signet.engine.definitions import Definitions
+from signet.engine.documents.mutate import Documents
+from signet.engine.documents.operations import Applied, Author, Create, Operation
+from signet.engine.tenants import install_tenant
+from signet.local.postgres import running_postgres
+from signet.store.database import Database, PoolSettings
+from signet.store.migrations import migrate_up, read_migrations
+from signet.store.server import act_as, create_database, use_database
+from signet.wiring import MIGRATIONS_FOLDER
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+FILLER = "x" * 700
+
+
+@dataclass(frozen=True)
+class BenchTenant:
+    tenant_id: UUID
+    document_ids: Sequence[UUID]
+
+    def author(self) -> Author:
+        return Author(Principal(self.tenant_id, "bench", ("admin",)), via="bench")
+
+
+@contextmanager
+def durable_server() -> Iterator[str]:
+    """The owner's URL of a migrated database with durable settings."""
+    with tempfile.TemporaryDirectory(prefix="signet-bench-") as folder:
+        Path(folder).chmod(0o711)
+        with running_postgres(Path(folder)) as server:
+            create_database(server.url, "bench")
+            url = use_database(server.url, "bench")
+            migrate_up(url, read_migrations(MIGRATIONS_FOLDER), say=lambda _: None)
+            yield url
+
+
+def open_database(url: str, size: int) -> Database:
+    return Database(act_as(url, "signet_api"), PoolSettings(size=size, idle_count=size))
+
+
+def make_tenants(database: Database, document_counts: Sequence[int]) -> list[BenchTenant]:
+    """One tenant for each count."""
+    contract, _ = read_document(EXAMPLES / "invoice" / "contract.yaml")
+    definitions, documents = Definitions(database), Documents(database)
+    tenants = []
+    for number, count in enumerate(document_counts):
+        tenant = TenantFile.model_validate(
+            {
+                "tenant_id": UUID(int=(0x7 << 76) | (0b10 << 62) | number + 1),
+                "name": f"bench {number}",
+                "roles": [{"role": "admin", "permissions": ["*:*"]}],
+            }
+        )
+        install_tenant(database, tenant)
+        author = Author(Principal(tenant.tenant_id, "bench", ("admin",)), via="bench")
+        definitions.save_contract(author.principal, contract)
+        definitions.publish_contract(author.principal, "invoice", 1)
+        tenants.append(BenchTenant(tenant.tenant_id, _create(documents, author, count)))
+    return tenants
+
+
+def _create(documents: Documents, author: Author, count: int) -> list[UUID]:
+    ids: list[UUID] = []
+    for begin in range(0, count, 500):
+        operations: list[Operation] = [
+            Create(
+                "invoice",
+                {
+                    "number": f"R-{number}",
+                    "vendor_id": "V-1",
+                    "invoice_date": "2026-01-01",
+                    "grand_total": 1,
+                    "lines": [{"description": FILLER[:500], "quantity": 1, "unit_price": 1}],
+                },
+            )
+            for number in range(begin, min(begin + 500, count))
+        ]
+        outcomes = documents.mutate_many(author, operations)
+        ids += [outcome.document_id for outcome in outcomes if isinstance(outcome, Applied)]
+    return ids

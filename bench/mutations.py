@@ -1,0 +1,192 @@
+"""Mutates per second beside pgbench writing the same rows, on one durable server in one run."""
+
+import os
+import random
+import re
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import psycopg
+
+from bench.company import BenchTenant, durable_server, make_tenants, open_database
+from signet.engine.documents.mutate import Documents
+from signet.engine.documents.operations import Operation, Update
+from signet.local.postgres_place import find_programs
+from signet.store.database import Database
+from signet.store.server import act_as, describe_url
+
+SECONDS = 6.0
+CONNECTIONS = 4
+MANY_TENANTS = 20
+DOCUMENTS = 2_000
+BATCH = 100
+
+# The rows of one update, one statement each, and nothing else: no lock, no read, no check, no hash.
+SCRIPT = """\\set n random(1, {count})
+BEGIN;
+SELECT set_config('signet.tenant_id', t, true), set_config('bench.id', d, true) FROM bench_ids WHERE n = :n;
+UPDATE documents SET version = version + 1, data = data || '{{"tax_total": 5}}', updated_at = now()
+  WHERE tenant_id = current_tenant_id() AND id = current_setting('bench.id')::uuid;
+INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, created_at)
+  VALUES (current_tenant_id(), current_setting('bench.id')::uuid, nextval('bench_version'), gen_random_uuid(),
+          repeat('x', 1000), repeat('0', 64), 'bench', now());
+INSERT INTO audit_log (tenant_id, id, subject_type, subject_id, seq, previous_hash, hash, content, action,
+                       actor_id, created_at, epoch, xid)
+  VALUES (current_tenant_id(), gen_random_uuid(), 'document', current_setting('bench.id'),
+          nextval('bench_version'), repeat('0', 64), repeat('0', 64), repeat('x', 600), 'update', 'bench', now(),
+          1, pg_current_xact_id());
+INSERT INTO workflow_outbox_receipts VALUES (current_tenant_id(), current_setting('bench.id')::uuid, 'events',
+          sha256(gen_random_uuid()::text::bytea), now());
+INSERT INTO workflow_events_outbox (tenant_id, created_at, id, instance_id, entity_version, event_type,
+                                    payload_json, event_idempotency_key, due_at)
+  VALUES (current_tenant_id(), now(), gen_random_uuid(), current_setting('bench.id')::uuid, 1, 'mutation',
+          '{{"action": "update"}}', sha256(gen_random_uuid()::text::bytea), now());
+COMMIT;
+"""
+
+
+def measure(seconds: float = SECONDS) -> list[str]:
+    with durable_server() as url:
+        database = open_database(url, CONNECTIONS)
+        hot, *tenants = make_tenants(database, [DOCUMENTS, *[DOCUMENTS // MANY_TENANTS] * MANY_TENANTS])
+        lines = [_describe_one(url, database, hot)]
+        pgbench = {
+            name: _run_pgbench(url, chosen, seconds) for name, chosen in [("one", [hot]), ("many", tenants)]
+        }
+        for name, chosen in [("one", [hot]), ("many", tenants)]:
+            single = _run_single(database, chosen, seconds)
+            ratio = single / pgbench[name]
+            lines.append(
+                f"{name:4} tenant(s): pgbench {pgbench[name]:7.0f}/s   mutate() {single:7.0f}/s"
+                f"   ratio {ratio:.2f}   goal ≥ 0.40"
+            )
+        alone = _run_single(database, [hot], seconds, threads=1)
+        batch = _run_batches(database, hot, seconds)
+        lines.append(
+            f"one connection: mutate() {alone:7.0f}/s   mutate_many of {BATCH} {batch:7.0f}/s"
+            f"   ratio {batch / alone:.1f}   goal ≥ 5"
+        )
+        database.close()
+    return lines
+
+
+def _run_single(
+    database: Database, tenants: Sequence[BenchTenant], seconds: float, threads: int = CONNECTIONS
+) -> float:
+    """Threads that update documents one at a time; each keeps to documents of its own."""
+    counts = [0] * threads
+    versions = {
+        key: version for tenant in tenants for key, version in _read_versions(database, tenant).items()
+    }
+    end = time.perf_counter() + seconds
+
+    def work(index: int) -> None:
+        documents, choose = Documents(database), random.Random(index)
+        while time.perf_counter() < end:
+            tenant = choose.choice(tenants)
+            document_id = choose.choice(tenant.document_ids[index::threads])
+            operation = Update(
+                document_id, versions[str(document_id)], {"tax_total": choose.randrange(1_000)}
+            )
+            versions[str(document_id)] = documents.mutate(tenant.author(), operation).version
+            counts[index] += 1
+
+    workers = [threading.Thread(target=work, args=(index,)) for index in range(threads)]
+    begin = time.perf_counter()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return sum(counts) / (time.perf_counter() - begin)
+
+
+def _run_batches(database: Database, tenant: BenchTenant, seconds: float) -> float:
+    documents, author, done = Documents(database), tenant.author(), 0
+    versions = _read_versions(database, tenant)
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < seconds:
+        ids = random.sample(list(tenant.document_ids), BATCH)
+        operations: list[Operation] = [Update(i, versions[str(i)], {"tax_total": done % 1_000}) for i in ids]
+        documents.mutate_many(author, operations)
+        for document_id in ids:
+            versions[str(document_id)] += 1
+        done += BATCH
+    return done / (time.perf_counter() - begin)
+
+
+def _read_versions(database: Database, tenant: BenchTenant) -> dict[str, int]:
+    with database.transaction(tenant.tenant_id) as connection:
+        rows = connection.execute("SELECT id::text, version FROM documents").fetchall()
+    return {str(row[0]): int(str(row[1])) for row in rows}
+
+
+def _run_pgbench(url: str, tenants: Sequence[BenchTenant], seconds: float) -> float:
+    pairs = [(str(tenant.tenant_id), str(i)) for tenant in tenants for i in tenant.document_ids]
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute("DROP TABLE IF EXISTS bench_ids")
+        admin.execute("CREATE TABLE bench_ids (n integer PRIMARY KEY, t text, d text)")
+        admin.execute("CREATE SEQUENCE IF NOT EXISTS bench_version START 1000000")
+        with admin.cursor() as cursor:
+            rows = [(n, *pair) for n, pair in enumerate(pairs, start=1)]
+            cursor.executemany("INSERT INTO bench_ids VALUES (%s, %s, %s)", rows)
+        admin.execute("GRANT SELECT ON bench_ids TO signet_api")
+        admin.execute("GRANT USAGE ON SEQUENCE bench_version TO signet_api")
+        admin.execute("VACUUM ANALYZE")
+    parts = describe_url(act_as(url, "signet_api"))
+    environment = {**os.environ, "PGPASSWORD": parts.get("password", ""), "PGOPTIONS": parts["options"]}
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "update.sql"
+        script.write_text(SCRIPT.format(count=len(pairs)), encoding="utf-8")
+        command = [
+            str(find_programs(major=18) / "bin" / "pgbench"),
+            *("-n", "-f", str(script), "-c", str(CONNECTIONS), "-j", "2", "-T", str(max(1, round(seconds)))),
+            *(
+                "-M",
+                "prepared",
+                "-h",
+                parts["host"],
+                "-p",
+                parts["port"],
+                "-U",
+                parts["user"],
+                parts["dbname"],
+            ),
+        ]
+        completed = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False, timeout=seconds + 60
+        )
+    found = re.search(r"tps = ([0-9.]+)", completed.stdout)
+    if found is None:
+        raise RuntimeError(f"pgbench did not run: {completed.stderr}")
+    return float(found[1])
+
+
+def _describe_one(url: str, database: Database, tenant: BenchTenant) -> str:
+    """What one update costs: counted on the wire and in the log of the server."""
+    documents, document_id = Documents(database), tenant.document_ids[0]
+    documents.mutate(tenant.author(), Update(document_id, 1, {"tax_total": 1}))
+    with tempfile.TemporaryFile() as trace, psycopg.connect(url, autocommit=True) as admin:
+        with database.tenantless_transaction():
+            pass
+        before = _read_wal(admin)
+        with database.transaction(tenant.tenant_id) as connection:
+            connection.pgconn.trace(trace.fileno())
+            documents.apply(connection, tenant.author(), [Update(document_id, 2, {"tax_total": 2})])
+            connection.pgconn.untrace()
+        wal = _read_wal(admin) - before
+        trace.seek(0)
+        messages = [line.split(b"\t")[2:4] for line in trace.read().splitlines()]
+    statements = sum(1 for m in messages if len(m) > 1 and m[1].startswith((b"Parse", b"Query")))
+    syncs = sum(1 for m in messages if len(m) > 1 and m[1].startswith((b"Sync", b"Query")))
+    return (
+        f"one update: {statements} statements, {syncs + 2} round trips (2 for BEGIN, COMMIT), {wal} bytes WAL"
+    )
+
+
+def _read_wal(admin: psycopg.Connection[tuple[object, ...]]) -> int:
+    row = admin.execute("SELECT pg_current_wal_lsn() - '0/0'").fetchone()
+    return int(str(row[0])) if row else 0

@@ -1,0 +1,66 @@
+"""Erasing personal values: gone from the database, and every hash still holds."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from uuid import UUID
+
+from signet.core.audit import AuditEntry, chain_all
+from signet.core.errors import Rejected
+from signet.core.evidence import DOCUMENT
+from signet.ids import make_id
+from signet.store.audit import append_rows, read_heads, read_transaction
+from signet.store.database import Database
+from signet.store.personal import erase_values, lock_document
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """Which values went; none, when they had gone before."""
+
+    ids: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
+def erase_personal(
+    database: Database,
+    tenant_id: UUID,
+    document_id: UUID,
+    *,
+    fields: Collection[str] | None = None,
+    actor_id: str,
+    on_behalf_of: str | None = None,
+    via: str,
+    reason: str,
+    trace_id: str | None = None,
+) -> Erasure:
+    """The personal values of all versions of a document, or those of some of its fields.
+
+    Values and salts become NULL; snapshots, audit and evidence keep reference and commitment. Amendments are
+    documents of their own. Disk pages and backups forget with vacuum and their own retention.
+    """
+    with database.transaction(tenant_id) as connection:
+        if not lock_document(connection, tenant_id, document_id):
+            raise Rejected("DOCUMENT_NOT_FOUND", f"There is no document {document_id}.")
+        erased = erase_values(connection, tenant_id, document_id, fields)
+        erasure = Erasure(
+            tuple(value.id for value in erased), tuple(sorted({value.field for value in erased}))
+        )
+        if not erased:
+            return erasure
+        entry = AuditEntry(
+            id=make_id(),
+            tenant_id=tenant_id,
+            subject_type=DOCUMENT,
+            subject_id=str(document_id),
+            action="erase_personal",
+            actor_id=actor_id,
+            on_behalf_of=on_behalf_of,
+            via=via,
+            at=erased[0].erased_at,
+            reason=reason,
+            trace_id=trace_id,
+            detail={"erased": [{"personal": value.id, "field": value.field} for value in erased]},
+        )
+        heads = read_heads(connection, tenant_id, [entry.subject])
+        append_rows(connection, chain_all(heads, [entry], read_transaction(connection)))
+    return erasure

@@ -1,0 +1,73 @@
+-- name: read_transaction
+-- The epoch is read from its table and not through a function, so that a new epoch waits for whoever read the old.
+SELECT (SELECT max(epoch) FROM audit_epochs) AS epoch, pg_current_xact_id()::text AS xid
+
+-- name: read_heads
+-- Under the subjects' locks, in a later statement than the one that took them.
+SELECT s.subject_type, s.subject_id, head.seq, head.hash
+FROM unnest(%(subject_types)s::text[], %(subject_ids)s::text[]) AS s (subject_type, subject_id)
+CROSS JOIN LATERAL (
+    SELECT a.seq, a.hash FROM audit_log a
+    WHERE a.tenant_id = %(tenant_id)s AND a.subject_type = s.subject_type AND a.subject_id = s.subject_id
+      AND a.seq IS NOT NULL
+    ORDER BY a.seq DESC LIMIT 1
+) AS head
+
+-- name: lock_administration
+SELECT FROM tenants WHERE tenant_id = %(tenant_id)s FOR NO KEY UPDATE
+
+-- name: append_rows
+INSERT INTO audit_log (tenant_id, id, subject_type, subject_id, seq, previous_hash, hash, content, action, actor_id,
+                       created_at, epoch, xid)
+SELECT tenant_id, id, subject_type, subject_id, seq, previous_hash, hash, content, action, actor_id, created_at,
+       epoch, xid
+FROM unnest(
+    %(tenant_ids)s::uuid[], %(ids)s::uuid[], %(subject_types)s::text[], %(subject_ids)s::text[],
+    %(seqs)s::bigint[], %(previous_hashes)s::text[], %(hashes)s::text[], %(contents)s::text[], %(actions)s::text[],
+    %(actor_ids)s::text[], %(times)s::timestamptz[], %(epochs)s::integer[], %(xids)s::xid8[]
+) AS row (tenant_id, id, subject_type, subject_id, seq, previous_hash, hash, content, action, actor_id, created_at,
+          epoch, xid)
+
+-- name: read_horizon
+-- Every transaction below xmin has ended: a later statement sees all that it wrote.
+SELECT (SELECT max(epoch) FROM audit_epochs) AS epoch, pg_snapshot_xmin(pg_current_snapshot())::text AS xmin,
+       now() AS now
+
+-- name: find_first_position
+SELECT epoch, xid::text FROM audit_log
+WHERE tenant_id = %(tenant_id)s AND (epoch, xid) >= (%(epoch)s, %(xid)s::xid8)
+ORDER BY epoch, xid LIMIT 1
+
+-- name: list_hashes
+SELECT id::text, xid::text, hash FROM audit_log
+WHERE tenant_id = %(tenant_id)s AND epoch = %(epoch)s AND xid >= %(from_xid)s::xid8 AND xid < %(to_xid)s::xid8
+ORDER BY xid, id
+LIMIT %(limit)s
+
+-- name: find_last_seal
+SELECT tenant_id::text, sequence, epoch, from_xid::text, to_xid::text, row_count, merkle_root, previous_seal,
+       concat(to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+              CASE WHEN created_at < '0001-01-01 00:00:00Z' THEN ' BC' END) AS created_at, seal
+FROM audit_seals
+WHERE tenant_id = %(tenant_id)s
+ORDER BY sequence DESC LIMIT 1
+
+-- name: insert_seal
+-- Another sealer may have been first; then its seal stands.
+INSERT INTO audit_seals (tenant_id, sequence, epoch, from_xid, to_xid, row_count, merkle_root, previous_seal, seal,
+                         created_at)
+VALUES (%(tenant_id)s, %(sequence)s, %(epoch)s, %(from_xid)s::xid8, %(to_xid)s::xid8, %(row_count)s,
+        %(merkle_root)s, %(previous_seal)s, %(seal)s, %(created_at)s::timestamptz)
+ON CONFLICT (tenant_id, sequence) DO NOTHING
+
+-- name: act_as_owner
+SET LOCAL ROLE signet_owner
+
+-- name: lock_epochs
+-- Waits for every transaction that read the old epoch, and makes the next ones read the new.
+LOCK TABLE audit_epochs IN ACCESS EXCLUSIVE MODE
+
+-- name: begin_epoch
+INSERT INTO audit_epochs (epoch, reason)
+SELECT max(epoch) + 1, %(reason)s FROM audit_epochs
+RETURNING epoch

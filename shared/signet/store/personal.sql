@@ -1,0 +1,13 @@
+-- name: lock_document
+SELECT FROM documents WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s FOR NO KEY UPDATE
+
+-- name: erase_values
+UPDATE personal_values
+SET salt = NULL, value = NULL, erased_at = now()
+WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND erased_at IS NULL
+  AND (%(fields)s::text[] IS NULL OR field = ANY (%(fields)s::text[]))
+RETURNING id::text, field, erased_at
+
+-- name: read_values
+SELECT id::text, salt, value::text FROM personal_values
+WHERE tenant_id = %(tenant_id)s AND id = ANY (%(ids)s::uuid[])
