@@ -32,7 +32,7 @@ check: lint types architecture .venv/installed-dev  ## Lint, types, import rule,
 	$(BIN)/coverage report --fail-under=100
 
 bench: .venv/installed-dev  ## Print the measured figures beside their references
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(ARGS)
 
 schema: .venv/installed-dev  ## Rewrite migrations/schema.sql from a fresh migrate
 	$(BIN)/python -m tests.migrations.write_schema
@@ -50,6 +50,7 @@ clean:  ## Remove what the targets made (also the local database)
 
 .venv/installer: requirements/installer.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"Signet needs Python 3.11 or newer; this is {v[0]}.{v[1]}. Name another with PYTHON=.")'
+	@test -w . || { echo "$(CURDIR) must be writable for $$(id -un): .venv and .signet are made in it." >&2; exit 1; }
 	@echo "Installing into .venv (once)"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/installer.txt
@@ -57,7 +58,7 @@ clean:  ## Remove what the targets made (also the local database)
 
 # uv is fast; where it cannot reach an index that pip is configured for, pip does the same work.
 define install
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r $(1) \
+	@$(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python --compile-bytecode --require-hashes -r $(1) 2>/dev/null \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1)
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --offline -e .
 endef

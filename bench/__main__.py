@@ -1,13 +1,23 @@
-"""`make bench`: every measured figure beside its reference or goal, in one run."""
+"""`make bench`: every measured figure beside its reference or goal, in one run. Names choose some of them."""
 
-from bench import cold_import
+import sys
+
+from bench import cold_import, compiler, expressions, mutations
+
+MEASURES = {
+    "import": ("Cold import of the API handler", cold_import.measure),
+    "expressions": ("Expressions", expressions.measure),
+    "compiler": ("Compiler and simulator", compiler.measure),
+    "mutations": ("Documents", mutations.measure),
+}
 
 
 def main() -> None:
-    for title, measure in [("Cold import of the API handler", cold_import.measure)]:
+    for name in sys.argv[1:] or MEASURES:
+        title, measure = MEASURES[name]
         print(f"\n{title}")
         for line in measure():
-            print(f"  {line}")
+            print(f"  {line}", flush=True)
 
 
 if __name__ == "__main__":

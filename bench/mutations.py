@@ -37,8 +37,8 @@ INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, ha
 INSERT INTO audit_log (tenant_id, id, subject_type, subject_id, seq, previous_hash, hash, content, action,
                        actor_id, created_at, epoch, xid)
   VALUES (current_tenant_id(), gen_random_uuid(), 'document', current_setting('bench.id'),
-          nextval('bench_version'), repeat('0', 64), repeat('0', 64), repeat('x', 600), 'update', 'bench', now(),
-          1, pg_current_xact_id());
+          nextval('bench_version'), repeat('0', 64), repeat('0', 64), repeat('x', 600), 'update', 'bench',
+          now(), 1, pg_current_xact_id());
 INSERT INTO workflow_outbox_receipts VALUES (current_tenant_id(), current_setting('bench.id')::uuid, 'events',
           sha256(gen_random_uuid()::text::bytea), now());
 INSERT INTO workflow_events_outbox (tenant_id, created_at, id, instance_id, entity_version, event_type,

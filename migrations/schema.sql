@@ -305,6 +305,20 @@ ALTER TABLE ONLY public.documents FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents OWNER TO signet_owner;
 
+CREATE TABLE public.idempotency_keys (
+    tenant_id uuid NOT NULL,
+    key text NOT NULL,
+    request_hash text NOT NULL,
+    outcome jsonb,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT idempotency_keys_key_check CHECK (((key <> ''::text) AND (char_length(key) <= 255))),
+    CONSTRAINT idempotency_keys_request_hash_check CHECK ((request_hash ~ '^[0-9a-f]{64}$'::text))
+);
+
+ALTER TABLE ONLY public.idempotency_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.idempotency_keys OWNER TO signet_owner;
+
 CREATE TABLE public.member_roles (
     tenant_id uuid NOT NULL,
     user_id text NOT NULL,
@@ -735,6 +749,9 @@ ALTER TABLE ONLY public.document_versions
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_pkey PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
+
 ALTER TABLE ONLY public.member_roles
     ADD CONSTRAINT member_roles_pkey PRIMARY KEY (tenant_id, user_id, role);
 
@@ -826,6 +843,8 @@ CREATE INDEX documents_by_t4 ON public.documents USING btree (tenant_id, entity_
 
 CREATE INDEX documents_by_type ON public.documents USING btree (tenant_id, entity_type, id) WHERE (deleted_at IS NULL);
 
+CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
+
 CREATE INDEX member_roles_by_role ON public.member_roles USING btree (tenant_id, role, user_id);
 
 CREATE INDEX org_chart_by_manager ON public.org_chart USING btree (tenant_id, manager_id);
@@ -912,6 +931,8 @@ CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_seals FOR E
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.document_versions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_change BEFORE UPDATE ON public.idempotency_keys FOR EACH ROW WHEN ((old.outcome IS NOT NULL)) EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.personal_values FOR EACH ROW EXECUTE FUNCTION public.reject_personal_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.rule_executions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
@@ -971,6 +992,9 @@ ALTER TABLE ONLY public.documents
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.member_roles
     ADD CONSTRAINT member_roles_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
@@ -1028,6 +1052,8 @@ ALTER TABLE public.document_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.member_roles ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
@@ -1053,6 +1079,8 @@ CREATE POLICY tenant_isolation ON public.document_keys USING ((tenant_id = publi
 CREATE POLICY tenant_isolation ON public.document_versions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.documents USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.idempotency_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.member_roles USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -1191,6 +1219,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_worker;
 
 GRANT SELECT ON TABLE public.documents TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.idempotency_keys TO signet_api;
+
+GRANT UPDATE(outcome) ON TABLE public.idempotency_keys TO signet_api;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.member_roles TO signet_api;
 

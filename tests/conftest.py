@@ -1,6 +1,7 @@
 """One Postgres for the whole run, a migrated template in it, and a fresh database for each test that asks.
 
-With SIGNET_TEST_DATABASE_URL (an admin's) an existing server is used instead of the embedded one.
+With SIGNET_TEST_DATABASE_URL (an admin's) an existing server is used instead of the embedded one. What
+only a superuser can try is skipped when that admin is none, as on a managed server.
 """
 
 import os
@@ -16,8 +17,9 @@ from signet.engine.tenants import install_tenant
 from signet.local.postgres import throwaway_postgres
 from signet.store.database import Database, PoolSettings
 from signet.store.migrations import migrate_up, read_migrations
-from signet.store.server import act_as, create_database, drop_database, use_database
+from signet.store.server import act_as, create_database, drop_database, let_act_as, use_database
 from signet.wiring import MIGRATIONS_FOLDER
+from tests.store.catalogue import RUNTIME_ROLES
 
 _SERVER = "SIGNET_TEST_SERVER_URL"
 _TEMPLATE = "SIGNET_TEST_TEMPLATE"
@@ -35,6 +37,8 @@ def pytest_configure(config: pytest.Config) -> None:
     create_database(url, template)
     _running.callback(drop_database, url, template)
     migrate_up(use_database(url, template), read_migrations(MIGRATIONS_FOLDER), say=lambda _: None)
+    for role in RUNTIME_ROLES:
+        let_act_as(url, role)
     os.environ[_SERVER], os.environ[_TEMPLATE] = url, template
 
 
@@ -79,6 +83,13 @@ def admin(owner_url: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
     """The admin's connection, for looking behind row security and for attacking as an owner."""
     with psycopg.connect(owner_url, autocommit=True) as connection:
         yield connection
+
+
+@pytest.fixture
+def superuser(admin: psycopg.Connection[tuple[object, ...]]) -> psycopg.Connection[tuple[object, ...]]:
+    if admin.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() != (True,):
+        pytest.skip("only a superuser may try this")
+    return admin
 
 
 @pytest.fixture

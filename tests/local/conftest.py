@@ -44,12 +44,25 @@ def folder() -> Iterator[Path]:
         yield made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def state() -> Iterator[Path]:
-    """With data made once; every test leaves them usable."""
+    """With data made once: making them costs ten starts. Every test leaves them usable."""
     with passable_folder() as made:
         start_postgres(made).stop()
         yield made
+
+
+@pytest.fixture
+def closed_state(state: Path) -> Iterator[Path]:
+    state.chmod(0o700)
+    yield state
+    state.chmod(0o755)
+
+
+def copy_state(state: Path, target: Path) -> None:
+    made, copy = state / "postgres", target / "postgres"
+    copy.mkdir(mode=0o711, parents=True)
+    subprocess.run(["cp", "-a", made / "data", made / "password", copy], check=True)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 
 from signet.local import postgres, postgres_place
 from signet.local.postgres import PostgresFailed, running_postgres, start_postgres
+from tests.local.conftest import copy_state
 from tests.local.embedded import (
     AS_ROOT,
     answer,
@@ -63,21 +64,21 @@ def test_an_ordinary_user_starts_it_as_itself_and_root_goes_on_as_that_user(fold
 
 
 @as_root_only
-def test_data_that_root_copied_are_given_to_the_account_that_serves(folder: Path) -> None:
-    with running_postgres(folder / "a") as server:
+def test_data_that_root_copied_are_given_to_the_account_that_serves(folder: Path, state: Path) -> None:
+    with running_postgres(state) as server:
         remember(server.url, "copied")
-    shutil.copytree(folder / "a", folder / "b")
+    shutil.copytree(state, folder / "b")
     (folder / "b" / "postgres" / "data").chmod(0o755)
     with running_postgres(folder / "b") as server:
-        assert remembered(server.url) == ["copied"]
+        assert "copied" in remembered(server.url)
 
 
-def test_no_permission_above_the_state_is_changed(folder: Path) -> None:
+def test_no_permission_above_the_state_is_changed(state: Path) -> None:
     programs = postgres_place.find_programs(18)
-    before = permissions(folder), permissions(programs / "bin" / "postgres")
-    with running_postgres(folder / ".signet"):
+    before = permissions(state), permissions(programs / "bin" / "postgres")
+    with running_postgres(state):
         pass
-    assert (permissions(folder), permissions(programs / "bin" / "postgres")) == before
+    assert (permissions(state), permissions(programs / "bin" / "postgres")) == before
 
 
 @as_root_only
@@ -98,26 +99,27 @@ class TestUnderAClosedFolder:
             assert remembered(server.url) == ["a", "b"]
         assert permissions(closed) == before
 
-    def test_across_file_systems_too(self) -> None:
+    def test_across_file_systems_too(self, state: Path) -> None:
         shared_memory = Path("/dev/shm")
         if not shared_memory.is_dir() or shared_memory.stat().st_dev == Path("/var/tmp").stat().st_dev:
             pytest.skip("no second file system to move to")
-        state = Path(tempfile.mkdtemp(dir=shared_memory))
+        far = Path(tempfile.mkdtemp(dir=shared_memory))
         try:
-            for word in ("a", "b"):
-                with running_postgres(state) as server:
-                    remember(server.url, word)
-            with running_postgres(state) as server:
-                assert remembered(server.url) == ["a", "b"]
-            assert sorted(path.name for path in (state / "postgres").iterdir()) == [
+            copy_state(state, far)
+            with running_postgres(far) as server:
+                remember(server.url, "moved")
+            with running_postgres(far) as server:
+                assert "moved" in remembered(server.url)
+            assert sorted(path.name for path in (far / "postgres").iterdir()) == [
                 *("data", "lock", "password", "server.log")
             ]
         finally:
-            shutil.rmtree(state)
+            shutil.rmtree(far)
 
     def test_after_a_kill_the_data_are_found_again(
-        self, closed: Path, launched: Callable[..., subprocess.Popen[str]]
+        self, closed_state: Path, launched: Callable[..., subprocess.Popen[str]]
     ) -> None:
+        closed = closed_state
         with running_postgres(closed) as server:
             remember(server.url, "kept")
         outside = postgres_place.outside_folder(closed / "postgres")
@@ -127,12 +129,13 @@ class TestUnderAClosedFolder:
         launcher.wait()
         assert (outside / "data").exists()
         with running_postgres(closed) as server:
-            assert remembered(server.url) == ["kept"]
+            assert "kept" in remembered(server.url)
         assert not outside.exists()
 
     def test_after_a_kill_they_come_home_also_once_the_folder_was_opened(
-        self, closed: Path, launched: Callable[..., subprocess.Popen[str]]
+        self, closed_state: Path, launched: Callable[..., subprocess.Popen[str]]
     ) -> None:
+        closed = closed_state
         with running_postgres(closed) as server:
             remember(server.url, "kept")
         launcher = launched(closed)
@@ -142,11 +145,14 @@ class TestUnderAClosedFolder:
         closed.chmod(0o755)
         with running_postgres(closed) as server:
             assert server.data_directory == closed / "postgres" / "data"
-            assert remembered(server.url) == ["kept"]
+            assert "kept" in remembered(server.url)
         assert not postgres_place.outside_folder(closed / "postgres").exists()
 
     @pytest.mark.parametrize("home_is_partial", [False, True])
-    def test_a_move_that_was_killed_halfway_loses_nothing(self, closed: Path, home_is_partial: bool) -> None:
+    def test_a_move_that_was_killed_halfway_loses_nothing(
+        self, closed_state: Path, home_is_partial: bool
+    ) -> None:
+        closed = closed_state
         with running_postgres(closed) as server:
             remember(server.url, "kept")
         home = closed / "postgres"
@@ -158,8 +164,9 @@ class TestUnderAClosedFolder:
         else:
             subprocess.run(["cp", "-a", outside / "data", home / "data"], check=True)
         with running_postgres(closed) as server:
-            assert remembered(server.url) == ["kept"]
-        assert sorted(path.name for path in home.iterdir()) == ["data", "lock", "password", "server.log"]
+            assert "kept" in remembered(server.url)
+        left = {path.name for path in home.iterdir()} - {"sockets"}
+        assert left == {"data", "lock", "password", "server.log"}
 
     def test_what_a_removed_state_left_outside_is_not_revived(self, closed: Path) -> None:
         outside = postgres_place.outside_folder(closed / "postgres")

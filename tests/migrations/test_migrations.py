@@ -56,6 +56,12 @@ def test_up_is_idempotent_and_tells_its_state(empty_database_url: str) -> None:
     assert any("no Citus here" in line for line in heard)
 
 
+def test_asking_for_the_state_changes_nothing(empty_database_url: str) -> None:
+    assert not any(entry.applied_at for entry in read_migration_status(empty_database_url, REAL))
+    with psycopg.connect(empty_database_url) as connection:
+        assert connection.execute("SELECT to_regclass('signet_migrations')").fetchone() == (None,)
+
+
 def test_down_takes_everything_back_and_up_brings_the_same(empty_database_url: str) -> None:
     migrate_up(empty_database_url, REAL, say=hush)
     before = dump_schema(empty_database_url)

@@ -83,12 +83,12 @@ def test_other_runtime_roles_cannot_write_members(owner_url: str, tenant: Tenant
 
 
 def test_even_the_owner_of_the_tables_is_held_by_row_security(
-    admin: Connection[tuple[object, ...]], tenant: TenantFile
+    superuser: Connection[tuple[object, ...]], tenant: TenantFile
 ) -> None:
-    admin.execute("SET ROLE signet_owner")
-    assert admin.execute("SELECT count(*) FROM members").fetchone() == (0,)
-    admin.execute("RESET ROLE")
-    assert admin.execute("SELECT count(*) FROM members").fetchone() == (2,)
+    superuser.execute("SET ROLE signet_owner")
+    assert superuser.execute("SELECT count(*) FROM members").fetchone() == (0,)
+    superuser.execute("RESET ROLE")
+    assert superuser.execute("SELECT count(*) FROM members").fetchone() == (2,)
 
 
 def test_a_transaction_without_tenant_fails_closed(database: Database) -> None:

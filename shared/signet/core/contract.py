@@ -119,4 +119,13 @@ class Contract(Strict):
         return next(name for name, state in self.states.items() if state.initial)
 
     def to_json(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", by_alias=True)
+        """What is hashed. Where an author lists names of which the order says nothing, they are sorted."""
+        document = self.model_dump(mode="json", by_alias=True)
+        for transition in document["transitions"].values():
+            transition["from"].sort()
+        if document["amendment"] is not None:
+            document["amendment"]["from"].sort()
+        document["deletable_in"].sort()
+        for duty in document["separation_of_duties"].values():
+            duty.sort()
+        return document

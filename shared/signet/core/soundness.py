@@ -12,6 +12,8 @@ from signet.core.merge import policy_node
 from signet.core.nodes.types import NODE_TYPES
 
 MAX_SHOWN_PATH = 20
+# Outcomes that come only where the configuration says when.
+_NEEDS_SETTING = {"wait_event": {"timeout": "timeout"}, "approval": {"expired": "expire_after"}}
 
 
 def sort_topologically(graph: Graph) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
@@ -91,6 +93,9 @@ def check_ways_on(graph: Graph) -> Iterator[Finding]:
         for outcome in required:
             if outcome not in groups and (node.type, outcome) != ("start", "amended"):
                 yield find("OUTCOME_WITHOUT_EDGE", node.id, outcome=outcome)
+        for outcome, setting in _NEEDS_SETTING.get(node.type, {}).items():
+            if outcome in groups and node.config.get(setting) is None:
+                yield find("OUTCOME_NEVER_COMES", node.id, outcome=outcome, setting=setting)
         if node.type == "state":
             continue  # each way out of a state is a transition of its own
         for outcome, edges in groups.items():

@@ -47,7 +47,6 @@ class TenantSettings(Strict):
     language: Annotated[str, Field(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")] = "en"
     custom: Annotated[Mapping[Name, CustomSetting], Field(max_length=MAX_CUSTOM_SETTINGS)] = {}
 
-
     def read_values(self) -> dict[str, Any]:
         """What `org.*` gives in an expression, apart from the tenant's id and name."""
         own = {name: setting.value for name, setting in self.custom.items()}

@@ -43,11 +43,18 @@ def make_development_token(
 def read_development_secret(state: Path) -> str:
     """The secret kept in the state folder, made at first use and readable by its owner only."""
     path = state / SECRET_FILE
-    state.mkdir(parents=True, exist_ok=True)
     try:
+        state.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secrets.token_hex(MIN_SECRET_BYTES) + "\n")
     except FileExistsError:
+        pass
+    except OSError as error:
+        raise Rejected("FILE_UNREADABLE", f"{path} cannot be made: {error.strerror}") from None
+    try:
         return check_development_secret(path.read_text(encoding="ascii").strip())
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(secrets.token_hex(MIN_SECRET_BYTES) + "\n")
-    return path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeError):
+        raise Rejected(
+            "FILE_UNREADABLE", f"{path} cannot be read: remove it, and a new one is made"
+        ) from None

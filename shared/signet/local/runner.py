@@ -5,13 +5,11 @@ The API is the real Lambda handler, fed real API Gateway events; only the gatewa
 
 import os
 import signal
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 from signet.core.tenancy import TenantFile
 from signet.engine.tenants import install_tenant
@@ -21,11 +19,19 @@ from signet.local.postgres import running_postgres
 from signet.local.tenant_file import read_tenant_file
 from signet.store.database import Database, PoolSettings
 from signet.store.migrations import migrate_up, read_migrations
-from signet.store.server import act_as, create_database, database_exists, use_database
+from signet.store.server import (
+    act_as,
+    check_server,
+    create_database,
+    database_exists,
+    let_act_as,
+    use_database,
+)
 from signet.wiring import MIGRATIONS_FOLDER
 
 EXAMPLES_FOLDER = MIGRATIONS_FOLDER.parent / "examples"
 DATABASE_NAME = "signet"
+RUNTIME_ROLE = "signet_api"
 POOL_SIZE = 8
 TOKEN_LIFETIME_SECONDS = 86_400
 
@@ -39,36 +45,47 @@ class Runtime:
 
 
 def run_signet(*, port: int, state: Path, database_url: str | None) -> None:
-    """Serve until SIGINT or SIGTERM. The port is taken first, so that a taken one changes nothing."""
-    stopped = _listen_for_stop()
+    """Serve until SIGINT, SIGTERM or the end of the terminal.
+
+    The port is taken first, so that a taken one changes nothing.
+    """
+    wait_for_stop = _listen_for_stop()
     with open_gateway("127.0.0.1", port) as gateway:
         tenants = [read_tenant_file(path) for path in sorted(EXAMPLES_FOLDER.rglob("tenant.yaml"))]
         with _owned_database(state, database_url) as owner_url:
+            # Before the migrations: where nothing can be kept, nothing is begun.
+            secret = read_development_secret(state)
             _prepare(owner_url, tenants)
-            runtime = Runtime(act_as(owner_url, "signet_api"), read_development_secret(state))
+            runtime = Runtime(act_as(owner_url, RUNTIME_ROLE), secret)
             gateway.start(_load_handler(runtime))
             _greet(gateway.url, runtime, tenants)
-            stopped.wait()
-            print("stopping", flush=True)
+            wait_for_stop()
+            with suppress(OSError):  # the terminal may be what went away
+                print("stopping", flush=True)
             gateway.stop()
 
 
-def _listen_for_stop() -> threading.Event:
-    stopped = threading.Event()
+def _listen_for_stop() -> Callable[[], object]:
+    """What waits for the signal.
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        if stopped.is_set():
-            return  # the second Ctrl-C of an impatient person must not cut the orderly stop short
-        stopped.set()
-
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
-    return stopped
+    The system's own handler writes to the pipe, so none is lost, whenever it comes. An Event would lock up
+    when a second signal comes while the first one sets it. More signals than one change nothing.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # `nohup` asks to go on
+        numbers.append(signal.SIGHUP)
+    for number in numbers:
+        signal.signal(number, lambda _number, _frame: None)
+    return lambda: os.read(reading, 1)
 
 
 @contextmanager
 def _owned_database(state: Path, database_url: str | None) -> Iterator[str]:
     if database_url is not None:
+        check_server(database_url)
         yield database_url
         return
     with running_postgres(state) as server:
@@ -79,7 +96,8 @@ def _owned_database(state: Path, database_url: str | None) -> Iterator[str]:
 
 def _prepare(owner_url: str, tenants: Sequence[TenantFile]) -> None:
     migrate_up(owner_url, read_migrations(MIGRATIONS_FOLDER))
-    database = Database(act_as(owner_url, "signet_api"), PoolSettings())
+    let_act_as(owner_url, RUNTIME_ROLE)
+    database = Database(act_as(owner_url, RUNTIME_ROLE), PoolSettings())
     try:
         for tenant in tenants:
             install_tenant(database, tenant)

@@ -11,6 +11,9 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from signet.core.errors import Defect, Transient
 
 Connection = psycopg.Connection[tuple[object, ...]]
+# By SQLSTATE: deadlock and serialization failure (40), a lock that was not waited for; and limits (54).
+_CONTENTION = ("40001", "40P01", "55P03")
+_LIMIT_OF_THE_SERVER = "54"
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,15 @@ class Database:
             yield connection
 
     @contextmanager
+    def snapshot(self, tenant_id: UUID) -> Iterator[Connection]:
+        """Many reads of one tenant as of one moment; writes are refused."""
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        with self._begun(
+            f"{begin}; SELECT set_config('signet.tenant_id', '{UUID(str(tenant_id))}', true)"
+        ) as opened:
+            yield opened
+
+    @contextmanager
     def tenantless_transaction(self) -> Iterator[Connection]:
         """One transaction that sees no tenant's rows: the state of the server, and dispatch."""
         with self._begun("BEGIN") as connection:
@@ -67,13 +79,38 @@ class Database:
     @contextmanager
     def _begun(self, begin: str) -> Iterator[Connection]:
         self._pool.open()
+        is_committing = False
         try:
-            # Leaving the block commits, or rolls back on an exception.
+            # Leaving the block on an exception rolls back.
             with self._pool.connection() as connection:
                 connection.execute(begin)
                 yield connection
-        except (psycopg.OperationalError, PoolTimeout) as error:
-            raise Transient("DATABASE_UNAVAILABLE", "the database cannot be reached") from error
+                is_committing = True
+                connection.commit()
+        except PoolTimeout as error:
+            raise _unavailable() from error
+        except psycopg.OperationalError as error:
+            raise _read_failure(error, is_committing=is_committing) from error
 
     def close(self) -> None:
         self._pool.close()
+
+
+def _read_failure(error: psycopg.OperationalError, *, is_committing: bool) -> Exception:
+    """Every answer but one says that nothing was changed: whoever was cut off in a commit cannot know."""
+    state = error.sqlstate or ""
+    if state.startswith(_CONTENTION):
+        return Transient("DATABASE_CONTENDED", "another transaction was in the way; nothing was changed")
+    if state.startswith(_LIMIT_OF_THE_SERVER):
+        return Defect("DATABASE_REFUSED", f"a statement is beyond what the server can do ({state})")
+    if is_committing:
+        return Transient(
+            "OUTCOME_UNKNOWN",
+            "the connection broke during the commit: whether anything was changed is not known",
+            remedy="Repeat the same request with the same idempotency key: it happens once.",
+        )
+    return _unavailable()
+
+
+def _unavailable() -> Transient:
+    return Transient("DATABASE_UNAVAILABLE", "the database cannot be reached; nothing was changed")

@@ -11,11 +11,12 @@ ORDER BY entity_type, version DESC
 LIMIT %(limit)s
 
 -- name: lock_contracts_of_type
--- Publishing is rare: whoever publishes for this entity type goes one after another.
+-- Publishing is rare: whoever publishes for this entity type goes one after another. New documents, which refer
+-- to these rows, do not wait for it.
 SELECT version FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s
 ORDER BY version
-FOR UPDATE
+FOR NO KEY UPDATE
 
 -- name: save_contract_draft
 INSERT INTO contracts (tenant_id, entity_type, version, status, body, hash, created_by)

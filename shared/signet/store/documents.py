@@ -141,9 +141,7 @@ def take_keys(
         cursor.execute(_SQL.take_keys, {"tenant_id": tenant_id, "rows": to_json(wanted)})
         taken = {(row["document_id"], row["field"]) for row in cursor.fetchall()}
     lost = {
-        key["document_id"]: key["field"]
-        for key in wanted
-        if (key["document_id"], key["field"]) not in taken
+        key["document_id"]: key["field"] for key in wanted if (key["document_id"], key["field"]) not in taken
     }
     if lost and undo:
         connection.execute(_SQL.undo_keys)
@@ -162,13 +160,13 @@ def write_batch(
     """All rows in one round trip, in the order that foreign keys ask for."""
     fixed = {"tenant_id": tenant_id, "now": now, "actor_id": actor_id, "trace_id": trace_id}
     if batch.is_edits_only:
-        rows = {
+        values = {
             "documents": to_json(batch.updated_documents),
             "versions": to_json(batch.versions),
             "audit": to_json([asdict(row) for row in batch.audit]),
             "events": to_json(batch.events),
         }
-        connection.execute(_SQL.write_edits, {**fixed, **rows})
+        connection.execute(_SQL.write_edits, {**fixed, **values})
         return
     statements = [
         (_SQL.insert_documents, batch.inserted_documents),

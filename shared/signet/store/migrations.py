@@ -128,8 +128,10 @@ def migrate_down(
 
 
 def read_migration_status(url: str, migrations: Sequence[Migration]) -> list[MigrationStatus]:
-    with _exclusive(url) as connection:
-        applied = {row.number: row for row in _read_applied(connection, migrations)}
+    """Changes nothing, not even in an empty database, and waits for no other runner."""
+    with _connected(url) as connection:
+        exists = connection.execute(_SQL.find_migration_table).rowcount == 1
+        applied = {row.number: row for row in _read_applied(connection, migrations)} if exists else {}
     return [
         MigrationStatus(
             migration, applied[migration.number].applied_at if migration.number in applied else None
@@ -138,19 +140,21 @@ def read_migration_status(url: str, migrations: Sequence[Migration]) -> list[Mig
     ]
 
 
+def _connected(url: str) -> psycopg.Connection[AppliedMigration]:
+    return psycopg.connect(
+        url, autocommit=True, prepare_threshold=None, row_factory=class_row(AppliedMigration)
+    )
+
+
 @contextmanager
 def _exclusive(url: str) -> Iterator[psycopg.Connection[AppliedMigration]]:
     # The lock has a connection and transaction of its own: it must outlive the transactions of the
     # migrations and also hold while one runs outside of any. Idle, it holds no snapshot, so that
     # CREATE INDEX CONCURRENTLY does not wait for it.
-    with (
-        psycopg.connect(url, prepare_threshold=None) as guard,
-        psycopg.connect(
-            url, autocommit=True, prepare_threshold=None, row_factory=class_row(AppliedMigration)
-        ) as connection,
-    ):
+    with psycopg.connect(url, prepare_threshold=None) as guard, _connected(url) as connection:
         guard.execute(_SQL.keep_guard_alive)
         guard.execute(_SQL.lock_migrations)
+        connection.execute(_SQL.keep_made_roles)
         connection.execute(_SQL.create_migration_table)
         yield connection
         guard.rollback()

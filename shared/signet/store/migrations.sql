@@ -5,6 +5,14 @@ SET LOCAL idle_in_transaction_session_timeout = 0
 -- name: lock_migrations
 SELECT pg_advisory_xact_lock(7368031121)
 
+-- name: keep_made_roles
+-- On 16 and newer an admin who is no superuser (every managed server's) may not act as the roles that it
+-- makes, unless it said so before. Older servers have no such setting and no such rule.
+SELECT set_config(name, 'set, inherit', false) FROM pg_settings WHERE name = 'createrole_self_grant'
+
+-- name: find_migration_table
+SELECT 1 WHERE to_regclass('signet_migrations') IS NOT NULL
+
 -- name: create_migration_table
 CREATE TABLE IF NOT EXISTS signet_migrations (
     number     integer PRIMARY KEY,

@@ -1,16 +1,70 @@
 """Databases and roles of a server, for the local runner and the tests. Production has infra/ for this."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
 from psycopg import connect, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from signet.core.errors import Defect, Rejected, Transient
 from signet.store.statements import Statements
 
+OLDEST_MAJOR = 15
+CONNECT_SECONDS = 10
 _SQL = Statements("server")
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """For the command line: what the server or its address has against us, as one clear sentence."""
+    try:
+        yield
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise Rejected(
+            "SETTINGS_INVALID",
+            f"The database refuses this user: {error.diag.message_primary}.",
+            remedy="Use the URL of a user who owns the database and may create roles.",
+        ) from error
+    except psycopg.Error as error:
+        if error.sqlstate is not None:
+            raise Defect(
+                "DATABASE_REFUSED",
+                f"The database refuses ({error.sqlstate}): {error.diag.message_primary}.",
+                remedy="`signet migrate status` says whether its schema is the one of this release.",
+            ) from error
+        if isinstance(error, psycopg.OperationalError):
+            reason = " ".join(str(error).split())
+            raise Transient("DATABASE_UNAVAILABLE", f"The database cannot be reached: {reason}") from error
+        # The address as it was given is not shown: it may hold a password.
+        raise Rejected(
+            "SETTINGS_INVALID",
+            "The database's address cannot be read: it has the form postgresql://user:password@host:5432/name.",
+        ) from error
+
+
+def check_server(url: str) -> None:
+    """Whether it can be reached and is new enough, before anything is done to it."""
+    major = read_server_major(url)
+    if major < OLDEST_MAJOR:
+        raise Rejected(
+            "SETTINGS_INVALID", f"The server is PostgreSQL {major}; Signet needs {OLDEST_MAJOR} or newer."
+        )
 
 
 def act_as(url: str, role: str) -> str:
     """The same server and database, acting as `role` from the first statement on."""
-    return make_conninfo(url, options=f"-c role={role}")
+    options = conninfo_to_dict(url).get("options")
+    return make_conninfo(url, options=f"{options or ''} -c role={role}".strip())
+
+
+def let_act_as(url: str, role: str) -> None:
+    """An admin who is no superuser must be a member of a role to act as it."""
+    with connect(url, autocommit=True, prepare_threshold=None) as connection:
+        try:
+            connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
+        except psycopg.errors.InsufficientPrivilege:
+            connection.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(role)))
 
 
 def use_database(url: str, name: str) -> str:
@@ -18,7 +72,7 @@ def use_database(url: str, name: str) -> str:
 
 
 def read_server_major(url: str) -> int:
-    with connect(url, autocommit=True, prepare_threshold=None) as connection:
+    with connect(url, connect_timeout=CONNECT_SECONDS, autocommit=True) as connection:
         return connection.info.server_version // 10_000
 
 

@@ -1,5 +1,6 @@
 """Random contracts that are valid by construction: chains with side states, interrupts and amendments."""
 
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -63,7 +64,7 @@ def _make_states(rng: Random, chain: list[str]) -> dict[str, Any]:
 
 def _make_chain(rng: Random, chain: list[str]) -> dict[str, Any]:
     transitions: dict[str, Any] = {}
-    for index, (source, target) in enumerate(zip(chain, chain[1:], strict=False), start=1):
+    for index, (source, target) in enumerate(pairwise(chain), start=1):
         kind = "requested" if index == 1 else rng.choice(["requested", "automatic"])
         transition = {"from": [source], "to": target, "kind": kind}
         if rng.random() < 0.6 and index > 1:

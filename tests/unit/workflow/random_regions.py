@@ -206,7 +206,7 @@ class Region:
 
     def _script(self, ends: list[End], place: Place) -> list[End]:
         names = [self._variable() for _ in range(self.rng.randint(1, 2))]
-        node = self.add("script", {"set": {name: "entity.amount > 100" for name in names}})
+        node = self.add("script", {"set": dict.fromkeys(names, "entity.amount > 100")})
         self.connect(ends, node)
         self.variables += names
         return [End(node)]

@@ -1,4 +1,4 @@
-"""WF-08: an envelope that is not the one of its contract compiles to nothing; another version says how to move."""
+"""WF-08: an envelope that is not its contract's compiles to nothing; another version says how to move."""
 
 from collections.abc import Callable
 from copy import deepcopy

@@ -44,7 +44,8 @@ def nest(patch: dict[str, Any]) -> None:
 BREAKS: dict[str, tuple[Break, str, str]] = {
     "a node of another slot": (
         lambda p: node(p, "told").update(id="usr:checks:told"), "NODE_ID_OUT_OF_SCOPE", "usr:checks:told"),
-    "a system node": (lambda p: node(p, "told").update(id="sys:gate:x"), "NODE_ID_OUT_OF_SCOPE", "sys:gate:x"),
+    "a system node": (
+        lambda p: node(p, "told").update(id="sys:gate:x"), "NODE_ID_OUT_OF_SCOPE", "sys:gate:x"),
     "a node without a slug": (lambda p: node(p, "told").update(id="Told!"), "NODE_ID_OUT_OF_SCOPE", "Told!"),
     "a node called like an end": (lambda p: node(p, "told").update(id="out"), "NODE_ID_RESERVED", "out"),
     "two nodes of one id": (lambda p: add_node(p, "told", "condition"), "NODE_ID_TWICE", f"{U}told"),
@@ -113,8 +114,8 @@ BREAKS: dict[str, tuple[Break, str, str]] = {
     "an exit from the split": (
         lambda p: edge(p, "check").update(target="told", role="exit"), "EXIT_FROM_SPLIT", f"{E}check"),
     "a split without its join": (
-        many(lambda p: drop_edge(p, "asked"), lambda p: drop_edge(p, "checked"), lambda p: drop_edge(p, "tell"),
-             lambda p: slot(p)["nodes"].remove(node(p, "both"))),
+        many(lambda p: drop_edge(p, "asked"), lambda p: drop_edge(p, "checked"),
+             lambda p: drop_edge(p, "tell"), lambda p: slot(p)["nodes"].remove(node(p, "both"))),
         "SPLIT_WITHOUT_JOIN", f"{U}fork"),
     "a join made a condition": (
         lambda p: node(p, "both").update(type="condition", config={}), "SPLIT_WITHOUT_JOIN", f"{U}fork"),
@@ -140,6 +141,16 @@ BREAKS: dict[str, tuple[Break, str, str]] = {
         lambda p: edge(p, "checked").update(target="told"), "BLOCK_LEFT_SIDEWAYS", f"{E}checked"),
     "an edge past the inner join": (
         many(nest, lambda p: edge(p, "i3").update(target="both")), "BLOCK_LEFT_SIDEWAYS", f"{E}i3"),
+    "an edge between the branches of an inner block": (
+        many(nest, lambda p: edge(p, "i3").update(target="credit")), "BLOCK_ENTERED_SIDEWAYS", f"{E}i3"),
+    "a circle that nothing leaves": (
+        many(lambda p: add_node(p, "one", "condition"), lambda p: add_node(p, "two", "condition"),
+             lambda p: add_edge(p, "amount", "one", condition="entity.posted"),
+             lambda p: add_edge(p, "one", "two"), lambda p: add_edge(p, "two", "one")),
+        "DEAD_END", f"{U}one"),
+    "a script that does not parse": (
+        lambda p: node(p, "told").update(type="script", config={"set": {"late": "now >"}}),
+        "EXPRESSION_INVALID", f"{U}told/set/late"),
     "an exit where there is no block": (
         lambda p: edge(p, "tell").update(role="exit"), "EXIT_OUTSIDE_BLOCK", f"{E}tell"),
     "an edge into the middle of a branch": (
@@ -152,9 +163,11 @@ BREAKS: dict[str, tuple[Break, str, str]] = {
     "another entity": (
         lambda p: p["base"].update(entity_type="order"), "ENVELOPE_ENTITY_MISMATCH", "/base/entity_type"),
     "another envelope": (
-        lambda p: p["base"].update(envelope_version=2), "ENVELOPE_VERSION_MISMATCH", "/base/envelope_version"),
+        lambda p: p["base"].update(envelope_version=2),
+        "ENVELOPE_VERSION_MISMATCH", "/base/envelope_version"),
     "an unknown field": (
-        lambda p: edge(p, "fast").update(condition="entity.grand_totl <= 5"), "EXPRESSION_INVALID", f"{E}fast"),
+        lambda p: edge(p, "fast").update(condition="entity.grand_totl <= 5"),
+        "EXPRESSION_INVALID", f"{E}fast"),
     "an unknown setting": (
         lambda p: edge(p, "fast").update(condition="org.trustd contains 'a'"),
         "EXPRESSION_INVALID", f"{E}fast"),
@@ -181,7 +194,7 @@ BREAKS: dict[str, tuple[Break, str, str]] = {
         "ACTION_PAYLOAD_UNKNOWN", "usr:checks:stamp"),
     "a number that JSON cannot keep": (
         lambda p: node(p, "stamp")["config"]["payload"].update(at=2**60),
-        "TEMPLATE_INVALID", "usr:checks:stamp/payload/at"),
+        "DOCUMENT_NUMBER_INVALID", "/slots/checks/nodes/1/config/payload/at"),
     "items of what is no list": (
         lambda p: node(p, "task")["config"].update(for_each="entity.vendor"),
         "EXPRESSION_WRONG_TYPE", "usr:posting:task/for_each"),
@@ -210,7 +223,7 @@ BREAKS: dict[str, tuple[Break, str, str]] = {
         "REJECTION_UNHANDLED", "usr:posting:known"),
     "no nodes": (lambda p: slot(p).update(nodes=[]), "FIELD_INVALID", "/slots/approval/nodes"),
     "too many branches": (
-        lambda p: [add_edge(p, "fork", "both", id=f"more{index}") for index in range(50)],
+        many(*(lambda p, i=i: add_edge(p, "fork", "both", id=f"more{i}") for i in range(50))),
         "LIMIT_EXCEEDED", f"{U}fork"),
     "an unknown key in the patch": (lambda p: p.update(owner="me"), "FIELD_INVALID", "/owner"),
     "a guessed type": (

@@ -34,7 +34,8 @@ def _pick(slot: dict[str, Any], what: str, rng: Random) -> dict[str, Any]:
 
 def _any_end(slot: dict[str, Any], rng: Random) -> str:
     foreign = ["in", "out", "sys:end", "sys:slot:main:out", "usr:before_t1_s0:n0", "nowhere"]
-    return rng.choice([node["id"] for node in slot["nodes"]] * 3 + foreign)
+    own: list[str] = [node["id"] for node in slot["nodes"]] * 3
+    return rng.choice([*own, *foreign])
 
 
 def _drop_edge(slot: dict[str, Any], rng: Random) -> None:

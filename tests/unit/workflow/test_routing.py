@@ -82,16 +82,20 @@ def test_no_token_is_lost_or_doubled(seed: int, other: int) -> None:
         check_family(history.workflow, after)
 
 
+def list_path(event: Event) -> set[str]:
+    """The token that ran and those that it is a branch of: leaving blocks early goes up along them."""
+    path, token = set[str](), event.before.get(event.step.token)
+    while token is not None:
+        path.add(token.id)
+        token = event.before.get(token.parent or "")
+    return path
+
+
 def list_absorbed(event: Event) -> set[str]:
-    """Tokens that an event may end without cancelling them: the one that ran, and what its join took in."""
-    absorbed = {event.step.token}
-    token = event.before.get(event.step.token)
-    while token is not None and token.parent is not None:
-        # Leaving blocks early ends each branch token on the way out, and joins take in their own.
-        siblings = [t for t in event.before.values() if t.parent == token.parent]
-        absorbed |= {t.id for t in siblings if t.state is TokenState.JOINED} | {token.id}
-        token = event.before.get(token.parent)
-    return absorbed | {token.id for token in event.moves.born if token.state is TokenState.JOINED}
+    """Tokens that an event may end without cancelling them: on its path, or taken in by its join."""
+    path = list_path(event)
+    joined = [t for t in (*event.before.values(), *event.moves.born) if t.state is TokenState.JOINED]
+    return path | {token.id for token in joined if token.parent in path}
 
 
 def check_family(workflow: Workflow, tokens: dict[str, Token]) -> None:
@@ -122,14 +126,13 @@ def test_wf_16_a_join_fires_once_for_each_split(seed: int, other: int) -> None:
         if token is not None:
             fired[token.node, token.id, token.epoch] += 1
             assert event.after.position.tokens[token.id] == token
-            below = [t for t in event.after.position.tokens if t.startswith(f"{token.id}/")]
-            assert not below, "losers are withdrawn"
-            lost = {t.id for t in event.moves.cancelled}
-            assert lost == {
-                t.id
-                for t in (*event.before.values(), *event.moves.born)
-                if t.id.startswith(f"{token.id}/") and t.id not in list_absorbed(event)
-            }
+            assert not [name for name in event.after.position.tokens if name.startswith(f"{token.id}/")]
+            below = [
+                t for t in (*event.before.values(), *event.moves.born) if t.id.startswith(f"{token.id}/")
+            ]
+            arrived = {t.id for t in below if t.parent == token.id and t.state is TokenState.JOINED}
+            lost = {t.id for t in below} - arrived - list_path(event)
+            assert {t.id for t in event.moves.cancelled} == lost, "losers are withdrawn"
     assert all(count == 1 for count in fired.values())
 
 
@@ -146,16 +149,20 @@ def test_who_was_rejected_passes_no_gate_before_somebody_approves(seed: int, oth
         node = workflow.nodes[event.step.node]
         if node.type.name == "lifecycle_gate" and ways[0].on == "passed":
             assert event.step.token not in rejected
-        heirs = {event.step.token, *(token.id for token in event.moves.born)}
-        if ways[0].on in REJECTING and ways[0].role != "return":
-            rejected |= heirs | list_absorbed(event)
-        elif ways[0].on == "approved" or workflow.nodes[ways[0].target].type.name == "state":
-            rejected.discard(event.step.token)
-        elif event.step.token in rejected:
-            rejected |= heirs
-        fired = event.moves.fired_join
-        if fired is not None:
-            (rejected.add if fired.rejected else rejected.discard)(fired.id)
+        is_rejected = ways[0].on in REJECTING or (event.step.token in rejected and ways[0].on != "approved")
+        if ways[0].role == "return" or workflow.nodes[ways[0].target].type.name == "state":
+            is_rejected = False
+        (rejected.add if is_rejected else rejected.discard)(find_carrier(event))
+        if is_rejected:
+            rejected |= {token.id for token in event.moves.born}
+
+
+def find_carrier(event: Event) -> str:
+    """Who goes on: the token itself, or the outermost one whose block its step has ended."""
+    after, token = event.after.position.tokens, event.step.token
+    while token not in after and token in event.before:
+        token = event.before[token].parent or ""
+    return token
 
 
 @fuzz(60)

@@ -55,7 +55,8 @@ PATCH: dict[str, Any] = {
         "checks": {
             "nodes": [
                 {"id": "known", "type": "rule", "config": {"rules": ["known_vendor"]}},
-                {"id": "stamp", "type": "action", "config": {"action": "post", "payload": {"at": "2026-01-01"}}},
+                {"id": "stamp", "type": "action",
+                 "config": {"action": "post", "payload": {"at": "2026-01-01"}}},
             ],
             "edges": [{"source": "known", "target": "stamp"}],
         },
@@ -63,7 +64,8 @@ PATCH: dict[str, Any] = {
             "nodes": [
                 {"id": "amount", "type": "condition"},
                 {"id": "fork", "type": "parallel_split"},
-                {"id": "finance", "type": "approval", "config": {"approvers": [{"by": "role", "role": "cfo"}]}},
+                {"id": "finance", "type": "approval",
+                 "config": {"approvers": [{"by": "role", "role": "cfo"}]}},
                 {"id": "credit", "type": "webhook_out", "config": {"endpoint": "bureau"}},
                 {"id": "both", "type": "parallel_join", "config": {"mode": "all"}},
                 {"id": "told", "type": "notification",

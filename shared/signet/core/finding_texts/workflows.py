@@ -69,6 +69,11 @@ GRAPH: Mapping[str, tuple[str, str, str]] = {
         "Nothing follows '{outcome}' of '{place}'.",
         "Draw an edge for '{outcome}'.",
     ),
+    "OUTCOME_NEVER_COMES": (
+        "error",
+        "'{place}' has an edge for '{outcome}', which never comes without '{setting}'.",
+        "Set '{setting}' in its configuration, or remove the edge.",
+    ),
     "SEVERAL_EDGES_WITHOUT_CHOICE": (
         "error",
         "'{place}' has {count} edges for '{outcome}' without a condition.",

@@ -39,9 +39,7 @@ class Documents:
         self._contracts = ContractCache()
         self._rules = RuleBook()
 
-    def mutate(
-        self, author: Author, operation: Operation, *, idempotency_key: str | None = None
-    ) -> Applied:
+    def mutate(self, author: Author, operation: Operation, *, idempotency_key: str | None = None) -> Applied:
         """One operation of a person, in a transaction of its own. Raises what rejects it."""
         outcome = self.mutate_many(author, [operation], idempotency_key=idempotency_key)[0]
         if isinstance(outcome, Rejected):

@@ -1,0 +1,152 @@
+"""`signet run`, started and ended for real."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from signet.store.server import drop_database, use_database
+from tests.local.embedded import processes_about, until
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no signal tells of a parent's end")
+Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts `signet run`, by default on a port that is free."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(
+        state: Path, port: int | None = None, database_url: str = "", before: str = ""
+    ) -> subprocess.Popen[str]:
+        options = ["run", "--port", str(port or _free_port()), "--state", str(state)]
+        process = subprocess.Popen(
+            [*shlex.split(before), sys.executable, "-m", "signet.cli", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "SIGNET_DATABASE_URL": database_url},
+        )
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
+
+
+def read_greeting(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    lines: list[str] = []
+    while not lines or not lines[-1].startswith("Ctrl-C"):
+        lines.append(process.stdout.readline())
+        assert lines[-1], f"it ended and said {lines}"
+    return "".join(lines)
+
+
+def call(greeting: str) -> dict[str, Any]:
+    """What the first printed `curl` would answer."""
+    line = re.search(r"^  (curl .*)$", greeting, re.MULTILINE)
+    assert line is not None
+    _curl, _option, header, url = shlex.split(line[1])
+    name, _, value = header.partition(": ")
+    with urllib.request.urlopen(urllib.request.Request(url, headers={name: value}), timeout=10) as answer:
+        assert answer.status == 200
+        body: dict[str, Any] = json.load(answer)
+        return body
+
+
+def end(process: subprocess.Popen[str], number: int) -> str:
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=20)
+    return said
+
+
+def test_the_printed_curl_answers_and_a_second_start_serves_the_same(start: Start, folder: Path) -> None:
+    first = start(folder / ".signet")
+    body = call(read_greeting(first))
+    assert body["status"] == "ok" and body["tenant"]["id"]
+    assert body["database"]["version"].startswith("18.") and body["database"]["migrations"]
+    assert (end(first, signal.SIGINT), first.returncode) == ("stopping\n", 0)
+    assert processes_about(folder) == []
+
+    second = start(folder / ".signet")
+    greeting = read_greeting(second)
+    assert "applied" not in greeting and call(greeting) == body
+    for number in [signal.SIGHUP, signal.SIGTERM, signal.SIGINT] * 20:  # together, as when a terminal closes
+        second.send_signal(number)
+    said, _ = second.communicate(timeout=20)
+    assert (said, second.returncode) == ("stopping\n", 0)
+    assert processes_about(folder) == []
+
+
+@linux_only
+def test_a_killed_run_leaves_no_process_and_the_next_one_serves(start: Start, state: Path) -> None:
+    first = start(state)
+    read_greeting(first)
+    end(first, signal.SIGKILL)
+    until(lambda: not processes_about(state))
+    second = start(state, before="nohup")
+    call(read_greeting(second))
+    second.send_signal(signal.SIGHUP)
+    assert end(second, signal.SIGTERM) == "stopping\n"
+
+
+def test_a_taken_port_is_one_sentence_and_makes_nothing(start: Start, folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        process = start(folder / ".signet", port)
+        said, _ = process.communicate(timeout=20)
+    assert said == (
+        f"signet: Port {port} cannot be used (Address already in use). "
+        "Choose another with PORT=, as in make run PORT=8701\n"
+    )
+    assert process.returncode == 1 and list(folder.iterdir()) == []
+
+
+def test_data_of_another_major_are_one_sentence(start: Start, folder: Path) -> None:
+    data = folder / ".signet" / "postgres" / "data"
+    data.mkdir(parents=True)
+    (data / "PG_VERSION").write_text("16\n")
+    process = start(folder / ".signet")
+    said, _ = process.communicate(timeout=20)
+    assert said.startswith(f"signet: {data} was made by PostgreSQL 16, and this is PostgreSQL 18: ")
+    assert process.returncode == 1 and said.count("\n") == 1
+
+
+def test_a_server_of_ones_own_is_used_and_not_stopped(
+    start: Start, folder: Path, empty_database_url: str
+) -> None:
+    process = start(folder / ".signet", database_url=empty_database_url)
+    assert call(read_greeting(process))["status"] == "ok"
+    assert [path.name for path in (folder / ".signet").iterdir()] == ["development-secret"]
+    assert end(process, signal.SIGTERM) == "stopping\n"
+    drop_database(empty_database_url, "none")  # somebody still answers there
+
+
+def test_a_server_that_is_not_there_is_one_sentence_and_makes_nothing(
+    start: Start, folder: Path, server_url: str
+) -> None:
+    process = start(folder / ".signet", database_url=use_database(server_url, "no_such_database"))
+    said, _ = process.communicate(timeout=20)
+    assert said.startswith("signet: The database cannot be reached: ") and said.count("\n") == 1
+    assert 'database "no_such_database" does not exist' in said
+    assert process.returncode == 1 and list(folder.iterdir()) == []

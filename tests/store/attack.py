@@ -1,0 +1,97 @@
+"""A company with a row in every tenant table, and statements against it as any role."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, LiteralString
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from signet.engine.documents.operations import RequestTransition, Update
+from tests.engine.standing_company import Admin, Standing, standing_company
+from tests.store.catalogue import RUNTIME_ROLES, WITHOUT_TENANT
+
+OWNER = "signet_owner"
+ROLES = [*RUNTIME_ROLES, OWNER]
+STATUS_REGRESSION, WRITTEN_ONCE, FROZEN = "SG001", "SG002", "SG003"
+NO_PRIVILEGE = "42501"  # also what row security answers to a foreign row
+NO_ROW = "no row"
+
+
+@contextmanager
+def filled_company(server_url: str) -> Iterator[Standing]:
+    with standing_company(server_url) as made:
+        if made.row("SELECT rolsuper FROM pg_roles WHERE rolname = current_user") != (True,):
+            pytest.skip("only a superuser may act as the owner and fill every table")
+        fill(made)
+        yield made
+
+
+def fill(standing: Standing) -> None:
+    """At least one row of the company in every tenant table."""
+    company = standing.company
+    applied = standing.create(vendor_contact="Erna Example")
+    company.documents.mutate(company.author(), Update(applied.document_id, 1, {"cost_center": "C"}))
+    company.documents.mutate(company.author(), RequestTransition(applied.document_id, 2, "submit"))
+    ended = standing.create().document_id
+    standing.put_at(ended, "submitted", "amend_only")
+    company.documents.mutate(company.author(), Update(ended, 1, {"grand_total": 5}))
+    tenant = company.tenant_id
+    standing.run("INSERT INTO members VALUES (%s, 'mona', 'Mona')", tenant)
+    standing.run("INSERT INTO org_chart VALUES (%s, 'carl', 'mona')", tenant)
+    standing.run(
+        "INSERT INTO audit_seals VALUES (%s, 1, 1, '0', '9', 0, %s, NULL, %s, now())",
+        tenant,
+        "0" * 64,
+        "0" * 64,
+    )
+    standing.run(
+        "INSERT INTO rules (tenant_id, entity_type, name, phase, condition, actions)"
+        " VALUES (%s, 'other', 'a', 'before', '{}', '[]')",
+        tenant,
+    )
+    standing.run(
+        "INSERT INTO rule_executions VALUES (%s, %s, %s, 1, 'invoice', 'a', 1, 'before', true, '{}', now())",
+        tenant,
+        uuid4(),
+        applied.document_id,
+    )
+    standing.run(
+        "INSERT INTO idempotency_keys VALUES (%s, 'kept', %s, '[]'), (%s, 'open', %s, NULL)",
+        *[tenant, "0" * 64] * 2,
+    )
+    standing.run(
+        "INSERT INTO contracts SELECT tenant_id, 'draft_one', 1, 'draft', body, hash, created_by FROM contracts"
+    )
+
+
+@contextmanager
+def acting(standing: Standing, role: str, tenant: str | None = None) -> Iterator[Admin]:
+    """As that role inside that tenant; nothing stays."""
+    with psycopg.connect(standing.admin_url) as connection:
+        seen = str(standing.company.tenant_id) if tenant is None else tenant
+        connection.execute("SELECT set_config('signet.tenant_id', %s, true)", [seen])
+        connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(role)))
+        yield connection
+        connection.rollback()
+
+
+def attack(standing: Standing, role: str, statement: LiteralString | sql.Composed, *values: Any) -> str:
+    """The SQLSTATE that answers it; '' when it went through and hit a row."""
+    with acting(standing, role) as connection:
+        try:
+            hit = connection.execute(statement, values).rowcount
+        except psycopg.Error as error:
+            return error.sqlstate or "?"
+    return "" if hit else NO_ROW
+
+
+def tenant_tables(standing: Standing) -> list[str]:
+    found = standing.rows(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"
+        " AND NOT relispartition AND relname <> ALL (%s) ORDER BY relname",
+        list(WITHOUT_TENANT),
+    )
+    return [name for (name,) in found]
