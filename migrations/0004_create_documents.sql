@@ -104,6 +104,8 @@ END
 $$;
 CREATE TRIGGER reject_change BEFORE UPDATE OR DELETE ON personal_values
     FOR EACH ROW EXECUTE FUNCTION reject_personal_change();
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON personal_values
+    FOR EACH STATEMENT EXECUTE FUNCTION reject_any_change();
 
 CREATE TABLE transition_requests (
     tenant_id        uuid NOT NULL,

@@ -38,6 +38,8 @@ CREATE TABLE rule_executions (
 CREATE INDEX rule_executions_by_document ON rule_executions (tenant_id, document_id, id);
 CREATE TRIGGER reject_change BEFORE UPDATE OR DELETE ON rule_executions
     FOR EACH ROW EXECUTE FUNCTION reject_any_change();
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON rule_executions
+    FOR EACH STATEMENT EXECUTE FUNCTION reject_any_change();
 
 CALL isolate_tenant_table('rules');
 CALL isolate_tenant_table('rule_executions');

@@ -123,6 +123,8 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON workflow_step_executi
         'pending>running,cancelled;running>completed,failed,skipped,cancelled');
 CREATE TRIGGER reject_delete BEFORE DELETE ON workflow_step_executions
     FOR EACH ROW EXECUTE FUNCTION reject_any_change();
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON workflow_step_executions
+    FOR EACH STATEMENT EXECUTE FUNCTION reject_any_change();
 
 CREATE TABLE workflow_step_receipts (
     tenant_id         uuid NOT NULL,

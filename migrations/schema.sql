@@ -40,6 +40,54 @@ $$;
 
 ALTER PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) OWNER TO signet_owner;
 
+CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions text[], documents json)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM FROM documents d
+    WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
+    ORDER BY d.id
+    FOR NO KEY UPDATE;
+    RETURN QUERY
+    SELECT clock_timestamp(), t.name, t.settings, (SELECT max(e.epoch) FROM audit_epochs e),
+           pg_current_xact_id()::text,
+           ARRAY(SELECT DISTINCT unnest(r.permissions) FROM roles r
+                 WHERE r.tenant_id = t.tenant_id AND r.role = ANY (role_names)),
+           (SELECT json_agg(found) FROM (
+               SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.amended_from_id,
+                      d.creator_id, d.editor_ids, d.created_at, d.updated_at, d.deleted_at,
+                      i.id AS instance_id, i.version AS instance_version,
+                      i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
+                      i.definition_version,
+                      q.id AS request_id, q.transition AS requested,
+                      h.seq AS audit_seq, h.hash AS audit_hash,
+                      v.hash AS snapshot_hash,
+                      (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
+                       WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
+               FROM documents d
+               LEFT JOIN workflow_instances i
+                      ON i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+                     AND i.kind = 'envelope' AND i.status IN ('running', 'paused')
+               LEFT JOIN transition_requests q
+                      ON q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open'
+               LEFT JOIN document_versions v
+                      ON v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
+               LEFT JOIN LATERAL (
+                   SELECT a.seq, a.hash FROM audit_log a
+                   WHERE a.tenant_id = d.tenant_id AND a.subject_type = 'document' AND a.subject_id = d.id::text
+                     AND a.seq IS NOT NULL
+                   ORDER BY a.seq DESC LIMIT 1
+               ) h ON true
+               WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (document_ids)
+           ) AS found)
+    FROM tenants t
+    WHERE t.tenant_id = current_tenant_id() AND t.status = 'active';
+END
+$$;
+
+ALTER FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_any_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -166,6 +214,57 @@ END
 $$;
 
 ALTER FUNCTION public.restrict_step_execution_updates() OWNER TO signet_owner;
+
+CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone, actor text, trace text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+BEGIN
+    WITH document AS (
+        UPDATE documents d
+        SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
+            deleted_at = CASE WHEN row.is_deleted THEN written_at END, updated_at = written_at,
+            t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3, n4 = row.n4,
+            d1 = row.d1, d2 = row.d2
+        FROM json_to_recordset(document_rows) AS row (
+            id uuid, status text, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
+            t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint,
+            d1 timestamptz, d2 timestamptz)
+        WHERE d.tenant_id = current_tenant_id() AND d.id = row.id AND d.version = row.version - 1
+    ), version AS (
+        INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, created_at)
+        SELECT current_tenant_id(), document_id, version, id, snapshot, hash, actor, written_at
+        FROM json_to_recordset(version_rows) AS row (
+            document_id uuid, version bigint, id uuid, snapshot text, hash text)
+    ), audit AS (
+        INSERT INTO audit_log (tenant_id, id, subject_type, subject_id, seq, previous_hash, hash, content, action,
+                               actor_id, created_at, epoch, xid)
+        SELECT current_tenant_id(), id, subject_type, subject_id, seq, previous_hash, hash, content, action, actor_id,
+               created_at, epoch, xid
+        FROM json_to_recordset(audit_rows) AS row (
+            id uuid, subject_type text, subject_id text, seq bigint, previous_hash text, hash text, content text,
+            action text, actor_id text, created_at timestamptz, epoch integer, xid xid8)
+    ), event AS (
+        SELECT * FROM json_to_recordset(event_rows) AS row (
+            id uuid, created_at timestamptz, instance_id uuid, entity_version bigint, definition_version integer,
+            event_type text, payload jsonb, idempotency_key bytea)
+    ), receipt AS (
+        INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
+        SELECT current_tenant_id(), instance_id, 'events', idempotency_key, written_at FROM event
+        ON CONFLICT DO NOTHING
+        RETURNING instance_id, event_idempotency_key
+    )
+    INSERT INTO workflow_events_outbox (
+        tenant_id, created_at, id, instance_id, entity_version, definition_version, event_type, payload_json,
+        event_idempotency_key, trace_id, due_at)
+    SELECT current_tenant_id(), event.created_at, event.id, event.instance_id, event.entity_version,
+           event.definition_version, event.event_type, event.payload, event.idempotency_key, trace, written_at
+    FROM event
+    JOIN receipt ON receipt.instance_id = event.instance_id AND receipt.event_idempotency_key = event.idempotency_key;
+END
+$$;
+
+ALTER FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone, actor text, trace text) OWNER TO signet_owner;
 
 CREATE TABLE public.audit_epochs (
     epoch integer NOT NULL,
@@ -957,6 +1056,12 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_seals FOR EACH ST
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_versions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.personal_values FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.rule_executions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_executions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.transition_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>performed,refused,superseded');
@@ -1162,6 +1267,12 @@ REVOKE ALL ON PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables t
 
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_api;
+
+GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.reject_any_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_default_definition_mutation() FROM PUBLIC;
@@ -1177,6 +1288,12 @@ REVOKE ALL ON FUNCTION public.reject_published_definition_mutation() FROM PUBLIC
 REVOKE ALL ON FUNCTION public.restrict_status_regression() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.restrict_step_execution_updates() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone, actor text, trace text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone, actor text, trace text) TO signet_api;
+
+GRANT ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone, actor text, trace text) TO signet_worker;
 
 GRANT SELECT ON TABLE public.audit_epochs TO signet_api;
 

@@ -1,8 +1,9 @@
 """Connections and transactions. A transaction belongs to one tenant or to none; none sees no rows."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -28,6 +29,21 @@ class PoolSettings:
     connect_seconds: int = 5
 
 
+@dataclass(frozen=True)
+class Statement:
+    text: str
+    values: Mapping[str, Any]
+
+
+@dataclass
+class Exchange:
+    """A transaction under way: what its opening statement answered, and what is to go with its COMMIT."""
+
+    connection: Connection
+    opening_row: tuple[Any, ...] | None
+    closing: Statement | None = None
+
+
 class Database:
     """Opens its pool on first use, so that importing and wiring cost no connection."""
 
@@ -41,7 +57,6 @@ class Database:
             timeout=settings.wait_seconds,
             reconnect_timeout=settings.wait_seconds,
             open=False,
-            check=ConnectionPool.check_connection,
             kwargs={
                 # Pooler-safe: no named prepared statements, no implicit transaction.
                 "prepare_threshold": None,
@@ -58,14 +73,14 @@ class Database:
             raise Defect("TENANT_MISSING", "a transaction was asked for without a tenant")
         # One round trip instead of two; a UUID's text needs no quoting.
         begin = f"BEGIN; SELECT set_config('signet.tenant_id', '{tenant_id}', true)"
-        with self._begun(begin) as connection:
+        with self._transacted(begin) as connection:
             yield connection
 
     @contextmanager
     def snapshot(self, tenant_id: UUID) -> Iterator[Connection]:
         """Many reads of one tenant as of one moment; writes are refused."""
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        with self._begun(
+        with self._transacted(
             f"{begin}; SELECT set_config('signet.tenant_id', '{UUID(str(tenant_id))}', true)"
         ) as opened:
             yield opened
@@ -73,27 +88,79 @@ class Database:
     @contextmanager
     def tenantless_transaction(self) -> Iterator[Connection]:
         """One transaction that sees no tenant's rows: the state of the server, and dispatch."""
-        with self._begun("BEGIN") as connection:
+        with self._transacted("BEGIN") as connection:
             yield connection
 
     @contextmanager
-    def _begun(self, begin: str) -> Iterator[Connection]:
+    def exchange(self, tenant_id: UUID, opening: Statement) -> Iterator[Exchange]:
+        """A transaction of two round trips: BEGIN goes with the first statement, COMMIT with the last.
+
+        Written as one message each, with the values as literals: half the round trips of a short transaction
+        are half of what it costs (docs/decisions/0008).
+        """
+        begin = f"BEGIN; SELECT set_config('signet.tenant_id', '{UUID(str(tenant_id))}', true)"
+        with self._begun(begin, opening) as exchange:
+            yield exchange
+
+    @contextmanager
+    def _transacted(self, begin: str) -> Iterator[Connection]:
+        with self._begun(begin, None) as exchange:
+            yield exchange.connection
+
+    @contextmanager
+    def _begun(self, begin: str, opening: Statement | None) -> Iterator[Exchange]:
         self._pool.open()
         is_committing = False
         try:
             # Leaving the block on an exception rolls back.
-            with self._pool.connection() as connection:
-                connection.execute(begin)
-                yield connection
+            with self._connected(begin, opening) as exchange:
+                yield exchange
                 is_committing = True
-                connection.commit()
+                if exchange.closing is None:
+                    exchange.connection.commit()
+                else:
+                    exchange.connection.execute(f"{_write(exchange.connection, exchange.closing)}; COMMIT")
         except PoolTimeout as error:
             raise _unavailable() from error
         except psycopg.OperationalError as error:
             raise _read_failure(error, is_committing=is_committing) from error
 
+    @contextmanager
+    def _connected(self, begin: str, opening: Statement | None) -> Iterator[Exchange]:
+        """One that broke while it lay idle is found out by its BEGIN, when nothing has happened yet.
+
+        So no connection needs to be asked beforehand whether it is still there.
+        """
+        with ExitStack() as leaving:
+            connection = leaving.enter_context(self._pool.connection())
+            try:
+                row = _open(connection, begin, opening)
+            except psycopg.OperationalError:
+                if not connection.broken:
+                    raise
+                leaving.close()
+                self._pool.check()
+                connection = leaving.enter_context(self._pool.connection())
+                row = _open(connection, begin, opening)
+            yield Exchange(connection, row)
+
     def close(self) -> None:
         self._pool.close()
+
+
+def _open(connection: Connection, begin: str, opening: Statement | None) -> tuple[Any, ...] | None:
+    if opening is None:
+        connection.execute(begin)
+        return None
+    cursor = connection.execute(f"{begin}; {_write(connection, opening)}")
+    while cursor.nextset():
+        pass
+    return cursor.fetchone()
+
+
+def _write(connection: Connection, statement: Statement) -> str:
+    """With its values as literals, for a message of several statements."""
+    return psycopg.ClientCursor(connection).mogrify(statement.text, statement.values)
 
 
 def _read_failure(error: psycopg.OperationalError, *, is_committing: bool) -> Exception:

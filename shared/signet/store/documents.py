@@ -1,7 +1,7 @@
 """Documents and what is written with them. Only `engine/documents` writes here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from psycopg.rows import class_row, dict_row
 from signet.core.errors import Transient
 from signet.core.evidence import AuditRow
 from signet.store.audit import append_rows
-from signet.store.database import Connection
+from signet.store.database import Connection, Exchange, Statement
 from signet.store.statements import Statements
 
 _SQL = Statements("documents")
@@ -99,20 +99,25 @@ class WriteBatch:
         )
 
 
-def lock_and_read(
-    connection: Connection, tenant_id: UUID, ids: Sequence[UUID], roles: Sequence[str]
-) -> tuple[dict[UUID, DocumentRow], Setting | None]:
-    """Locks in id order, then reads what is now true: one round trip for all."""
-    values = {"tenant_id": tenant_id, "ids": list(ids), "roles": list(roles)}
-    with connection.pipeline():
-        if ids:
-            connection.execute(_SQL.lock_documents, values)
-        setting = connection.cursor(row_factory=class_row(Setting)).execute(_SQL.read_setting, values)
-        documents = connection.cursor(row_factory=class_row(DocumentRow))
-        if ids:
-            documents.execute(_SQL.read_documents, values)
-        found = {row.id: row for row in documents.fetchall()} if ids else {}
-        return found, setting.fetchone()
+def lock_and_read(ids: Sequence[UUID], roles: Sequence[str]) -> Statement:
+    """Locks in id order, then reads what is now true of the transaction's tenant; `read_locked` reads it."""
+    return Statement(_SQL.lock_and_read, {"ids": list(ids), "roles": list(roles)})
+
+
+def read_locked(row: tuple[Any, ...] | None) -> tuple[dict[UUID, DocumentRow], Setting | None]:
+    if row is None:
+        return {}, None
+    *setting, documents = row
+    return {found.id: found for found in map(_read_document, documents or ())}, Setting(*setting)
+
+
+def _read_document(found: dict[str, Any]) -> DocumentRow:
+    """JSON knows no ids and no moments."""
+    for name in ("id", "amended_from_id", "instance_id", "request_id"):
+        found[name] = found[name] and UUID(found[name])
+    for name in ("created_at", "updated_at", "deleted_at"):
+        found[name] = found[name] and datetime.fromisoformat(found[name])
+    return DocumentRow(**found)
 
 
 def find_workflow_of_new_document(
@@ -156,17 +161,22 @@ def write_batch(
     now: datetime,
     actor_id: str,
     trace_id: str | None,
+    exchange: Exchange | None = None,
 ) -> None:
-    """All rows in one round trip, in the order that foreign keys ask for."""
+    """All rows in one round trip, in the order that foreign keys ask for; in an exchange with its COMMIT."""
     fixed = {"tenant_id": tenant_id, "now": now, "actor_id": actor_id, "trace_id": trace_id}
     if batch.is_edits_only:
         values = {
             "documents": to_json(batch.updated_documents),
             "versions": to_json(batch.versions),
-            "audit": to_json([asdict(row) for row in batch.audit]),
+            "audit": to_json(batch.audit),
             "events": to_json(batch.events),
         }
-        connection.execute(_SQL.write_edits, {**fixed, **values})
+        statement = Statement(_SQL.write_edits, {**fixed, **values})
+        if exchange is not None:
+            exchange.closing = statement
+        else:
+            connection.execute(statement.text, statement.values)
         return
     statements = [
         (_SQL.insert_documents, batch.inserted_documents),
@@ -182,9 +192,9 @@ def write_batch(
     ]
     try:
         with connection.pipeline():
-            for statement, rows in statements:
+            for text, rows in statements:
                 if rows:
-                    connection.execute(statement, {**fixed, "rows": to_json(rows)})
+                    connection.execute(text, {**fixed, "rows": to_json(rows)})
             append_rows(connection, batch.audit)
     except UniqueViolation as error:
         # An id that somebody gave is taken since we looked: whoever looks again finds it.
@@ -193,5 +203,5 @@ def write_batch(
         ) from error
 
 
-def to_json(rows: Sequence[Mapping[str, Any]]) -> str:
+def to_json(rows: Sequence[Mapping[str, Any] | AuditRow]) -> str:
     return orjson.dumps(rows, option=orjson.OPT_NON_STR_KEYS).decode()

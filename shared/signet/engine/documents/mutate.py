@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected
@@ -17,13 +17,14 @@ from signet.engine.documents.repetition import NothingDone, apply_once, check_ke
 from signet.engine.documents.rows import RowMaker, list_keys
 from signet.engine.documents.rules import RuleBook, apply_after_rules, apply_before_rules
 from signet.ids import make_id
-from signet.store.database import Connection, Database
+from signet.store.database import Connection, Database, Exchange, Statement
 from signet.store.documents import (
     DocumentRow,
     Setting,
     WorkflowOfType,
     find_workflow_of_new_document,
     lock_and_read,
+    read_locked,
     take_keys,
     write_batch,
 )
@@ -57,8 +58,10 @@ class Documents:
         """`all`: one rejection and nothing is written; `each`: what can be done is done."""
         tenant_id = author.principal.tenant_id
         if idempotency_key is None:
-            with self._database.transaction(tenant_id) as connection:
-                return self.apply(connection, author, operations, mode)
+            opening = _open(author, operations)
+            with self._database.exchange(tenant_id, opening) as exchange:
+                row, connection = exchange.opening_row, exchange.connection
+                return self._apply(connection, author, operations, mode, row, exchange)
         key, request_hash = check_key(idempotency_key), hash_request(author, operations, mode)
         try:
             with self._database.transaction(tenant_id) as connection:
@@ -71,16 +74,33 @@ class Documents:
         self, connection: Connection, author: Author, operations: Sequence[Operation], mode: Mode = "all"
     ) -> list[Outcome]:
         """Inside the caller's transaction, as the engine's waves do."""
-        check_batch(operations)
-        ids = sorted(operation.id for operation in operations if operation.id is not None)
-        rows, setting = lock_and_read(connection, author.principal.tenant_id, ids, author.principal.roles)
+        opening = _open(author, operations)
+        row = connection.execute(opening.text, opening.values).fetchone()
+        return self._apply(connection, author, operations, mode, row, None)
+
+    def _apply(
+        self,
+        connection: Connection,
+        author: Author,
+        operations: Sequence[Operation],
+        mode: Mode,
+        row: tuple[Any, ...] | None,
+        exchange: Exchange | None,
+    ) -> list[Outcome]:
+        rows, setting = read_locked(row)
         if setting is None:
             raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
         work = _Work(self._contracts, self._rules, connection, author, setting, rows)
         decided = [work.decide(operation) for operation in operations]
         if mode == "all" and (rejected := next((d for d in decided if isinstance(d, Rejected)), None)):
             return _reject_all(decided, rejected)
-        return work.write(decided, mode)
+        return work.write(decided, mode, exchange)
+
+
+def _open(author: Author, operations: Sequence[Operation]) -> Statement:
+    check_batch(operations)
+    ids = sorted(operation.id for operation in operations if operation.id is not None)
+    return lock_and_read(ids, author.principal.roles)
 
 
 class _Work:
@@ -149,7 +169,9 @@ class _Work:
             )
         return self._workflows[entity_type]
 
-    def write(self, decided: Sequence[Change | Rejected], mode: Mode) -> list[Outcome]:
+    def write(
+        self, decided: Sequence[Change | Rejected], mode: Mode, exchange: Exchange | None
+    ) -> list[Outcome]:
         decided = self._take_keys(decided, mode)
         if mode == "all" and (rejected := next((d for d in decided if isinstance(d, Rejected)), None)):
             raise rejected  # keys were taken: only a rollback gives them back
@@ -165,6 +187,7 @@ class _Work:
             now=self._setting.now,
             actor_id=self._author.principal.subject,
             trace_id=self._author.trace_id,
+            exchange=exchange,
         )
         return [_to_outcome(one) for one in decided]
 
