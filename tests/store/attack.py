@@ -63,7 +63,8 @@ def fill(standing: Standing) -> None:
         *[tenant, "0" * 64] * 2,
     )
     standing.run(
-        "INSERT INTO contracts SELECT tenant_id, 'draft_one', 1, 'draft', body, hash, created_by FROM contracts"
+        "INSERT INTO contracts SELECT tenant_id, 'draft_one', 1, 'draft', body, hash, created_by"
+        " FROM contracts"
     )
 
 

@@ -1,0 +1,60 @@
+"""What processes of their own do in tests. They come from a fork server that has imported this."""
+
+import multiprocessing
+from multiprocessing.context import ForkServerContext
+from multiprocessing.queues import SimpleQueue
+from uuid import UUID
+
+from signet.core.errors import Rejected, SignetError
+from signet.core.principal import Principal
+from signet.engine.documents.mutate import Documents
+from signet.engine.documents.operations import Author, Operation, Update
+from signet.store.database import Database, PoolSettings
+
+# How often a writer wrote, and how many conflicts it met.
+Report = tuple[int, int]
+
+
+def processes() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
+
+
+def make_author(tenant_id: UUID, user_id: str) -> Author:
+    return Author(Principal(tenant_id, user_id, ("admin",)), via="test")
+
+
+def write_often(documents: Documents, author: Author, document_id: UUID, times: int) -> Report:
+    """Updates until `times` of them went through; after a conflict on the version that it named."""
+    version, written, conflicts = 1, 0, 0
+    while written < times:
+        try:
+            patch = {"cost_center": f"{author.principal.subject}-{written}"}
+            version = documents.mutate(author, Update(document_id, version, patch)).version
+            written += 1
+        except Rejected as error:
+            if error.code != "DOCUMENT_VERSION_CONFLICT":
+                raise
+            current = error.details["current_version"]
+            if not isinstance(current, int) or current <= version:
+                raise AssertionError(f"a conflict at {version} that names {current}") from error
+            version, conflicts = current, conflicts + 1
+    return written, conflicts
+
+
+def write_from_process(
+    url: str, tenant_id: UUID, user_id: str, document_id: UUID, times: int, reports: "SimpleQueue[Report]"
+) -> None:
+    database = Database(url, PoolSettings())
+    reports.put(write_often(Documents(database), make_author(tenant_id, user_id), document_id, times))
+    database.close()
+
+
+def mutate_from_process(url: str, tenant_id: UUID, operations: list[Operation], key: str) -> None:
+    """Is killed while it does so, sooner or later."""
+    try:
+        documents = Documents(Database(url, PoolSettings(wait_seconds=1.0)))
+        documents.mutate_many(make_author(tenant_id, "carl"), operations, idempotency_key=key)
+    except SignetError:
+        pass

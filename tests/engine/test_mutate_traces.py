@@ -1,0 +1,91 @@
+"""Values where they should not be: personal ones, and those of changes that do not take place."""
+
+from typing import Any
+
+from psycopg import Connection
+
+from signet.authoring.files import read_document
+from signet.core.rules import Rule
+from signet.core.strict import read_strictly
+from signet.engine.documents.operations import Create, RequestTransition, Update
+from signet.store.rules import save_rule
+from tests.engine.conftest import EXAMPLES, INVOICE, Company
+
+Admin = Connection[tuple[Any, ...]]
+
+
+def add_rule(company: Company, document: dict[str, Any]) -> None:
+    rule, findings = read_strictly(Rule, document)
+    assert rule is not None, findings
+    with company.database.transaction(company.tenant_id) as connection:
+        save_rule(connection, company.tenant_id, rule)
+
+
+def find_word(admin: Admin, word: str) -> list[str]:
+    """The tables in which any row says it."""
+    tables = admin.execute(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+    ).fetchall()
+    return [
+        name
+        for (name,) in tables
+        if admin.execute(f"SELECT FROM {name} AS one WHERE one::text LIKE '%{word}%'".encode()).rowcount
+    ]
+
+
+def test_personal_values_are_in_one_table_after_every_operation(company: Company, admin: Admin) -> None:
+    fields = read_document(EXAMPLES / "invoice" / "contract.yaml")[0]["fields"]
+    home = {"type": "object", "personal": True, "fields": {"city": {"type": "string"}}}
+    company.publish("invoice", version=2, fields={**fields, "home": home})
+    condition = {
+        "any": [
+            {"field": "entity.vendor_contact", "op": "==", "value": "x"},
+            {"field": "entity.home.city", "op": "==", "value": "x"},
+        ]
+    }
+    add_rule(
+        company,
+        {
+            "name": "looks",
+            "entity_type": "invoice",
+            "phase": "after",
+            "condition": condition,
+            "actions": [{"kind": "reject", "message": "no"}],
+        },
+    )
+    data = {**INVOICE, "vendor_contact": "Zacharias", "home": {"city": "Zachastadt"}}
+    applied = company.documents.mutate(company.author(), Create("invoice", data))
+    author = company.author()
+    company.documents.mutate(author, Update(applied.document_id, 1, {"vendor_contact": "Zacharina"}))
+    company.documents.mutate(author, RequestTransition(applied.document_id, 2, "submit"))
+    admin.execute("UPDATE workflow_instances SET edit_window = 'amend_only'")
+    change = {"vendor_contact": "Zacharelle", "home": {"city": "Zachaburg"}, "grand_total": 5}
+    company.documents.mutate(author, Update(applied.document_id, 2, change))
+    assert find_word(admin, "Zacha") == ["personal_values"]
+    step = admin.execute("SELECT output_json -> 'diff' FROM workflow_step_executions").fetchone()
+    assert step == (
+        {
+            "grand_total": {"before": 60000, "after": 5},
+            "vendor_contact": "(personal)",
+            "home": "(personal)",
+        },
+    )
+
+
+def test_a_rule_sets_nothing_where_no_version_is_made(company: Company, admin: Admin) -> None:
+    """A request changes no document: no business key may move for it."""
+    add_rule(
+        company,
+        {
+            "name": "renames",
+            "entity_type": "invoice",
+            "phase": "before",
+            "operations": ["transition"],
+            "condition": {"field": "entity.grand_total", "op": ">", "value": 0},
+            "actions": [{"kind": "set", "values": {"number": "R-other"}}],
+        },
+    )
+    applied = company.documents.mutate(company.author(), Create("invoice", INVOICE))
+    company.documents.mutate(company.author(), RequestTransition(applied.document_id, 1, "submit"))
+    assert admin.execute("SELECT value FROM document_keys").fetchall() == [("R-1",)]
+    assert admin.execute("SELECT data ->> 'number', version FROM documents").fetchall() == [("R-1", 1)]
