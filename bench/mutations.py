@@ -170,21 +170,18 @@ def _describe_one(url: str, database: Database, tenant: BenchTenant) -> str:
     documents, document_id = Documents(database), tenant.document_ids[0]
     documents.mutate(tenant.author(), Update(document_id, 1, {"tax_total": 1}))
     with tempfile.TemporaryFile() as trace, psycopg.connect(url, autocommit=True) as admin:
-        with database.tenantless_transaction():
-            pass
+        with database.tenantless_transaction() as connection:
+            traced = connection.pgconn
+        traced.trace(trace.fileno())
         before = _read_wal(admin)
-        with database.transaction(tenant.tenant_id) as connection:
-            connection.pgconn.trace(trace.fileno())
-            documents.apply(connection, tenant.author(), [Update(document_id, 2, {"tax_total": 2})])
-            connection.pgconn.untrace()
+        documents.mutate(tenant.author(), Update(document_id, 2, {"tax_total": 2}))
         wal = _read_wal(admin) - before
+        traced.untrace()
         trace.seek(0)
-        messages = [line.split(b"\t")[2:4] for line in trace.read().splitlines()]
-    statements = sum(1 for m in messages if len(m) > 1 and m[1].startswith((b"Parse", b"Query")))
-    syncs = sum(1 for m in messages if len(m) > 1 and m[1].startswith((b"Sync", b"Query")))
-    return (
-        f"one update: {statements} statements, {syncs + 2} round trips (2 for BEGIN, COMMIT), {wal} bytes WAL"
-    )
+        messages = [fields[3] for line in trace.read().splitlines() if len(fields := line.split(b"\t")) > 3]
+    answers = sum(1 for message in messages if message.startswith(b"CommandComplete"))
+    trips = sum(1 for message in messages if message.startswith(b"ReadyForQuery"))
+    return f"one update: {answers} statements, {trips} round trips, {wal} bytes of WAL"
 
 
 def _read_wal(admin: psycopg.Connection[tuple[object, ...]]) -> int:

@@ -42,6 +42,11 @@ ALTER PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) OWNER TO s
 
 CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions text[], documents json)
     LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS $$
 #variable_conflict use_column
 BEGIN
@@ -217,21 +222,31 @@ ALTER FUNCTION public.restrict_step_execution_updates() OWNER TO signet_owner;
 
 CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone, actor text, trace text) RETURNS void
     LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS $$
 #variable_conflict use_column
+DECLARE
+    row record;
 BEGIN
-    WITH document AS (
-        UPDATE documents d
-        SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
-            deleted_at = CASE WHEN row.is_deleted THEN written_at END, updated_at = written_at,
-            t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3, n4 = row.n4,
-            d1 = row.d1, d2 = row.d2
-        FROM json_to_recordset(document_rows) AS row (
+    -- One by one: each finds its row by key, whatever the statistics say of how large a tenant is.
+    FOR row IN
+        SELECT * FROM json_to_recordset(document_rows) AS row (
             id uuid, status text, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
             t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint,
             d1 timestamptz, d2 timestamptz)
-        WHERE d.tenant_id = current_tenant_id() AND d.id = row.id AND d.version = row.version - 1
-    ), version AS (
+    LOOP
+        UPDATE documents d
+        SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
+            deleted_at = CASE WHEN row.is_deleted THEN written_at END, updated_at = written_at,
+            t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3,
+            n4 = row.n4, d1 = row.d1, d2 = row.d2
+        WHERE d.tenant_id = current_tenant_id() AND d.id = row.id AND d.version = row.version - 1;
+    END LOOP;
+    WITH version AS (
         INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, created_at)
         SELECT current_tenant_id(), document_id, version, id, snapshot, hash, actor, written_at
         FROM json_to_recordset(version_rows) AS row (

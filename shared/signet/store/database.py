@@ -11,6 +11,9 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from signet.core.errors import Defect, Transient
 
+# RDS Proxy pins a session on a longer text: then the values go as parameters.
+MAX_MESSAGE_CHARACTERS = 15_000
+
 Connection = psycopg.Connection[tuple[object, ...]]
 # By SQLSTATE: deadlock and serialization failure (40), a lock that was not waited for; and limits (54).
 _CONTENTION = ("40001", "40P01", "55P03")
@@ -116,10 +119,7 @@ class Database:
             with self._connected(begin, opening) as exchange:
                 yield exchange
                 is_committing = True
-                if exchange.closing is None:
-                    exchange.connection.commit()
-                else:
-                    exchange.connection.execute(f"{_write(exchange.connection, exchange.closing)}; COMMIT")
+                _close(exchange)
         except PoolTimeout as error:
             raise _unavailable() from error
         except psycopg.OperationalError as error:
@@ -156,6 +156,19 @@ def _open(connection: Connection, begin: str, opening: Statement | None) -> tupl
     while cursor.nextset():
         pass
     return cursor.fetchone()
+
+
+def _close(exchange: Exchange) -> None:
+    connection, closing = exchange.connection, exchange.closing
+    if closing is None:
+        connection.commit()
+        return
+    message = f"{_write(connection, closing)}; COMMIT"
+    if len(message) <= MAX_MESSAGE_CHARACTERS:
+        connection.execute(message)
+    else:
+        connection.execute(closing.text, closing.values)
+        connection.commit()
 
 
 def _write(connection: Connection, statement: Statement) -> str:
