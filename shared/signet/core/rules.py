@@ -151,7 +151,7 @@ def to_expression_text(condition: Condition, depth: int = 0) -> str:
             return f"!({to_expression_text(condition.negated, depth + 1)})"
         case AllOf():
             return " && ".join(f"({to_expression_text(part, depth + 1)})" for part in condition.all)
-        case AnyOf():
+        case _:
             return " || ".join(f"({to_expression_text(part, depth + 1)})" for part in condition.any)
 
 

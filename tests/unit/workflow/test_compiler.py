@@ -123,3 +123,12 @@ def test_a_choice_without_a_default_is_a_defect_at_runtime() -> None:
     workflow = Workflow(artifact)
     with pytest.raises(Defect, match="not even a default"):
         workflow.choose(workflow.nodes["usr:approval:amount"], "done", {"entity": {"grand_total": 900}})
+
+
+@pytest.mark.parametrize("has_timeout", [False, True])
+def test_an_outcome_that_never_comes_is_found(has_timeout: bool) -> None:
+    config = {"key": "k", "timeout": "PT1H"} if has_timeout else {"key": "k"}
+    nodes = [{"id": "event", "type": "wait_event", "config": config}]
+    edges = [{"source": "event", "target": "out"}, {"source": "event", "target": "out", "on": "timeout"}]
+    codes = [finding.code for finding in automate(nodes=nodes, edges=edges).findings]
+    assert codes == ([] if has_timeout else ["OUTCOME_NEVER_COMES"])

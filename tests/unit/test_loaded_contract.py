@@ -1,0 +1,124 @@
+"""A contract as mutate() uses it: who may, who is barred, which column holds what, what is once only."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from signet.core.contract import Contract
+from signet.core.contract_checks import read_contract
+from signet.core.fast_fields import map_fast_fields, read_fast_values
+from signet.core.idempotency import effect_key, event_key, join_key, step_key
+from signet.core.loaded_contract import LoadedContract, check_contract_expressions
+from signet.core.strict import read_strictly
+from tests.unit.broken_contracts import VALID
+
+ONE = UUID(int=1)
+
+
+def load(**changes: Any) -> LoadedContract:
+    contract, findings = read_strictly(Contract, {**VALID, **changes})
+    assert contract is not None, findings
+    return LoadedContract(contract, "0" * 64)
+
+
+def test_authority_is_a_permission_and_a_condition() -> None:
+    loaded = load(conditions={"invoice:submit": "entity.total <= 100"})
+    env = {"entity": {"total": 500}}
+    denied = loaded.authorize("invoice:submit", ["invoice:create"], env)
+    assert denied is not None and denied.code == "PERMISSION_DENIED"
+    denied = loaded.authorize("invoice:submit", ["invoice:*"], env)
+    assert denied is not None and (denied.code, "entity.total <= 100" in denied.sentence) == (
+        "PERMISSION_CONDITION",
+        True,
+    )
+    assert loaded.authorize("invoice:submit", ["*:*"], {"entity": {"total": 5}}) is None
+
+
+@pytest.mark.parametrize(
+    ("person", "may_decide", "code"),
+    [
+        ("ann", [], "SEPARATION_OF_DUTIES"),
+        ("ed", [], "SEPARATION_OF_DUTIES"),
+        ("rob", [], "SEPARATION_OF_DUTIES"),
+        ("zoe", [], None),
+        ("ann", ["creator"], None),
+        ("ann", ["editor", "requester"], "SEPARATION_OF_DUTIES"),
+    ],
+)
+def test_who_took_part_may_not_decide(person: str, may_decide: list[str], code: str | None) -> None:
+    loaded = load(separation_of_duties={"may_decide": may_decide})
+    denial = loaded.find_conflict_of_duties(person, creator="ann", editors=["ed"], requester="rob")
+    assert (denial and denial.code) == code
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("/transitions/submit/condition", {"condition": "entity.totl > 1"}),
+        ("/conditions/invoice:submit", {"condition": "entity.total >"}),
+        ("/actions/fix/set/vendor", {"set": {"vendor": "{entity.nothing}"}}),
+    ],
+)
+def test_every_expression_of_a_contract_is_checked(part: str, change: dict[str, Any]) -> None:
+    document: dict[str, Any] = {**VALID}
+    if part.startswith("/transitions"):
+        submit = {**VALID["transitions"]["submit"], **change}
+        document["transitions"] = {**VALID["transitions"], "submit": submit}
+    elif part.startswith("/conditions"):
+        document["conditions"] = {"invoice:submit": change["condition"]}
+    else:
+        document["actions"] = {**VALID.get("actions", {}), "fix": {"kind": "update", **change}}
+    contract, findings = read_strictly(Contract, document)
+    assert contract is not None, findings
+    assert part in [finding.place for finding in check_contract_expressions(contract)]
+
+
+def test_the_valid_contract_has_no_such_mistake() -> None:
+    contract, _ = read_contract(VALID)
+    assert contract is not None
+    assert list(check_contract_expressions(contract)) == []
+
+
+def test_what_was_never_checked_cannot_be_loaded() -> None:
+    with pytest.raises(ValueError, match="expression that does not parse"):
+        _ = load(conditions={"invoice:submit": "entity.total >"}).conditions
+    actions = {"fix": {"kind": "update", "set": {"vendor": "{no}{"}}}
+    with pytest.raises(ValueError, match="template that does not parse"):
+        _ = load(actions=actions).actions
+
+
+def test_fast_fields_keep_their_columns() -> None:
+    fields = {
+        "paid": {"type": "bool", "indexed": True},
+        "name": {"type": "string", "indexed": True, "max_length": 50},
+        "on": {"type": "date", "indexed": True},
+        "at": {"type": "timestamp", "indexed": True},
+        "note": {"type": "string"},
+    }
+    columns = map_fast_fields(load(fields=fields).contract)
+    assert columns == {"at": "d1", "name": "t1", "on": "d2", "paid": "n1"}
+    data = {"paid": True, "name": "x", "on": "2026-01-02", "at": "2026-01-02T03:04:05.000006Z"}
+    assert read_fast_values(columns, data) == {
+        "d1": datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC),
+        "d2": datetime(2026, 1, 2, tzinfo=UTC),
+        "n1": 1,
+        "t1": "x",
+    }
+    assert set(read_fast_values(columns, {}).values()) == {None}
+
+
+def test_keys_tell_apart_what_is_different() -> None:
+    keys = {
+        step_key(ONE, "a", "T", 1),
+        step_key(ONE, "aT", "", 1),
+        step_key(ONE, "a", "T", 2),
+        join_key(ONE, "a", 1, 5),
+        join_key(ONE, "a", 1, 6),
+        event_key(ONE, "a", {"b": 1, "c": 2}, 1),
+        event_key(ONE, "a", {"b": 1, "c": 3}, 1),
+        effect_key(ONE, "webhook", {"b": 1}),
+    }
+    assert len(keys) == 8 and {len(key) for key in keys} == {32}
+    assert event_key(ONE, "a", {"b": 1, "c": 2}, 1) == event_key(ONE, "a", {"c": 2, "b": 1}, 1)
