@@ -11,7 +11,7 @@ from psycopg import Connection
 from signet.authoring.files import read_document
 from signet.core.errors import Rejected
 from signet.engine.compiled import TTL_SECONDS, CompiledCache
-from signet.engine.documents.operations import Applied, Create
+from signet.engine.documents.operations import Amend, Applied, Create, RequestTransition
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
 Admin = Connection[tuple[Any, ...]]
@@ -99,6 +99,21 @@ def test_a_newer_contract_waits_for_its_patch(company: Company, admin: Admin) ->
         company.principal(), company.definitions.save_patch(company.principal(), draft)
     )
     assert definition_of(admin, create(company, "R-2"))["id"] == moved.definition_id
+
+
+def test_a_document_keeps_to_its_version_of_the_contract(company: Company, admin: Admin) -> None:
+    """A workflow that begins anew, or an amendment, runs under what the document is checked against."""
+    old = create(company, "R-1")
+    company.publish("invoice", version=2)
+    admin.execute("UPDATE documents SET status = 'active'")
+    admin.execute("UPDATE workflow_instances SET status = 'completed', completed_at = now()")
+    requested = company.documents.mutate(
+        company.author(), RequestTransition(old.document_id, 1, "cancel", "x")
+    )
+    assert definition_of(admin, requested)["version"] == 1
+    amended = company.documents.mutate(company.author(), Amend(old.document_id, 1, {"grand_total": 5}))
+    assert definition_of(admin, amended)["version"] == 1
+    assert definition_of(admin, create(company, "R-2"))["version"] == 2
 
 
 def test_compiling_a_draft_tells_all_findings_and_writes_nothing(company: Company, admin: Admin) -> None:

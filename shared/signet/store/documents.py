@@ -120,12 +120,17 @@ def _read_document(found: dict[str, Any]) -> DocumentRow:
     return DocumentRow(**found)
 
 
-def find_workflow_of_new_document(
-    connection: Connection, tenant_id: UUID, entity_type: str
+def find_workflow(
+    connection: Connection, tenant_id: UUID, entity_type: str, contract_version: int | None
 ) -> WorkflowOfType | None:
+    """What a document of this type runs; without a version, what a new one does."""
     with connection.cursor(row_factory=class_row(WorkflowOfType)) as cursor:
-        values = {"tenant_id": tenant_id, "entity_type": entity_type}
-        return cursor.execute(_SQL.find_workflow_of_new_document, values).fetchone()
+        values = {
+            "tenant_id": tenant_id,
+            "entity_type": entity_type,
+            "contract_version": contract_version,
+        }
+        return cursor.execute(_SQL.find_workflow, values).fetchone()
 
 
 def take_keys(

@@ -1,12 +1,14 @@
 -- name: lock_and_read
 SELECT * FROM lock_and_read_documents(%(ids)s, %(roles)s)
 
--- name: find_workflow_of_new_document
--- The tenant's own workflow where there is one, also while a newer contract waits for its patch.
+-- name: find_workflow
+-- The tenant's own workflow where there is one, also while a newer contract waits for its patch. A document that
+-- is there already keeps to the version of the contract that it is checked against.
 SELECT id, version, contract_version, definition_kind
 FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND status = 'published'
   AND definition_kind IN ('effective', 'envelope')
+  AND (%(contract_version)s::integer IS NULL OR contract_version = %(contract_version)s)
 ORDER BY (definition_kind = 'effective') DESC, contract_version DESC, published_at DESC, id DESC
 LIMIT 1
 

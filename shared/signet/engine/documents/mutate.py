@@ -22,7 +22,7 @@ from signet.store.documents import (
     DocumentRow,
     Setting,
     WorkflowOfType,
-    find_workflow_of_new_document,
+    find_workflow,
     lock_and_read,
     read_locked,
     take_keys,
@@ -121,7 +121,7 @@ class _Work:
         self._author = author
         self._setting = setting
         self._rows = rows
-        self._workflows: dict[str, WorkflowOfType | None] = {}
+        self._workflows: dict[tuple[str, int | None], WorkflowOfType | None] = {}
 
     def decide(self, operation: Operation) -> Change | Rejected:
         rejected = check_operation(operation)
@@ -138,7 +138,8 @@ class _Work:
         decided = decide_operation(operation, facts, make_id)
         if isinstance(decided, Rejected):
             return decided
-        if decided.begins_at is not None and self._find_workflow(contract.contract.contract) is None:
+        named = (contract.contract.contract, contract.contract.version)
+        if decided.begins_at is not None and self._find_workflow(*named) is None:
             return _unknown(operation)
         rules = self._rules.read(self._connection, self._author.principal.tenant_id, contract, self._setting)
         return (
@@ -161,13 +162,15 @@ class _Work:
             self._connection, tenant_id, operation.entity_type, workflow.contract_version
         )
 
-    def _find_workflow(self, entity_type: str) -> WorkflowOfType | None:
-        if entity_type not in self._workflows:
+    def _find_workflow(self, entity_type: str, contract_version: int | None = None) -> WorkflowOfType | None:
+        key = (entity_type, contract_version)
+        if key not in self._workflows:
             tenant_id = self._author.principal.tenant_id
-            self._workflows[entity_type] = find_workflow_of_new_document(
-                self._connection, tenant_id, entity_type
-            )
-        return self._workflows[entity_type]
+            found = find_workflow(self._connection, tenant_id, entity_type, contract_version)
+            self._workflows[key] = found
+            if found is not None:
+                self._workflows[(entity_type, found.contract_version)] = found
+        return self._workflows[key]
 
     def write(
         self, decided: Sequence[Change | Rejected], mode: Mode, exchange: Exchange | None

@@ -26,7 +26,11 @@ class RowMaker:
     """Collects the rows of one batch of changes."""
 
     def __init__(
-        self, author: Author, setting: Setting, workflows: Mapping[str, WorkflowOfType], make_id: MakeId
+        self,
+        author: Author,
+        setting: Setting,
+        workflows: Mapping[tuple[str, int | None], WorkflowOfType],
+        make_id: MakeId,
     ) -> None:
         self._author = author
         self._setting = setting
@@ -170,7 +174,8 @@ class RowMaker:
             self._begin_instance(change, change.begins_at)
 
     def _begin_instance(self, change: Change, node: str) -> None:
-        workflow = self._workflows[change.contract.contract.contract]
+        contract = change.contract.contract
+        workflow = self._workflows[(contract.contract, contract.version)]
         instance_id = self._make_id()
         token = begin(Position(), node, change.version)
         self.batch.instances.append(
