@@ -12,7 +12,6 @@ from psycopg.rows import class_row, dict_row
 
 from signet.core.errors import Transient
 from signet.core.evidence import AuditRow
-from signet.store.audit import append_rows
 from signet.store.database import Connection, Exchange, Statement
 from signet.store.statements import Statements
 
@@ -170,37 +169,36 @@ def write_batch(
 ) -> None:
     """All rows in one round trip, in the order that foreign keys ask for; in an exchange with its COMMIT."""
     fixed = {"tenant_id": tenant_id, "now": now, "actor_id": actor_id, "trace_id": trace_id}
-    if batch.is_edits_only:
-        values = {
+    edits = Statement(
+        _SQL.write_edits,
+        {
+            **fixed,
             "documents": to_json(batch.updated_documents),
             "versions": to_json(batch.versions),
             "audit": to_json(batch.audit),
             "events": to_json(batch.events),
-        }
-        statement = Statement(_SQL.write_edits, {**fixed, **values})
-        if exchange is not None:
-            exchange.closing = statement
-        else:
-            connection.execute(statement.text, statement.values)
+        },
+    )
+    if batch.is_edits_only and exchange is not None:
+        exchange.closing = edits
         return
     statements = [
-        (_SQL.insert_documents, batch.inserted_documents),
-        (_SQL.update_documents, batch.updated_documents),
         (_SQL.insert_personal_values, batch.personal_values),
-        (_SQL.insert_versions, batch.versions),
         (_SQL.end_requests, batch.ended_requests),
         (_SQL.insert_requests, batch.requests),
         (_SQL.cancel_instances, batch.cancelled_instances),
         (_SQL.insert_instances, batch.instances),
-        (_SQL.insert_events, batch.events),
         (_SQL.insert_rule_executions, batch.rule_executions),
     ]
     try:
         with connection.pipeline():
-            for text, rows in statements:
-                if rows:
-                    connection.execute(text, {**fixed, "rows": to_json(rows)})
-            append_rows(connection, batch.audit)
+            if batch.inserted_documents:
+                rows = {"rows": to_json(batch.inserted_documents)}
+                connection.execute(_SQL.insert_documents, {**fixed, **rows})
+            connection.execute(edits.text, edits.values)
+            for text, listed in statements:
+                if listed:
+                    connection.execute(text, {**fixed, "rows": to_json(listed)})
     except UniqueViolation as error:
         # An id that somebody gave is taken since we looked: whoever looks again finds it.
         raise Transient(

@@ -22,22 +22,6 @@ FROM json_to_recordset(%(rows)s::json) AS row (
     amended_from_id uuid, creator_id text, editor_ids text[], t1 text, t2 text, t3 text, t4 text,
     n1 bigint, n2 bigint, n3 bigint, n4 bigint, d1 timestamptz, d2 timestamptz)
 
--- name: update_documents
-UPDATE documents d
-SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
-    deleted_at = CASE WHEN row.is_deleted THEN %(now)s::timestamptz END, updated_at = %(now)s,
-    t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3, n4 = row.n4,
-    d1 = row.d1, d2 = row.d2
-FROM json_to_recordset(%(rows)s::json) AS row (
-    id uuid, status text, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
-    t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint, d1 timestamptz, d2 timestamptz)
-WHERE d.tenant_id = %(tenant_id)s AND d.id = row.id AND d.version = row.version - 1
-
--- name: insert_versions
-INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, created_at)
-SELECT %(tenant_id)s, document_id, version, id, snapshot, hash, %(actor_id)s, %(now)s
-FROM json_to_recordset(%(rows)s::json) AS row (document_id uuid, version bigint, id uuid, snapshot text, hash text)
-
 -- name: begin_keys
 SAVEPOINT keys
 
@@ -118,26 +102,6 @@ INSERT INTO workflow_step_executions (
 SELECT %(tenant_id)s, step_created_at, step_id, id, version, version, node_id, 'control', '', entity_version,
        entity_version, 'completed', idempotency_key, %(now)s, %(now)s, 0, output::jsonb, %(actor_id)s, %(trace_id)s
 FROM ended
-
--- name: insert_events
--- The receipt is the gate (WF-11): an event whose receipt is there already is the same event.
-WITH event AS (
-    SELECT * FROM json_to_recordset(%(rows)s::json) AS row (
-        id uuid, created_at timestamptz, instance_id uuid, entity_version bigint, definition_version integer,
-        event_type text, payload jsonb, idempotency_key bytea)
-), receipt AS (
-    INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
-    SELECT %(tenant_id)s, instance_id, 'events', idempotency_key, %(now)s FROM event
-    ON CONFLICT DO NOTHING
-    RETURNING instance_id, event_idempotency_key
-)
-INSERT INTO workflow_events_outbox (
-    tenant_id, created_at, id, instance_id, entity_version, definition_version, event_type, payload_json,
-    event_idempotency_key, trace_id, due_at)
-SELECT %(tenant_id)s, event.created_at, event.id, event.instance_id, event.entity_version,
-       event.definition_version, event.event_type, event.payload, event.idempotency_key, %(trace_id)s, %(now)s
-FROM event
-JOIN receipt ON receipt.instance_id = event.instance_id AND receipt.event_idempotency_key = event.idempotency_key
 
 -- name: insert_rule_executions
 INSERT INTO rule_executions (tenant_id, id, document_id, document_version, entity_type, rule, rule_version, phase,

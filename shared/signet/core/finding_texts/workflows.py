@@ -129,11 +129,6 @@ SLOT: Mapping[str, tuple[str, str, str]] = {
         "Slot '{place}' is amend_only, but the contract has no amendment for an edit to make.",
         "Choose 'locked', or add an 'amendment' to the contract.",
     ),
-    "NOTHING_TO_COMPILE": (
-        "error",
-        "There is neither a contract nor an automation.",
-        "Name a folder with a contract.yaml or an automation.yaml, or a contract's file.",
-    ),
     "ENVELOPE_VERSION_MISMATCH": (
         "error",
         "The patch is pinned to envelope {pinned} of '{entity_type}'; this is version {actual}.",
