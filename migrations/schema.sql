@@ -40,7 +40,7 @@ $$;
 
 ALTER PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) OWNER TO signet_owner;
 
-CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions text[], documents json)
+CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions jsonb, documents json)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -57,15 +57,16 @@ BEGIN
     RETURN QUERY
     SELECT clock_timestamp(), t.name, t.settings, (SELECT max(e.epoch) FROM audit_epochs e),
            pg_current_xact_id()::text,
-           ARRAY(SELECT DISTINCT unnest(r.permissions) FROM roles r
-                 WHERE r.tenant_id = t.tenant_id AND r.role = ANY (role_names)),
+           (SELECT jsonb_object_agg(r.role, r.permissions) FROM roles r
+            WHERE r.tenant_id = t.tenant_id AND r.role = ANY (role_names)),
            (SELECT json_agg(found) FROM (
                SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.amended_from_id,
                       d.creator_id, d.editor_ids, d.created_at, d.updated_at, d.deleted_at,
                       i.id AS instance_id, i.version AS instance_version,
                       i.entity_version AS instance_entity_version, i.edit_window, i.edit_window_node,
                       i.definition_version,
-                      q.id AS request_id, q.transition AS requested,
+                      q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
+                      q.actor_roles AS requester_roles,
                       h.seq AS audit_seq, h.hash AS audit_hash,
                       v.hash AS snapshot_hash,
                       (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
@@ -220,7 +221,7 @@ $$;
 
 ALTER FUNCTION public.restrict_step_execution_updates() OWNER TO signet_owner;
 
-CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone, actor text, trace text) RETURNS void
+CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -235,7 +236,7 @@ BEGIN
     -- One by one: each finds its row by key, whatever the statistics say of how large a tenant is.
     FOR row IN
         SELECT * FROM json_to_recordset(document_rows) AS row (
-            id uuid, status text, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
+            id uuid, status text, seen_version bigint, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
             t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint,
             d1 timestamptz, d2 timestamptz)
     LOOP
@@ -244,13 +245,16 @@ BEGIN
             deleted_at = CASE WHEN row.is_deleted THEN written_at END, updated_at = written_at,
             t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3,
             n4 = row.n4, d1 = row.d1, d2 = row.d2
-        WHERE d.tenant_id = current_tenant_id() AND d.id = row.id AND d.version = row.version - 1;
+        WHERE d.tenant_id = current_tenant_id() AND d.id = row.id AND d.version = row.seen_version;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'document % is not at version %', row.id, row.seen_version USING ERRCODE = 'SG004';
+        END IF;
     END LOOP;
     WITH version AS (
         INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, created_at)
-        SELECT current_tenant_id(), document_id, version, id, snapshot, hash, actor, written_at
+        SELECT current_tenant_id(), document_id, version, id, snapshot, hash, actor_id, written_at
         FROM json_to_recordset(version_rows) AS row (
-            document_id uuid, version bigint, id uuid, snapshot text, hash text)
+            document_id uuid, version bigint, id uuid, snapshot text, hash text, actor_id text)
     ), audit AS (
         INSERT INTO audit_log (tenant_id, id, subject_type, subject_id, seq, previous_hash, hash, content, action,
                                actor_id, created_at, epoch, xid)
@@ -262,7 +266,7 @@ BEGIN
     ), event AS (
         SELECT * FROM json_to_recordset(event_rows) AS row (
             id uuid, created_at timestamptz, instance_id uuid, entity_version bigint, definition_version integer,
-            event_type text, payload jsonb, idempotency_key bytea)
+            event_type text, payload jsonb, idempotency_key bytea, trace_id text, due_at timestamptz)
     ), receipt AS (
         INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
         SELECT current_tenant_id(), instance_id, 'events', idempotency_key, written_at FROM event
@@ -273,13 +277,14 @@ BEGIN
         tenant_id, created_at, id, instance_id, entity_version, definition_version, event_type, payload_json,
         event_idempotency_key, trace_id, due_at)
     SELECT current_tenant_id(), event.created_at, event.id, event.instance_id, event.entity_version,
-           event.definition_version, event.event_type, event.payload, event.idempotency_key, trace, written_at
+           event.definition_version, event.event_type, event.payload, event.idempotency_key, event.trace_id,
+           coalesce(event.due_at, written_at)
     FROM event
     JOIN receipt ON receipt.instance_id = event.instance_id AND receipt.event_idempotency_key = event.idempotency_key;
 END
 $$;
 
-ALTER FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone, actor text, trace text) OWNER TO signet_owner;
+ALTER FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
 
 CREATE TABLE public.audit_epochs (
     epoch integer NOT NULL,
@@ -585,6 +590,7 @@ CREATE TABLE public.transition_requests (
     trace_id text,
     created_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
+    actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT transition_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT transition_requests_reason_check CHECK ((char_length(reason) <= 4000)),
     CONSTRAINT transition_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'performed'::text, 'refused'::text, 'superseded'::text])))
@@ -723,6 +729,13 @@ CREATE TABLE public.workflow_instances (
     started_at timestamp with time zone NOT NULL,
     completed_at timestamp with time zone,
     updated_at timestamp with time zone NOT NULL,
+    birth text DEFAULT 'created'::text NOT NULL,
+    begin_actor_id text DEFAULT ''::text NOT NULL,
+    begin_actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
+    actor_id text DEFAULT ''::text NOT NULL,
+    actor_roles text[] DEFAULT '{}'::text[] NOT NULL,
+    request_id uuid,
+    CONSTRAINT workflow_instances_birth_check CHECK ((birth = ANY (ARRAY['created'::text, 'amended'::text, 'reentered'::text]))),
     CONSTRAINT workflow_instances_check CHECK (((status = ANY (ARRAY['running'::text, 'paused'::text])) = (completed_at IS NULL))),
     CONSTRAINT workflow_instances_edit_window_check CHECK ((edit_window = ANY (ARRAY['editable'::text, 'amend_only'::text, 'locked'::text]))),
     CONSTRAINT workflow_instances_kind_check CHECK ((kind = ANY (ARRAY['envelope'::text, 'automation'::text]))),
@@ -1304,11 +1317,11 @@ REVOKE ALL ON FUNCTION public.restrict_status_regression() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.restrict_step_execution_updates() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone, actor text, trace text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) FROM PUBLIC;
 
-GRANT ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone, actor text, trace text) TO signet_api;
+GRANT ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) TO signet_api;
 
-GRANT ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone, actor text, trace text) TO signet_worker;
+GRANT ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) TO signet_worker;
 
 GRANT SELECT ON TABLE public.audit_epochs TO signet_api;
 

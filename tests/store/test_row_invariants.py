@@ -224,13 +224,14 @@ def test_wf_11_the_same_event_twice_is_one_row(standing: Standing) -> None:
         "definition_version": None,
         "event_type": "mutation",
         "payload": payload,
+        "trace_id": None,
         "idempotency_key": f"\\x{event_key(event_id, 'mutation', payload, 1).hex()}",
     }
     for second in (event_id, uuid4()):
         with company.database.transaction(company.tenant_id) as connection:
             batch = WriteBatch(events=[{**event, "id": second}])
             now = read_now(connection)
-            write_batch(connection, company.tenant_id, batch, now=now, actor_id="carl", trace_id=None)
+            write_batch(connection, company.tenant_id, batch, now=now)
     query: LiteralString = "SELECT id FROM workflow_events_outbox WHERE instance_id = %s"
     assert standing.rows(query, event_id) == [(event_id,)]
     receipts = standing.row("SELECT count(*) FROM workflow_outbox_receipts WHERE instance_id = %s", event_id)

@@ -42,6 +42,8 @@ class DocumentRow:
     definition_version: int | None
     request_id: UUID | None
     requested: str | None
+    requester_id: str | None
+    requester_roles: list[str] | None
     audit_seq: int | None
     audit_hash: str | None
     snapshot_hash: str | None
@@ -57,7 +59,12 @@ class Setting:
     settings: dict[str, Any]
     epoch: int
     xid: str
-    permissions: list[str]
+    # By role; of the roles that were asked for.
+    permissions: dict[str, list[str]] | None
+
+    def permissions_of(self, roles: Sequence[str]) -> list[str]:
+        known = self.permissions or {}
+        return [permission for role in roles for permission in known.get(role, ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +80,8 @@ class WriteBatch:
     """Rows by statement, as JSON objects; what is empty is not sent."""
 
     inserted_documents: list[Mapping[str, Any]] = field(default_factory=list)
-    updated_documents: list[Mapping[str, Any]] = field(default_factory=list)
+    # By document, at the last of its changes.
+    updated_documents: dict[UUID, Mapping[str, Any]] = field(default_factory=dict)
     personal_values: list[Mapping[str, Any]] = field(default_factory=list)
     versions: list[Mapping[str, Any]] = field(default_factory=list)
     ended_requests: list[Mapping[str, Any]] = field(default_factory=list)
@@ -163,17 +171,15 @@ def write_batch(
     batch: WriteBatch,
     *,
     now: datetime,
-    actor_id: str,
-    trace_id: str | None,
     exchange: Exchange | None = None,
 ) -> None:
     """All rows in one round trip, in the order that foreign keys ask for; in an exchange with its COMMIT."""
-    fixed = {"tenant_id": tenant_id, "now": now, "actor_id": actor_id, "trace_id": trace_id}
+    fixed = {"tenant_id": tenant_id, "now": now}
     edits = Statement(
         _SQL.write_edits,
         {
             **fixed,
-            "documents": to_json(batch.updated_documents),
+            "documents": to_json(list(batch.updated_documents.values())),
             "versions": to_json(batch.versions),
             "audit": to_json(batch.audit),
             "events": to_json(batch.events),

@@ -49,11 +49,12 @@ SELECT %(tenant_id)s, id, document_id, field, decode(salt, 'hex'), value, %(now)
 FROM json_to_recordset(%(rows)s::json) AS row (id uuid, document_id uuid, field text, salt text, value jsonb)
 
 -- name: insert_requests
-INSERT INTO transition_requests (tenant_id, id, document_id, document_version, transition, actor_id, reason,
-                                 trace_id, created_at)
-SELECT %(tenant_id)s, id, document_id, document_version, transition, %(actor_id)s, reason, %(trace_id)s, %(now)s
+INSERT INTO transition_requests (tenant_id, id, document_id, document_version, transition, actor_id, actor_roles,
+                                 reason, trace_id, created_at)
+SELECT %(tenant_id)s, id, document_id, document_version, transition, actor_id, actor_roles, reason, trace_id, %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (
-    id uuid, document_id uuid, document_version bigint, transition text, reason text)
+    id uuid, document_id uuid, document_version bigint, transition text, actor_id text, actor_roles text[],
+    reason text, trace_id text)
 
 -- name: end_requests
 UPDATE transition_requests r
@@ -64,14 +65,15 @@ WHERE r.tenant_id = %(tenant_id)s AND r.id = row.id AND r.status = 'open'
 -- name: insert_instances
 INSERT INTO workflow_instances (
     tenant_id, id, kind, definition_id, definition_version, entity_type, entity_id, entity_version, subject_id,
-    begin_node, begin_version, active_tokens, current_nodes, edit_window, edit_window_node, trace_id,
-    started_at, updated_at)
+    begin_node, begin_version, birth, begin_actor_id, begin_actor_roles, actor_id, actor_roles, active_tokens,
+    current_nodes, edit_window, edit_window_node, trace_id, started_at, updated_at)
 SELECT %(tenant_id)s, id, 'envelope', definition_id, definition_version, entity_type, entity_id, entity_version,
-       entity_id::text, begin_node, entity_version, active_tokens, ARRAY[begin_node], edit_window, begin_node,
-       %(trace_id)s, %(now)s, %(now)s
+       entity_id::text, begin_node, entity_version, birth, actor_id, actor_roles, actor_id, actor_roles, active_tokens,
+       ARRAY[begin_node], edit_window, begin_node, trace_id, %(now)s, %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, definition_id uuid, definition_version integer, entity_type text, entity_id uuid,
-    entity_version bigint, begin_node text, active_tokens jsonb, edit_window text)
+    entity_version bigint, begin_node text, birth text, actor_id text, actor_roles text[], active_tokens jsonb,
+    edit_window text, trace_id text)
 
 -- name: cancel_instances
 -- With its step, its waiting steps and its place in the projection: all that a rebuild would find.
@@ -82,10 +84,10 @@ WITH ended AS (
         last_step_execution_id = row.step_id, completed_at = %(now)s, updated_at = %(now)s
     FROM json_to_recordset(%(rows)s::json) AS row (
         id uuid, reason text, entity_version bigint, step_id uuid, step_created_at timestamptz, node_id text,
-        idempotency_key bytea, output json)
+        idempotency_key bytea, output json, actor_id text, trace_id text)
     WHERE i.tenant_id = %(tenant_id)s AND i.id = row.id AND i.status IN ('running', 'paused')
     RETURNING i.id, i.version, row.entity_version, row.step_id, row.step_created_at, row.node_id,
-              row.idempotency_key, row.output
+              row.idempotency_key, row.output, row.actor_id, row.trace_id
 ), waiting AS (
     UPDATE workflow_step_executions s
     SET status = 'cancelled', end_seq = ended.version, completed_at = %(now)s
@@ -100,7 +102,7 @@ INSERT INTO workflow_step_executions (
     version_after, status, idempotency_key, started_at, completed_at, duration_ms, output_json, actor_user_id,
     trace_id)
 SELECT %(tenant_id)s, step_created_at, step_id, id, version, version, node_id, 'control', '', entity_version,
-       entity_version, 'completed', idempotency_key, %(now)s, %(now)s, 0, output::jsonb, %(actor_id)s, %(trace_id)s
+       entity_version, 'completed', idempotency_key, %(now)s, %(now)s, 0, output::jsonb, actor_id, trace_id
 FROM ended
 
 -- name: insert_rule_executions
@@ -113,4 +115,4 @@ FROM json_to_recordset(%(rows)s::json) AS row (
     phase text, matched boolean, evidence jsonb)
 
 -- name: write_edits
-SELECT write_edits(%(documents)s, %(versions)s, %(audit)s, %(events)s, %(now)s, %(actor_id)s, %(trace_id)s)
+SELECT write_edits(%(documents)s, %(versions)s, %(audit)s, %(events)s, %(now)s)

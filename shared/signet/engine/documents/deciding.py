@@ -13,6 +13,7 @@ from signet.core.merge_patch import PatchTooDeep, apply_merge_patch
 from signet.engine.documents.facts import Change, Facts
 from signet.engine.documents.operations import (
     Amend,
+    ConcludeTransition,
     Create,
     Delete,
     Operation,
@@ -33,6 +34,8 @@ def decide_operation(operation: Operation, facts: Facts, make_id: MakeId) -> Dec
     row = facts.row
     if row is None or row.deleted_at is not None:
         return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
+    if isinstance(operation, ConcludeTransition):
+        return _conclude(operation, facts, row)
     if operation.expected_version != row.version:
         return _conflict(row, operation.expected_version)
     match operation:
@@ -64,6 +67,7 @@ def _create(operation: Create, facts: Facts, make_id: MakeId) -> Decided:
         return reject_fields(mistakes)
     change = Change(
         document_id=operation.id or make_id(),
+        author=facts.author,
         contract=facts.contract,
         row=None,
         action="create",
@@ -137,6 +141,7 @@ def _make_amendment(
     _supersede_request(original, row, "amended")
     amended = Change(
         document_id=make_id(),
+        author=facts.author,
         contract=facts.contract,
         row=None,
         action="amend",
@@ -194,6 +199,23 @@ def _request(operation: RequestTransition, facts: Facts, row: DocumentRow) -> De
         change.event_type, change.event_payload = "create_instance", {"birth": "reentered"}
     else:
         _tell_workflow(change, row, "transition_requested", {"transition": operation.transition})
+    return change
+
+
+def _conclude(operation: ConcludeTransition, facts: Facts, row: DocumentRow) -> Decided:
+    if not facts.is_own_workflow:
+        return Rejected(
+            "TRANSITION_NOT_POSSIBLE", "only a gate of the document's own workflow changes its status"
+        )
+    action = f"transition:{operation.transition}"
+    if operation.to is None or operation.to == row.status:
+        change = _same(facts, row, action, operation.reason)
+    else:
+        change = _next(facts, row, action, facts.data, operation.reason, status=operation.to)
+    change.keeps_content = True
+    if row.request_id is not None:
+        outcome = operation.reason or operation.transition
+        change.ends_requests.append((row.request_id, operation.request_status, outcome))
     return change
 
 
@@ -257,12 +279,17 @@ def _next(
     reason: str | None,
     status: str | None = None,
 ) -> Change:
-    return Change(row.id, facts.contract, row, action, data, status or row.status, row.version + 1, reason)
+    version = row.version + 1
+    return Change(
+        row.id, facts.author, facts.contract, row, action, data, status or row.status, version, reason
+    )
 
 
 def _same(facts: Facts, row: DocumentRow, action: str, reason: str | None) -> Change:
     """A request is on record without a new version of the document."""
-    return Change(row.id, facts.contract, row, action, facts.data, row.status, row.version, reason)
+    return Change(
+        row.id, facts.author, facts.contract, row, action, facts.data, row.status, row.version, reason
+    )
 
 
 def _tell_workflow(change: Change, row: DocumentRow, event_type: str, payload: dict[str, Any]) -> None:
@@ -283,7 +310,7 @@ def _window_of(facts: Facts, row: DocumentRow) -> Window:
 def _authorized(facts: Facts, permission: str, env: Mapping[str, Any]) -> Rejected | None:
     if facts.author.instance_id is not None:
         return None  # the workflow's own policy gate has decided, with evidence
-    return _as_rejected(facts.contract.authorize(permission, facts.setting.permissions, env))
+    return _as_rejected(facts.contract.authorize(permission, facts.permissions, env))
 
 
 def _separated(facts: Facts, row: DocumentRow) -> Rejected | None:

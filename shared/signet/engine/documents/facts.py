@@ -21,6 +21,7 @@ class Facts:
     row: DocumentRow | None
     # The data with personal values in place of their references.
     data: Mapping[str, Any]
+    permissions: Sequence[str]
 
     @property
     def is_own_workflow(self) -> bool:
@@ -54,6 +55,7 @@ class Change:
     """A document as it is to become. Rows are made of it when all changes of a batch are known."""
 
     document_id: UUID
+    author: Author
     contract: LoadedContract
     row: DocumentRow | None
     action: str
@@ -61,6 +63,8 @@ class Change:
     status: str
     version: int
     reason: str | None = None
+    # Of a gate: what was approved is what becomes effective, so that no rule may set anything.
+    keeps_content: bool = False
     is_deleted: bool = False
     amended_from: DocumentRow | None = None
     # The request that this opens, and those that it ends: (id, status, outcome).

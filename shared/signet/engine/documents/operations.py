@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.errors import Rejected
@@ -62,7 +62,21 @@ class Amend:
     reason: str | None = None
 
 
-Operation = Create | Update | RequestTransition | RunAction | Delete | Amend
+@dataclass(frozen=True, slots=True)
+class ConcludeTransition:
+    """What a lifecycle gate of the document's own workflow does: the one way in which a status changes.
+
+    `to` is None where the status stays; the request that was served ends either way.
+    """
+
+    id: UUID
+    transition: str
+    to: str | None
+    request_status: Literal["performed", "refused"]
+    reason: str | None = None
+
+
+Operation = Create | Update | RequestTransition | RunAction | Delete | Amend | ConcludeTransition
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from signet.core.audit import SALT_BYTES, AuditEntry, Head, Transaction, VersionMark, chain, commit
 from signet.core.canonical import canonical_bytes, hash_bytes
 from signet.core.contract import AMENDED
+from signet.core.errors import Defect
+from signet.core.evidence import AuditRow
 from signet.core.fast_fields import FAST_COLUMNS, read_fast_values
 from signet.core.idempotency import event_key, step_key
 from signet.core.personal import is_reference, make_reference
@@ -15,9 +18,8 @@ from signet.core.projection import CONTROL
 from signet.core.routing import Position, begin
 from signet.engine.documents.deciding import diff_data
 from signet.engine.documents.facts import Change
-from signet.engine.documents.operations import Author
 from signet.ids import created_at_of
-from signet.store.documents import Setting, WorkflowOfType, WriteBatch
+from signet.store.documents import DocumentRow, Setting, WorkflowOfType, WriteBatch
 
 MakeId = Callable[[], UUID]
 
@@ -27,23 +29,22 @@ class RowMaker:
 
     def __init__(
         self,
-        author: Author,
         setting: Setting,
-        workflows: Mapping[tuple[str, int | None], WorkflowOfType],
+        workflows: Mapping[tuple[str, int | None], WorkflowOfType | None],
         make_id: MakeId,
     ) -> None:
-        self._author = author
         self._setting = setting
         self._workflows = workflows
         self._make_id = make_id
         self.batch = WriteBatch()
 
-    def add(self, change: Change) -> None:
+    def add(self, change: Change) -> DocumentRow | None:
+        """The document as it is after the change; None of one that the change made."""
         if change.partner is not None:
             self._add_one(change.partner)
-        self._add_one(change)
+        return self._add_one(change)
 
-    def _add_one(self, change: Change) -> None:
+    def _add_one(self, change: Change) -> DocumentRow | None:
         snapshot_hash = change.row.snapshot_hash if change.row else None
         stored = change.row.data if change.row else {}
         before = stored
@@ -55,7 +56,43 @@ class RowMaker:
         self._add_instance(change)
         self._add_events(change)
         self.batch.rule_executions.extend(change.executions)
-        self._add_audit(change, before, stored, snapshot_hash)
+        audit = self._add_audit(change, before, stored, snapshot_hash)
+        return self._advance(change, stored, snapshot_hash, audit) if change.row else None
+
+    def _advance(
+        self, change: Change, stored: dict[str, Any], snapshot_hash: str | None, audit: AuditRow
+    ) -> DocumentRow | None:
+        row = change.row
+        if row is None:
+            return None
+        has_ended = bool(change.ends_requests)
+        return replace(
+            row,
+            status=change.status,
+            version=change.version,
+            data=stored,
+            editor_ids=self._list_editors(change),
+            updated_at=self._setting.now if change.writes_document else row.updated_at,
+            deleted_at=self._setting.now if change.is_deleted else row.deleted_at,
+            request_id=change.request_id or (None if has_ended else row.request_id),
+            requested=change.opens_request or (None if has_ended else row.requested),
+            audit_seq=audit.seq,
+            audit_hash=audit.hash,
+            snapshot_hash=snapshot_hash,
+            personal={**(row.personal or {}), **self._new_personal(change)},
+        )
+
+    def _new_personal(self, change: Change) -> dict[str, Any]:
+        return {
+            str(value["id"]): value["value"]
+            for value in self.batch.personal_values
+            if value["document_id"] == change.document_id
+        }
+
+    def _list_editors(self, change: Change) -> list[str]:
+        editors, subject = list(change.editors), change.author.principal.subject
+        is_edit = change.author.instance_id is None and change.writes_document and change.status != AMENDED
+        return [*editors, subject] if is_edit and subject not in editors else editors
 
     def _store_personal(self, change: Change) -> dict[str, Any]:
         """References in place of personal values; an unchanged value keeps the one that it has."""
@@ -83,7 +120,6 @@ class RowMaker:
 
     def _add_document(self, change: Change, stored: Mapping[str, Any]) -> None:
         fast = dict.fromkeys(FAST_COLUMNS) | read_fast_values(change.contract.fast_columns, change.data)
-        subject = self._author.principal.subject
         row: dict[str, Any] = {
             "id": change.document_id,
             "status": change.status,
@@ -97,16 +133,16 @@ class RowMaker:
                 "entity_type": change.contract.contract.contract,
                 "contract_version": change.contract.contract.version,
                 "amended_from_id": origin.id if origin else None,
-                "creator_id": subject,
+                "creator_id": change.author.principal.subject,
                 "editor_ids": [],
             }
             self.batch.inserted_documents.append(row)
         else:
-            is_edit = self._author.instance_id is None and change.status != AMENDED
-            editors = list(change.editors)
-            row["editor_ids"] = [*editors, subject] if is_edit and subject not in editors else editors
+            earlier = self.batch.updated_documents.get(change.document_id)
+            row["seen_version"] = earlier["seen_version"] if earlier else change.row.version
+            row["editor_ids"] = self._list_editors(change)
             row["is_deleted"] = change.is_deleted
-            self.batch.updated_documents.append(row)
+            self.batch.updated_documents[change.document_id] = row
 
     def _add_version(self, change: Change, stored: Mapping[str, Any]) -> str:
         origin = change.row.amended_from_id if change.row else change.amended_from and change.amended_from.id
@@ -131,6 +167,7 @@ class RowMaker:
                 "id": self._make_id(),
                 "snapshot": snapshot.decode(),
                 "hash": snapshot_hash,
+                "actor_id": change.author.principal.subject,
             }
         )
         return snapshot_hash
@@ -146,7 +183,10 @@ class RowMaker:
                     "document_id": change.document_id,
                     "document_version": change.version,
                     "transition": change.opens_request,
+                    "actor_id": change.author.principal.subject,
+                    "actor_roles": list(change.author.principal.roles),
                     "reason": change.reason,
+                    "trace_id": change.author.trace_id,
                 }
             )
 
@@ -168,6 +208,8 @@ class RowMaker:
                     "node_id": node_id,
                     "idempotency_key": f"\\x{key.hex()}",
                     "output": change.event_payload,
+                    "actor_id": change.author.principal.subject,
+                    "trace_id": change.author.trace_id,
                 }
             )
         if change.begins_at is not None:
@@ -176,6 +218,8 @@ class RowMaker:
     def _begin_instance(self, change: Change, node: str) -> None:
         contract = change.contract.contract
         workflow = self._workflows[(contract.contract, contract.version)]
+        if workflow is None:
+            raise Defect("WORKFLOW_ABSENT", f"an instance of '{contract.contract}' has no workflow")
         instance_id = self._make_id()
         token = begin(Position(), node, change.version)
         self.batch.instances.append(
@@ -187,6 +231,10 @@ class RowMaker:
                 "entity_id": change.document_id,
                 "entity_version": change.version,
                 "begin_node": node,
+                "birth": change.event_payload["birth"],
+                "actor_id": change.author.principal.subject,
+                "actor_roles": list(change.author.principal.roles),
+                "trace_id": change.author.trace_id,
                 "active_tokens": [token.to_json()],
                 "edit_window": change.contract.contract.states[change.status].edit.value,
             }
@@ -228,14 +276,15 @@ class RowMaker:
                 "definition_version": definition,
                 "event_type": event_type,
                 "payload": content,
+                "trace_id": change.author.trace_id,
                 "idempotency_key": f"\\x{event_key(instance_id, event_type, content, change.version).hex()}",
             }
         )
 
     def _add_audit(
         self, change: Change, before: Mapping[str, Any], after: Mapping[str, Any], snapshot_hash: str | None
-    ) -> None:
-        row, author = change.row, self._author
+    ) -> AuditRow:
+        row, author = change.row, change.author
         head = Head(row.audit_seq, row.audit_hash) if row and row.audit_seq and row.audit_hash else None
         transaction = Transaction(self._setting.epoch, int(self._setting.xid))
         entry = AuditEntry(
@@ -256,7 +305,9 @@ class RowMaker:
             trace_id=author.trace_id,
             detail=_detail(change),
         )
-        self.batch.audit.append(chain(head, entry, transaction))
+        chained = chain(head, entry, transaction)
+        self.batch.audit.append(chained)
+        return chained
 
 
 def _detail(change: Change) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def apply_before_rules(rules: Sequence[CompiledRule], facts: Facts, change: Chan
         for index, action in enumerate(compiled.rule.actions):
             if isinstance(action, RejectAction):
                 return _rejected(compiled.rule, action)
-            if isinstance(action, SetAction) and change.writes_document:
+            if isinstance(action, SetAction) and change.writes_document and not change.keeps_content:
                 values, _ = compiled.templates[index](env)
                 data, mistakes = validate_fields(change.contract.contract.fields, {**change.data, **values})
                 if data is None:

@@ -1,0 +1,174 @@
+"""The documents that one transaction holds locked, as they become: each change sees the ones before it.
+
+Decided and kept in memory, written once at the end: a wave that passes a document through several gates sends
+its row once and every version of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from signet.core.errors import FieldError, Rejected
+from signet.core.loaded_contract import LoadedContract
+from signet.core.personal import resolve_personal
+from signet.engine.documents.contracts import ContractCache
+from signet.engine.documents.deciding import decide_operation
+from signet.engine.documents.facts import Change, Facts
+from signet.engine.documents.intake import check_operation, check_size
+from signet.engine.documents.operations import Applied, Author, Create, Operation, Outcome
+from signet.engine.documents.rows import RowMaker, list_keys
+from signet.engine.documents.rules import RuleBook, apply_after_rules, apply_before_rules
+from signet.ids import make_id
+from signet.store.database import Connection, Exchange
+from signet.store.documents import (
+    DocumentRow,
+    Setting,
+    WorkflowOfType,
+    WriteBatch,
+    find_workflow,
+    take_keys,
+    write_batch,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCaches:
+    """What a process knows of contracts and rules between transactions."""
+
+    contracts: ContractCache
+    rules: RuleBook
+
+
+class OpenDocuments:
+    def __init__(
+        self,
+        caches: DocumentCaches,
+        connection: Connection,
+        tenant_id: UUID,
+        setting: Setting,
+        rows: Mapping[UUID, DocumentRow],
+    ) -> None:
+        self._caches = caches
+        self._connection = connection
+        self._tenant_id = tenant_id
+        self._rows = dict(rows)
+        self._workflows: dict[tuple[str, int | None], WorkflowOfType | None] = {}
+        self._maker = RowMaker(setting, self._workflows, make_id)
+        self.setting = setting
+
+    @property
+    def batch(self) -> WriteBatch:
+        return self._maker.batch
+
+    def row(self, document_id: UUID) -> DocumentRow:
+        return self._rows[document_id]
+
+    def contract_of(self, row: DocumentRow) -> LoadedContract:
+        contract = self._caches.contracts.read(
+            self._connection, self._tenant_id, row.entity_type, row.contract_version
+        )
+        if contract is None:
+            raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{row.entity_type}'")
+        return contract
+
+    def facts_of(self, author: Author, contract: LoadedContract, row: DocumentRow | None) -> Facts:
+        data = resolve_personal(row.data, row.personal or {}) if row else {}
+        permissions = self.setting.permissions_of(author.principal.roles)
+        return Facts(author, self.setting, contract, row, data, permissions)
+
+    def decide(self, author: Author, operation: Operation) -> Change | Rejected:
+        rejected = check_operation(operation)
+        if rejected is not None:
+            return rejected
+        row = self._rows.get(operation.id) if operation.id else None
+        if isinstance(operation, Create) and row is not None:
+            return Rejected("DOCUMENT_EXISTS", f"there is a document {operation.id} already")
+        contract = self._find_contract(operation, row)
+        if contract is None:
+            return _unknown(operation)
+        facts = self.facts_of(author, contract, row)
+        decided = decide_operation(operation, facts, make_id)
+        if isinstance(decided, Rejected):
+            return decided
+        named = (contract.contract.contract, contract.contract.version)
+        if decided.begins_at is not None and self._find_workflow(*named) is None:
+            return _unknown(operation)
+        rules = self._caches.rules.read(self._connection, self._tenant_id, contract, self.setting)
+        return (
+            apply_before_rules(rules, facts, decided)
+            or apply_after_rules(rules, facts, decided)
+            or check_size(decided)
+            or decided
+        )
+
+    def take_keys(self, changes: list[Change], *, undo: bool) -> dict[UUID, Rejected]:
+        """By document: whose business key another one holds. With `undo` nothing was taken then."""
+        released, wanted = list_keys(changes)
+        if not released and not wanted:
+            return {}
+        lost = take_keys(self._connection, self._tenant_id, released, wanted, undo=undo)
+        return {document_id: _key_taken(field) for document_id, field in lost.items()}
+
+    def keep(self, change: Change) -> Applied:
+        """The change is decided: whatever follows in this transaction sees it."""
+        after = self._maker.add(change)
+        if after is not None:
+            self._rows[change.document_id] = after
+        return _to_applied(change)
+
+    def perform(self, author: Author, operation: Operation) -> Outcome:
+        """Decided and kept at once: what a workflow's step does."""
+        change = self.decide(author, operation)
+        if isinstance(change, Rejected):
+            return change
+        lost = self.take_keys([change], undo=True)
+        return lost.get(change.document_id) or self.keep(change)
+
+    def write(self, exchange: Exchange | None = None) -> None:
+        write_batch(self._connection, self._tenant_id, self.batch, now=self.setting.now, exchange=exchange)
+
+    def _find_contract(self, operation: Operation, row: DocumentRow | None) -> LoadedContract | None:
+        contracts = self._caches.contracts
+        if row is not None:
+            return contracts.read(self._connection, self._tenant_id, row.entity_type, row.contract_version)
+        if not isinstance(operation, Create):
+            return None
+        workflow = self._find_workflow(operation.entity_type)
+        if workflow is None:
+            return None
+        return contracts.read(
+            self._connection, self._tenant_id, operation.entity_type, workflow.contract_version
+        )
+
+    def _find_workflow(self, entity_type: str, contract_version: int | None = None) -> WorkflowOfType | None:
+        key = (entity_type, contract_version)
+        if key not in self._workflows:
+            found = find_workflow(self._connection, self._tenant_id, entity_type, contract_version)
+            self._workflows[key] = found
+            if found is not None:
+                self._workflows[(entity_type, found.contract_version)] = found
+        return self._workflows[key]
+
+
+def _unknown(operation: Operation) -> Rejected:
+    if isinstance(operation, Create):
+        return Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{operation.entity_type}'")
+    return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
+
+
+def _key_taken(field: str) -> Rejected:
+    mistake = FieldError(f"/{field}", "KEY_TAKEN", f"another document has this {field}")
+    return Rejected("KEY_TAKEN", f"another document has this {field}", fields=(mistake,))
+
+
+def _to_applied(change: Change) -> Applied:
+    instance_id = (change.output or {}).get("instance_id")
+    live = change.row.instance_id if change.row else None
+    return Applied(
+        document_id=change.document_id,
+        version=change.version,
+        status=change.status,
+        original_id=change.amended_from.id if change.amended_from else None,
+        request_id=change.request_id,
+        instance_id=UUID(instance_id) if instance_id else live,
+    )
