@@ -7,7 +7,7 @@ import pytest
 from signet.authoring.scenarios import Expectation, Scenario, compare, read_scenarios, run_scenario
 from signet.cli.sources import Sources, read_sources
 from signet.core.artifact import Artifact
-from signet.core.projection import project
+from signet.core.projection import Actor, project
 from signet.core.workflow import Workflow
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -45,7 +45,7 @@ def test_its_scenarios_hold(name: str) -> None:
         assert scenario.expect is not None, f"{scenario.name} expects nothing"
         assert compare(scenario.expect, simulation) == [], scenario.name
         steps = [step.step for step in simulation.steps]
-        assert project(workflow, "sys:start", 1, steps) == simulation.projection
+        assert project(workflow, "sys:start", 1, steps, Actor("simulated")) == simulation.projection
 
 
 def test_a_scenario_that_does_not_hold_is_found() -> None:

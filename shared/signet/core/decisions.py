@@ -10,8 +10,18 @@ from typing import Any
 from signet.core.errors import Defect
 from signet.core.expression import Environment
 from signet.core.permissions import grants
+from signet.core.projection import Actor
 from signet.core.routing import Token
 from signet.core.workflow import Choice, Way, Workflow, WorkflowNode
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The transition that a person has asked for and that is still open."""
+
+    id: str
+    transition: str
+    actor: Actor
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +29,7 @@ class Situation:
     """What a decision may look at."""
 
     env: Environment
-    # The transition that a person has asked for and that is still open.
-    requested: str | None = None
+    requested: Request | None = None
     # An instance begins because its document was created, or because it is an amendment.
     birth: str = "created"
     permissions: Sequence[str] = ()
@@ -37,15 +46,9 @@ class Decision:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     variables: Mapping[str, Any] = field(default_factory=dict)
     reason: str | None = None
-
-    def to_output(self) -> dict[str, Any]:
-        """What stands in the step's `output_json`; the chosen edges are always there, even when none."""
-        output: dict[str, Any] = {"outcome": self.outcome, "chosen_edge_ids": [way.id for way in self.ways]}
-        if self.evidence:
-            output["evidence"] = dict(self.evidence)
-        if self.variables:
-            output["variables"] = dict(self.variables)
-        return output
+    # Of a state that a person's request ends: what is served from here on, and for whom.
+    request: str | None = None
+    actor: Actor | None = None
 
 
 WAITS = Decision(None)
@@ -91,11 +94,13 @@ def _decide_end(workflow: Workflow, node: WorkflowNode, token: Token, situation:
 
 def _decide_state(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
     """An open request goes first, then the automatic exit; else the document stays, or is settled."""
-    if situation.requested is not None:
+    wanted = situation.requested
+    if wanted is not None:
         for outcome in ("requested", "interrupted"):
             for way in node.ways.get(outcome, ()):
-                if way.transition == situation.requested:
-                    return Decision(outcome, (way,), {"request": situation.requested})
+                if way.transition == wanted.transition:
+                    evidence = {"request": wanted.transition}
+                    return Decision(outcome, (way,), evidence, request=wanted.id, actor=wanted.actor)
     for outcome in ("automatic", "ended"):
         if outcome in node.ways:
             return Decision(outcome, node.ways[outcome][:1])

@@ -76,11 +76,13 @@ class Workflow:
         content = artifact.content
         self.hash = artifact.hash
         self.content = content
+        self._homes: dict[str, str | None] = {}
         self.kind: str = content["kind"]
         self.joins = {
             node_id: Join(join["split"], join["mode"], join["required_token_count"])
             for node_id, join in content["joins"].items()
         }
+        self.stable_nodes = frozenset(content["stable_region_nodes"])
         self.actions = {name: _load_action(action) for name, action in content["actions"].items()}
         self.nodes = {node_id: self._load_node(node_id, node) for node_id, node in content["nodes"].items()}
 
@@ -128,6 +130,37 @@ class Workflow:
     def find_way(self, edge_id: str) -> Way:
         edge = self.content["edges"][edge_id]
         return next(way for way in self.nodes[edge["source"]].ways[edge["on"]] if way.id == edge_id)
+
+    def home_of(self, node_id: str) -> str | None:
+        """Where an edited document that is here goes back to: a state, or the slot behind a gate."""
+        if node_id not in self._homes:
+            self._homes[node_id] = self._find_home(node_id)
+        return self._homes[node_id]
+
+    def _find_home(self, node_id: str) -> str | None:
+        if self.nodes[node_id].type.name in ("start", "end", "state"):
+            return node_id
+        slot = self.content["slot_map"].get(node_id)
+        if slot is not None:
+            entries = self._sources_of(f"sys:slot:{slot}:in")
+            is_state = len(entries) == 1 and self.nodes[entries[0]].type.name == "state"
+            return entries[0] if is_state else f"sys:slot:{slot}:in"
+        homes = {self.home_of(source) for source in self._sources_of(node_id)}
+        return homes.pop() if len(homes) == 1 else None
+
+    def _sources_of(self, node_id: str) -> list[str]:
+        edges = self.content["edges"]
+        ways = (edges[edge_id] for edge_id in self.content["reverse_adjacency"][node_id])
+        return [edge["source"] for edge in ways if edge["role"] in ("forward", "interrupt")]
+
+    def leads_out(self, state: str, transition: str) -> bool:
+        """Whether a request for the transition can be served at this state."""
+        ways = self.nodes[state].ways if state in self.nodes else {}
+        return any(
+            way.transition == transition
+            for outcome in ("requested", "interrupted")
+            for way in ways.get(outcome, ())
+        )
 
     def strictest_window(self, node_ids: Sequence[str]) -> tuple[str, str] | None:
         """The strictest edit window among these nodes, and the node that holds it."""

@@ -63,7 +63,7 @@ class History:
         step = Step(self._next(), None, token.node, token.id, "running", token.version, token.version)
         self.steps.append(step)
         before = self.live()
-        apply_begun(self.projection, step)
+        apply_begun(self.workflow, self.projection, step)
         self.events.append(Event(step.seq, step, before, Moves(), deepcopy(self.projection)))
 
     def _end(self, token: Token, node: WorkflowNode) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from signet.core.compiler import Compilation, compile_automation
-from signet.core.decisions import Decision, conclude
+from signet.core.decisions import conclude
 from signet.core.errors import Defect
 from signet.core.patch import Automation
+from signet.core.projection import Step
 from signet.core.strict import read_strictly
 from signet.core.workflow import Workflow
 from tests.unit.workflow.valid_workflow import CONTRACT, PATCH, compile_patch, edge, node, read_envelope
@@ -107,11 +108,18 @@ def test_a_decision_as_a_steps_output() -> None:
     workflow = Workflow(artifact)
     amount = workflow.nodes["usr:approval:amount"]
     decision = conclude(workflow, amount, "done", {"entity": {"grand_total": 5}}, variables={"x": 1})
-    output = decision.to_output()
+    chosen = tuple(way.id for way in decision.ways)
+    step = Step(1, 1, amount.id, "T", "completed", 1, 1, chosen, decision.variables)
+    step.outcome, step.evidence = decision.outcome, decision.evidence
+    output = step.to_output()
     assert output["chosen_edge_ids"] == ["usr:approval:edge:fast"]
     assert output["evidence"]["conditions"][0]["edge"] == "usr:approval:edge:fast"
     assert output["variables"] == {"x": 1}
-    assert Decision("done").to_output() == {"outcome": "done", "chosen_edge_ids": []}
+    read = Step(1, 1, amount.id, "T", "completed", 1, 1)
+    read.read_output(output)
+    assert read == step
+    with pytest.raises(Defect, match="does not say which edges it fired"):
+        read.read_output({"outcome": "done"})
 
 
 def test_a_choice_without_a_default_is_a_defect_at_runtime() -> None:

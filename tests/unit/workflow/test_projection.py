@@ -7,12 +7,14 @@ from random import Random
 import pytest
 from hypothesis import given
 
+from signet.core import journey
 from signet.core.errors import Defect
-from signet.core.projection import CONTROL, Projection, Step, project
-from signet.core.simulation import run
+from signet.core.projection import CONTROL, Actor, Projection, Step, project
 from tests.unit.workflow.random_histories import History
 from tests.unit.workflow.strategies import fuzz, load_seed, numbers, seeds
 from tests.unit.workflow.test_routing import run_script
+
+ANN = Actor("ann", ("clerk",))
 
 
 def cut(steps: list[Step], seq: int) -> list[Step]:
@@ -51,18 +53,18 @@ def test_wf_15_simulations_are_the_sum_of_their_steps_at_every_moment(seed: int,
     snapshots: dict[int, Projection] = {}
     with pytest.MonkeyPatch.context() as patch:
         for name in ("apply_begun", "apply_ended"):
-            patch.setattr(run, name, record(getattr(run, name), snapshots, is_begun=name == "apply_begun"))
+            patch.setattr(journey, name, record(getattr(journey, name), snapshots))
         simulation = run_script(seed, other)
     steps = [simulated.step for simulated in simulation.steps]
-    assert project(load_seed(seed), "sys:start", 1, steps) == simulation.projection
+    assert project(load_seed(seed), "sys:start", 1, steps, ANN) == simulation.projection
     for seq, live in snapshots.items():
-        assert project(load_seed(seed), "sys:start", 1, cut(steps, seq)) == live
+        assert project(load_seed(seed), "sys:start", 1, cut(steps, seq), ANN) == live
 
 
-def record(apply, snapshots: dict[int, Projection], *, is_begun: bool):  # type: ignore[no-untyped-def]
+def record(apply, snapshots: dict[int, Projection]):  # type: ignore[no-untyped-def]
     def apply_and_keep(*arguments):  # type: ignore[no-untyped-def]
         result = apply(*arguments)
-        projection: Projection = arguments[0] if is_begun else arguments[1]
+        projection: Projection = arguments[1]
         snapshots[projection.version] = deepcopy(projection)
         return result
 

@@ -220,7 +220,7 @@ def test_for_each_runs_once_for_each_item_and_saves_a_list() -> None:
     done = simulate(workflow, {**DOCUMENT, "lines": lines}, script, NOW)
     assert done.projection.context == {"tasks": [{"id": "t"}, {"id": "t"}]}
     tokens = [step.step.token for step in done.steps if step.step.node == "usr:posting:task"]
-    assert tokens == ["T/usr:posting:task#0", "T/usr:posting:task#1", "T"]
+    assert tokens == ["T", "T/usr:posting:task#0", "T/usr:posting:task#1"]
     assert simulate(workflow, DOCUMENT, script, NOW).projection.context == {"tasks": []}
     kept = {"action": "spawn", "save_as": "task"}
     once = simulate(load(contract, posting=chain(("task", "action", kept))), DOCUMENT, script, NOW)

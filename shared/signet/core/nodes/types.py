@@ -28,6 +28,11 @@ class NodeType:
     # Outcomes that need no edge of their own; routing says what becomes of them.
     optional_outcomes: frozenset[str] = frozenset()
 
+    @property
+    def is_decided(self) -> bool:
+        """By core alone, from what is known; every other node acts, and has a handler in the engine."""
+        return self.is_pure or self.name == "parallel_join"
+
 
 _TYPES = [
     NodeType("start", c.Nothing, ("created", "amended"), "Where an instance begins", is_pure=True),

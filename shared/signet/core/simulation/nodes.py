@@ -5,25 +5,30 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from signet.core.decisions import WAITS, Decision, conclude, decide
-from signet.core.projection import Step
-from signet.core.routing import Token, name_item
-from signet.core.simulation.world import Asked, SimulatedStep, SimulatedWait, World
+from signet.core.journey import Hold, Intent, Plan
+from signet.core.routing import Token
+from signet.core.simulation.world import Asked, SimulatedWait, World
 from signet.core.strict import read_duration_seconds
 from signet.core.workflow import WorkflowNode
 
-Performed = tuple[Decision, SimulatedWait | None]
+Acted = tuple[Decision, SimulatedWait | None]
 
 
-def perform(world: World, node: WorkflowNode, token: Token, requested: str | None = None) -> Performed:
-    performer = _PERFORMERS.get(node.type.name)
-    if performer is not None:
-        return performer(world, node, token)
-    decision = decide(world.workflow, token, world.situation(requested))
-    if node.type.name == "lifecycle_gate" and decision.outcome is not None:
-        _perform_gate(world, node, decision)
-    if node.type.name == "state" and decision is WAITS:
-        return decision, SimulatedWait(f"a request in state '{node.config['state']}'")
-    return decision, None
+def prepare(world: World, node: WorkflowNode, token: Token) -> Plan | Hold:
+    """What an acting node is going to do; a gate that cannot pass and cannot go back holds the instance."""
+    if node.type.name == "lifecycle_gate":
+        decision = decide(world.workflow, token, world.situation())
+        return (
+            Plan(decision) if decision.outcome is not None else Hold(decision.reason or "", decision.evidence)
+        )
+    if node.type.name == "action":
+        items = _list_items(node, world.env())
+        return Plan(items, 0 if items is None else len(items))
+    return Plan()
+
+
+def act(world: World, intent: Intent) -> Acted:
+    return _ACTORS[intent.node.type.name](world, intent)
 
 
 def resolve_wait(world: World, node: WorkflowNode, wait: SimulatedWait) -> Decision | None:
@@ -59,59 +64,58 @@ def scripted(answers: Mapping[str, Any], node_id: str) -> Any:
     return None
 
 
-def _perform_gate(world: World, node: WorkflowNode, decision: Decision) -> None:
+def _pass_gate(world: World, intent: Intent) -> Acted:
     """Only a gate changes the status; a rejection that leads to another status changes it too."""
-    target = node.config["to"] if decision.outcome == "passed" else None
+    decision: Decision = intent.plan
+    target = intent.node.config["to"] if decision.outcome == "passed" else None
     if decision.outcome == "rejected" and decision.ways:
         target = world.workflow.nodes[decision.ways[0].target].config["state"]
     if target is not None and target != world.status:
         world.status = target
-        world.projection.entity_version += 1
+        world.version += 1
+    world.request = None
+    return decision, None
 
 
-def _perform_action(world: World, node: WorkflowNode, token: Token) -> Performed:
-    env, outputs, evidence = world.env(), [], []
-    items = _list_items(node, env)
-    for index, item in enumerate(items):
-        env = {**world.env(), "item": item}
-        payload, variables = node.templates["/payload"](env)
-        outputs.append(_run_action(world, node, payload))
-        evidence.append({"payload": payload, "variables": variables})
-        if node.config["for_each"] is not None:
-            _record_item(world, node, token, index)
-    result: Any = outputs if node.config["for_each"] is not None else outputs[0]
+def _run_actions(world: World, intent: Intent) -> Acted:
+    node, items = intent.node, intent.plan
+    if items is None:
+        result, evidence = _run_action(world, node, None)
+        return _save(world, node, result, evidence), None
+    outputs = []
+    for step, item in zip(intent.items, items, strict=True):
+        result, evidence = _run_action(world, node, item)
+        outputs.append(result)
+        world.journey.end_item(step, "completed", world.version, Decision("done", evidence=evidence))
+    return _save(world, node, outputs, {}), None
+
+
+def _save(world: World, node: WorkflowNode, result: Any, evidence: Mapping[str, Any]) -> Decision:
     saved = {node.config["save_as"]: result} if node.config["save_as"] else {}
     env = {**world.env(), "context": {**world.projection.context, **saved}}
-    return conclude(world.workflow, node, "done", env, {"runs": evidence}, saved), None
+    return conclude(world.workflow, node, "done", env, evidence, saved)
 
 
-def _list_items(node: WorkflowNode, env: Mapping[str, Any]) -> Sequence[Any]:
+def _list_items(node: WorkflowNode, env: Mapping[str, Any]) -> Sequence[Any] | None:
     if node.config["for_each"] is None:
-        return [None]
+        return None
     items = node.expressions["/for_each"].value(env)
     return items[: node.config["max_items"]] if isinstance(items, list) else []
 
 
-def _run_action(world: World, node: WorkflowNode, payload: Any) -> Any:
+def _run_action(world: World, node: WorkflowNode, item: Any) -> tuple[Any, Mapping[str, Any]]:
+    payload, variables = node.templates["/payload"]({**world.env(), "item": item})
     name = node.config["action"]
     action = world.workflow.actions.get(name)
     if action is not None and action.kind == "update":
         changes, _ = action.set({**world.env(), "payload": payload})
         world.document.update(changes)
-        world.projection.entity_version += 1
-    return world.script.outputs.get(name, {})
+        world.version += 1
+    return world.script.outputs.get(name, {}), {"payload": payload, "variables": variables}
 
 
-def _record_item(world: World, node: WorkflowNode, token: Token, index: int) -> None:
-    seq = world.next_seq()
-    world.projection.version = seq
-    version = world.projection.entity_version
-    item_token = name_item(token.id, node.id, index)
-    step = Step(seq, seq, node.id, item_token, "completed", token.version, version)
-    world.steps.append(SimulatedStep(step, "done", {"item": index}))
-
-
-def _perform_approval(world: World, node: WorkflowNode, token: Token) -> Performed:
+def _ask_people(world: World, intent: Intent) -> Acted:
+    node = intent.node
     people = describe_approvers(node, world.env())
     world.asked.append(Asked(node.id, people))
     expire_after = node.config["expire_after"]
@@ -136,7 +140,8 @@ def describe_approvers(node: WorkflowNode, env: Mapping[str, Any]) -> str:
     return f"{node.config['quorum']} of {', '.join(described)}" if len(described) > 1 else described[0]
 
 
-def _perform_timer(world: World, node: WorkflowNode, token: Token) -> Performed:
+def _wait_for_time(world: World, intent: Intent) -> Acted:
+    node = intent.node
     if node.config["for"] is not None:
         due = _after(world, node.config["for"])
     else:
@@ -152,7 +157,8 @@ def _read_moment(value: Any) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _perform_event(world: World, node: WorkflowNode, token: Token) -> Performed:
+def _wait_for_event(world: World, intent: Intent) -> Acted:
+    node = intent.node
     key, _ = node.templates["/key"](world.env())
     timeout = node.config["timeout"]
     due = _after(world, timeout) if timeout else None
@@ -168,12 +174,14 @@ def _receive(world: World, node: WorkflowNode, wait: SimulatedWait) -> Decision 
     return conclude(world.workflow, node, "received", env, {"key": wait.key}, saved)
 
 
-def _perform_webhook(world: World, node: WorkflowNode, token: Token) -> Performed:
+def _call_endpoint(world: World, intent: Intent) -> Acted:
+    node = intent.node
     payload, _ = node.templates["/payload"](world.env())
     return WAITS, SimulatedWait(f"delivery to '{node.config['endpoint']}' of {payload}")
 
 
-def _perform_notification(world: World, node: WorkflowNode, token: Token) -> Performed:
+def _notify(world: World, intent: Intent) -> Acted:
+    node = intent.node
     text, _ = node.templates["/text"](world.env())
     if node.config["await"]:
         return WAITS, SimulatedWait(f"delivery of '{text}'")
@@ -184,11 +192,12 @@ def _after(world: World, duration: str) -> datetime:
     return world.now + timedelta(seconds=read_duration_seconds(duration))
 
 
-_PERFORMERS: Mapping[str, Callable[[World, WorkflowNode, Token], Performed]] = {
-    "action": _perform_action,
-    "approval": _perform_approval,
-    "wait_timer": _perform_timer,
-    "wait_event": _perform_event,
-    "webhook_out": _perform_webhook,
-    "notification": _perform_notification,
+_ACTORS: Mapping[str, Callable[[World, Intent], Acted]] = {
+    "lifecycle_gate": _pass_gate,
+    "action": _run_actions,
+    "approval": _ask_people,
+    "wait_timer": _wait_for_time,
+    "wait_event": _wait_for_event,
+    "webhook_out": _call_endpoint,
+    "notification": _notify,
 }

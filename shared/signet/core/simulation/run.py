@@ -4,15 +4,17 @@ Not a second engine: every decision, token move and projection is core's own, ap
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from signet.core.decisions import Decision
+from signet.core.decisions import Decision, Request
 from signet.core.envelope import START
-from signet.core.projection import CONTROL, Projection, Step, apply_begun, apply_ended, start_projection
-from signet.core.routing import Moves, Token, TokenState
-from signet.core.simulation.nodes import perform, resolve_wait
+from signet.core.journey import Journey
+from signet.core.projection import Actor, Projection, Step, start_projection
+from signet.core.reactions import Observed, react
+from signet.core.routing import Token
+from signet.core.simulation.nodes import act, prepare, resolve_wait
 from signet.core.simulation.world import Asked, Script, SimulatedStep, Waiting, World
 from signet.core.workflow import Workflow, WorkflowNode
 
@@ -33,128 +35,65 @@ class Simulation:
 
 
 def simulate(
-    workflow: Workflow, document: Mapping[str, Any], script: Script, now: datetime, *, node: str = "sys:start"
+    workflow: Workflow, document: Mapping[str, Any], script: Script, now: datetime, *, node: str = START
 ) -> Simulation:
     """Until nothing is left to do, or everything waits for what the script does not say.
 
     At a `node` other than the start, a state, the script's first request is what began the instance.
     """
     status = workflow.nodes[node].config.get("state") or workflow.content.get("initial_state", "")
-    world = World(workflow, script, dict(document), status, now, start_projection(node, 1))
+    actor = Actor(script.actor["user_id"], tuple(script.actor.get("roles", ())))
+    journey = Journey(workflow, start_projection(node, 1, actor))
+    world = World(workflow, script, dict(document), status, now, journey)
     requests = list(script.requests)
     if node != START and requests:
-        _execute(world, world.projection.tokens()[0], requests.pop(0))
-    while len(world.steps) < MAX_STEPS and world.projection.status == "running":
-        ready = world.projection.position.ready()
-        if ready:
-            for token in ready:
-                if _may_go_on(world, token):
-                    _execute(world, token)
+        world.request = Request("request 0", requests.pop(0), actor)
+    while len(journey.recorded) < MAX_STEPS and journey.is_running:
+        if journey.projection.position.ready():
+            _go_round(world)
         elif not (_pass_wait(world) or _request_next(world, requests) or _pass_time(world)):
             break
-    else:
-        if world.projection.status == "running":
-            world.reason = f"stopped after {MAX_STEPS} steps"
-    return _sum_up(world)
+    return _sum_up(world, len(journey.recorded) >= MAX_STEPS and journey.is_running)
 
 
-def _may_go_on(world: World, token: Token) -> bool:
-    """Another token of the same round may have withdrawn it, or stopped the instance."""
-    return world.projection.status == "running" and world.projection.position.tokens.get(token.id) == token
-
-
-def _execute(world: World, token: Token, requested: str | None = None) -> None:
-    node = world.workflow.nodes[token.node]
-    decision, wait = perform(world, node, token, requested)
-    seq = world.next_seq()
-    if wait is not None:
-        world.waits[token.id] = wait
-        _record(
-            world,
-            node,
-            token,
-            Step(seq, None, node.id, token.id, "running", token.version, token.version),
-            decision,
-            wait.shown,
-        )
-        apply_begun(world.projection, world.steps[-1].step)
-    elif decision.outcome is None:
-        _pause(world, decision.reason or "nothing says how to go on")
-    else:
-        _end(world, node, token, seq, seq, decision)
-
-
-def _end(world: World, node: WorkflowNode, token: Token, seq: int, end_seq: int, decision: Decision) -> None:
-    status = "failed" if decision.outcome in ("error", "denied") else "completed"
-    step = Step(
-        seq,
-        end_seq,
-        node.id,
-        token.id,
-        status,
-        token.version,
-        world.projection.entity_version,
-        tuple(way.id for way in decision.ways),
-        decision.variables,
-    )
-    _record(world, node, token, step, decision, "")
-    _end_cancelled(world, apply_ended(world.workflow, world.projection, step, end_seq), end_seq)
-
-
-def _record(
-    world: World, node: WorkflowNode, token: Token, step: Step, decision: Decision, shown: str
-) -> None:
-    world.steps.append(SimulatedStep(step, decision.outcome, decision.evidence, shown))
-
-
-def _end_cancelled(world: World, moves: Moves, seq: int) -> None:
-    """Waiting steps of withdrawn tokens end with what withdrew them."""
-    for token in moves.cancelled:
-        if world.waits.pop(token.id, None) is not None:
-            begun = _find_begun(world, token)
-            begun.step = replace(begun.step, status="cancelled", end_seq=seq)
-
-
-def _control(world: World, name: str, data: Mapping[str, Any]) -> None:
-    seq, version = world.next_seq(), world.projection.entity_version
-    step = Step(seq, seq, f"{CONTROL}{name}", "", "completed", version, version, data=data)
-    world.steps.append(SimulatedStep(step, name, data))
-    _end_cancelled(world, apply_ended(world.workflow, world.projection, step, seq), seq)
-
-
-def _pause(world: World, reason: str) -> None:
-    world.reason = reason
-    _control(world, "paused", {"reason": reason})
+def _go_round(world: World) -> None:
+    """Pure nodes first; then what acts, in order, unless what ran beside it has withdrawn it."""
+    journey = world.journey
+    intents = journey.run_chains(lambda _token: world.situation(), lambda n, token: prepare(world, n, token))
+    for intent in intents:
+        if not journey.is_due(intent):
+            continue
+        decision, wait = act(world, intent)
+        if wait is None:
+            journey.end_open(intent.step, decision, world.version)
+        else:
+            world.waits[intent.step.token] = wait
+            world.shown[intent.step.seq] = wait.shown
 
 
 def _pass_wait(world: World) -> bool:
     """The first wait, in order of birth, that the script has an answer for."""
-    for token in world.projection.position.tokens.values():
-        wait = world.waits.get(token.id)
-        if wait is None or token.state is not TokenState.WAITING:
-            continue
-        decision = resolve_wait(world, world.workflow.nodes[token.node], wait)
+    for token in _waiting(world):
+        decision = resolve_wait(world, world.workflow.nodes[token.node], world.waits[token.id])
         if decision is not None:
             _end_wait(world, token, decision)
             return True
     return False
 
 
+def _waiting(world: World) -> list[Token]:
+    open_steps = world.journey.open
+    return [t for t in world.projection.tokens() if t.id in open_steps and t.id in world.waits]
+
+
 def _end_wait(world: World, token: Token, decision: Decision) -> None:
     del world.waits[token.id]
-    begun = _find_begun(world, token)
-    world.steps.remove(begun)
-    _end(world, world.workflow.nodes[token.node], token, begun.step.seq, world.next_seq(), decision)
-    world.steps[-1].shown = begun.shown
-
-
-def _find_begun(world: World, token: Token) -> SimulatedStep:
-    return next(s for s in reversed(world.steps) if s.step.token == token.id and s.step.end_seq is None)
+    world.journey.end_open(world.journey.open[token.id], decision, world.version, has_waited=True)
 
 
 def _pass_time(world: World) -> bool:
     """Nothing else can happen: let the clock run to the earliest timer or deadline."""
-    due = [(wait.due, token_id) for token_id, wait in world.waits.items() if wait.due is not None]
+    due = [(wait.due, token.id) for token in _waiting(world) if (wait := world.waits[token.id]).due]
     if not due:
         return False
     moment, token_id = min(due)
@@ -167,45 +106,55 @@ def _pass_time(world: World) -> bool:
 
 
 def _request_next(world: World, requests: list[str]) -> bool:
-    """A person asks for a transition: where the token waits, or as an interrupt from anywhere."""
+    """A person asks for a transition: where the token waits, or out of a slot, or as an interrupt."""
     if not requests:
         return False
-    requested = requests.pop(0)
-    for token in world.projection.tokens():
-        node = world.workflow.nodes[token.node]
-        if node.type.name == "state" and token.id in world.waits:
-            decision, wait = perform(world, node, token, requested)
-            if wait is None:
-                _end_wait(world, token, decision)
-                return True
-    gate = _find_interrupt(world, requested)
-    if gate is None:
-        world.refused.append(requested)
-    else:
-        _control(world, "sent_to", {"node": gate, "request": requested})
+    transition = requests.pop(0)
+    before = len(world.journey.recorded)
+    request = Request(f"request {world.projection.version}", transition, world.projection.actor)
+    world.request = request
+    observed = Observed(world.projection.entity_version, world.status, request)
+    seq = world.projection.version
+    react(world.journey, observed, lambda _token: world.situation())
+    if len(world.journey.recorded) == before and world.projection.version == seq:
+        world.request = None
+        world.refused.append(transition)
     return True
 
 
-def _find_interrupt(world: World, requested: str) -> str | None:
-    state = world.workflow.nodes.get(f"sys:state:{world.status}")
-    ways = state.ways.get("interrupted", ()) if state is not None else ()
-    return next((way.target for way in ways if way.transition == requested), None)
-
-
-def _sum_up(world: World) -> Simulation:
+def _sum_up(world: World, is_cut_short: bool) -> Simulation:
+    journey = world.journey
+    steps = sorted(journey.recorded, key=lambda step: step.seq)
     waiting = [
-        Waiting(token.node, world.waits[token.id].shown)
-        for token in world.projection.tokens()
-        if token.id in world.waits
+        Waiting(token.node, world.shown.get(journey.open[token.id].seq, _show_state(world, token)))
+        for token in journey.projection.tokens()
+        if token.id in journey.open
     ]
+    reason = f"stopped after {MAX_STEPS} steps" if is_cut_short else journey.projection.reason
     return Simulation(
-        status=world.projection.status,
+        status=journey.projection.status,
         document_status=world.status,
         document=world.document,
-        steps=sorted(world.steps, key=lambda s: s.step.seq),
-        projection=world.projection,
+        steps=[_show_step(world, step) for step in steps],
+        projection=journey.projection,
         asked=world.asked,
         waiting=waiting,
         refused=world.refused,
-        reason=world.reason,
+        reason=reason,
     )
+
+
+def _show_step(world: World, step: Step) -> SimulatedStep:
+    node = world.workflow.nodes.get(step.node)
+    shown = world.shown.get(step.seq, "")
+    if node is not None and node.type.name == "state" and step.end_seq != step.seq:
+        shown = _show_state_node(node)
+    return SimulatedStep(step, step.outcome, step.data if step.is_control else step.evidence, shown)
+
+
+def _show_state(world: World, token: Token) -> str:
+    return _show_state_node(world.workflow.nodes[token.node])
+
+
+def _show_state_node(node: WorkflowNode) -> str:
+    return f"a request in state '{node.config.get('state')}'"

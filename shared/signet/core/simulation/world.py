@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from signet.core.decisions import Situation
+from signet.core.decisions import Request, Situation
+from signet.core.journey import Journey
 from signet.core.projection import Projection, Step
 from signet.core.workflow import Workflow
 
@@ -73,16 +74,23 @@ class World:
     document: dict[str, Any]
     status: str
     now: datetime
-    projection: Projection
-    steps: list[SimulatedStep] = field(default_factory=list)
+    journey: Journey
+    # By token: what its open step waits for.
     waits: dict[str, SimulatedWait] = field(default_factory=dict)
+    # By seq of the step: what a reader is shown.
+    shown: dict[int, str] = field(default_factory=dict)
+    request: Request | None = None
+    version: int = 1
     asked: list[Asked] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    reason: str | None = None
+
+    @property
+    def projection(self) -> Projection:
+        return self.journey.projection
 
     def env(self) -> dict[str, Any]:
         script, projection = self.script, self.projection
-        entity = {**self.document, "status": self.status, "version": projection.entity_version}
+        entity = {**self.document, "status": self.status, "version": self.version}
         return {
             "entity": entity,
             "refs": script.refs,
@@ -93,13 +101,10 @@ class World:
             "payload": script.payload,
         }
 
-    def situation(self, requested: str | None = None) -> Situation:
+    def situation(self) -> Situation:
         script = self.script
-        return Situation(self.env(), requested, script.birth, script.permissions, self.ask_rules)
+        return Situation(self.env(), self.request, script.birth, script.permissions, self.ask_rules)
 
     def ask_rules(self, names: Sequence[str]) -> tuple[bool, Mapping[str, Any]]:
         answers = {name: self.script.rules.get(name, True) for name in names}
         return all(answers.values()), answers
-
-    def next_seq(self) -> int:
-        return self.projection.version + 1

@@ -1,0 +1,208 @@
+"""An instance under way: its projection, its open steps, and what was recorded since the last writing.
+
+Engine and simulator move an instance through this, so that both write the same steps in the same order.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from signet.core.decisions import Decision, Situation, decide
+from signet.core.errors import Defect
+from signet.core.projection import CONTROL, Actor, Projection, Step, apply_begun, apply_ended
+from signet.core.routing import Token, TokenState, name_item
+from signet.core.workflow import Workflow, WorkflowNode
+
+# Every circle has a state in it that waits: only a broken graph goes on like this.
+MAX_CHAIN_STEPS = 10_000
+FAILING = frozenset({"error", "denied"})
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """An acting node that cannot act now, and why: the instance pauses, and the step can be tried again."""
+
+    reason: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an acting node is going to do, found out without doing it; for each of so many items."""
+
+    content: Any = None
+    item_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """An acting node that a token has come to. Its step is begun; what it does waits for its receipt."""
+
+    node: WorkflowNode
+    step: Step
+    plan: Any
+    items: Sequence[Step]
+
+
+Look = Callable[[Token], Situation]
+Prepare = Callable[[WorkflowNode, Token], Plan | Hold]
+
+
+@dataclass(slots=True)
+class Journey:
+    workflow: Workflow
+    projection: Projection
+    # By token: begun and not ended.
+    open: dict[str, Step] = field(default_factory=dict)
+    # Begun, ended or cancelled since they were last written; each once.
+    recorded: list[Step] = field(default_factory=list)
+
+    @property
+    def is_running(self) -> bool:
+        return self.projection.status == "running"
+
+    def begin(self, token: Token) -> Step:
+        step = Step(self._next_seq(), None, token.node, token.id, "running", token.version, token.version)
+        self.recorded.append(step)
+        self.open[token.id] = step
+        apply_begun(self.workflow, self.projection, step)
+        return step
+
+    def end(self, token: Token, decision: Decision) -> Step:
+        """Of what is over at once."""
+        seq = self._next_seq()
+        step = Step(seq, None, token.node, token.id, "running", token.version, token.version)
+        self.recorded.append(step)
+        self._complete(step, seq, decision, self.projection.entity_version)
+        return step
+
+    def end_open(
+        self, step: Step, decision: Decision, version_after: int, *, has_waited: bool = False
+    ) -> None:
+        del self.open[step.token]
+        self._touch(step)
+        self._complete(step, self._end_seq_of(step, has_waited), decision, version_after)
+
+    def end_item(self, item: Step, status: str, version_after: int, output: Decision) -> None:
+        """Of one item of a list: it stands in the history, and moves nothing."""
+        self._touch(item)
+        item.status, item.version_after = status, version_after
+        item.end_seq = self._end_seq_of(item, has_waited=False)
+        item.outcome, item.evidence, item.error = output.outcome, output.evidence, output.reason
+        self._apply(item, item.end_seq)
+
+    def _begin_items(self, step: Step, count: int) -> list[Step]:
+        items = []
+        for index in range(count):
+            seq = self._next_seq()
+            name = name_item(step.token, step.node, index)
+            item = Step(seq, None, step.node, name, "running", step.version, step.version)
+            apply_begun(self.workflow, self.projection, item)
+            items.append(item)
+        self.recorded.extend(items)
+        return items
+
+    def _end_seq_of(self, step: Step, has_waited: bool) -> int:
+        """What ended as it began, with nothing between, has one number for both."""
+        seq = self.projection.version
+        return seq if seq == step.seq and not has_waited else seq + 1
+
+    def _complete(self, step: Step, end_seq: int, decision: Decision, version_after: int) -> None:
+        step.end_seq = end_seq
+        step.status = "failed" if decision.outcome in FAILING else "completed"
+        step.version_after = version_after
+        step.chosen_edge_ids = tuple(way.id for way in decision.ways)
+        step.variables = decision.variables
+        step.outcome, step.evidence = decision.outcome, decision.evidence
+        step.error = decision.reason if step.status == "failed" else None
+        step.request, step.actor = decision.request, decision.actor
+        self._apply(step, end_seq)
+
+    def control(
+        self,
+        name: str,
+        data: Mapping[str, Any],
+        *,
+        version_after: int | None = None,
+        request: str | None = None,
+        actor: Actor | None = None,
+    ) -> Step:
+        seq, before = self._next_seq(), self.projection.entity_version
+        after = before if version_after is None else version_after
+        step = Step(seq, seq, f"{CONTROL}{name}", "", "completed", before, after, data=data, outcome=name)
+        step.request, step.actor = request, actor
+        self.recorded.append(step)
+        self._apply(step, seq)
+        return step
+
+    def pause(self, hold: Hold) -> None:
+        self.control("paused", {**hold.evidence, "reason": hold.reason})
+
+    def may_go_on(self, token: Token) -> bool:
+        """Another token of the same round may have withdrawn it, or stopped the instance."""
+        return self.is_running and self.projection.position.tokens.get(token.id) is token
+
+    def run_chains(self, look: Look, prepare: Prepare) -> list[Intent]:
+        """Every ready token goes on until it acts, waits or ends, one step each in turn."""
+        intents: list[Intent] = []
+        limit = self.projection.version + MAX_CHAIN_STEPS
+        while self.is_running and (ready := self.projection.position.ready()):
+            if self.projection.version > limit:
+                raise Defect("CHAIN_ENDLESS", f"more than {MAX_CHAIN_STEPS} steps without a wait")
+            for token in ready:
+                if self.may_go_on(token):
+                    self._execute(token, look, prepare, intents)
+        return intents
+
+    def _execute(self, token: Token, look: Look, prepare: Prepare, intents: list[Intent]) -> None:
+        node = self.workflow.nodes[token.node]
+        if not node.type.is_decided:
+            prepared = prepare(node, token)
+            if isinstance(prepared, Hold):
+                self.pause(prepared)
+            else:
+                step = self.begin(token)
+                items = self._begin_items(step, prepared.item_count)
+                intents.append(Intent(node, step, prepared.content, items))
+            return
+        decision = decide(self.workflow, token, look(token))
+        if decision.outcome is None:
+            self.begin(token)
+        else:
+            self.end(token, decision)
+
+    def is_due(self, intent: Intent) -> bool:
+        """What ran beside it may have cancelled its step before it could act."""
+        if self.is_running and self.open.get(intent.step.token) is intent.step:
+            return True
+        for item in intent.items:
+            self.end_item(item, "cancelled", item.version_after, Decision(None))
+        return False
+
+    def token_of(self, step: Step) -> Token:
+        return self.projection.position.tokens[step.token]
+
+    def find_waiting_states(self) -> list[Token]:
+        return [
+            token
+            for token in self.projection.position.tokens.values()
+            if token.state is TokenState.WAITING
+            and self.workflow.nodes[token.node].type.name == "state"
+            and token.id in self.open
+        ]
+
+    def _apply(self, step: Step, seq: int) -> None:
+        moves = apply_ended(self.workflow, self.projection, step, seq)
+        for token in moves.cancelled:
+            # The waiting steps of withdrawn tokens end with what withdrew them.
+            waiting = self.open.pop(token.id, None)
+            if waiting is not None:
+                waiting.status, waiting.end_seq = "cancelled", seq
+                self._touch(waiting)
+
+    def _touch(self, step: Step) -> None:
+        if not any(one is step for one in self.recorded):
+            self.recorded.append(step)
+
+    def _next_seq(self) -> int:
+        return self.projection.version + 1
