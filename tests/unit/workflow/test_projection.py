@@ -9,12 +9,10 @@ from hypothesis import given
 
 from signet.core import journey
 from signet.core.errors import Defect
-from signet.core.projection import CONTROL, Actor, Projection, Step, project
+from signet.core.projection import CONTROL, Projection, Step, project
 from tests.unit.workflow.random_histories import History
 from tests.unit.workflow.strategies import fuzz, load_seed, numbers, seeds
 from tests.unit.workflow.test_routing import run_script
-
-ANN = Actor("ann", ("clerk",))
 
 
 def cut(steps: list[Step], seq: int) -> list[Step]:
@@ -56,9 +54,10 @@ def test_wf_15_simulations_are_the_sum_of_their_steps_at_every_moment(seed: int,
             patch.setattr(journey, name, record(getattr(journey, name), snapshots))
         simulation = run_script(seed, other)
     steps = [simulated.step for simulated in simulation.steps]
-    assert project(load_seed(seed), "sys:start", 1, steps, ANN) == simulation.projection
+    actor = simulation.projection.actor
+    assert project(load_seed(seed), "sys:start", 1, steps, actor) == simulation.projection
     for seq, live in snapshots.items():
-        assert project(load_seed(seed), "sys:start", 1, cut(steps, seq), ANN) == live
+        assert project(load_seed(seed), "sys:start", 1, cut(steps, seq), actor) == live
 
 
 def record(apply, snapshots: dict[int, Projection]):  # type: ignore[no-untyped-def]
