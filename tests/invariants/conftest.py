@@ -1,0 +1,22 @@
+"""A company with a published contract: standing for a whole module, or fresh for a test that tampers."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from signet.store.database import Database
+from tests.engine.conftest import Company, make_company
+from tests.engine.standing_company import Standing, standing_company
+
+
+@pytest.fixture(scope="module")
+def standing(server_url: str) -> Iterator[Standing]:
+    with standing_company(server_url) as made:
+        yield made
+
+
+@pytest.fixture
+def company(database: Database) -> Company:
+    company = make_company(database)
+    company.publish("invoice")
+    return company

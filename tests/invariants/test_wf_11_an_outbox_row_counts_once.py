@@ -1,0 +1,106 @@
+"""WF-11: one event is one row of the outbox, however often it is written; the receipt decides.
+
+`tests/store/test_row_invariants.py` holds event, receipt and document to one transaction.
+"""
+
+from typing import Any, LiteralString
+from uuid import UUID, uuid4
+
+import pytest
+
+from signet.core.idempotency import event_key
+from signet.engine.documents.operations import RequestTransition
+from signet.ids import created_at_of, make_id
+from signet.store.documents import WriteBatch, write_batch
+from signet.store.tenants import read_now
+from tests.engine.standing_company import Standing
+from tests.store.attack import NO_PRIVILEGE, OWNER, ROLES, attack
+
+EVENTS: LiteralString = "SELECT id FROM workflow_events_outbox WHERE instance_id = %s ORDER BY id"
+RECEIPTS: LiteralString = "SELECT event_idempotency_key FROM workflow_outbox_receipts WHERE instance_id = %s"
+
+
+def write_event(standing: Standing, instance_id: UUID, payload: dict[str, Any], version: int = 1) -> UUID:
+    """As a new row in a transaction of its own: by a writer who does not know whether it did before."""
+    event_id = make_id()
+    row = {
+        "id": event_id,
+        "created_at": created_at_of(event_id),
+        "instance_id": instance_id,
+        "entity_version": version,
+        "definition_version": None,
+        "event_type": "mutation",
+        "payload": payload,
+        "idempotency_key": f"\\x{event_key(instance_id, 'mutation', payload, version).hex()}",
+    }
+    company = standing.company
+    with company.database.transaction(company.tenant_id) as connection:
+        now, batch = read_now(connection), WriteBatch(events=[row])
+        write_batch(connection, company.tenant_id, batch, now=now, actor_id="carl", trace_id=None)
+    return event_id
+
+
+def test_wf_11_the_same_event_written_again_is_the_same_row(standing: Standing) -> None:
+    instance_id, payload = uuid4(), {"cause_id": "one", "field": "grand_total"}
+    first = write_event(standing, instance_id, payload)
+    for _ in range(3):
+        write_event(standing, instance_id, payload)
+    write_event(standing, instance_id, dict(reversed(payload.items())))  # the order of keys says nothing
+    assert standing.rows(EVENTS, instance_id) == [(first,)]
+    key = event_key(instance_id, "mutation", payload, 1)
+    assert standing.rows(RECEIPTS, instance_id) == [(key,)]
+
+
+def test_wf_11_an_equal_payload_of_another_cause_is_another_event(standing: Standing) -> None:
+    instance_id = uuid4()
+    written = [write_event(standing, instance_id, {"cause_id": cause}) for cause in ("one", "two")]
+    written.append(write_event(standing, instance_id, {"cause_id": "one"}, version=2))
+    assert standing.rows(EVENTS, instance_id) == [(event_id,) for event_id in written]
+    assert len(standing.rows(RECEIPTS, instance_id)) == 3
+
+
+def test_wf_11_two_equal_requests_on_one_version_wake_the_workflow_twice(standing: Standing) -> None:
+    """Nothing but their cause tells them apart, and the second must not be lost."""
+    document = standing.create()
+    company = standing.company
+    for _ in range(2):
+        company.documents.mutate(company.author(), RequestTransition(document.document_id, 1, "submit"))
+    events = standing.rows(
+        "SELECT payload_json - 'cause_id', entity_version FROM workflow_events_outbox"
+        " WHERE instance_id = %s AND event_type = 'transition_requested'",
+        document.instance_id,
+    )
+    assert events == [({"transition": "submit"}, 1)] * 2
+
+
+def test_wf_11_the_receipt_decides_also_when_the_row_is_gone(standing: Standing) -> None:
+    """A completed row may be pruned; that its event happened stays known."""
+    instance_id, payload = uuid4(), {"cause_id": "one"}
+    write_event(standing, instance_id, payload)
+    standing.run("DELETE FROM workflow_events_outbox WHERE instance_id = %s", instance_id)
+    write_event(standing, instance_id, payload)
+    assert standing.rows(EVENTS, instance_id) == []
+    assert len(standing.rows(RECEIPTS, instance_id)) == 1
+
+
+def test_wf_11_the_same_event_of_another_instance_is_another_event(standing: Standing) -> None:
+    payload = {"cause_id": "one"}
+    for instance_id in (uuid4(), uuid4()):
+        event_id = write_event(standing, instance_id, payload)
+        assert standing.rows(EVENTS, instance_id) == [(event_id,)]
+
+
+@pytest.mark.parametrize("role", [role for role in ROLES if role != OWNER])
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "DELETE FROM workflow_outbox_receipts",
+        "TRUNCATE workflow_outbox_receipts",
+        "UPDATE workflow_outbox_receipts SET event_idempotency_key = decode(repeat('00', 32), 'hex')",
+    ],
+)
+def test_wf_11_nobody_at_work_takes_a_receipt_back(
+    standing: Standing, attempt: LiteralString, role: str
+) -> None:
+    write_event(standing, uuid4(), {"cause_id": "one"})
+    assert attack(standing, role, attempt) == NO_PRIVILEGE
