@@ -4,7 +4,7 @@ PORT   ?= 8700
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check bench lock schema clean
+.PHONY: help run test lint types architecture check mutants bench lock schema clean
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -30,6 +30,9 @@ check: lint types architecture .venv/installed-dev  ## Lint, types, import rule,
 	$(BIN)/coverage run -m pytest -n auto --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=100
+
+mutants: .venv/installed-dev  ## Break each invariant on purpose in a copy: its tests must notice
+	$(BIN)/python -m tests.mutants $(ARGS)
 
 bench: .venv/installed-dev  ## Print the measured figures beside their references
 	$(BIN)/python -m bench $(ARGS)

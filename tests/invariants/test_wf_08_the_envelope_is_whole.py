@@ -12,11 +12,13 @@ import pytest
 
 from signet.core.compiler import compile_effective
 from signet.core.graph import Edge, Graph, Node, make_graph
+from signet.core.merge import Merged, merge
 from signet.core.soundness import check_integrity, sort_topologically
 from tests.unit.workflow.valid_workflow import PATCH, compile_patch, read_envelope
 
 ENVELOPE = read_envelope()
 NODES = sorted(ENVELOPE.graph.nodes)
+OTHER = {"editable": "locked", "amend_only": "editable", "locked": "editable"}
 # Onward edges alone have an order to keep; the one back to draft has none.
 ONWARD = sorted(edge.id for edge in ENVELOPE.graph.edges.values() if edge.role != "return")
 
@@ -113,3 +115,22 @@ def test_wf_08_a_merge_that_reorders_system_nodes_is_found_out(edge_id: str) -> 
     order[first], order[second] = edge.target, edge.source
     found = check_integrity(ENVELOPE.graph, ENVELOPE.graph, order)
     assert ("SYSTEM_ORDER_ALTERED", edge.target) in {(finding.code, finding.place) for finding in found}
+
+
+@pytest.mark.parametrize("node_id", NODES)
+def test_wf_08_the_compiler_looks_at_what_the_merge_made(
+    node_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a merge that alters a system node, nothing compiles."""
+
+    def alter(base: Graph, slots: Any, patches: Any) -> Merged:
+        merged = merge(base, slots, patches)
+        nodes = [
+            replace(node, window=OTHER[node.window]) if node.id == node_id else node for node in merged.nodes
+        ]
+        return replace(merged, nodes=tuple(nodes))
+
+    monkeypatch.setattr("signet.core.compiler.merge", alter)
+    compilation = compile_patch(PATCH)
+    assert compilation.artifact is None
+    assert {(f.code, f.place) for f in compilation.findings} == {("SYSTEM_NODE_ALTERED", node_id)}

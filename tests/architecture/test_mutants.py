@@ -1,0 +1,76 @@
+"""The table of `make mutants` fits the sources as they are, and its judge tells the three verdicts apart."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.test_truth_invariants import HOLD
+from tests.mutants.mutation import Mutation, Outcome, Verdict, is_green, judge, mutate
+from tests.mutants.table import MUTATIONS
+from tests.mutants.witness import find_strangers
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_each_invariant_that_holds_has_mutations() -> None:
+    assert {mutation.invariant for mutation in MUTATIONS} == HOLD
+    assert len({mutation.name for mutation in MUTATIONS}) == len(MUTATIONS)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_mutation_fits_its_file_and_names_tests_that_are_there(mutation: Mutation) -> None:
+    text = (ROOT / mutation.file).read_text(encoding="utf-8")
+    assert mutate(text, mutation) != text
+    assert mutation.tests
+    for test in mutation.tests:
+        file, name = test.split("::")
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert name.startswith(f"test_wf_{mutation.invariant:02}_")
+
+
+@pytest.mark.parametrize("text", ["nothing of it", "old and old again"])
+def test_a_mutation_that_does_not_fit_is_told(text: str) -> None:
+    with pytest.raises(ValueError, match=r"times in a\.py, not once"):
+        mutate(text, Mutation("x", 4, "a.py", "old", "new", ("a.py::test_wf_04_x",)))
+
+
+def ended(test: str, call: str | None, setup: str = "passed") -> list[Outcome]:
+    calls = [Outcome(test, "call", call)] if call else []
+    return [Outcome(test, "setup", setup), *calls, Outcome(test, "teardown", "passed")]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "verdict"),
+    [
+        (ended("a::t", "failed"), Verdict.CAUGHT),
+        ([*ended("a::t[1]", "passed"), *ended("a::t[2]", "failed")], Verdict.CAUGHT),
+        (ended("a::t", "passed"), Verdict.SURVIVED),
+        ([*ended("a::t", "passed"), *ended("a::t_other", "failed")], Verdict.SURVIVED),
+        (ended("a::t", "skipped"), Verdict.SURVIVED),
+        (ended("a::t", None, setup="failed"), Verdict.BROKEN),
+        ([*ended("a::t[1]", "failed"), *ended("a::t[2]", None, setup="failed")], Verdict.BROKEN),
+        ([], Verdict.BROKEN),
+    ],
+)
+def test_a_verdict(outcomes: list[Outcome], verdict: Verdict) -> None:
+    assert judge(["a::t"], outcomes) == {"a::t": verdict}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "green"),
+    [
+        (ended("a::t", "passed"), True),
+        (ended("a::t", "failed"), False),
+        (ended("a::t", None, setup="skipped"), False),
+        ([], False),
+    ],
+)
+def test_unmutated_tests_must_have_run_and_passed(outcomes: list[Outcome], green: bool) -> None:
+    assert is_green(["a::t"], outcomes) is green
+
+
+def test_sources_from_elsewhere_are_noticed(tmp_path: Path) -> None:
+    assert list(find_strangers(ROOT)) == []
+    assert len(list(find_strangers(tmp_path))) == 3

@@ -1,0 +1,160 @@
+"""Faults in what keeps definitions frozen (WF-04) and verified (WF-07)."""
+
+from tests.mutants.mutation import Mutation
+
+MIGRATION = "migrations/0003_create_definitions.sql"
+WF_04 = "tests/invariants/test_wf_04_published_definitions_never_change.py::test_wf_04_"
+WF_07 = "tests/invariants/test_wf_07_only_what_was_compiled_runs.py::test_wf_07_"
+CACHE = "tests/engine/test_definitions.py::test_wf_07_the_cache_verifies_what_it_loads"
+
+DEFINITIONS = (
+    Mutation(
+        "published definitions are not frozen",
+        4,
+        MIGRATION,
+        """\
+CREATE TRIGGER reject_published_mutation BEFORE UPDATE OR DELETE ON workflow_definitions
+    FOR EACH ROW WHEN (OLD.status <> 'draft') EXECUTE FUNCTION reject_published_definition_mutation();
+""",
+        "",
+        (f"{WF_04}a_published_definition_never_changes", f"{WF_04}a_published_definition_is_never_deleted"),
+    ),
+    Mutation(
+        "published definitions can be deleted",
+        4,
+        MIGRATION,
+        "BEFORE UPDATE OR DELETE ON workflow_definitions\n    FOR EACH ROW WHEN (OLD.status <> 'draft')",
+        "BEFORE UPDATE ON workflow_definitions\n    FOR EACH ROW WHEN (OLD.status <> 'draft')",
+        (f"{WF_04}a_published_definition_is_never_deleted",),
+    ),
+    Mutation(
+        "archived definitions are not frozen",
+        4,
+        MIGRATION,
+        "WHEN (OLD.status <> 'draft')",
+        "WHEN (OLD.status = 'published')",
+        (f"{WF_04}a_published_definition_never_changes", f"{WF_04}a_published_definition_is_never_deleted"),
+    ),
+    Mutation(
+        "the artifact is not part of what is frozen",
+        4,
+        MIGRATION,
+        """\
+(to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at'])
+          IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at'])""",
+        """\
+(to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at', 'compiled_json'])
+          IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at', 'compiled_json'])""",
+        (f"{WF_04}a_published_definition_never_changes",),
+    ),
+    Mutation(
+        "a published definition may become a draft again",
+        4,
+        MIGRATION,
+        """\
+ON workflow_definitions
+    FOR EACH ROW EXECUTE FUNCTION restrict_status_regression('draft>published;published>archived');""",
+        """\
+ON workflow_definitions
+    FOR EACH ROW EXECUTE FUNCTION restrict_status_regression('draft>published;published>archived,draft');""",
+        (f"{WF_04}a_published_definition_never_becomes_a_draft_again",),
+    ),
+    Mutation(
+        "a default is only as frozen as any published definition",
+        4,
+        MIGRATION,
+        "FOR EACH ROW WHEN (OLD.is_default)",
+        "FOR EACH ROW WHEN (false)",
+        (f"{WF_04}a_default_never_changes_at_all",),
+    ),
+    Mutation(
+        "published contracts are not frozen",
+        4,
+        MIGRATION,
+        """\
+CREATE TRIGGER reject_published_mutation BEFORE UPDATE OR DELETE ON contracts
+    FOR EACH ROW EXECUTE FUNCTION reject_published_contract_mutation();
+""",
+        "",
+        (f"{WF_04}a_published_contract_never_changes",),
+    ),
+    Mutation(
+        "the hash of what is loaded is not compared",
+        7,
+        "shared/signet/core/artifact.py",
+        "if hash_bytes(text.encode()) != expected_hash:",
+        "if not expected_hash:",
+        (f"{WF_07}altered_bytes_do_not_run",),
+    ),
+    Mutation(
+        "the artifact of any compiler runs",
+        7,
+        "shared/signet/core/artifact.py",
+        "if version not in RUNNABLE_COMPILER_VERSIONS:",
+        "if version is None:",
+        (f"{WF_07}the_artifact_of_another_compiler_does_not_run",),
+    ),
+    Mutation(
+        "a changed row hides behind what its hash once named",
+        7,
+        "shared/signet/engine/compiled.py",
+        """\
+        artifact = read_artifact(*stored)
+        workflow = self._loaded.get(artifact.hash) or Workflow(artifact)
+""",
+        """\
+        workflow = self._loaded.get(stored[1]) or Workflow(read_artifact(*stored))
+""",
+        (CACHE,),
+    ),
+    Mutation(
+        "a definition without an artifact is loaded",
+        7,
+        "shared/signet/store/definitions.sql",
+        "AND version = %(version)s AND compiled_json IS NOT NULL",
+        "AND version = %(version)s",
+        (f"{WF_07}an_uncompiled_definition_does_not_run",),
+    ),
+    Mutation(
+        "documents begin under a draft",
+        7,
+        "shared/signet/store/documents.sql",
+        """\
+AND status = 'published'
+  AND definition_kind IN ('effective', 'envelope')""",
+        "AND definition_kind IN ('effective', 'envelope', 'org_patch')",
+        (f"{WF_07}an_uncompiled_definition_does_not_run",),
+    ),
+    Mutation(
+        "an effective workflow is stored without its artifact",
+        7,
+        MIGRATION,
+        "NOT is_default AND compiled_json IS NOT NULL AND nodes_json IS NOT NULL",
+        "NOT is_default AND nodes_json IS NOT NULL",
+        (f"{WF_07}nothing_that_runs_can_be_published_without_its_artifact",),
+    ),
+    Mutation(
+        "an automation is published without its artifact",
+        7,
+        MIGRATION,
+        "AND (status = 'draft' OR compiled_json IS NOT NULL)",
+        "",
+        (f"{WF_07}nothing_that_runs_can_be_published_without_its_artifact",),
+    ),
+    Mutation(
+        "an artifact is stored without its hash",
+        7,
+        MIGRATION,
+        "CHECK ((compiled_json IS NULL) = (compiled_hash IS NULL)),",
+        "CHECK (compiled_json IS NOT NULL OR compiled_hash IS NULL),",
+        (f"{WF_07}nothing_that_runs_can_be_published_without_its_artifact",),
+    ),
+    Mutation(
+        "recompiling makes no new row",
+        7,
+        "shared/signet/engine/definitions.py",
+        "new_id, version = _insert_effective(connection, principal, patch, artifact)",
+        "new_id, version = definition_id, effective.version",
+        (f"{WF_07}a_recompiled_definition_runs_and_the_stale_one_stays_as_it_was",),
+    ),
+)

@@ -1,0 +1,67 @@
+"""One deliberate fault in the source, the tests that must notice it, and what to make of how they ended."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Verdict(StrEnum):
+    CAUGHT = "caught"
+    SURVIVED = "SURVIVED"
+    BROKEN = "BROKEN"  # nothing is known: a test did not run as far as its own statements
+
+
+@dataclass(frozen=True)
+class Mutation:
+    name: str
+    invariant: int
+    file: str
+    old: str
+    new: str
+    # Every one of them must turn red; of a parametrized one, at least one of its cases.
+    tests: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one phase of one test ended, as `witness` wrote it down."""
+
+    test: str
+    phase: str
+    result: str
+
+    def belongs_to(self, name: str) -> bool:
+        return self.test == name or self.test.startswith(f"{name}[")
+
+
+def mutate(text: str, mutation: Mutation) -> str:
+    count = text.count(mutation.old)
+    if count != 1:
+        raise ValueError(f"'{mutation.name}': its old text stands {count} times in {mutation.file}, not once")
+    return text.replace(mutation.old, mutation.new)
+
+
+def mutate_file(root: Path, mutation: Mutation) -> None:
+    path = root / mutation.file
+    path.write_text(mutate(path.read_text(encoding="utf-8"), mutation), encoding="utf-8")
+
+
+def judge(tests: Sequence[str], outcomes: Sequence[Outcome]) -> Mapping[str, Verdict]:
+    return {name: _judge([outcome for outcome in outcomes if outcome.belongs_to(name)]) for name in tests}
+
+
+def _judge(outcomes: Sequence[Outcome]) -> Verdict:
+    calls = {outcome.result for outcome in outcomes if outcome.phase == "call"}
+    around = {outcome.result for outcome in outcomes if outcome.phase != "call"}
+    if not calls or around != {"passed"}:
+        return Verdict.BROKEN
+    return Verdict.CAUGHT if "failed" in calls else Verdict.SURVIVED
+
+
+def is_green(tests: Sequence[str], outcomes: Sequence[Outcome]) -> bool:
+    """Every test ran, and nothing was skipped or failed."""
+    ran = all(
+        any(outcome.belongs_to(name) and outcome.phase == "call" for outcome in outcomes) for name in tests
+    )
+    return ran and all(outcome.result == "passed" for outcome in outcomes)

@@ -1,0 +1,77 @@
+"""Faults in what makes a row of the outbox count once (WF-11)."""
+
+from tests.mutants.mutation import Mutation
+
+WF_11 = "tests/invariants/test_wf_11_an_outbox_row_counts_once.py::test_wf_11_"
+FUNCTIONS = "migrations/0009_create_mutation_functions.sql"
+KEYS = "shared/signet/core/idempotency.py"
+EVENT_KEY = "return _digest(str(instance_id), event_type, content_hash(payload), str(entity_version))"
+
+OUTBOX = (
+    Mutation(
+        "an event is written whatever its receipt says",
+        11,
+        FUNCTIONS,
+        "    JOIN receipt ON receipt.instance_id = event.instance_id"
+        " AND receipt.event_idempotency_key = event.idempotency_key;\n",
+        ";\n",
+        (
+            f"{WF_11}the_same_event_written_again_is_the_same_row",
+            f"{WF_11}the_receipt_decides_also_when_the_row_is_gone",
+        ),
+    ),
+    Mutation(
+        "a repeated event is an error",
+        11,
+        FUNCTIONS,
+        """\
+        ON CONFLICT DO NOTHING
+        RETURNING instance_id, event_idempotency_key
+""",
+        "        RETURNING instance_id, event_idempotency_key\n",
+        (f"{WF_11}the_same_event_written_again_is_the_same_row",),
+    ),
+    Mutation(
+        "an event does not say its cause",
+        11,
+        "shared/signet/engine/documents/rows.py",
+        'content = {**payload, "cause_id": str(event_id)}',
+        "content = {**payload}",
+        (f"{WF_11}two_equal_requests_on_one_version_wake_the_workflow_twice",),
+    ),
+    Mutation(
+        "an event's key leaves out its payload",
+        11,
+        KEYS,
+        EVENT_KEY,
+        "return _digest(str(instance_id), event_type, str(entity_version))",
+        (
+            f"{WF_11}an_equal_payload_of_another_cause_is_another_event",
+            f"{WF_11}two_equal_requests_on_one_version_wake_the_workflow_twice",
+        ),
+    ),
+    Mutation(
+        "an event's key leaves out the document's version",
+        11,
+        KEYS,
+        EVENT_KEY,
+        "return _digest(str(instance_id), event_type, content_hash(payload))",
+        (f"{WF_11}an_equal_payload_of_another_cause_is_another_event",),
+    ),
+    Mutation(
+        "an event's key knows the order of the payload's keys",
+        11,
+        KEYS,
+        EVENT_KEY,
+        "return _digest(str(instance_id), event_type, str(payload), str(entity_version))",
+        (f"{WF_11}the_same_event_written_again_is_the_same_row",),
+    ),
+    Mutation(
+        "a worker may take receipts back",
+        11,
+        "migrations/0007_create_instances.sql",
+        "GRANT SELECT, INSERT ON workflow_step_receipts, workflow_outbox_receipts",
+        "GRANT SELECT, INSERT, DELETE ON workflow_step_receipts, workflow_outbox_receipts",
+        (f"{WF_11}nobody_at_work_takes_a_receipt_back",),
+    ),
+)

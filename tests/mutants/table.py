@@ -1,0 +1,10 @@
+"""Every mutation there is. A new invariant brings its own, in a file beside these."""
+
+from collections.abc import Sequence
+
+from tests.mutants.compiling import COMPILING
+from tests.mutants.definitions import DEFINITIONS
+from tests.mutants.mutation import Mutation
+from tests.mutants.outbox import OUTBOX
+
+MUTATIONS: Sequence[Mutation] = (*DEFINITIONS, *COMPILING, *OUTBOX)
