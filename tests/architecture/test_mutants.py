@@ -36,6 +36,11 @@ def test_a_mutation_that_does_not_fit_is_told(text: str) -> None:
         mutate(text, Mutation("x", 4, "a.py", "old", "new", ("a.py::test_wf_04_x",)))
 
 
+def test_the_way_down_of_a_migration_is_left_alone() -> None:
+    mutation = Mutation("x", 4, "migrations/a.sql", "old", "new", ("a.py::test_wf_04_x",))
+    assert mutate("-- up\nold\n-- down\nold", mutation) == "-- up\nnew\n-- down\nold"
+
+
 def ended(test: str, call: str | None, setup: str = "passed") -> list[Outcome]:
     calls = [Outcome(test, "call", call)] if call else []
     return [Outcome(test, "setup", setup), *calls, Outcome(test, "teardown", "passed")]

@@ -31,12 +31,13 @@ def write_event(standing: Standing, instance_id: UUID, payload: dict[str, Any], 
         "definition_version": None,
         "event_type": "mutation",
         "payload": payload,
+        "trace_id": None,
         "idempotency_key": f"\\x{event_key(instance_id, 'mutation', payload, version).hex()}",
     }
     company = standing.company
     with company.database.transaction(company.tenant_id) as connection:
         now, batch = read_now(connection), WriteBatch(events=[row])
-        write_batch(connection, company.tenant_id, batch, now=now, actor_id="carl", trace_id=None)
+        write_batch(connection, company.tenant_id, batch, now=now)
     return event_id
 
 

@@ -121,6 +121,7 @@ def test_every_table_with_a_life_has_the_trigger(standing: Standing) -> None:
 
 def test_every_illegal_change_of_status_is_refused(standing: Standing) -> None:
     """Each pair of statuses, legal or not, as the owner and as each role that may write the table."""
+    publish_effective(standing)
     tried = 0
     for table, argument, check in status_machines(standing):
         allowed = {
