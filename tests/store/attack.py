@@ -66,6 +66,16 @@ def fill(standing: Standing) -> None:
         "INSERT INTO contracts SELECT tenant_id, 'draft_one', 1, 'draft', body, hash, created_by"
         " FROM contracts"
     )
+    standing.run(
+        "INSERT INTO workflow_side_effects_outbox (tenant_id, created_at, id, instance_id, step_execution_id,"
+        " effect_type, event_idempotency_key, due_at)"
+        " SELECT tenant_id, created_at, id, instance_id, id, 'webhook', idempotency_key, created_at"
+        " FROM workflow_step_executions"
+    )
+    standing.run(
+        "INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id)"
+        " SELECT tenant_id, now(), id, 'instance', id, 'started', 'carl' FROM workflow_instances"
+    )
 
 
 @contextmanager

@@ -43,6 +43,25 @@ RULES = {
     "has a policy that is open to more than dispatch": """
         SELECT c.relname || '.' || p.polname FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
         WHERE p.polname <> 'tenant_isolation' AND p.polroles <> ARRAY['signet_dispatch'::regrole::oid]""",
+    "has a policy for dispatch that does more than read": """
+        SELECT c.relname || '.' || p.polname FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
+        WHERE p.polname <> 'tenant_isolation' AND p.polcmd <> 'r'""",
+    "is open to dispatch as a whole": """
+        SELECT relname FROM pg_class, aclexplode(relacl) WHERE grantee = 'signet_dispatch'::regrole
+          AND relkind <> 'S'""",
+    "is a column that dispatch may see": """
+        SELECT attrelid::regclass || '.' || attname FROM pg_attribute, aclexplode(attacl)
+        WHERE grantee = 'signet_dispatch'::regrole
+          AND (privilege_type <> 'SELECT'
+               OR attname NOT IN ('tenant_id', 'status', 'due_at', 'lease_until'))""",
+    "is a partition that can be had without its table": """
+        SELECT relname FROM pg_class, aclexplode(relacl)
+        WHERE relispartition AND relkind IN ('r', 'p') AND grantee <> relowner""",
+    "is a partition that can be truncated and its table cannot": """
+        SELECT i.inhrelid::regclass::text FROM pg_inherits i
+        JOIN pg_trigger t ON t.tgrelid = i.inhparent AND t.tgname = 'reject_truncate'
+        WHERE NOT EXISTS (SELECT FROM pg_trigger own WHERE own.tgrelid = i.inhrelid
+                          AND own.tgname = t.tgname AND own.tgfoid = t.tgfoid AND own.tgtype = t.tgtype)""",
     "is not owned by signet_owner": """
         SELECT relname FROM pg_class
         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S')

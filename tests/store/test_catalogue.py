@@ -10,6 +10,7 @@ Admin = Connection[tuple[object, ...]]
 
 KEY = "tenant_id uuid NOT NULL, id uuid NOT NULL, PRIMARY KEY (tenant_id, id)"
 GOOD = f"CREATE TABLE t ({KEY}); CALL isolate_tenant_table('t'); "
+PARTITION = "CREATE TABLE p PARTITION OF workflow_event FOR VALUES FROM ('1999-01-01') TO ('1999-02-01')"
 FUNCTION = "CREATE FUNCTION f() RETURNS int LANGUAGE sql SECURITY DEFINER {} AS 'SELECT 1'"
 
 # One thing broken on purpose → how the walk's answer begins.
@@ -19,6 +20,14 @@ BREAKS = {
     GOOD + "DROP POLICY tenant_isolation ON t": "t has no policy",
     GOOD + "ALTER POLICY tenant_isolation ON t USING (true)": "t has no policy",
     GOOD + "CREATE POLICY wide ON t TO signet_api USING (true)": "t.wide has a policy that is open",
+    GOOD + "CREATE POLICY wide ON t TO signet_dispatch USING (true)": (
+        "t.wide has a policy for dispatch that does more than read"
+    ),
+    GOOD + "GRANT SELECT ON t TO signet_dispatch": "t is open to dispatch as a whole",
+    GOOD + "GRANT SELECT (id) ON t TO signet_dispatch": "t.id is a column that dispatch may see",
+    PARTITION: "p has no forced row security",
+    PARTITION + "; GRANT SELECT ON p TO signet_api": "p is a partition that can be had without its table",
+    PARTITION + "; CALL isolate_tenant_table('p')": "p is a partition that can be truncated",
     GOOD + "CREATE UNIQUE INDEX t_id ON t (id)": "t_id has a unique index",
     "CREATE TABLE t (tenant_id uuid, id uuid, PRIMARY KEY (id, tenant_id))": "t has a primary key",
     GOOD + "GRANT CREATE ON SCHEMA public TO signet_api; ALTER TABLE t OWNER TO signet_api": (

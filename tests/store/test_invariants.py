@@ -144,7 +144,7 @@ def test_every_illegal_change_of_status_is_refused(standing: Standing) -> None:
 
 def writers_of(standing: Standing, table: str) -> list[str]:
     roles = standing.rows(
-        "SELECT role FROM unnest(%s::text[]) AS role WHERE has_table_privilege(role, %s, 'UPDATE')",
+        "SELECT role FROM unnest(%s::text[]) AS role WHERE has_any_column_privilege(role, %s, 'UPDATE')",
         ROLES,
         table,
     )

@@ -27,8 +27,17 @@ from tests.store.attack import (
     tenant_tables,
 )
 
-APPEND_ONLY = ["document_versions", "audit_log", "audit_seals", "rule_executions", "personal_values"]
+APPEND_ONLY = [
+    "document_versions",
+    "audit_log",
+    "audit_seals",
+    "rule_executions",
+    "personal_values",
+    "workflow_event",
+]
 RECEIPTS = ["workflow_step_receipts", "workflow_outbox_receipts"]
+# Of these dispatch may see whose rows there are, and when they are due: tests/store/test_dispatch.py
+SEEN_BY_DISPATCH = {"workflow_events_outbox", "workflow_side_effects_outbox"}
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +175,8 @@ def test_no_role_reads_or_changes_rows_of_another_tenant(
             "DELETE FROM {} WHERE tenant_id = {}",
         ):
             wanted = sql.SQL(statement).format(name, mine)
+            if role == "signet_dispatch" and table in SEEN_BY_DISPATCH and statement.startswith("SELECT"):
+                continue
             for foreign in (str(other.tenant_id), ""):
                 assert attack_in(standing, role, foreign, wanted) in (NO_ROW, NO_PRIVILEGE), (
                     table,
