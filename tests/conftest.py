@@ -79,6 +79,14 @@ def database(owner_url: str) -> Iterator[Database]:
 
 
 @pytest.fixture
+def worker(owner_url: str) -> Iterator[Database]:
+    """As the workers see it."""
+    database = Database(act_as(owner_url, "signet_worker"), PoolSettings(size=4))
+    yield database
+    database.close()
+
+
+@pytest.fixture
 def admin(owner_url: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
     """The admin's connection, for looking behind row security and for attacking as an owner."""
     with psycopg.connect(owner_url, autocommit=True) as connection:

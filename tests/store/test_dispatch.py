@@ -10,17 +10,13 @@ from psycopg import sql
 
 from signet.store.server import act_as
 from tests.store.attack import NO_PRIVILEGE
+from tests.store.queued import put
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 TABLES: dict[str, LiteralString] = {
     "events": "workflow_events_outbox",
     "effects": "workflow_side_effects_outbox",
 }
-OWN_COLUMNS: dict[str, LiteralString] = {
-    "events": "entity_version, event_type",
-    "effects": "step_execution_id, effect_type",
-}
-OWN_VALUES: dict[str, LiteralString] = {"events": "1, 'mutation'", "effects": "gen_random_uuid(), 'webhook'"}
 CALL: LiteralString = "SELECT tenant_id, due_count, now() - oldest_due_at FROM due_tenants(%s, %s)"
 COUNTED_AT_MOST = 1000
 BAD_PARAMETER = "22023"
@@ -28,45 +24,24 @@ ANNE, BERT, CARL = UUID(int=1), UUID(int=2), UUID(int=3)
 
 
 @pytest.fixture
-def worker(owner_url: str) -> Iterator[Connection]:
+def asker(owner_url: str) -> Iterator[Connection]:
     with psycopg.connect(act_as(owner_url, "signet_worker"), autocommit=True) as connection:
         yield connection
 
 
-def put(
-    admin: Connection,
-    queue: str,
-    tenant_id: UUID,
-    due: str = "0",
-    *,
-    status: str = "pending",
-    count: int = 1,
-    created_at: str = "now",
-) -> None:
-    """Rows that were due so long ago; of a processing one the lease ran out then."""
-    is_claimed = status == "processing"
-    insert = sql.SQL(
-        "INSERT INTO {} (tenant_id, created_at, id, instance_id, event_idempotency_key, status, due_at,"
-        " claim_id, lease_until, {}) SELECT %s, %s, gen_random_uuid(), gen_random_uuid(), sha256('a'), %s,"
-        " now() - %s::interval, CASE WHEN %s THEN gen_random_uuid() END,"
-        " CASE WHEN %s THEN now() - %s::interval END, {} FROM generate_series(1, %s)"
-    ).format(sql.Identifier(TABLES[queue]), sql.SQL(OWN_COLUMNS[queue]), sql.SQL(OWN_VALUES[queue]))
-    admin.execute(insert, [tenant_id, created_at, status, due, is_claimed, is_claimed, due, count])
-
-
-def due(worker: Connection, queue: str, at_most: int = 10) -> list[tuple[UUID, int]]:
-    return [(tenant_id, count) for tenant_id, count, _ in worker.execute(CALL, [queue, at_most])]
+def due(asker: Connection, queue: str, at_most: int = 10) -> list[tuple[UUID, int]]:
+    return [(tenant_id, count) for tenant_id, count, _ in asker.execute(CALL, [queue, at_most])]
 
 
 @pytest.mark.parametrize("queue", TABLES)
-def test_a_tenant_is_named_once_with_what_is_due(worker: Connection, admin: Connection, queue: str) -> None:
+def test_a_tenant_is_named_once_with_what_is_due(asker: Connection, admin: Connection, queue: str) -> None:
     put(admin, queue, ANNE, "1 hour", count=3)
     put(admin, queue, ANNE, "1 minute", status="failed", created_at="2000-01-01")
     put(admin, queue, ANNE, "1 minute", status="processing")
     put(admin, queue, BERT, "2 hours", status="failed")
     put(admin, queue, CARL, "3 hours", status="processing", count=2)
-    assert due(worker, queue) == [(CARL, 2), (BERT, 1), (ANNE, 5)]
-    assert due(worker, {"events": "effects", "effects": "events"}[queue]) == []
+    assert due(asker, queue) == [(CARL, 2), (BERT, 1), (ANNE, 5)]
+    assert due(asker, {"events": "effects", "effects": "events"}[queue]) == []
 
 
 @pytest.mark.parametrize("queue", TABLES)
@@ -76,16 +51,16 @@ def test_a_tenant_is_named_once_with_what_is_due(worker: Connection, admin: Conn
      ("dead_letter", "1 hour")],
 )  # fmt: skip
 def test_what_is_not_due_is_not_told(
-    worker: Connection, admin: Connection, queue: str, status: str, due_for: str
+    asker: Connection, admin: Connection, queue: str, status: str, due_for: str
 ) -> None:
     put(admin, queue, ANNE, due_for, status=status, count=2)
-    assert due(worker, queue) == []
+    assert due(asker, queue) == []
     put(admin, queue, BERT, "1 second")
-    assert due(worker, queue) == [(BERT, 1)]
+    assert due(asker, queue) == [(BERT, 1)]
 
 
 def test_who_has_waited_longest_comes_first_and_a_backlog_takes_one_place(
-    worker: Connection, admin: Connection
+    asker: Connection, admin: Connection
 ) -> None:
     put(admin, "events", ANNE, "1 hour", count=COUNTED_AT_MOST + 500)
     put(admin, "events", ANNE, "1 hour", status="processing", count=10)
@@ -93,19 +68,19 @@ def test_who_has_waited_longest_comes_first_and_a_backlog_takes_one_place(
     for minutes, tenant_id in enumerate(small, start=1):
         put(admin, "events", tenant_id, f"{minutes} minutes")
     longest_first = [(tenant_id, 1) for tenant_id in reversed(small)]
-    assert due(worker, "events") == [(ANNE, COUNTED_AT_MOST), *longest_first]
-    assert due(worker, "events", 3) == [(ANNE, COUNTED_AT_MOST), *longest_first[:2]]
+    assert due(asker, "events") == [(ANNE, COUNTED_AT_MOST), *longest_first]
+    assert due(asker, "events", 3) == [(ANNE, COUNTED_AT_MOST), *longest_first[:2]]
     admin.execute(
         "UPDATE workflow_events_outbox SET due_at = now() - interval '1 second' WHERE tenant_id = %s", [ANNE]
     )
     admin.execute("UPDATE workflow_events_outbox SET lease_until = due_at WHERE claim_id IS NOT NULL")
-    assert due(worker, "events", 3) == longest_first[:3], "nobody is kept out by another one's backlog"
+    assert due(asker, "events", 3) == longest_first[:3], "nobody is kept out by another one's backlog"
 
 
-def test_how_long_the_oldest_has_waited(worker: Connection, admin: Connection) -> None:
+def test_how_long_the_oldest_has_waited(asker: Connection, admin: Connection) -> None:
     put(admin, "effects", ANNE, "1 minute", created_at="2000-01-01")
     put(admin, "effects", ANNE, "1 hour", status="processing")
-    row = worker.execute(
+    row = asker.execute(
         "SELECT oldest_due_at <= now() - interval '1 hour', oldest_due_at > now() - interval '2 hours'"
         " FROM due_tenants('effects', 1)"
     ).fetchone()
@@ -113,16 +88,16 @@ def test_how_long_the_oldest_has_waited(worker: Connection, admin: Connection) -
 
 
 @pytest.mark.parametrize("queue", ["runs", "", "workflow_events_outbox", 'x" OR true', None])
-def test_only_a_queue_can_be_asked_about(worker: Connection, queue: str | None) -> None:
+def test_only_a_queue_can_be_asked_about(asker: Connection, queue: str | None) -> None:
     with pytest.raises(psycopg.Error) as caught:
-        worker.execute(CALL, [queue, 1])
+        asker.execute(CALL, [queue, 1])
     assert caught.value.sqlstate == BAD_PARAMETER
 
 
 @pytest.mark.parametrize("at_most", [0, -1, 1001, None])
-def test_the_answer_is_bounded(worker: Connection, at_most: int | None) -> None:
+def test_the_answer_is_bounded(asker: Connection, at_most: int | None) -> None:
     with pytest.raises(psycopg.Error) as caught:
-        worker.execute(CALL, ["events", at_most])
+        asker.execute(CALL, ["events", at_most])
     assert caught.value.sqlstate == BAD_PARAMETER
 
 
@@ -183,17 +158,17 @@ def test_dispatch_itself_sees_four_columns(owner_url: str, admin: Connection, ta
     assert readable == {"tenant_id", "status", "due_at", "lease_until"}
 
 
-def test_a_table_of_the_callers_own_is_not_taken_for_the_queue(worker: Connection) -> None:
-    with worker.transaction():
-        worker.execute("CREATE TEMP TABLE workflow_events_outbox (LIKE public.workflow_events_outbox)")
-        worker.execute(
+def test_a_table_of_the_callers_own_is_not_taken_for_the_queue(asker: Connection) -> None:
+    with asker.transaction():
+        asker.execute("CREATE TEMP TABLE workflow_events_outbox (LIKE public.workflow_events_outbox)")
+        asker.execute(
             "INSERT INTO pg_temp.workflow_events_outbox (tenant_id, created_at, id, instance_id,"
             " event_idempotency_key, entity_version, event_type, due_at, status, payload_json, depth,"
             " attempts, max_attempts)"
             " VALUES (%s, now(), %s, %s, sha256('a'), 1, 'a', now(), 'pending', '{}', 0, 0, 5)",
             [ANNE, ANNE, ANNE],
         )
-        worker.execute("GRANT SELECT ON pg_temp.workflow_events_outbox TO PUBLIC")
-        worker.execute("SET LOCAL search_path = pg_temp, public")
-        assert worker.execute("SELECT count(*) FROM workflow_events_outbox").fetchone() == (1,)
-        assert due(worker, "events") == []
+        asker.execute("GRANT SELECT ON pg_temp.workflow_events_outbox TO PUBLIC")
+        asker.execute("SET LOCAL search_path = pg_temp, public")
+        assert asker.execute("SELECT count(*) FROM workflow_events_outbox").fetchone() == (1,)
+        assert due(asker, "events") == []

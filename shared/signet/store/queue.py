@@ -1,0 +1,299 @@
+"""The queues of the engine, all by the same rules: claim, complete, release, fail, dead letter (design §6).
+
+    pending → processing → completed
+                         → failed → processing (again, when due) | dead_letter (after the last attempt)
+                         → pending (released, or its lease ran out)
+    dead_letter → pending (by an operator)
+
+A claim is the right to work on a row until its lease ends. Whoever claimed passes that claim_id to every
+later function, and each changes only rows that still have it: what another one has claimed since is left
+alone, and is missing in the answer. Functions run in the tenant's transaction that they are given.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import cache
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from psycopg.rows import class_row, scalar_row
+from psycopg.types.json import Jsonb
+
+from signet.core.errors import Defect
+from signet.core.retry import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
+from signet.ids import created_at_of
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+MAX_ROWS = 500  # in one call, whatever it does
+MAX_TENANTS = 1000
+MAX_ERROR_CHARACTERS = 2000
+COUNTED_AT_MOST = 10_000
+# A row that failed so often is claimed alone: then it can spoil no wave but its own.
+ALONE_FROM_ATTEMPTS = 2
+LEASE_EXPIRED = "LEASE_EXPIRED: whoever worked on it did not come back"
+_SQL = Statements("queue")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedRow:
+    """A row of any queue as its last claim left it; `attempts` counts that claim too."""
+
+    created_at: datetime
+    id: UUID
+    instance_id: UUID
+    due_at: datetime
+    attempts: int
+    max_attempts: int
+    payload_json: Any
+    trace_id: str | None
+    # what the attempt before came to
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedEvent(ClaimedRow):
+    event_type: str
+    entity_version: int
+    definition_version: int | None
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedEffect(ClaimedRow):
+    step_execution_id: UUID
+    effect_type: str
+    endpoint: str | None
+    event_idempotency_key: bytes
+
+
+Row = TypeVar("Row", bound=ClaimedRow)
+
+
+@dataclass(frozen=True)
+class Queue(Generic[Row]):
+    """One of the closed set below. The columns that are read are the fields of its row."""
+
+    name: str
+    table: str
+    row: type[Row]
+    backoff: Backoff
+
+
+EVENTS = Queue("events", "workflow_events_outbox", ClaimedEvent, EVENT_BACKOFF)
+EFFECTS = Queue("effects", "workflow_side_effects_outbox", ClaimedEffect, EFFECT_BACKOFF)
+QUEUES: tuple[Queue[ClaimedEvent] | Queue[ClaimedEffect], ...] = (EVENTS, EFFECTS)
+
+
+@cache
+def fill(statement: str, queue: Queue[Any]) -> str:
+    columns = ", ".join(field.name for field in fields(queue.row))
+    return statement.replace("{table}", queue.table).replace("{columns}", columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Returned(Generic[Row]):
+    """What came back to its queue: `again` becomes due once more; of `dead` that was the last attempt."""
+
+    again: frozenset[UUID]
+    dead: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    created_at: datetime
+    id: UUID
+    is_exhausted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueueDepth:
+    """How many of a tenant's rows are in each state, to COUNTED_AT_MOST; and how late the oldest one is."""
+
+    pending: int
+    processing: int
+    failed: int
+    dead_letter: int
+    oldest_due_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DueTenant:
+    tenant_id: UUID
+    due_count: int
+    oldest_due_at: datetime
+
+
+def claim(
+    connection: Connection,
+    queue: Queue[Row],
+    tenant_id: UUID,
+    *,
+    at_most: int,
+    lease_seconds: float,
+    claim_id: UUID,
+) -> list[Row]:
+    """Due rows that nobody holds, oldest first. One that failed before, twice or more, comes alone."""
+    _check(at_most, MAX_ROWS)
+    values = {
+        "tenant_id": tenant_id,
+        "at_most": at_most,
+        "lease_seconds": lease_seconds,
+        "claim_id": claim_id,
+        "alone_from": ALONE_FROM_ATTEMPTS,
+    }
+    with connection.cursor(row_factory=class_row(queue.row)) as cursor:
+        return cursor.execute(fill(_SQL.claim, queue), values).fetchall()
+
+
+def relock(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, rows: Sequence[Row], claim_id: UUID
+) -> set[UUID]:
+    """First in the transaction that does the work: from here to its end nobody else can take these rows."""
+    return _change(connection, fill(_SQL.relock, queue), tenant_id, rows, {"claim_id": claim_id})
+
+
+def complete(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, rows: Sequence[Row], claim_id: UUID
+) -> set[UUID]:
+    return _change(connection, fill(_SQL.complete, queue), tenant_id, rows, {"claim_id": claim_id})
+
+
+def release(
+    connection: Connection,
+    queue: Queue[Row],
+    tenant_id: UUID,
+    rows: Sequence[Row],
+    claim_id: UUID,
+    *,
+    delay_seconds: float,
+) -> set[UUID]:
+    """Untried, for something was in the way: it costs no attempt."""
+    more = {"claim_id": claim_id, "delay_seconds": delay_seconds}
+    return _change(connection, fill(_SQL.release, queue), tenant_id, rows, more)
+
+
+def fail(
+    connection: Connection,
+    queue: Queue[Row],
+    tenant_id: UUID,
+    failures: Sequence[tuple[Row, str]],
+    claim_id: UUID,
+) -> Returned[Row]:
+    """Each with what went wrong; tried again after the queue's backoff, or a dead letter."""
+    rows = [row for row, _ in failures]
+    if not rows:
+        return Returned(frozenset(), ())
+    values = {
+        **_keys(tenant_id, rows),
+        "claim_id": claim_id,
+        "errors": [_bound(error) for _, error in failures],
+        "delays": [queue.backoff.delay_seconds(row.attempts, row.id) for row in rows],
+    }
+    return _bury_exhausted(connection, queue, tenant_id, fill(_SQL.fail, queue), values)
+
+
+def release_expired(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, *, at_most: int
+) -> Returned[Row]:
+    """Rows whose worker did not come back. The attempt stays counted: a row that kills its workers ends."""
+    _check(at_most, MAX_ROWS)
+    values = {"tenant_id": tenant_id, "at_most": at_most, "error": LEASE_EXPIRED}
+    return _bury_exhausted(connection, queue, tenant_id, fill(_SQL.release_expired, queue), values)
+
+
+def requeue_dead(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, ids: Sequence[UUID]
+) -> set[UUID]:
+    """An operator's: as if it had never been tried. What is no dead letter is missing in the answer."""
+    if not ids:
+        return set()
+    _check(len(ids), MAX_ROWS)
+    values = {"tenant_id": tenant_id, "created_ats": [created_at_of(each) for each in ids], "ids": list(ids)}
+    return _read_ids(connection, fill(_SQL.requeue_dead, queue), values)
+
+
+def list_dead(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, *, after: UUID | None, limit: int
+) -> list[Row]:
+    """By id, from the one after `after` on."""
+    _check(limit, MAX_ROWS)
+    values = {"tenant_id": tenant_id, "after": after or UUID(int=0), "limit": limit}
+    with connection.cursor(row_factory=class_row(queue.row)) as cursor:
+        return cursor.execute(fill(_SQL.list_dead, queue), values).fetchall()
+
+
+def keep_responses(
+    connection: Connection,
+    tenant_id: UUID,
+    responses: Sequence[tuple[ClaimedEffect, Any]],
+    claim_id: UUID,
+) -> set[UUID]:
+    """Evidence of what the outside world answered: before the row is completed or failed."""
+    rows = [row for row, _ in responses]
+    more = {"claim_id": claim_id, "responses": [Jsonb(response) for _, response in responses]}
+    return _change(connection, fill(_SQL.keep_responses, EFFECTS), tenant_id, rows, more)
+
+
+def depth_of(connection: Connection, queue: Queue[Any], tenant_id: UUID) -> QueueDepth:
+    values = {"tenant_id": tenant_id, "limit": COUNTED_AT_MOST}
+    with connection.cursor(row_factory=class_row(QueueDepth)) as cursor:
+        depth = cursor.execute(fill(_SQL.depth_of, queue), values).fetchone()
+    if depth is None:
+        raise Defect("QUEUE_UNCOUNTED", "an aggregate answered no row")
+    return depth
+
+
+def due_tenants(connection: Connection, queue: Queue[Any], *, at_most: int) -> list[DueTenant]:
+    """Who has work, those that have waited longest first: needs no tenant, and tells nothing but this."""
+    _check(at_most, MAX_TENANTS)
+    with connection.cursor(row_factory=class_row(DueTenant)) as cursor:
+        return cursor.execute(_SQL.due_tenants, {"queue": queue.name, "at_most": at_most}).fetchall()
+
+
+def _bury_exhausted(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, statement: str, values: dict[str, Any]
+) -> Returned[Row]:
+    """In two statements: from failed to dead_letter is a change of its own, as the status' trigger wants."""
+    with connection.cursor(row_factory=class_row(_Key)) as cursor:
+        found = cursor.execute(statement, values).fetchall()
+    again = frozenset(key.id for key in found if not key.is_exhausted)
+    exhausted = [key for key in found if key.is_exhausted]
+    if not exhausted:
+        return Returned(again, ())
+    with connection.cursor(row_factory=class_row(queue.row)) as cursor:
+        dead = cursor.execute(fill(_SQL.bury, queue), _keys(tenant_id, exhausted)).fetchall()
+    return Returned(again, tuple(dead))
+
+
+def _change(
+    connection: Connection, statement: str, tenant_id: UUID, rows: Sequence[ClaimedRow], more: dict[str, Any]
+) -> set[UUID]:
+    if not rows:
+        return set()
+    return _read_ids(connection, statement, {**_keys(tenant_id, rows), **more})
+
+
+def _read_ids(connection: Connection, statement: str, values: dict[str, Any]) -> set[UUID]:
+    return set(connection.cursor(row_factory=scalar_row).execute(statement, values).fetchall())
+
+
+def _keys(tenant_id: UUID, rows: Sequence[ClaimedRow | _Key]) -> dict[str, Any]:
+    _check(len(rows), MAX_ROWS)
+    return {
+        "tenant_id": tenant_id,
+        "created_ats": [row.created_at for row in rows],
+        "ids": [row.id for row in rows],
+    }
+
+
+def _check(count: int, limit: int) -> None:
+    if not 1 <= count <= limit:
+        raise Defect("QUEUE_LIMIT", f"between 1 and {limit} at a time, not {count}")
+
+
+def _bound(error: str) -> str:
+    """What Postgres takes as text: no NUL, no half of a surrogate pair."""
+    text = error[:MAX_ERROR_CHARACTERS].replace("\0", "")
+    return text.encode(errors="replace").decode()

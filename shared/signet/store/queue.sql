@@ -1,0 +1,132 @@
+-- {table} and {columns} are filled from the closed set of queues in queue.py.
+-- Rows are found by (tenant_id, created_at, id): that knows the partition. Whose claim a row is says `claim_id`
+-- alone: a CHECK gives a row one exactly while it is processing, and the status would only offer the planner a
+-- partial index that is right when few rows are at work and wrong when many are.
+
+-- name: claim
+-- The first due row, and those after it; but one that failed twice goes alone, so that it takes nobody with it.
+WITH first AS (
+    SELECT created_at, id, attempts FROM {table}
+    WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at <= now()
+    ORDER BY due_at, id
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED
+), together AS (
+    SELECT created_at, id FROM {table}
+    WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at <= now()
+      AND attempts < %(alone_from)s AND (SELECT attempts FROM first) < %(alone_from)s
+    ORDER BY due_at, id
+    LIMIT %(at_most)s
+    FOR UPDATE SKIP LOCKED
+), chosen AS (
+    SELECT created_at, id FROM first WHERE attempts >= %(alone_from)s
+    UNION ALL
+    SELECT created_at, id FROM together
+), claimed AS (
+    UPDATE {table} q
+    SET status = 'processing', attempts = q.attempts + 1, claim_id = %(claim_id)s,
+        lease_until = now() + make_interval(secs => %(lease_seconds)s)
+    FROM chosen
+    WHERE q.tenant_id = %(tenant_id)s AND q.created_at = chosen.created_at AND q.id = chosen.id
+    RETURNING q.*
+)
+SELECT {columns} FROM claimed ORDER BY due_at, id
+
+-- name: relock
+-- Locked in key order; what another claim holds by now is not there.
+SELECT q.id
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
+JOIN {table} q ON q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
+WHERE q.claim_id = %(claim_id)s
+ORDER BY q.created_at, q.id
+FOR UPDATE OF q
+
+-- name: complete
+UPDATE {table} q
+SET status = 'completed', completed_at = now(), claim_id = NULL, lease_until = NULL
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
+RETURNING q.id
+
+-- name: release
+UPDATE {table} q
+SET status = 'pending', attempts = q.attempts - 1, due_at = now() + make_interval(secs => %(delay_seconds)s),
+    claim_id = NULL, lease_until = NULL
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
+RETURNING q.id
+
+-- name: fail
+UPDATE {table} q
+SET status = 'failed', error = row.error, due_at = now() + make_interval(secs => row.delay_seconds),
+    claim_id = NULL, lease_until = NULL
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(errors)s::text[], %(delays)s::float8[])
+     AS row (created_at, id, error, delay_seconds)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
+RETURNING q.created_at, q.id, q.attempts >= q.max_attempts AS is_exhausted
+
+-- name: bury
+-- What the statement before it found exhausted, and holds.
+WITH buried AS (
+    UPDATE {table} q
+    SET status = 'dead_letter'
+    FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
+    WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
+    RETURNING q.*
+)
+SELECT {columns} FROM buried ORDER BY created_at, id
+
+-- name: release_expired
+WITH expired AS (
+    SELECT created_at, id FROM {table}
+    WHERE tenant_id = %(tenant_id)s AND status = 'processing' AND lease_until <= now()
+    ORDER BY lease_until
+    LIMIT %(at_most)s
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE {table} q
+SET status = CASE WHEN q.attempts >= q.max_attempts THEN 'failed' ELSE 'pending' END, error = %(error)s,
+    due_at = now(), claim_id = NULL, lease_until = NULL
+FROM expired
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = expired.created_at AND q.id = expired.id
+RETURNING q.created_at, q.id, q.attempts >= q.max_attempts AS is_exhausted
+
+-- name: requeue_dead
+UPDATE {table} q
+SET status = 'pending', attempts = 0, due_at = now()
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.status = 'dead_letter'
+RETURNING q.id
+
+-- name: list_dead
+SELECT {columns} FROM {table}
+WHERE tenant_id = %(tenant_id)s AND status = 'dead_letter' AND id > %(after)s
+ORDER BY id
+LIMIT %(limit)s
+
+-- name: keep_responses
+UPDATE {table} q
+SET response_json = row.response
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(responses)s::jsonb[]) AS row (created_at, id, response)
+WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
+RETURNING q.id
+
+-- name: depth_of
+-- Each by its partial index, and no further than to the limit; completed rows are many and nobody waits for them.
+SELECT waiting.pending, waiting.failed, working.processing, dead.dead_letter,
+       (SELECT extract(epoch FROM now() - due_at)::float8 FROM {table}
+        WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at <= now()
+        ORDER BY due_at LIMIT 1) AS oldest_due_seconds
+FROM (SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
+             count(*) FILTER (WHERE status = 'failed') AS failed
+      FROM (SELECT status FROM {table} WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed')
+            LIMIT %(limit)s) AS counted) AS waiting,
+     (SELECT count(*) AS processing
+      FROM (SELECT FROM {table} WHERE tenant_id = %(tenant_id)s AND status = 'processing'
+            LIMIT %(limit)s) AS counted) AS working,
+     (SELECT count(*) AS dead_letter
+      FROM (SELECT FROM {table} WHERE tenant_id = %(tenant_id)s AND status = 'dead_letter'
+            LIMIT %(limit)s) AS counted) AS dead
+
+-- name: due_tenants
+SELECT tenant_id, due_count, oldest_due_at FROM due_tenants(%(queue)s, %(at_most)s)
