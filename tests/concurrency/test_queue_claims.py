@@ -1,4 +1,4 @@
-"""Two workers at one queue, step by step: no row for both, none for nobody, no word from who came too late."""
+"""Two workers at one queue, step by step: no row for both, none for nobody, none for who came too late."""
 
 import threading
 from collections.abc import Callable
