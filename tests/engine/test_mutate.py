@@ -309,8 +309,17 @@ def test_many_at_once(company: Company, admin: Admin) -> None:
         Create("invoice", {**INVOICE, "number": "R-60"}),
         Create("invoice", {**INVOICE, "number": "R-1"}),
     ]
-    with pytest.raises(Rejected, match="another document has this number"):
-        company.documents.mutate_many(company.author(), mixed, "all")
+    for key in (None, "key-1"):
+        outcomes = company.documents.mutate_many(company.author(), mixed, "all", idempotency_key=key)
+        assert [(o.code, o.message) for o in outcomes if isinstance(o, Rejected)] == [
+            ("KEY_TAKEN", "not done: another document has this number"),
+            ("KEY_TAKEN", "another document has this number"),
+        ]
+        assert row(admin, "SELECT count(*), count(*) FILTER (WHERE value = 'R-60') FROM document_keys") == (
+            50,
+            0,
+        )
+        assert row(admin, "SELECT count(*) FROM idempotency_keys") == (0,)
     assert row(admin, "SELECT count(*) FROM documents") == (50,)
     each = company.documents.mutate_many(company.author(), mixed, "each")
     assert [type(outcome) for outcome in each] == [Applied, Rejected]

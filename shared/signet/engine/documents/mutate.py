@@ -43,13 +43,13 @@ class Documents:
     ) -> list[Outcome]:
         """`all`: one rejection and nothing is written; `each`: what can be done is done."""
         tenant_id = author.principal.tenant_id
-        if idempotency_key is None:
-            opening = _open(author, operations)
-            with self._database.exchange(tenant_id, opening) as exchange:
-                row, connection = exchange.opening_row, exchange.connection
-                return self._apply(connection, author, operations, mode, row, exchange)
-        key, request_hash = check_key(idempotency_key), hash_request(author, operations, mode)
         try:
+            if idempotency_key is None:
+                opening = _open(author, operations)
+                with self._database.exchange(tenant_id, opening) as exchange:
+                    row, connection = exchange.opening_row, exchange.connection
+                    return self._apply(connection, author, operations, mode, row, exchange)
+            key, request_hash = check_key(idempotency_key), hash_request(author, operations, mode)
             with self._database.transaction(tenant_id) as connection:
                 act = partial(self.apply, connection, author, operations, mode)
                 return apply_once(connection, tenant_id, key, request_hash, act)
@@ -59,7 +59,7 @@ class Documents:
     def apply(
         self, connection: Connection, author: Author, operations: Sequence[Operation], mode: Mode = "all"
     ) -> list[Outcome]:
-        """Inside the caller's transaction."""
+        """Inside the caller's transaction. Raises NothingDone where only a rollback undoes what was begun."""
         opening = _open(author, operations)
         row = connection.execute(opening.text, opening.values).fetchone()
         return self._apply(connection, author, operations, mode, row, None)
@@ -82,7 +82,8 @@ class Documents:
             return _reject_all(decided, rejected)
         decided = _take_keys(opened, decided, mode)
         if mode == "all" and (rejected := _find_rejected(decided)):
-            raise rejected  # keys were taken: only a rollback gives them back
+            # Keys were taken: only a rollback gives them back.
+            raise NothingDone(_reject_all(decided, rejected))
         outcomes = [opened.keep(one) if isinstance(one, Change) else one for one in decided]
         opened.write(exchange)
         return outcomes
