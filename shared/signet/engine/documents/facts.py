@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.loaded_contract import LoadedContract
+from signet.core.tenancy import TenantSettings
 from signet.engine.documents.operations import Author
 from signet.store.documents import DocumentRow, Setting
 
@@ -22,6 +23,8 @@ class Facts:
     # The data with personal values in place of their references.
     data: Mapping[str, Any]
     permissions: Sequence[str]
+    # What `org.*` says.
+    org: Mapping[str, Any]
 
     @property
     def is_own_workflow(self) -> bool:
@@ -44,7 +47,7 @@ class Facts:
             "entity": entity,
             "refs": {},
             "actor": {"user_id": principal.subject, "roles": list(principal.roles)},
-            "org": read_org(principal.tenant_id, self.setting),
+            "org": self.org,
             "now": format_moment(self.setting.now),
             "context": {},
         }
@@ -97,7 +100,5 @@ def format_moment(moment: datetime) -> str:
 
 
 def read_org(tenant_id: UUID, setting: Setting) -> dict[str, Any]:
-    settings = setting.settings
-    own = {name: custom["value"] for name, custom in settings.get("custom", {}).items()}
-    fixed = {key: settings.get(key) for key in ("currency", "time_zone", "language")}
-    return {**own, **fixed, "id": str(tenant_id), "name": setting.tenant_name}
+    values = TenantSettings.model_validate(setting.settings).read_values()
+    return {**values, "id": str(tenant_id), "name": setting.tenant_name}

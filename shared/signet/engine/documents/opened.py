@@ -13,7 +13,7 @@ from signet.core.loaded_contract import LoadedContract
 from signet.core.personal import resolve_personal
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.deciding import decide_operation
-from signet.engine.documents.facts import Change, Facts
+from signet.engine.documents.facts import Change, Facts, read_org
 from signet.engine.documents.intake import check_operation, check_size
 from signet.engine.documents.operations import Applied, Author, Create, Operation, Outcome
 from signet.engine.documents.rows import RowMaker, list_keys
@@ -55,6 +55,7 @@ class OpenDocuments:
         self._workflows: dict[tuple[str, int | None], WorkflowOfType | None] = {}
         self._maker = RowMaker(setting, self._workflows, make_id)
         self.setting = setting
+        self._org = read_org(tenant_id, setting)
 
     @property
     def batch(self) -> WriteBatch:
@@ -74,7 +75,7 @@ class OpenDocuments:
     def facts_of(self, author: Author, contract: LoadedContract, row: DocumentRow | None) -> Facts:
         data = resolve_personal(row.data, row.personal or {}) if row else {}
         permissions = self.setting.permissions_of(author.principal.roles)
-        return Facts(author, self.setting, contract, row, data, permissions)
+        return Facts(author, self.setting, contract, row, data, permissions, self._org)
 
     def decide(self, author: Author, operation: Operation) -> Change | Rejected:
         rejected = check_operation(operation)
