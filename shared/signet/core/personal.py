@@ -3,7 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
+from signet.core.fields import Field, Fields, ObjectField
+
 REFERENCE = "$personal"
+# What stands where a personal value would.
+MASK = "(personal)"
 
 
 def make_reference(value_id: str, commitment: str) -> dict[str, str]:
@@ -23,6 +27,17 @@ def mask_variables(variables: Mapping[str, Any], personal_fields: Sequence[str])
     """Evidence names what was read; what a personal field said stays out of it."""
     masked = {("entity", name) for name in personal_fields}
     return {
-        name: "(personal)" if tuple(name.split(".")[:2]) in masked else value
-        for name, value in variables.items()
+        name: MASK if tuple(name.split(".")[:2]) in masked else value for name, value in variables.items()
     }
+
+
+def mask_fields(fields: Fields, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values as a template may write them where nothing is erased. Also what is absent is masked."""
+    masked = {name: _mask(field) for name, field in fields.items() if field.personal}
+    return {**values, **masked}
+
+
+def _mask(field: Field) -> Any:
+    if isinstance(field, ObjectField):
+        return {name: _mask(inner) for name, inner in field.fields.items()}
+    return MASK

@@ -10,6 +10,7 @@ from signet.core.errors import FieldError, Rejected
 from signet.core.field_values import validate_fields
 from signet.core.loaded_contract import Denial
 from signet.core.merge_patch import PatchTooDeep, apply_merge_patch
+from signet.core.personal import MASK
 from signet.engine.documents.facts import Change, Facts
 from signet.engine.documents.operations import (
     Amend,
@@ -156,7 +157,7 @@ def _make_amendment(
         partner=original,
     )
     diff = diff_data(facts.data, data)
-    hidden = {name: "(personal)" for name in facts.contract.personal_fields if name in diff}
+    hidden = {name: MASK for name in facts.contract.personal_fields if name in diff}
     original.event_payload = {"amended_by": str(amended.document_id), "diff": {**diff, **hidden}}
     return amended
 
