@@ -1,5 +1,6 @@
 """mutate(): what each operation writes, and what it refuses."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -333,3 +334,23 @@ def test_another_tenants_document_is_not_there(company: Company) -> None:
     other.publish("invoice")
     applied = create(company)
     assert rejection(other, Update(applied.document_id, 1, {"cost_center": "C"})).code == "DOCUMENT_NOT_FOUND"
+
+
+REVEALING: dict[str, Callable[[UUID], Operation]] = {
+    "update": lambda one: Update(one, 1, {"cost_center": "C"}),
+    "amend": lambda one: Amend(one, 1, {"cost_center": "C"}),
+    "amend what is not settled": lambda one: Amend(one, 2, {"cost_center": "C"}),
+    "request": lambda one: RequestTransition(one, 1, "submit"),
+    "request without a reason": lambda one: RequestTransition(one, 2, "cancel"),
+    "action": lambda one: RunAction(one, 1, "record_payment", {"paid_on": "2026-01-01"}),
+    "action with a wrong payload": lambda one: RunAction(one, 2, "record_payment", {}),
+    "delete": lambda one: Delete(one, 1),
+}
+
+
+@pytest.mark.parametrize("name", REVEALING)
+def test_who_may_not_learns_nothing_of_the_document(company: Company, name: str) -> None:
+    document_id = create(company).document_id
+    do(company, Update(document_id, 1, {"cost_center": "C"}))
+    error = rejection(company, REVEALING[name](document_id), "rita", "reader")
+    assert (error.code, error.details) == ("PERMISSION_DENIED", {})

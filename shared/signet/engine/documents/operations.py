@@ -76,7 +76,9 @@ class ConcludeTransition:
     reason: str | None = None
 
 
-Operation = Create | Update | RequestTransition | RunAction | Delete | Amend | ConcludeTransition
+# What may be asked for of a document that is there.
+OfEdit = Update | RequestTransition | RunAction | Delete | Amend
+Operation = Create | OfEdit | ConcludeTransition
 
 
 @dataclass(frozen=True, slots=True)

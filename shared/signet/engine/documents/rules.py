@@ -14,7 +14,7 @@ from signet.core.rules import CompiledRule, EmitAction, RejectAction, Rule, SetA
 from signet.core.scope import make_scope, type_of_entity, type_of_fields, type_of_settings
 from signet.core.strict import read_strictly
 from signet.core.tenancy import TenantSettings
-from signet.engine.documents.deciding import reject_fields
+from signet.engine.documents.changing import reject_fields
 from signet.engine.documents.facts import Change, Facts
 from signet.ids import make_id
 from signet.store.database import Connection
