@@ -199,7 +199,7 @@ def _make_amendment(
         begins_at=START,
         event_type="create_instance",
         event_payload={"birth": "amended"},
-        partner=original,
+        further=[original],
     )
     diff = diff_data(facts.data, data)
     hidden = {name: MASK for name in facts.contract.personal_fields if name in diff}

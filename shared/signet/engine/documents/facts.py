@@ -80,10 +80,18 @@ class Change:
     event_payload: dict[str, Any] = field(default_factory=dict)
     executions: list[Mapping[str, Any]] = field(default_factory=list)
     emits: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    # What an action gives back.
     output: Mapping[str, Any] | None = None
-    # Written first and then the other: an amendment ends one document and begins another.
-    partner: "Change | None" = None
     request_id: UUID | None = None
+    # Of the instance that begins, once its row is made.
+    instance_id: UUID | None = None
+    # Further changes of the same mutation, which stand or fall with it and are written before it: the
+    # document that an amendment ends, those that an action makes.
+    further: list["Change"] = field(default_factory=list)
+
+    @property
+    def whole(self) -> Sequence["Change"]:
+        return (*self.further, self)
 
     @property
     def writes_document(self) -> bool:

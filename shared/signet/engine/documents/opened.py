@@ -104,7 +104,7 @@ class OpenDocuments:
 
     def take_keys(self, changes: list[Change], *, undo: bool) -> dict[UUID, Rejected]:
         """By document: whose business key another one holds. With `undo` nothing was taken then."""
-        released, wanted = list_keys(changes)
+        released, wanted = list_keys(one for change in changes for one in change.whole)
         if not released and not wanted:
             return {}
         lost = take_keys(self._connection, self._tenant_id, released, wanted, undo=undo)
@@ -112,9 +112,7 @@ class OpenDocuments:
 
     def keep(self, change: Change) -> Applied:
         """The change is decided: whatever follows in this transaction sees it."""
-        after = self._maker.add(change)
-        if after is not None:
-            self._rows[change.document_id] = after
+        self._rows |= self._maker.add(change)
         return _to_applied(change)
 
     def perform(self, author: Author, operation: Operation) -> Outcome:
@@ -163,7 +161,6 @@ def _key_taken(field: str) -> Rejected:
 
 
 def _to_applied(change: Change) -> Applied:
-    instance_id = (change.output or {}).get("instance_id")
     live = change.row.instance_id if change.row else None
     return Applied(
         document_id=change.document_id,
@@ -171,5 +168,6 @@ def _to_applied(change: Change) -> Applied:
         status=change.status,
         original_id=change.amended_from.id if change.amended_from else None,
         request_id=change.request_id,
-        instance_id=UUID(instance_id) if instance_id else live,
+        instance_id=change.instance_id or live,
+        output=change.output,
     )
