@@ -1,6 +1,7 @@
 """Personal values stand in one table; everywhere else there is a reference and a salted commitment."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from signet.core.fields import Field, Fields, ObjectField
@@ -41,3 +42,23 @@ def _mask(field: Field) -> Any:
     if isinstance(field, ObjectField):
         return {name: _mask(inner) for name, inner in field.fields.items()}
     return MASK
+
+
+def mask_text(text: str, values: Iterable[Any]) -> str:
+    """The text without any of the values, or of the texts and numbers in them, that it repeats."""
+    said = {leaf for value in values for leaf in _list_leaves(value) if leaf}
+    if not said:
+        return text
+    # The longest first: a name may be part of another one.
+    longest_first = sorted(said, key=lambda leaf: (-len(leaf), leaf))
+    return re.sub("|".join(map(re.escape, longest_first)), MASK, text)
+
+
+def _list_leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from _list_leaves(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)

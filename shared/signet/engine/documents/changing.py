@@ -62,6 +62,20 @@ def reject_fields(mistakes: tuple[FieldError, ...]) -> Rejected:
     )
 
 
+def refuse_created(index: int, entity_type: str, rejected: Rejected) -> Rejected:
+    """What keeps a document that an action makes from being, and with it the action."""
+    fields = tuple(
+        FieldError(f"/created/{index}{each.pointer}", each.code, each.message) for each in rejected.fields
+    )
+    return Rejected(
+        rejected.code,
+        f"the new {entity_type}: {rejected.message}",
+        remedy=rejected.remedy,
+        fields=fields,
+        details=rejected.details,
+    )
+
+
 def reject_locked(window: Window) -> Rejected:
     return Rejected(
         "WORKFLOW_EDIT_LOCKED",

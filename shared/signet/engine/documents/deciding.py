@@ -1,9 +1,10 @@
 """What each operation does to a document: a change, or the reason why not. No SQL here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from signet.authoring.actions import ActionRegistry
 from signet.core.contract import AMENDED
 from signet.core.editing import EditEffect, decide_edit
 from signet.core.errors import FieldError, Rejected
@@ -11,6 +12,7 @@ from signet.core.field_values import validate_fields
 from signet.core.loaded_contract import LoadedContract
 from signet.core.merge_patch import PatchTooDeep, apply_merge_patch
 from signet.core.personal import MASK
+from signet.engine.documents.actions import Decided, MakeId, run_action
 from signet.engine.documents.changing import (
     as_rejected,
     authorize,
@@ -36,12 +38,10 @@ from signet.engine.documents.operations import (
 )
 from signet.store.documents import DocumentRow
 
-Decided = Change | Rejected
-MakeId = Callable[[], UUID]
 START, STATE = "sys:start", "sys:state:"
 
 
-def decide_operation(operation: Operation, facts: Facts, make_id: MakeId) -> Decided:
+def decide_operation(operation: Operation, facts: Facts, make_id: MakeId, actions: ActionRegistry) -> Decided:
     if isinstance(operation, Create):
         return _create(operation, facts, make_id)
     row = facts.row
@@ -49,7 +49,12 @@ def decide_operation(operation: Operation, facts: Facts, make_id: MakeId) -> Dec
         return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
     if isinstance(operation, ConcludeTransition):
         return _conclude(operation, facts, row)
-    return _refuse(operation, facts, row) or _decide_allowed(operation, facts, row, make_id)
+    refused = _refuse(operation, facts, row)
+    if refused is not None:
+        return refused
+    if isinstance(operation, RunAction):
+        return run_action(operation, facts, row, make_id, actions)
+    return _decide_allowed(operation, facts, row, make_id)
 
 
 def _refuse(operation: OfEdit, facts: Facts, row: DocumentRow) -> Rejected | None:
@@ -60,12 +65,22 @@ def _refuse(operation: OfEdit, facts: Facts, row: DocumentRow) -> Rejected | Non
     denied = authorize(facts, permission, facts.env(facts.data, status=row.status, version=row.version))
     if denied is not None:
         return denied
+    if isinstance(operation, RunAction) and facts.is_own_workflow:
+        return None  # it holds the document, and knows it by no other version
+    if operation.expected_version is None:
+        return Rejected(
+            "DOCUMENT_VERSION_MISSING",
+            "which version of the document is meant",
+            remedy="Say which one you saw.",
+        )
     if operation.expected_version != row.version:
         return _conflict(row, operation.expected_version)
     return None
 
 
-def _decide_allowed(operation: OfEdit, facts: Facts, row: DocumentRow, make_id: MakeId) -> Decided:
+def _decide_allowed(
+    operation: Update | RequestTransition | Delete | Amend, facts: Facts, row: DocumentRow, make_id: MakeId
+) -> Change | Rejected:
     match operation:
         case Update():
             return _update(operation, facts, row, make_id)
@@ -73,8 +88,6 @@ def _decide_allowed(operation: OfEdit, facts: Facts, row: DocumentRow, make_id: 
             return _amend_explicitly(operation, facts, row, make_id)
         case RequestTransition():
             return _request(operation, facts, row)
-        case RunAction():
-            return _run_action(operation, facts, row)
         case Delete():
             return _delete(operation, facts, row)
 
@@ -99,10 +112,9 @@ def find_permission(operation: Create | OfEdit, loaded: LoadedContract) -> str |
             remedy = f"There are: {', '.join(asked)}."
             return Rejected("TRANSITION_UNKNOWN", f"nobody can ask for '{name}'", remedy=remedy)
         case RunAction(action=name):
-            known = [each for each, action in contract.actions.items() if action.kind == "update"]
-            if name in known:
+            if name in contract.actions:
                 return loaded.permission_of_action(name)
-            remedy = f"There are: {', '.join(known)}."
+            remedy = f"There are: {', '.join(contract.actions) or '(none)'}."
             return Rejected("ACTION_UNKNOWN", f"nobody can run '{name}' on a document", remedy=remedy)
 
 
@@ -115,13 +127,22 @@ def _conflict(row: DocumentRow, expected: int) -> Rejected:
     )
 
 
-def _create(operation: Create, facts: Facts, make_id: MakeId) -> Decided:
+def _create(operation: Create, facts: Facts, make_id: MakeId) -> Change | Rejected:
+    change = make_document(operation, facts, operation.id or make_id())
+    if isinstance(change, Rejected):
+        return change
+    permission = f"{facts.contract.contract.contract}:create"
+    return authorize(facts, permission, facts.env(change.data, status=change.status, version=1)) or change
+
+
+def make_document(operation: Create, facts: Facts, document_id: UUID) -> Change | Rejected:
+    """Whoever may run an action may have it make documents: authority is not asked again here."""
     contract = facts.contract.contract
     data, mistakes = validate_fields(contract.fields, dict(operation.data))
     if data is None:
         return reject_fields(mistakes)
-    change = Change(
-        document_id=operation.id or make_id(),
+    return Change(
+        document_id=document_id,
         author=facts.author,
         contract=facts.contract,
         row=None,
@@ -134,11 +155,9 @@ def _create(operation: Create, facts: Facts, make_id: MakeId) -> Decided:
         event_type="create_instance",
         event_payload={"birth": "created"},
     )
-    env = facts.env(data, status=change.status, version=1)
-    return authorize(facts, f"{contract.contract}:create", env) or change
 
 
-def _update(operation: Update, facts: Facts, row: DocumentRow, make_id: MakeId) -> Decided:
+def _update(operation: Update, facts: Facts, row: DocumentRow, make_id: MakeId) -> Change | Rejected:
     data = _patched(operation.patch, facts, is_full=operation.is_full)
     if isinstance(data, Rejected):
         return data
@@ -164,7 +183,7 @@ def _patched(patch: Mapping[str, Any], facts: Facts, *, is_full: bool) -> Mappin
     return reject_fields(mistakes) if data is None else data
 
 
-def _amend_explicitly(operation: Amend, facts: Facts, row: DocumentRow, make_id: MakeId) -> Decided:
+def _amend_explicitly(operation: Amend, facts: Facts, row: DocumentRow, make_id: MakeId) -> Change | Rejected:
     amendment = facts.contract.contract.amendment
     if amendment is None or row.status not in amendment.from_states:
         allowed = ", ".join(amendment.from_states) if amendment else ""
@@ -217,7 +236,7 @@ def diff_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _request(operation: RequestTransition, facts: Facts, row: DocumentRow) -> Decided:
+def _request(operation: RequestTransition, facts: Facts, row: DocumentRow) -> Change | Rejected:
     contract = facts.contract.contract
     transition = contract.transitions[operation.transition]
     if row.status not in transition.from_states:
@@ -242,7 +261,7 @@ def _request(operation: RequestTransition, facts: Facts, row: DocumentRow) -> De
     return change
 
 
-def _conclude(operation: ConcludeTransition, facts: Facts, row: DocumentRow) -> Decided:
+def _conclude(operation: ConcludeTransition, facts: Facts, row: DocumentRow) -> Change | Rejected:
     if not facts.is_own_workflow:
         return Rejected(
             "TRANSITION_NOT_POSSIBLE", "only a gate of the document's own workflow changes its status"
@@ -259,29 +278,7 @@ def _conclude(operation: ConcludeTransition, facts: Facts, row: DocumentRow) -> 
     return change
 
 
-def _run_action(operation: RunAction, facts: Facts, row: DocumentRow) -> Decided:
-    loaded = facts.contract
-    payload, mistakes = validate_fields(
-        loaded.contract.actions[operation.action].payload, dict(operation.payload)
-    )
-    if payload is None:
-        return reject_fields(mistakes)
-    window = window_of(facts, row)
-    if not facts.is_own_workflow and decide_edit(window) is not EditEffect.APPLY:
-        return reject_locked(window)
-    env = {**facts.env(facts.data, status=row.status, version=row.version), "payload": payload}
-    changes, _ = loaded.actions[operation.action](env)
-    data, mistakes = validate_fields(loaded.contract.fields, {**facts.data, **changes})
-    if data is None:
-        return reject_fields(mistakes)
-    change = make_version(facts, row, f"action:{operation.action}", data, operation.reason)
-    if not facts.is_own_workflow:
-        tell_workflow(change, row, "mutation", {"action": operation.action})
-        supersede_request(change, row, "edited")
-    return change
-
-
-def _delete(operation: Delete, facts: Facts, row: DocumentRow) -> Decided:
+def _delete(operation: Delete, facts: Facts, row: DocumentRow) -> Change | Rejected:
     contract = facts.contract.contract
     if row.status not in contract.deletable_in:
         allowed = ", ".join(contract.deletable_in) or "no status"

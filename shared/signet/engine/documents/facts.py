@@ -8,7 +8,7 @@ from uuid import UUID
 
 from signet.core.loaded_contract import LoadedContract
 from signet.core.tenancy import TenantSettings
-from signet.engine.documents.operations import Author
+from signet.engine.documents.operations import Author, Create
 from signet.store.documents import DocumentRow, Setting
 
 
@@ -80,8 +80,12 @@ class Change:
     event_payload: dict[str, Any] = field(default_factory=dict)
     executions: list[Mapping[str, Any]] = field(default_factory=list)
     emits: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
-    # What an action gives back.
+    # What an action gives back: this, or what these fields say when all rules have run.
     output: Mapping[str, Any] | None = None
+    output_fields: Sequence[str] | None = None
+    # The documents that an action makes, and of such a document which action of which one made it.
+    creates: Sequence[Create] = ()
+    made_by: Mapping[str, str] | None = None
     request_id: UUID | None = None
     # Of the instance that begins, once its row is made.
     instance_id: UUID | None = None

@@ -314,6 +314,12 @@ def _detail(change: Change) -> dict[str, Any]:
     detail: dict[str, Any] = {"status": change.status}
     if change.amended_from is not None:
         detail["amended_from"] = str(change.amended_from.id)
+    if change.creates:
+        detail["created"] = [
+            {"entity_type": new.entity_type, "document_id": str(new.id)} for new in change.creates
+        ]
+    if change.made_by is not None:
+        detail["made_by"] = dict(change.made_by)
     if change.opens_request is not None:
         detail["transition"] = change.opens_request
     if change.cancels_instance is not None:
