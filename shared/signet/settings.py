@@ -1,5 +1,6 @@
 """The environment, read once by `wiring` or the command line and passed on as one frozen value."""
 
+import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -18,6 +19,8 @@ class Settings:
     database_pool_idle_count: int
     database_pool_lifetime_seconds: int
     development_secret: str | None
+    # The modules with users' Python.
+    extensions: tuple[str, ...] = ()
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -42,6 +45,12 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     development_secret = environ.get("SIGNET_DEVELOPMENT_SECRET")
     if development_secret is not None and environment != "local":
         mistakes.append("SIGNET_DEVELOPMENT_SECRET is for SIGNET_ENVIRONMENT=local only")
+    named = tuple(name for text in environ.get("SIGNET_EXTENSIONS", "").split(",") if (name := text.strip()))
+    mistakes += [
+        f"SIGNET_EXTENSIONS names modules, separated by commas; {name!r} is none"
+        for name in named
+        if not _is_module(name)
+    ]
     settings = Settings(
         environment=environment,  # type: ignore[arg-type]  # checked above
         database_url=database_url,
@@ -49,7 +58,12 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         database_pool_idle_count=number("SIGNET_DATABASE_POOL_IDLE_COUNT", 0, 0, MAX_POOL_SIZE),
         database_pool_lifetime_seconds=number("SIGNET_DATABASE_POOL_LIFETIME_SECONDS", 900, 10, 86_400),
         development_secret=development_secret,
+        extensions=named,
     )
     if mistakes:
         raise Rejected("SETTINGS_INVALID", "; ".join(mistakes))
     return settings
+
+
+def _is_module(name: str) -> bool:
+    return all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))

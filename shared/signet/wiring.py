@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from signet.api.application import make_application
+from signet.authoring.extensions import load_extensions
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
 
@@ -29,4 +30,5 @@ def make_database(settings: Settings) -> Database:
 def get_application() -> Callable[[dict[str, Any], object], dict[str, Any]]:
     """The API, wired once per process."""
     settings = read_settings(os.environ)
+    load_extensions(settings.extensions)
     return make_application(database=make_database(settings), development_secret=settings.development_secret)

@@ -9,12 +9,15 @@ import pytest
 
 from signet.authoring.files import read_document
 from signet.core.principal import Principal
+from signet.core.rules import Rule
+from signet.core.strict import read_strictly
 from signet.core.tenancy import TenantFile
 from signet.engine.definitions import Definitions
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.operations import Author
 from signet.engine.tenants import install_tenant
 from signet.store.database import Database
+from signet.store.rules import save_rule
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 INVOICE = {"number": "R-1", "vendor_id": "V-100", "invoice_date": "2026-03-01", "grand_total": 60000}
@@ -42,6 +45,13 @@ class Company:
         document |= changes
         contract = self.definitions.save_contract(self.principal(), document)
         self.definitions.publish_contract(self.principal(), contract.contract, contract.version)
+
+    def add_rule(self, name: str, phase: str, condition: str, *actions: dict[str, Any], **more: Any) -> None:
+        document = {"name": name, "entity_type": "invoice", "phase": phase, "actions": list(actions)}
+        rule, findings = read_strictly(Rule, {**document, "condition": {"expression": condition}, **more})
+        assert rule is not None, findings
+        with self.database.transaction(self.tenant_id) as connection:
+            save_rule(connection, self.tenant_id, rule)
 
 
 def make_company(database: Database) -> Company:

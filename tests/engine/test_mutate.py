@@ -1,5 +1,6 @@
 """mutate(): what each operation writes, and what it refuses."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -309,8 +310,17 @@ def test_many_at_once(company: Company, admin: Admin) -> None:
         Create("invoice", {**INVOICE, "number": "R-60"}),
         Create("invoice", {**INVOICE, "number": "R-1"}),
     ]
-    with pytest.raises(Rejected, match="another document has this number"):
-        company.documents.mutate_many(company.author(), mixed, "all")
+    for key in (None, "key-1"):
+        outcomes = company.documents.mutate_many(company.author(), mixed, "all", idempotency_key=key)
+        assert [(o.code, o.message) for o in outcomes if isinstance(o, Rejected)] == [
+            ("KEY_TAKEN", "not done: another document has this number"),
+            ("KEY_TAKEN", "another document has this number"),
+        ]
+        assert row(admin, "SELECT count(*), count(*) FILTER (WHERE value = 'R-60') FROM document_keys") == (
+            50,
+            0,
+        )
+        assert row(admin, "SELECT count(*) FROM idempotency_keys") == (0,)
     assert row(admin, "SELECT count(*) FROM documents") == (50,)
     each = company.documents.mutate_many(company.author(), mixed, "each")
     assert [type(outcome) for outcome in each] == [Applied, Rejected]
@@ -324,3 +334,23 @@ def test_another_tenants_document_is_not_there(company: Company) -> None:
     other.publish("invoice")
     applied = create(company)
     assert rejection(other, Update(applied.document_id, 1, {"cost_center": "C"})).code == "DOCUMENT_NOT_FOUND"
+
+
+REVEALING: dict[str, Callable[[UUID], Operation]] = {
+    "update": lambda one: Update(one, 1, {"cost_center": "C"}),
+    "amend": lambda one: Amend(one, 1, {"cost_center": "C"}),
+    "amend what is not settled": lambda one: Amend(one, 2, {"cost_center": "C"}),
+    "request": lambda one: RequestTransition(one, 1, "submit"),
+    "request without a reason": lambda one: RequestTransition(one, 2, "cancel"),
+    "action": lambda one: RunAction(one, 1, "record_payment", {"paid_on": "2026-01-01"}),
+    "action with a wrong payload": lambda one: RunAction(one, 2, "record_payment", {}),
+    "delete": lambda one: Delete(one, 1),
+}
+
+
+@pytest.mark.parametrize("name", REVEALING)
+def test_who_may_not_learns_nothing_of_the_document(company: Company, name: str) -> None:
+    document_id = create(company).document_id
+    do(company, Update(document_id, 1, {"cost_center": "C"}))
+    error = rejection(company, REVEALING[name](document_id), "rita", "reader")
+    assert (error.code, error.details) == ("PERMISSION_DENIED", {})

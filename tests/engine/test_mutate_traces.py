@@ -5,20 +5,10 @@ from typing import Any
 from psycopg import Connection
 
 from signet.authoring.files import read_document
-from signet.core.rules import Rule
-from signet.core.strict import read_strictly
 from signet.engine.documents.operations import Create, RequestTransition, Update
-from signet.store.rules import save_rule
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
 Admin = Connection[tuple[Any, ...]]
-
-
-def add_rule(company: Company, document: dict[str, Any]) -> None:
-    rule, findings = read_strictly(Rule, document)
-    assert rule is not None, findings
-    with company.database.transaction(company.tenant_id) as connection:
-        save_rule(connection, company.tenant_id, rule)
 
 
 def find_word(admin: Admin, word: str) -> list[str]:
@@ -37,22 +27,8 @@ def test_personal_values_are_in_one_table_after_every_operation(company: Company
     fields = read_document(EXAMPLES / "invoice" / "contract.yaml")[0]["fields"]
     home = {"type": "object", "personal": True, "fields": {"city": {"type": "string"}}}
     company.publish("invoice", version=2, fields={**fields, "home": home})
-    condition = {
-        "any": [
-            {"field": "entity.vendor_contact", "op": "==", "value": "x"},
-            {"field": "entity.home.city", "op": "==", "value": "x"},
-        ]
-    }
-    add_rule(
-        company,
-        {
-            "name": "looks",
-            "entity_type": "invoice",
-            "phase": "after",
-            "condition": condition,
-            "actions": [{"kind": "reject", "message": "no"}],
-        },
-    )
+    looked = "entity.vendor_contact == 'x' || entity.home.city == 'x'"
+    company.add_rule("looks", "after", looked, {"kind": "reject", "message": "no"})
     data = {**INVOICE, "vendor_contact": "Zacharias", "home": {"city": "Zachastadt"}}
     applied = company.documents.mutate(company.author(), Create("invoice", data))
     author = company.author()
@@ -74,17 +50,8 @@ def test_personal_values_are_in_one_table_after_every_operation(company: Company
 
 def test_a_rule_sets_nothing_where_no_version_is_made(company: Company, admin: Admin) -> None:
     """A request changes no document: no business key may move for it."""
-    add_rule(
-        company,
-        {
-            "name": "renames",
-            "entity_type": "invoice",
-            "phase": "before",
-            "operations": ["transition"],
-            "condition": {"field": "entity.grand_total", "op": ">", "value": 0},
-            "actions": [{"kind": "set", "values": {"number": "R-other"}}],
-        },
-    )
+    renaming = {"kind": "set", "values": {"number": "R-other"}}
+    company.add_rule("renames", "before", "entity.grand_total > 0", renaming, operations=["transition"])
     applied = company.documents.mutate(company.author(), Create("invoice", INVOICE))
     company.documents.mutate(company.author(), RequestTransition(applied.document_id, 1, "submit"))
     assert admin.execute("SELECT value FROM document_keys").fetchall() == [("R-1",)]

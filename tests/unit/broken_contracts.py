@@ -50,7 +50,7 @@ VALID: dict[str, Any] = {
     "amendment": {"from": ["active"], "permission": "invoice:change"},
     "deletable_in": ["draft"],
     "conditions": {"invoice:change": "entity.total > 0", "invoice:post": "entity.total > 0"},
-    "separation_of_duties": {"may_decide": ["creator"]},
+    "separation_of_duties": {"deciding": ["submit"], "may_decide": ["creator"]},
 }
 
 BROKEN: list[tuple[str, Any, str, str]] = [
@@ -179,6 +179,14 @@ BROKEN: list[tuple[str, Any, str, str]] = [
     # The rest
     ("/deletable_in/0", "drafted", "STATE_UNKNOWN", "/deletable_in/0"),
     ("/deletable_in", ["draft", "draft"], "ENTRY_TWICE", "/deletable_in/1"),
+    ("/separation_of_duties/deciding/0", "aprove", "TRANSITION_UNKNOWN", "/separation_of_duties/deciding/0"),
+    ("/separation_of_duties/deciding/0", "approve", "DECIDING_AUTOMATIC", "/separation_of_duties/deciding/0"),
+    (
+        "/separation_of_duties/deciding",
+        ["submit", "submit"],
+        "ENTRY_TWICE",
+        "/separation_of_duties/deciding/1",
+    ),
     (
         "/separation_of_duties/may_decide",
         ["editor", "editor"],

@@ -89,6 +89,13 @@ def test_a_finding_says_what_and_what_to_do() -> None:
     assert finding.remedy == "Set 'from' to one of: submitted, active."
 
 
+def test_who_may_not_decide_on_what_nobody_asks_for_is_told_what_there_is() -> None:
+    for name in ("aprove", "approve"):
+        [finding] = read_contract(change(VALID, "/separation_of_duties/deciding/0", name))[1]
+        assert name in finding.sentence
+        assert finding.remedy.endswith(": submit, cancel, renew, write_off.")
+
+
 def test_a_circle_of_automatic_states_is_named() -> None:
     circle = change(VALID, "/transitions/approve/to", "checked")
     circle = change(circle, "/states/checked", {"edit": "locked"})

@@ -45,3 +45,15 @@ def test_a_development_secret_stays_at_home() -> None:
     assert read_settings(local).development_secret == "s" * 32
     with pytest.raises(Rejected, match="local only"):
         read_settings({**local, "SIGNET_ENVIRONMENT": "dev"})
+
+
+def test_extensions_are_modules_separated_by_commas() -> None:
+    assert read_settings(GOOD).extensions == ()
+    named = {**GOOD, "SIGNET_EXTENSIONS": " acme.actions, acme_more ,"}
+    assert read_settings(named).extensions == ("acme.actions", "acme_more")
+
+
+@pytest.mark.parametrize("text", ["a b", "a;b", "a..b", ".a", "a.b.", "1a", "../a", "a/b", "for"])
+def test_what_is_no_module_is_no_extension(text: str) -> None:
+    with pytest.raises(Rejected, match="SIGNET_EXTENSIONS"):
+        read_settings({**GOOD, "SIGNET_EXTENSIONS": f"acme.actions,{text}"})

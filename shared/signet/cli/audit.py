@@ -27,6 +27,8 @@ app = typer.Typer(help="The audit trail.", no_args_is_help=True)
 DatabaseUrl = Annotated[str, typer.Option("--database-url", envvar="SIGNET_DATABASE_URL")]
 Tenant = Annotated[UUID, typer.Option("--tenant", help="The tenant's id.")]
 MAX_ANCHOR_BYTES = 1_073_741_824
+# Somebody waits for the answer, and nobody for them.
+PATIENT = PoolSettings(lock_seconds=60, statement_seconds=3_600)
 
 
 @contextmanager
@@ -34,7 +36,7 @@ def _open(database_url: str) -> Iterator[Database]:
     """Exit code 1 means 'broken' here: whatever keeps us from an answer is 2."""
     try:
         with plain_errors():
-            database = Database(database_url, PoolSettings())
+            database = Database(database_url, PATIENT)
             try:
                 yield database
             finally:

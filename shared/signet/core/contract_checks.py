@@ -37,8 +37,7 @@ def check_contract(contract: Contract) -> Iterator[Finding]:
     for index, state in enumerate(contract.deletable_in):
         yield from check_state_known(contract, state, point(("deletable_in", index)))
     yield from _check_conditions(contract)
-    may_decide = contract.separation_of_duties.may_decide
-    yield from check_distinct(may_decide, ("separation_of_duties", "may_decide"))
+    yield from _check_duties(contract)
 
 
 def _check_texts(document: Any) -> Iterator[Finding]:
@@ -120,3 +119,15 @@ def _check_conditions(contract: Contract) -> Iterator[Finding]:
         if permission not in asked:
             place = point(("conditions", permission))
             yield find("CONDITION_NEVER_ASKED", place, permission=permission, contract=contract.contract)
+
+
+def _check_duties(contract: Contract) -> Iterator[Finding]:
+    duties, path = contract.separation_of_duties, ("separation_of_duties", "deciding")
+    yield from check_distinct(duties.may_decide, ("separation_of_duties", "may_decide"))
+    yield from check_distinct(duties.deciding, path)
+    asked = [name for name, transition in contract.transitions.items() if transition.kind != "automatic"]
+    for index, name in enumerate(duties.deciding):
+        if name not in asked:
+            code = "DECIDING_AUTOMATIC" if name in contract.transitions else "TRANSITION_UNKNOWN"
+            allowed = ", ".join(asked) or "(none)"
+            yield find(code, point((*path, index)), transition=name, allowed=allowed)

@@ -43,6 +43,7 @@ class Kind(StrEnum):
 # The codes of Rejected. A new one is one line here; a test finds those that were forgotten.
 CODES: Mapping[str, Kind] = MappingProxyType(
     {
+        "ACTION_NOT_LOADED": Kind.NOT_FOUND,
         "ACTION_UNKNOWN": Kind.NOT_FOUND,
         "AMENDMENT_NOT_POSSIBLE": Kind.CONFLICT,
         "BATCH_TOO_LARGE": Kind.TOO_LARGE,
@@ -57,6 +58,7 @@ CODES: Mapping[str, Kind] = MappingProxyType(
         "DOCUMENT_TOO_LARGE": Kind.TOO_LARGE,
         "DOCUMENT_TWICE_IN_BATCH": Kind.INVALID,
         "DOCUMENT_VERSION_CONFLICT": Kind.PRECONDITION,
+        "DOCUMENT_VERSION_MISSING": Kind.PRECONDITION_MISSING,
         "ENTITY_TYPE_UNKNOWN": Kind.NOT_FOUND,
         "EVENT_MALFORMED": Kind.MALFORMED,
         "FIELDS_INVALID": Kind.INVALID,

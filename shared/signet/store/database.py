@@ -17,6 +17,7 @@ MAX_MESSAGE_CHARACTERS = 15_000
 Connection = psycopg.Connection[tuple[object, ...]]
 # By SQLSTATE: deadlock and serialization failure (40), a lock that was not waited for; and limits (54).
 _CONTENTION = ("40001", "40P01", "55P03")
+_CANCELLED = "57014"
 _LIMIT_OF_THE_SERVER = "54"
 
 
@@ -30,6 +31,9 @@ class PoolSettings:
     lifetime_seconds: float = 900.0
     wait_seconds: float = 5.0
     connect_seconds: int = 5
+    # How long a statement may wait for a lock, and take in all; 0 is without end.
+    lock_seconds: float = 5.0
+    statement_seconds: float = 30.0
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,14 @@ class Database:
     """Opens its pool on first use, so that importing and wiring cost no connection."""
 
     def __init__(self, url: str, settings: PoolSettings) -> None:
+        # Of the transaction, not of the session: a pooler gives the session to others.
+        self._limits = ", ".join(
+            f"set_config('{name}', '{round(seconds * 1_000)}ms', true)"
+            for name, seconds in [
+                ("lock_timeout", settings.lock_seconds),
+                ("statement_timeout", settings.statement_seconds),
+            ]
+        )
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             url,
             min_size=settings.idle_count,
@@ -74,24 +86,20 @@ class Database:
         """One transaction that sees exactly this tenant."""
         if not isinstance(tenant_id, UUID):
             raise Defect("TENANT_MISSING", "a transaction was asked for without a tenant")
-        # One round trip instead of two; a UUID's text needs no quoting.
-        begin = f"BEGIN; SELECT set_config('signet.tenant_id', '{tenant_id}', true)"
-        with self._transacted(begin) as connection:
+        with self._transacted(self._begin_of(tenant_id)) as connection:
             yield connection
 
     @contextmanager
     def snapshot(self, tenant_id: UUID) -> Iterator[Connection]:
         """Many reads of one tenant as of one moment; writes are refused."""
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        with self._transacted(
-            f"{begin}; SELECT set_config('signet.tenant_id', '{UUID(str(tenant_id))}', true)"
-        ) as opened:
-            yield opened
+        with self._transacted(self._begin_of(tenant_id, begin)) as connection:
+            yield connection
 
     @contextmanager
     def tenantless_transaction(self) -> Iterator[Connection]:
         """One transaction that sees no tenant's rows: the state of the server, and dispatch."""
-        with self._transacted("BEGIN") as connection:
+        with self._transacted(f"BEGIN; SELECT {self._limits}") as connection:
             yield connection
 
     @contextmanager
@@ -101,9 +109,14 @@ class Database:
         Written as one message each, with the values as literals: half the round trips of a short transaction
         are half of what it costs (docs/decisions/0008).
         """
-        begin = f"BEGIN; SELECT set_config('signet.tenant_id', '{UUID(str(tenant_id))}', true)"
-        with self._begun(begin, opening) as exchange:
+        with self._begun(self._begin_of(tenant_id), opening) as exchange:
             yield exchange
+
+    def _begin_of(self, tenant_id: UUID, begin: str = "BEGIN") -> str:
+        """One round trip for all of it; a UUID's text needs no quoting."""
+        return (
+            f"{begin}; SELECT set_config('signet.tenant_id', '{UUID(str(tenant_id))}', true), {self._limits}"
+        )
 
     @contextmanager
     def _transacted(self, begin: str) -> Iterator[Connection]:
@@ -181,6 +194,9 @@ def _read_failure(error: psycopg.OperationalError, *, is_committing: bool) -> Ex
     state = error.sqlstate or ""
     if state.startswith(_CONTENTION):
         return Transient("DATABASE_CONTENDED", "another transaction was in the way; nothing was changed")
+    if state == _CANCELLED:
+        sentence = "a statement took longer than it may, or was cancelled; nothing was changed"
+        return Transient("STATEMENT_TIMED_OUT", sentence)
     if state.startswith(_LIMIT_OF_THE_SERVER):
         return Defect("DATABASE_REFUSED", f"a statement is beyond what the server can do ({state})")
     if is_committing:

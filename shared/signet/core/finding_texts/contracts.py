@@ -242,6 +242,11 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
         "The action '{action}' of kind {kind} makes no document.",
         "Remove 'entity_type', or use kind: create.",
     ),
+    "DECIDING_AUTOMATIC": (
+        "error",
+        "Nobody asks for '{transition}', which is automatic: there is no decision to keep anybody from.",
+        "Name transitions that are asked for: {allowed}.",
+    ),
     "CONDITION_NEVER_ASKED": (
         "warning",
         "The condition on '{permission}' never counts: nothing in '{contract}' asks for that permission.",

@@ -1,21 +1,36 @@
 """What each operation does to a document: a change, or the reason why not. No SQL here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from signet.authoring.actions import ActionRegistry
 from signet.core.contract import AMENDED
-from signet.core.editing import EditEffect, LiveInstance, Window, decide_edit, find_window
+from signet.core.editing import EditEffect, decide_edit
 from signet.core.errors import FieldError, Rejected
 from signet.core.field_values import validate_fields
-from signet.core.loaded_contract import Denial
+from signet.core.loaded_contract import LoadedContract
 from signet.core.merge_patch import PatchTooDeep, apply_merge_patch
+from signet.core.personal import MASK
+from signet.engine.documents.actions import Decided, MakeId, run_action
+from signet.engine.documents.changing import (
+    as_rejected,
+    authorize,
+    make_note,
+    make_version,
+    reject_fields,
+    reject_locked,
+    supersede_request,
+    tell_workflow,
+    window_of,
+)
 from signet.engine.documents.facts import Change, Facts
 from signet.engine.documents.operations import (
     Amend,
     ConcludeTransition,
     Create,
     Delete,
+    OfEdit,
     Operation,
     RequestTransition,
     RunAction,
@@ -23,12 +38,10 @@ from signet.engine.documents.operations import (
 )
 from signet.store.documents import DocumentRow
 
-Decided = Change | Rejected
-MakeId = Callable[[], UUID]
 START, STATE = "sys:start", "sys:state:"
 
 
-def decide_operation(operation: Operation, facts: Facts, make_id: MakeId) -> Decided:
+def decide_operation(operation: Operation, facts: Facts, make_id: MakeId, actions: ActionRegistry) -> Decided:
     if isinstance(operation, Create):
         return _create(operation, facts, make_id)
     row = facts.row
@@ -36,8 +49,38 @@ def decide_operation(operation: Operation, facts: Facts, make_id: MakeId) -> Dec
         return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
     if isinstance(operation, ConcludeTransition):
         return _conclude(operation, facts, row)
+    refused = _refuse(operation, facts, row)
+    if refused is not None:
+        return refused
+    if isinstance(operation, RunAction):
+        return run_action(operation, facts, row, make_id, actions)
+    return _decide_allowed(operation, facts, row, make_id)
+
+
+def _refuse(operation: OfEdit, facts: Facts, row: DocumentRow) -> Rejected | None:
+    """Authority comes before everything that says how the document is: who may not learns nothing of it."""
+    permission = find_permission(operation, facts.contract)
+    if isinstance(permission, Rejected):
+        return permission
+    denied = authorize(facts, permission, facts.env(facts.data, status=row.status, version=row.version))
+    if denied is not None:
+        return denied
+    if isinstance(operation, RunAction) and facts.is_own_workflow:
+        return None  # it holds the document, and knows it by no other version
+    if operation.expected_version is None:
+        return Rejected(
+            "DOCUMENT_VERSION_MISSING",
+            "which version of the document is meant",
+            remedy="Say which one you saw.",
+        )
     if operation.expected_version != row.version:
         return _conflict(row, operation.expected_version)
+    return None
+
+
+def _decide_allowed(
+    operation: Update | RequestTransition | Delete | Amend, facts: Facts, row: DocumentRow, make_id: MakeId
+) -> Change | Rejected:
     match operation:
         case Update():
             return _update(operation, facts, row, make_id)
@@ -45,10 +88,34 @@ def decide_operation(operation: Operation, facts: Facts, make_id: MakeId) -> Dec
             return _amend_explicitly(operation, facts, row, make_id)
         case RequestTransition():
             return _request(operation, facts, row)
-        case RunAction():
-            return _run_action(operation, facts, row)
         case Delete():
             return _delete(operation, facts, row)
+
+
+def find_permission(operation: Create | OfEdit, loaded: LoadedContract) -> str | Rejected:
+    """What the operation asks for, or that the contract does not know it."""
+    contract = loaded.contract
+    match operation:
+        case Create():
+            return f"{contract.contract}:create"
+        case Update():
+            return f"{contract.contract}:edit"
+        case Delete():
+            return f"{contract.contract}:delete"
+        case Amend():
+            own = contract.amendment.permission if contract.amendment else None
+            return own or f"{contract.contract}:amend"
+        case RequestTransition(transition=name):
+            asked = [each for each, t in contract.transitions.items() if t.kind != "automatic"]
+            if name in asked:
+                return loaded.permission_of_transition(name)
+            remedy = f"There are: {', '.join(asked)}."
+            return Rejected("TRANSITION_UNKNOWN", f"nobody can ask for '{name}'", remedy=remedy)
+        case RunAction(action=name):
+            if name in contract.actions:
+                return loaded.permission_of_action(name)
+            remedy = f"There are: {', '.join(contract.actions) or '(none)'}."
+            return Rejected("ACTION_UNKNOWN", f"nobody can run '{name}' on a document", remedy=remedy)
 
 
 def _conflict(row: DocumentRow, expected: int) -> Rejected:
@@ -60,13 +127,22 @@ def _conflict(row: DocumentRow, expected: int) -> Rejected:
     )
 
 
-def _create(operation: Create, facts: Facts, make_id: MakeId) -> Decided:
+def _create(operation: Create, facts: Facts, make_id: MakeId) -> Change | Rejected:
+    change = make_document(operation, facts, operation.id or make_id())
+    if isinstance(change, Rejected):
+        return change
+    permission = f"{facts.contract.contract.contract}:create"
+    return authorize(facts, permission, facts.env(change.data, status=change.status, version=1)) or change
+
+
+def make_document(operation: Create, facts: Facts, document_id: UUID) -> Change | Rejected:
+    """Whoever may run an action may have it make documents: authority is not asked again here."""
     contract = facts.contract.contract
     data, mistakes = validate_fields(contract.fields, dict(operation.data))
     if data is None:
         return reject_fields(mistakes)
-    change = Change(
-        document_id=operation.id or make_id(),
+    return Change(
+        document_id=document_id,
         author=facts.author,
         contract=facts.contract,
         row=None,
@@ -79,29 +155,22 @@ def _create(operation: Create, facts: Facts, make_id: MakeId) -> Decided:
         event_type="create_instance",
         event_payload={"birth": "created"},
     )
-    env = facts.env(data, status=change.status, version=1)
-    return _authorized(facts, f"{contract.contract}:create", env) or change
 
 
-def _update(operation: Update, facts: Facts, row: DocumentRow, make_id: MakeId) -> Decided:
-    denied = _authorized(
-        facts, f"{row.entity_type}:edit", facts.env(facts.data, status=row.status, version=row.version)
-    )
-    if denied is not None:
-        return denied
+def _update(operation: Update, facts: Facts, row: DocumentRow, make_id: MakeId) -> Change | Rejected:
     data = _patched(operation.patch, facts, is_full=operation.is_full)
     if isinstance(data, Rejected):
         return data
-    window = _window_of(facts, row)
+    window = window_of(facts, row)
     match EditEffect.APPLY if facts.is_own_workflow else decide_edit(window):
         case EditEffect.REFUSE:
             return reject_locked(window)
         case EditEffect.AMEND:
             return _make_amendment(facts, row, data, operation.reason, make_id)
         case _:
-            change = _next(facts, row, "update", data, operation.reason)
-            _tell_workflow(change, row, "mutation", {"action": "update"})
-            _supersede_request(change, row, "edited")
+            change = make_version(facts, row, "update", data, operation.reason)
+            tell_workflow(change, row, "mutation", {"action": "update"})
+            supersede_request(change, row, "edited")
             return change
 
 
@@ -114,7 +183,7 @@ def _patched(patch: Mapping[str, Any], facts: Facts, *, is_full: bool) -> Mappin
     return reject_fields(mistakes) if data is None else data
 
 
-def _amend_explicitly(operation: Amend, facts: Facts, row: DocumentRow, make_id: MakeId) -> Decided:
+def _amend_explicitly(operation: Amend, facts: Facts, row: DocumentRow, make_id: MakeId) -> Change | Rejected:
     amendment = facts.contract.contract.amendment
     if amendment is None or row.status not in amendment.from_states:
         allowed = ", ".join(amendment.from_states) if amendment else ""
@@ -122,10 +191,6 @@ def _amend_explicitly(operation: Amend, facts: Facts, row: DocumentRow, make_id:
         return Rejected(
             "AMENDMENT_NOT_POSSIBLE", f"a document in status '{row.status}' cannot be amended", remedy=remedy
         )
-    permission = amendment.permission or f"{row.entity_type}:amend"
-    denied = _authorized(facts, permission, facts.env(facts.data, status=row.status, version=row.version))
-    if denied is not None:
-        return denied
     data = _patched(operation.patch, facts, is_full=False)
     return (
         data if isinstance(data, Rejected) else _make_amendment(facts, row, data, operation.reason, make_id)
@@ -136,9 +201,9 @@ def _make_amendment(
     facts: Facts, row: DocumentRow, data: Mapping[str, Any], reason: str | None, make_id: MakeId
 ) -> Change:
     """A new document with the edited content; the original is final, its workflow and its requests end."""
-    original = _next(facts, row, "amended", facts.data, reason, status=AMENDED)
+    original = make_version(facts, row, "amended", facts.data, reason, status=AMENDED)
     original.cancels_instance = AMENDED if row.instance_id is not None else None
-    _supersede_request(original, row, "amended")
+    supersede_request(original, row, "amended")
     amended = Change(
         document_id=make_id(),
         author=facts.author,
@@ -153,10 +218,10 @@ def _make_amendment(
         begins_at=START,
         event_type="create_instance",
         event_payload={"birth": "amended"},
-        partner=original,
+        further=[original],
     )
     diff = diff_data(facts.data, data)
-    hidden = {name: "(personal)" for name in facts.contract.personal_fields if name in diff}
+    hidden = {name: MASK for name in facts.contract.personal_fields if name in diff}
     original.event_payload = {"amended_by": str(amended.document_id), "diff": {**diff, **hidden}}
     return amended
 
@@ -171,47 +236,41 @@ def diff_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _request(operation: RequestTransition, facts: Facts, row: DocumentRow) -> Decided:
+def _request(operation: RequestTransition, facts: Facts, row: DocumentRow) -> Change | Rejected:
     contract = facts.contract.contract
-    transition = contract.transitions.get(operation.transition)
-    if transition is None or transition.kind == "automatic":
-        allowed = ", ".join(name for name, t in contract.transitions.items() if t.kind != "automatic")
-        sentence = f"nobody can ask for '{operation.transition}'"
-        return Rejected("TRANSITION_UNKNOWN", sentence, remedy=f"There are: {allowed}.")
+    transition = contract.transitions[operation.transition]
     if row.status not in transition.from_states:
         allowed = ", ".join(transition.from_states)
         sentence = f"'{operation.transition}' begins in {allowed}; the document is {row.status}"
         return Rejected("TRANSITION_NOT_POSSIBLE", sentence)
     if transition.reason_required and not (operation.reason or "").strip():
         return _reason_required(operation.transition)
-    env = facts.env(facts.data, status=row.status, version=row.version)
-    denied = _authorized(facts, facts.contract.permission_of_transition(operation.transition), env)
-    if denied is None and operation.transition in contract.separation_of_duties.deciding:
+    if operation.transition in contract.separation_of_duties.deciding:
         denied = _separated(facts, row)
-    if denied is not None:
-        return denied
-    change = _same(facts, row, f"request:{operation.transition}", operation.reason)
+        if denied is not None:
+            return denied
+    change = make_note(facts, row, f"request:{operation.transition}", operation.reason)
     change.opens_request = operation.transition
-    _supersede_request(change, row, f"replaced by a request for {operation.transition}")
+    supersede_request(change, row, f"replaced by a request for {operation.transition}")
     if row.instance_id is None:
         # Settled or failed: its workflow begins anew where the document stands.
         change.begins_at = f"{STATE}{row.status}"
         change.event_type, change.event_payload = "create_instance", {"birth": "reentered"}
     else:
-        _tell_workflow(change, row, "transition_requested", {"transition": operation.transition})
+        tell_workflow(change, row, "transition_requested", {"transition": operation.transition})
     return change
 
 
-def _conclude(operation: ConcludeTransition, facts: Facts, row: DocumentRow) -> Decided:
+def _conclude(operation: ConcludeTransition, facts: Facts, row: DocumentRow) -> Change | Rejected:
     if not facts.is_own_workflow:
         return Rejected(
             "TRANSITION_NOT_POSSIBLE", "only a gate of the document's own workflow changes its status"
         )
     action = f"transition:{operation.transition}"
     if operation.to is None or operation.to == row.status:
-        change = _same(facts, row, action, operation.reason)
+        change = make_note(facts, row, action, operation.reason)
     else:
-        change = _next(facts, row, action, facts.data, operation.reason, status=operation.to)
+        change = make_version(facts, row, action, facts.data, operation.reason, status=operation.to)
     change.keeps_content = True
     if row.request_id is not None:
         outcome = operation.reason or operation.transition
@@ -219,98 +278,20 @@ def _conclude(operation: ConcludeTransition, facts: Facts, row: DocumentRow) -> 
     return change
 
 
-def _run_action(operation: RunAction, facts: Facts, row: DocumentRow) -> Decided:
-    loaded = facts.contract
-    action = loaded.contract.actions.get(operation.action)
-    if action is None or action.kind != "update":
-        allowed = ", ".join(name for name, a in loaded.contract.actions.items() if a.kind == "update")
-        return Rejected(
-            "ACTION_UNKNOWN",
-            f"nobody can run '{operation.action}' on a document",
-            remedy=f"There are: {allowed}.",
-        )
-    payload, mistakes = validate_fields(action.payload, dict(operation.payload))
-    if payload is None:
-        return reject_fields(mistakes)
-    env = {**facts.env(facts.data, status=row.status, version=row.version), "payload": payload}
-    denied = _authorized(facts, loaded.permission_of_action(operation.action), env)
-    if denied is not None:
-        return denied
-    window = _window_of(facts, row)
-    if not facts.is_own_workflow and decide_edit(window) is not EditEffect.APPLY:
-        return reject_locked(window)
-    changes, _ = loaded.actions[operation.action](env)
-    data, mistakes = validate_fields(loaded.contract.fields, {**facts.data, **changes})
-    if data is None:
-        return reject_fields(mistakes)
-    change = _next(facts, row, f"action:{operation.action}", data, operation.reason)
-    if not facts.is_own_workflow:
-        _tell_workflow(change, row, "mutation", {"action": operation.action})
-        _supersede_request(change, row, "edited")
-    return change
-
-
-def _delete(operation: Delete, facts: Facts, row: DocumentRow) -> Decided:
+def _delete(operation: Delete, facts: Facts, row: DocumentRow) -> Change | Rejected:
     contract = facts.contract.contract
-    denied = _authorized(
-        facts, f"{row.entity_type}:delete", facts.env(facts.data, status=row.status, version=row.version)
-    )
-    if denied is not None:
-        return denied
     if row.status not in contract.deletable_in:
         allowed = ", ".join(contract.deletable_in) or "no status"
         sentence = f"a document in status '{row.status}' cannot be deleted"
         return Rejected("DELETE_NOT_POSSIBLE", sentence, remedy=f"The contract allows it in {allowed}.")
-    window = _window_of(facts, row)
+    window = window_of(facts, row)
     if not facts.is_own_workflow and decide_edit(window) is not EditEffect.APPLY:
         return reject_locked(window)
-    change = _next(facts, row, "delete", facts.data, operation.reason)
+    change = make_version(facts, row, "delete", facts.data, operation.reason)
     change.is_deleted = True
     change.cancels_instance = "deleted" if row.instance_id is not None else None
-    _supersede_request(change, row, "deleted")
+    supersede_request(change, row, "deleted")
     return change
-
-
-def _next(
-    facts: Facts,
-    row: DocumentRow,
-    action: str,
-    data: Mapping[str, Any],
-    reason: str | None,
-    status: str | None = None,
-) -> Change:
-    version = row.version + 1
-    return Change(
-        row.id, facts.author, facts.contract, row, action, data, status or row.status, version, reason
-    )
-
-
-def _same(facts: Facts, row: DocumentRow, action: str, reason: str | None) -> Change:
-    """A request is on record without a new version of the document."""
-    return Change(
-        row.id, facts.author, facts.contract, row, action, facts.data, row.status, row.version, reason
-    )
-
-
-def _tell_workflow(change: Change, row: DocumentRow, event_type: str, payload: dict[str, Any]) -> None:
-    if row.instance_id is not None:
-        change.event_type, change.event_payload = event_type, payload
-
-
-def _supersede_request(change: Change, row: DocumentRow, outcome: str) -> None:
-    if row.request_id is not None:
-        change.ends_requests.append((row.request_id, "superseded", outcome))
-
-
-def _window_of(facts: Facts, row: DocumentRow) -> Window:
-    live = LiveInstance(row.edit_window, row.edit_window_node) if row.instance_id is not None else None
-    return find_window(facts.contract.contract, row.status, live)
-
-
-def _authorized(facts: Facts, permission: str, env: Mapping[str, Any]) -> Rejected | None:
-    if facts.author.instance_id is not None:
-        return None  # the workflow's own policy gate has decided, with evidence
-    return _as_rejected(facts.contract.authorize(permission, facts.permissions, env))
 
 
 def _separated(facts: Facts, row: DocumentRow) -> Rejected | None:
@@ -318,25 +299,7 @@ def _separated(facts: Facts, row: DocumentRow) -> Rejected | None:
     denial = facts.contract.find_conflict_of_duties(
         person, creator=row.creator_id, editors=row.editor_ids, requester=None
     )
-    return _as_rejected(denial)
-
-
-def _as_rejected(denial: Denial | None) -> Rejected | None:
-    return None if denial is None else Rejected(denial.code, denial.sentence)
-
-
-def reject_fields(mistakes: tuple[FieldError, ...]) -> Rejected:
-    return Rejected(
-        "FIELDS_INVALID", f"{len(mistakes)} field(s) are not as the contract says", fields=mistakes
-    )
-
-
-def reject_locked(window: Window) -> Rejected:
-    return Rejected(
-        "WORKFLOW_EDIT_LOCKED",
-        f"the document is {window.window.value} here: {window.held_by} holds it",
-        details={"window": window.window.value, "held_by": window.held_by},
-    )
+    return as_rejected(denial)
 
 
 def _reason_required(transition: str) -> Rejected:

@@ -7,7 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.loaded_contract import LoadedContract
-from signet.engine.documents.operations import Author
+from signet.core.tenancy import TenantSettings
+from signet.engine.documents.operations import Author, Create
 from signet.store.documents import DocumentRow, Setting
 
 
@@ -22,6 +23,8 @@ class Facts:
     # The data with personal values in place of their references.
     data: Mapping[str, Any]
     permissions: Sequence[str]
+    # What `org.*` says.
+    org: Mapping[str, Any]
 
     @property
     def is_own_workflow(self) -> bool:
@@ -44,7 +47,7 @@ class Facts:
             "entity": entity,
             "refs": {},
             "actor": {"user_id": principal.subject, "roles": list(principal.roles)},
-            "org": read_org(principal.tenant_id, self.setting),
+            "org": self.org,
             "now": format_moment(self.setting.now),
             "context": {},
         }
@@ -77,10 +80,22 @@ class Change:
     event_payload: dict[str, Any] = field(default_factory=dict)
     executions: list[Mapping[str, Any]] = field(default_factory=list)
     emits: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    # What an action gives back: this, or what these fields say when all rules have run.
     output: Mapping[str, Any] | None = None
-    # Written first and then the other: an amendment ends one document and begins another.
-    partner: "Change | None" = None
+    output_fields: Sequence[str] | None = None
+    # The documents that an action makes, and of such a document which action of which one made it.
+    creates: Sequence[Create] = ()
+    made_by: Mapping[str, str] | None = None
     request_id: UUID | None = None
+    # Of the instance that begins, once its row is made.
+    instance_id: UUID | None = None
+    # Further changes of the same mutation, which stand or fall with it and are written before it: the
+    # document that an amendment ends, those that an action makes.
+    further: list["Change"] = field(default_factory=list)
+
+    @property
+    def whole(self) -> Sequence["Change"]:
+        return (*self.further, self)
 
     @property
     def writes_document(self) -> bool:
@@ -97,7 +112,5 @@ def format_moment(moment: datetime) -> str:
 
 
 def read_org(tenant_id: UUID, setting: Setting) -> dict[str, Any]:
-    settings = setting.settings
-    own = {name: custom["value"] for name, custom in settings.get("custom", {}).items()}
-    fixed = {key: settings.get(key) for key in ("currency", "time_zone", "language")}
-    return {**own, **fixed, "id": str(tenant_id), "name": setting.tenant_name}
+    values = TenantSettings.model_validate(setting.settings).read_values()
+    return {**values, "id": str(tenant_id), "name": setting.tenant_name}

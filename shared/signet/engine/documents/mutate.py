@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
-from uuid import UUID
 
+from signet.authoring.actions import REGISTRY, ActionRegistry
 from signet.core.errors import Rejected
+from signet.engine.documents.actions import Decided
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.facts import Change
 from signet.engine.documents.intake import check_batch
 from signet.engine.documents.opened import DocumentCaches, OpenDocuments
-from signet.engine.documents.operations import Applied, Author, Operation, Outcome
+from signet.engine.documents.operations import Applied, Author, Operation, Outcome, Refused
 from signet.engine.documents.repetition import NothingDone, apply_once, check_key, hash_request
 from signet.engine.documents.rules import RuleBook
 from signet.store.database import Connection, Database, Exchange, Statement
@@ -22,14 +23,14 @@ Mode = Literal["all", "each"]
 class Documents:
     """The use case with its caches; one a process."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, actions: ActionRegistry = REGISTRY) -> None:
         self._database = database
-        self.caches = DocumentCaches(ContractCache(), RuleBook())
+        self.caches = DocumentCaches(ContractCache(), RuleBook(), actions)
 
     def mutate(self, author: Author, operation: Operation, *, idempotency_key: str | None = None) -> Applied:
         """One operation of a person, in a transaction of its own. Raises what rejects it."""
         outcome = self.mutate_many(author, [operation], idempotency_key=idempotency_key)[0]
-        if isinstance(outcome, Rejected):
+        if not isinstance(outcome, Applied):
             raise outcome
         return outcome
 
@@ -43,13 +44,13 @@ class Documents:
     ) -> list[Outcome]:
         """`all`: one rejection and nothing is written; `each`: what can be done is done."""
         tenant_id = author.principal.tenant_id
-        if idempotency_key is None:
-            opening = _open(author, operations)
-            with self._database.exchange(tenant_id, opening) as exchange:
-                row, connection = exchange.opening_row, exchange.connection
-                return self._apply(connection, author, operations, mode, row, exchange)
-        key, request_hash = check_key(idempotency_key), hash_request(author, operations, mode)
         try:
+            if idempotency_key is None:
+                opening = _open(author, operations)
+                with self._database.exchange(tenant_id, opening) as exchange:
+                    row, connection = exchange.opening_row, exchange.connection
+                    return self._apply(connection, author, operations, mode, row, exchange)
+            key, request_hash = check_key(idempotency_key), hash_request(author, operations, mode)
             with self._database.transaction(tenant_id) as connection:
                 act = partial(self.apply, connection, author, operations, mode)
                 return apply_once(connection, tenant_id, key, request_hash, act)
@@ -59,7 +60,7 @@ class Documents:
     def apply(
         self, connection: Connection, author: Author, operations: Sequence[Operation], mode: Mode = "all"
     ) -> list[Outcome]:
-        """Inside the caller's transaction."""
+        """Inside the caller's transaction. Raises NothingDone where only a rollback undoes what was begun."""
         opening = _open(author, operations)
         row = connection.execute(opening.text, opening.values).fetchone()
         return self._apply(connection, author, operations, mode, row, None)
@@ -78,12 +79,13 @@ class Documents:
             raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
         opened = OpenDocuments(self.caches, connection, author.principal.tenant_id, setting, rows)
         decided = [opened.decide(author, operation) for operation in operations]
-        if mode == "all" and (rejected := _find_rejected(decided)):
-            return _reject_all(decided, rejected)
+        if mode == "all" and (refused := _find_refused(decided)):
+            return _refuse_all(decided, refused)
         decided = _take_keys(opened, decided, mode)
-        if mode == "all" and (rejected := _find_rejected(decided)):
-            raise rejected  # keys were taken: only a rollback gives them back
-        outcomes = [opened.keep(one) if isinstance(one, Change) else one for one in decided]
+        if mode == "all" and (refused := _find_refused(decided)):
+            # Keys were taken: only a rollback gives them back.
+            raise NothingDone(_refuse_all(decided, refused))
+        outcomes: list[Outcome] = [opened.keep(one) if isinstance(one, Change) else one for one in decided]
         opened.write(exchange)
         return outcomes
 
@@ -94,31 +96,25 @@ def _open(author: Author, operations: Sequence[Operation]) -> Statement:
     return lock_and_read(ids, author.principal.roles)
 
 
-def _take_keys(
-    opened: OpenDocuments, decided: Sequence[Change | Rejected], mode: Mode
-) -> list[Change | Rejected]:
+def _take_keys(opened: OpenDocuments, decided: Sequence[Decided], mode: Mode) -> list[Decided]:
     """With `each`, until all that are left got theirs: who is rejected keeps the keys that it has."""
     left = list(decided)
     while True:
         lost = opened.take_keys([one for one in left if isinstance(one, Change)], undo=mode == "each")
         if not lost:
             return left
-        left = [_lose(one, lost) for one in left]
+        left = [lost.get(one.document_id, one) if isinstance(one, Change) else one for one in left]
         if mode == "all":
             return left
 
 
-def _lose(decided: Change | Rejected, lost: dict[UUID, Rejected]) -> Change | Rejected:
-    return decided if isinstance(decided, Rejected) else lost.get(decided.document_id, decided)
+def _find_refused(decided: Sequence[Decided]) -> Refused | None:
+    return next((one for one in decided if not isinstance(one, Change)), None)
 
 
-def _find_rejected(decided: Sequence[Change | Rejected]) -> Rejected | None:
-    return next((one for one in decided if isinstance(one, Rejected)), None)
-
-
-def _reject_all(decided: Sequence[Change | Rejected], first: Rejected) -> list[Outcome]:
+def _refuse_all(decided: Sequence[Decided], first: Refused) -> list[Outcome]:
     """Those that could have been done say which one held them up."""
     return [
-        one if isinstance(one, Rejected) else Rejected(first.code, f"not done: {first.message}")
+        type(first)(first.code, f"not done: {first.message}") if isinstance(one, Change) else one
         for one in decided
     ]

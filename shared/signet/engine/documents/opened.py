@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from signet.authoring.actions import REGISTRY, ActionRegistry
 from signet.core.errors import FieldError, Rejected
 from signet.core.loaded_contract import LoadedContract
 from signet.core.personal import resolve_personal
+from signet.engine.documents.actions import Decided
+from signet.engine.documents.changing import refuse_created
 from signet.engine.documents.contracts import ContractCache
-from signet.engine.documents.deciding import decide_operation
-from signet.engine.documents.facts import Change, Facts
+from signet.engine.documents.deciding import decide_operation, make_document
+from signet.engine.documents.facts import Change, Facts, read_org
 from signet.engine.documents.intake import check_operation, check_size
 from signet.engine.documents.operations import Applied, Author, Create, Operation, Outcome
 from signet.engine.documents.rows import RowMaker, list_keys
@@ -33,10 +36,11 @@ from signet.store.documents import (
 
 @dataclass(frozen=True, slots=True)
 class DocumentCaches:
-    """What a process knows of contracts and rules between transactions."""
+    """What a process knows of contracts, rules and users' Python between transactions."""
 
     contracts: ContractCache
     rules: RuleBook
+    actions: ActionRegistry = REGISTRY
 
 
 class OpenDocuments:
@@ -55,6 +59,7 @@ class OpenDocuments:
         self._workflows: dict[tuple[str, int | None], WorkflowOfType | None] = {}
         self._maker = RowMaker(setting, self._workflows, make_id)
         self.setting = setting
+        self._org = read_org(tenant_id, setting)
 
     @property
     def batch(self) -> WriteBatch:
@@ -74,9 +79,9 @@ class OpenDocuments:
     def facts_of(self, author: Author, contract: LoadedContract, row: DocumentRow | None) -> Facts:
         data = resolve_personal(row.data, row.personal or {}) if row else {}
         permissions = self.setting.permissions_of(author.principal.roles)
-        return Facts(author, self.setting, contract, row, data, permissions)
+        return Facts(author, self.setting, contract, row, data, permissions, self._org)
 
-    def decide(self, author: Author, operation: Operation) -> Change | Rejected:
+    def decide(self, author: Author, operation: Operation) -> Decided:
         rejected = check_operation(operation)
         if rejected is not None:
             return rejected
@@ -87,39 +92,65 @@ class OpenDocuments:
         if contract is None:
             return _unknown(operation)
         facts = self.facts_of(author, contract, row)
-        decided = decide_operation(operation, facts, make_id)
-        if isinstance(decided, Rejected):
+        decided = decide_operation(operation, facts, make_id, self._caches.actions)
+        if not isinstance(decided, Change):
             return decided
-        named = (contract.contract.contract, contract.contract.version)
-        if decided.begins_at is not None and self._find_workflow(*named) is None:
+        if decided.begins_at is not None and not self._has_workflow(contract):
             return _unknown(operation)
-        rules = self._caches.rules.read(self._connection, self._tenant_id, contract, self.setting)
+        return self._make_documents(decided) or self._judge(facts, decided) or decided
+
+    def _make_documents(self, change: Change) -> Rejected | None:
+        """What an action makes, each under its own contract and rules; none is made when one cannot be."""
+        for index, operation in enumerate(change.creates):
+            made = self._make_document(change, operation)
+            if isinstance(made, Rejected):
+                return refuse_created(index, operation.entity_type, made)
+            change.further.append(made)
+        return None
+
+    def _make_document(self, change: Change, operation: Create) -> Change | Rejected:
+        rejected = check_operation(operation)
+        if rejected is not None:
+            return rejected
+        contract = self._find_contract(operation, None)
+        if contract is None or not self._has_workflow(contract):
+            return _unknown(operation)
+        facts = self.facts_of(change.author, contract, None)
+        made = make_document(operation, facts, operation.id or make_id())
+        if isinstance(made, Rejected):
+            return made
+        made.made_by = {"document_id": str(change.document_id), "action": change.action}
+        return self._judge(facts, made) or made
+
+    def _judge(self, facts: Facts, change: Change) -> Rejected | None:
+        """By the tenant's rules, which may change it, and by its size in the end."""
+        rules = self._caches.rules.read(self._connection, self._tenant_id, change.contract, self.setting)
         return (
-            apply_before_rules(rules, facts, decided)
-            or apply_after_rules(rules, facts, decided)
-            or check_size(decided)
-            or decided
+            apply_before_rules(rules, facts, change)
+            or apply_after_rules(rules, facts, change)
+            or check_size(change)
         )
 
     def take_keys(self, changes: list[Change], *, undo: bool) -> dict[UUID, Rejected]:
         """By document: whose business key another one holds. With `undo` nothing was taken then."""
-        released, wanted = list_keys(changes)
+        released, wanted = list_keys(one for change in changes for one in change.whole)
         if not released and not wanted:
             return {}
         lost = take_keys(self._connection, self._tenant_id, released, wanted, undo=undo)
-        return {document_id: _key_taken(field) for document_id, field in lost.items()}
+        if not lost:
+            return {}
+        found = ((change.document_id, _find_lost_key(change, lost)) for change in changes)
+        return {document_id: rejected for document_id, rejected in found if rejected is not None}
 
     def keep(self, change: Change) -> Applied:
         """The change is decided: whatever follows in this transaction sees it."""
-        after = self._maker.add(change)
-        if after is not None:
-            self._rows[change.document_id] = after
+        self._rows |= self._maker.add(change)
         return _to_applied(change)
 
     def perform(self, author: Author, operation: Operation) -> Outcome:
         """Decided and kept at once: what a workflow's step does."""
         change = self.decide(author, operation)
-        if isinstance(change, Rejected):
+        if not isinstance(change, Change):
             return change
         lost = self.take_keys([change], undo=True)
         return lost.get(change.document_id) or self.keep(change)
@@ -140,6 +171,10 @@ class OpenDocuments:
             self._connection, self._tenant_id, operation.entity_type, workflow.contract_version
         )
 
+    def _has_workflow(self, contract: LoadedContract) -> bool:
+        """An instance of it can begin; the rows are made from what is found here."""
+        return self._find_workflow(contract.contract.contract, contract.contract.version) is not None
+
     def _find_workflow(self, entity_type: str, contract_version: int | None = None) -> WorkflowOfType | None:
         key = (entity_type, contract_version)
         if key not in self._workflows:
@@ -156,19 +191,32 @@ def _unknown(operation: Operation) -> Rejected:
     return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
 
 
+def _find_lost_key(change: Change, lost: Mapping[UUID, str]) -> Rejected | None:
+    for index, one in enumerate(change.whole):
+        field = lost.get(one.document_id)
+        if field is not None:
+            taken = _key_taken(field)
+            own = one is change
+            return taken if own else refuse_created(index, one.contract.contract.contract, taken)
+    return None
+
+
 def _key_taken(field: str) -> Rejected:
     mistake = FieldError(f"/{field}", "KEY_TAKEN", f"another document has this {field}")
     return Rejected("KEY_TAKEN", f"another document has this {field}", fields=(mistake,))
 
 
 def _to_applied(change: Change) -> Applied:
-    instance_id = (change.output or {}).get("instance_id")
     live = change.row.instance_id if change.row else None
+    output = change.output
+    if change.output_fields is not None:
+        output = {name: change.data.get(name) for name in change.output_fields}
     return Applied(
         document_id=change.document_id,
         version=change.version,
         status=change.status,
         original_id=change.amended_from.id if change.amended_from else None,
         request_id=change.request_id,
-        instance_id=UUID(instance_id) if instance_id else live,
+        instance_id=change.instance_id or live,
+        output=output,
     )

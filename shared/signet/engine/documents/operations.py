@@ -1,11 +1,11 @@
 """What may be done to a document, who does it, and what comes of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
-from signet.core.errors import Rejected
+from signet.core.errors import Failed, Rejected
 from signet.core.principal import Principal
 
 
@@ -38,11 +38,17 @@ class RequestTransition:
 
 @dataclass(frozen=True, slots=True)
 class RunAction:
+    """Only a step of the document's own workflow, which holds it locked, may leave the version out.
+
+    `context` are the variables of the workflow whose step it is.
+    """
+
     id: UUID
-    expected_version: int
+    expected_version: int | None
     action: str
     payload: Mapping[str, Any]
     reason: str | None = None
+    context: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,9 @@ class ConcludeTransition:
     reason: str | None = None
 
 
-Operation = Create | Update | RequestTransition | RunAction | Delete | Amend | ConcludeTransition
+# What may be asked for of a document that is there.
+OfEdit = Update | RequestTransition | RunAction | Delete | Amend
+Operation = Create | OfEdit | ConcludeTransition
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,10 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """`document_id` is the new document's where an edit made an amendment of `original_id`."""
+    """`document_id` is the new document's where an edit made an amendment of `original_id`.
+
+    `output` is what an action gives back.
+    """
 
     document_id: UUID
     version: int
@@ -103,4 +114,6 @@ class Applied:
     output: Mapping[str, Any] | None = None
 
 
-Outcome = Applied | Rejected
+# Failed is an action whose author's function did not do what it should.
+Refused = Rejected | Failed
+Outcome = Applied | Refused

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.canonical import hash_bytes
-from signet.core.errors import FieldError, Rejected
+from signet.core.errors import Failed, FieldError, Rejected
 from signet.core.field_values import find_text_problem
 from signet.engine.documents.operations import Applied, Author, Operation, Outcome
 from signet.store.database import Connection
@@ -60,7 +60,8 @@ def _write_outcome(outcome: Outcome) -> dict[str, Any]:
         return {"applied": {name: _plain(value) for name, value in asdict(outcome).items()}}
     fields = [asdict(mistake) for mistake in outcome.fields]
     said = {"code": outcome.code, "message": outcome.message, "remedy": outcome.remedy}
-    return {"rejected": said, "fields": fields, "details": dict(outcome.details)}
+    kind = "failed" if isinstance(outcome, Failed) else "rejected"
+    return {kind: said, "fields": fields, "details": dict(outcome.details)}
 
 
 def _plain(value: Any) -> Any:
@@ -74,4 +75,6 @@ def _read_outcome(stored: Mapping[str, Any]) -> Outcome:
             values[name] = values[name] and UUID(values[name])
         return Applied(**values)
     fields = tuple(FieldError(**mistake) for mistake in stored["fields"])
+    if "failed" in stored:
+        return Failed(**stored["failed"], fields=fields, details=stored["details"])
     return Rejected(**stored["rejected"], fields=fields, details=stored["details"])

@@ -1,7 +1,7 @@
 """From decided changes to the rows that they are: documents, versions, audit, requests, instances, events."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -38,11 +38,10 @@ class RowMaker:
         self._make_id = make_id
         self.batch = WriteBatch()
 
-    def add(self, change: Change) -> DocumentRow | None:
-        """The document as it is after the change; None of one that the change made."""
-        if change.partner is not None:
-            self._add_one(change.partner)
-        return self._add_one(change)
+    def add(self, change: Change) -> dict[UUID, DocumentRow]:
+        """The documents as they are after the change, without those that it made."""
+        rows = [self._add_one(one) for one in change.whole]
+        return {row.id: row for row in rows if row is not None}
 
     def _add_one(self, change: Change) -> DocumentRow | None:
         snapshot_hash = change.row.snapshot_hash if change.row else None
@@ -74,6 +73,7 @@ class RowMaker:
             editor_ids=self._list_editors(change),
             updated_at=self._setting.now if change.writes_document else row.updated_at,
             deleted_at=self._setting.now if change.is_deleted else row.deleted_at,
+            instance_id=None if change.cancels_instance else row.instance_id,
             request_id=change.request_id or (None if has_ended else row.request_id),
             requested=change.opens_request or (None if has_ended else row.requested),
             audit_seq=audit.seq,
@@ -247,7 +247,7 @@ class RowMaker:
             workflow.version,
         )
         change.event_type = None
-        change.output = {**(change.output or {}), "instance_id": str(instance_id)}
+        change.instance_id = instance_id
 
     def _add_events(self, change: Change) -> None:
         live = change.row.instance_id if change.row else None
@@ -314,6 +314,12 @@ def _detail(change: Change) -> dict[str, Any]:
     detail: dict[str, Any] = {"status": change.status}
     if change.amended_from is not None:
         detail["amended_from"] = str(change.amended_from.id)
+    if change.creates:
+        detail["created"] = [
+            {"entity_type": new.entity_type, "document_id": str(new.id)} for new in change.creates
+        ]
+    if change.made_by is not None:
+        detail["made_by"] = dict(change.made_by)
     if change.opens_request is not None:
         detail["transition"] = change.opens_request
     if change.cancels_instance is not None:
@@ -321,7 +327,7 @@ def _detail(change: Change) -> dict[str, Any]:
     return detail
 
 
-def list_keys(changes: Sequence[Change]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def list_keys(changes: Iterable[Change]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Business keys to release and to take; an amendment takes over those of its original."""
     released: list[dict[str, Any]] = []
     wanted: list[dict[str, Any]] = []

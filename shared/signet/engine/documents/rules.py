@@ -9,12 +9,12 @@ from signet.core.errors import FieldError, Rejected
 from signet.core.field_values import validate_fields
 from signet.core.findings import Finding
 from signet.core.loaded_contract import LoadedContract
-from signet.core.personal import mask_variables
+from signet.core.personal import mask_fields, mask_variables
 from signet.core.rules import CompiledRule, EmitAction, RejectAction, Rule, SetAction, compile_rule
 from signet.core.scope import make_scope, type_of_entity, type_of_fields, type_of_settings
 from signet.core.strict import read_strictly
 from signet.core.tenancy import TenantSettings
-from signet.engine.documents.deciding import reject_fields
+from signet.engine.documents.changing import reject_fields
 from signet.engine.documents.facts import Change, Facts
 from signet.ids import make_id
 from signet.store.database import Connection
@@ -96,7 +96,7 @@ def apply_after_rules(rules: Sequence[CompiledRule], facts: Facts, change: Chang
             if isinstance(action, RejectAction):
                 return _rejected(compiled.rule, action)
             if isinstance(action, EmitAction):
-                payload, _ = compiled.templates[index](env)
+                payload, _ = compiled.templates[index](_masked(env, change))
                 change.emits.append((action.event_type, payload))
     return None
 
@@ -113,6 +113,11 @@ def _operation_of(change: Change) -> str:
 
 def _env(facts: Facts, change: Change) -> dict[str, Any]:
     return facts.env(change.data, status=change.status, version=change.version)
+
+
+def _masked(env: Mapping[str, Any], change: Change) -> dict[str, Any]:
+    """What is emitted is kept, and sent, where nothing can be erased."""
+    return {**env, "entity": mask_fields(change.contract.contract.fields, env["entity"])}
 
 
 def _matches(compiled: CompiledRule, facts: Facts, change: Change, env: Mapping[str, Any]) -> bool:

@@ -1,0 +1,159 @@
+"""A contract's actions: `update` sets fields, `create` makes a document, `python` asks the author's function.
+
+One way for people and for workflows. No SQL here.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from signet.authoring.actions import (
+    ActionActor,
+    ActionDocument,
+    ActionInput,
+    ActionRegistry,
+    freeze,
+)
+from signet.core.contract import Action
+from signet.core.editing import EditEffect, decide_edit
+from signet.core.errors import Failed, Rejected
+from signet.core.field_values import validate_fields
+from signet.engine.documents.changing import (
+    make_note,
+    make_version,
+    reject_fields,
+    reject_locked,
+    supersede_request,
+    tell_workflow,
+    window_of,
+)
+from signet.engine.documents.facts import Change, Facts
+from signet.engine.documents.operations import Create, RunAction
+from signet.engine.documents.python_actions import call_function
+from signet.store.documents import DocumentRow
+
+MakeId = Callable[[], UUID]
+Decided = Change | Rejected | Failed
+
+
+def run_action(
+    operation: RunAction, facts: Facts, row: DocumentRow, make_id: MakeId, registry: ActionRegistry
+) -> Decided:
+    action = facts.contract.contract.actions[operation.action]
+    payload, mistakes = validate_fields(action.payload, dict(operation.payload))
+    if payload is None:
+        return reject_fields(mistakes)
+    match action.kind:
+        case "update":
+            return _update(operation, facts, row, action, payload)
+        case "create":
+            return _create(operation, facts, row, action, payload, make_id)
+        case "python":
+            return _ask_function(operation, facts, row, payload, make_id, registry)
+
+
+def _update(
+    operation: RunAction, facts: Facts, row: DocumentRow, action: Action, payload: Mapping[str, Any]
+) -> Decided:
+    values = _render(operation, facts, row, payload)
+    data, mistakes = validate_fields(facts.contract.contract.fields, {**facts.data, **values})
+    if data is None:
+        return reject_fields(mistakes)
+    change = _change(operation, facts, row, data)
+    if isinstance(change, Change):
+        change.output_fields = tuple(action.output)
+    return change
+
+
+def _create(
+    operation: RunAction,
+    facts: Facts,
+    row: DocumentRow,
+    action: Action,
+    payload: Mapping[str, Any],
+    make_id: MakeId,
+) -> Change:
+    change, document_id = _note(operation, facts, row), make_id()
+    values = _render(operation, facts, row, payload)
+    change.creates = [Create(action.entity_type or "", values, document_id, operation.reason)]
+    change.output = {"document_id": str(document_id), "version": 1}
+    return change
+
+
+def _ask_function(
+    operation: RunAction,
+    facts: Facts,
+    row: DocumentRow,
+    payload: Mapping[str, Any],
+    make_id: MakeId,
+    registry: ActionRegistry,
+) -> Decided:
+    function = registry.find(row.entity_type, operation.action)
+    if function is None:
+        return _not_loaded(operation, row, registry)
+    answer = call_function(
+        function, facts, operation.action, lambda: _make_input(operation, facts, row, payload)
+    )
+    if isinstance(answer, Failed):
+        return answer
+    change = (
+        _note(operation, facts, row) if answer.data is None else _change(operation, facts, row, answer.data)
+    )
+    if isinstance(change, Change):
+        change.output = answer.output
+        change.creates = [
+            Create(new.entity_type, new.data, make_id(), operation.reason) for new in answer.creates
+        ]
+    return change
+
+
+def _render(
+    operation: RunAction, facts: Facts, row: DocumentRow, payload: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    env = facts.env(facts.data, status=row.status, version=row.version)
+    env |= {"payload": payload, "context": operation.context}
+    values: Mapping[str, Any] = facts.contract.actions[operation.action](env)[0]
+    return values
+
+
+def _change(
+    operation: RunAction, facts: Facts, row: DocumentRow, data: Mapping[str, Any]
+) -> Change | Rejected:
+    """The document's own change: an edit like any other, unless its own workflow makes it."""
+    window = window_of(facts, row)
+    if not facts.is_own_workflow and decide_edit(window) is not EditEffect.APPLY:
+        return reject_locked(window)
+    change = make_version(facts, row, f"action:{operation.action}", data, operation.reason)
+    if not facts.is_own_workflow:
+        tell_workflow(change, row, "mutation", {"action": operation.action})
+        supersede_request(change, row, "edited")
+    return change
+
+
+def _note(operation: RunAction, facts: Facts, row: DocumentRow) -> Change:
+    """The document stays as it is, so that no window is in the way; its audit trail says what was made."""
+    return make_note(facts, row, f"action:{operation.action}", operation.reason)
+
+
+def _make_input(
+    operation: RunAction, facts: Facts, row: DocumentRow, payload: Mapping[str, Any]
+) -> ActionInput:
+    principal = facts.author.principal
+    return ActionInput(
+        document=ActionDocument(row.id, row.entity_type, row.status, row.version, freeze(facts.data)),
+        payload=freeze(payload),
+        actor=ActionActor(principal.subject, tuple(principal.roles)),
+        org=freeze(facts.org),
+        now=facts.setting.now,
+        context=freeze(operation.context),
+    )
+
+
+def _not_loaded(operation: RunAction, row: DocumentRow, registry: ActionRegistry) -> Rejected:
+    loaded = f"loaded: {', '.join(registry.modules)}" if registry.modules else "names no module"
+    wanted = f"@action('{row.entity_type}', '{operation.action}')"
+    return Rejected(
+        "ACTION_NOT_LOADED",
+        f"no Python function runs the action '{operation.action}' of '{row.entity_type}'",
+        remedy=f"SIGNET_EXTENSIONS {loaded}. Register one with {wanted} in a module that it names.",
+    )
