@@ -123,9 +123,11 @@ BEGIN
             id uuid, subject_type text, subject_id text, seq bigint, previous_hash text, hash text, content text,
             action text, actor_id text, created_at timestamptz, epoch integer, xid xid8)
     ), event AS (
-        SELECT * FROM json_to_recordset(event_rows) AS row (
+        -- The same event twice in one batch is one event.
+        SELECT DISTINCT ON (instance_id, idempotency_key) * FROM json_to_recordset(event_rows) AS row (
             id uuid, created_at timestamptz, instance_id uuid, entity_version bigint, definition_version integer,
             event_type text, payload jsonb, idempotency_key bytea, trace_id text, due_at timestamptz)
+        ORDER BY instance_id, idempotency_key, id
     ), receipt AS (
         INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
         SELECT current_tenant_id(), instance_id, 'events', idempotency_key, written_at FROM event

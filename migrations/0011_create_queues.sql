@@ -115,13 +115,15 @@ CREATE TRIGGER reject_identity_change
 -- The definition may change: an instance can be moved to a newer one.
 CREATE TRIGGER reject_identity_change
     BEFORE UPDATE OF tenant_id, id, kind, entity_type, entity_id, subject_id, partition_id, begin_node, begin_version,
-        started_at, depth
+        birth, begin_actor_id, begin_actor_roles, started_at, depth
     ON workflow_instances FOR EACH ROW
     WHEN ((NEW.tenant_id, NEW.id, NEW.kind, NEW.entity_type, NEW.entity_id, NEW.subject_id, NEW.partition_id,
-           NEW.begin_node, NEW.begin_version, NEW.started_at, NEW.depth)
+           NEW.begin_node, NEW.begin_version, NEW.birth, NEW.begin_actor_id, NEW.begin_actor_roles, NEW.started_at,
+           NEW.depth)
           IS DISTINCT FROM
           (OLD.tenant_id, OLD.id, OLD.kind, OLD.entity_type, OLD.entity_id, OLD.subject_id, OLD.partition_id,
-           OLD.begin_node, OLD.begin_version, OLD.started_at, OLD.depth))
+           OLD.begin_node, OLD.begin_version, OLD.birth, OLD.begin_actor_id, OLD.begin_actor_roles, OLD.started_at,
+           OLD.depth))
     EXECUTE FUNCTION reject_identity_change();
 
 -- Of a step that has ended only this may still be told: whether a gate consumed it.

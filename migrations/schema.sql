@@ -1,3 +1,71 @@
+CREATE FUNCTION public.create_month_partitions(first date, months integer) RETURNS SETOF text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET lock_timeout TO '500ms'
+    AS $$
+DECLARE
+    parent         regclass;
+    month          timestamp;
+    partition_name text;
+BEGIN
+    IF first IS NULL OR months IS NULL OR months NOT BETWEEN 1 AND 24 THEN
+        RAISE EXCEPTION 'between 1 and 24 months from a date, not % from %', months, first USING ERRCODE = '22023';
+    END IF;
+    FOR parent IN
+        SELECT p.partrelid FROM pg_partitioned_table p
+        JOIN pg_class c ON c.oid = p.partrelid
+        JOIN pg_attribute a ON a.attrelid = p.partrelid AND a.attnum = p.partattrs[0]
+        WHERE c.relnamespace = 'public'::regnamespace AND p.partstrat = 'r' AND a.attname = 'created_at'
+        ORDER BY c.relname
+    LOOP
+        FOR month IN
+            SELECT generate_series(date_trunc('month', first::timestamp),
+                                   date_trunc('month', first::timestamp) + make_interval(months => months - 1),
+                                   interval '1 month')
+        LOOP
+            partition_name := format('%s_%s', (SELECT relname FROM pg_class WHERE oid = parent),
+                                     to_char(month, 'YYYY_MM'));
+            CONTINUE WHEN to_regclass(format('public.%I', partition_name)) IS NOT NULL;
+            EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', parent);
+            -- Another caller may have made it while this one waited.
+            CONTINUE WHEN to_regclass(format('public.%I', partition_name)) IS NOT NULL;
+            CALL create_partition(parent, partition_name, month AT TIME ZONE 'UTC',
+                                  (month + interval '1 month') AT TIME ZONE 'UTC');
+            CALL isolate_tenant_table(format('public.%I', partition_name)::regclass);
+            IF EXISTS (SELECT FROM pg_trigger WHERE tgrelid = parent AND tgname = 'reject_truncate') THEN
+                EXECUTE format('CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.%I '
+                               'FOR EACH STATEMENT EXECUTE FUNCTION reject_any_change()', partition_name);
+            END IF;
+            RETURN NEXT partition_name;
+        END LOOP;
+    END LOOP;
+END
+$$;
+
+ALTER FUNCTION public.create_month_partitions(first date, months integer) OWNER TO signet_owner;
+
+CREATE PROCEDURE public.create_partition(IN parent regclass, IN partition_name text, IN from_time timestamp with time zone, IN to_time timestamp with time zone)
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    made      text := format('CREATE TABLE public.%I PARTITION OF %s FOR VALUES FROM (%L) TO (%L)',
+                             partition_name, parent, from_time, to_time);
+    leftovers regclass := (SELECT partdefid FROM pg_partitioned_table WHERE partrelid = parent);
+BEGIN
+    EXECUTE made;
+EXCEPTION WHEN check_violation THEN
+    EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', parent, leftovers);
+    EXECUTE format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY', leftovers);
+    EXECUTE made;
+    EXECUTE format('WITH moved AS (DELETE FROM %s WHERE created_at >= %L AND created_at < %L RETURNING *) '
+                   'INSERT INTO public.%I SELECT * FROM moved', leftovers, from_time, to_time, partition_name);
+    EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', leftovers);
+    EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s DEFAULT', parent, leftovers);
+END
+$$;
+
+ALTER PROCEDURE public.create_partition(IN parent regclass, IN partition_name text, IN from_time timestamp with time zone, IN to_time timestamp with time zone) OWNER TO signet_owner;
+
 CREATE FUNCTION public.current_tenant_id() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (NULLIF(current_setting('signet.tenant_id'::text, true), ''::text))::uuid;
@@ -26,6 +94,143 @@ END
 $_$;
 
 ALTER PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[]) OWNER TO signet_owner;
+
+CREATE FUNCTION public.due_tenants(queue text, at_most integer) RETURNS TABLE(tenant_id uuid, due_count integer, oldest_due_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+DECLARE
+    queue_table text := CASE queue WHEN 'events' THEN 'workflow_events_outbox'
+                                   WHEN 'effects' THEN 'workflow_side_effects_outbox' END;
+BEGIN
+    IF queue_table IS NULL OR at_most IS NULL OR at_most NOT BETWEEN 1 AND 1000 THEN
+        RAISE EXCEPTION 'no such queue, or not between 1 and 1000 tenants: %, %', queue, at_most
+            USING ERRCODE = '22023';
+    END IF;
+    RETURN QUERY EXECUTE format($due$
+        -- From each tenant to the next one: PostgreSQL has no loose index scan of its own.
+        WITH RECURSIVE waiting AS (
+            (SELECT q.tenant_id FROM %1$I q WHERE q.status IN ('pending', 'failed') ORDER BY q.tenant_id LIMIT 1)
+            UNION ALL
+            SELECT (SELECT q.tenant_id FROM %1$I q
+                    WHERE q.status IN ('pending', 'failed') AND q.tenant_id > w.tenant_id
+                    ORDER BY q.tenant_id LIMIT 1)
+            FROM waiting w WHERE w.tenant_id IS NOT NULL
+        ), working AS (
+            (SELECT q.tenant_id FROM %1$I q WHERE q.status = 'processing' ORDER BY q.tenant_id LIMIT 1)
+            UNION ALL
+            SELECT (SELECT q.tenant_id FROM %1$I q
+                    WHERE q.status = 'processing' AND q.tenant_id > w.tenant_id
+                    ORDER BY q.tenant_id LIMIT 1)
+            FROM working w WHERE w.tenant_id IS NOT NULL
+        ), due AS (
+            SELECT found.tenant_id, min(found.since) AS since FROM (
+                SELECT w.tenant_id, (SELECT q.due_at FROM %1$I q
+                                     WHERE q.tenant_id = w.tenant_id AND q.status IN ('pending', 'failed')
+                                       AND q.due_at <= now()
+                                     ORDER BY q.due_at LIMIT 1) AS since
+                FROM waiting w
+                UNION ALL
+                SELECT w.tenant_id, (SELECT q.lease_until FROM %1$I q
+                                     WHERE q.tenant_id = w.tenant_id AND q.status = 'processing'
+                                       AND q.lease_until <= now()
+                                     ORDER BY q.lease_until LIMIT 1)
+                FROM working w
+            ) AS found
+            WHERE found.since IS NOT NULL
+            GROUP BY found.tenant_id
+            ORDER BY min(found.since), found.tenant_id
+            LIMIT $1
+        )
+        SELECT due.tenant_id,
+               (SELECT count(*) FROM (
+                    (SELECT FROM %1$I q
+                     WHERE q.tenant_id = due.tenant_id AND q.status IN ('pending', 'failed') AND q.due_at <= now()
+                     LIMIT 1000)
+                    UNION ALL
+                    (SELECT FROM %1$I q
+                     WHERE q.tenant_id = due.tenant_id AND q.status = 'processing' AND q.lease_until <= now()
+                     LIMIT 1000)
+                    LIMIT 1000) AS counted)::integer,
+               due.since
+        FROM due
+        ORDER BY due.since, due.tenant_id
+    $due$, queue_table) USING at_most;
+END
+$_$;
+
+ALTER FUNCTION public.due_tenants(queue text, at_most integer) OWNER TO signet_dispatch;
+
+CREATE FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+    UPDATE workflow_step_executions s
+    SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
+        error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
+        completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
+        duration_ms = CASE WHEN row.end_seq IS NOT NULL
+                           THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
+    FROM json_to_recordset(step_rows) AS row (
+        id uuid, created_at timestamptz, status text, end_seq bigint, version_after bigint, output jsonb, error text,
+        resume_at timestamptz, waiting_for_event_key text)
+    WHERE s.tenant_id = current_tenant_id() AND s.created_at = row.created_at AND s.id = row.id;
+    UPDATE workflow_instances i
+    SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
+        active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
+        edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
+        last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
+        request_id = row.request_id,
+        completed_at = CASE WHEN row.status IN ('completed', 'failed', 'cancelled') THEN written_at END,
+        updated_at = written_at
+    FROM json_to_recordset(instance_rows) AS row (
+        id uuid, status text, reason text, version bigint, entity_version bigint, active_tokens jsonb,
+        current_nodes text[], edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz,
+        last_step_id uuid, actor_id text, actor_roles text[], request_id uuid)
+    WHERE i.tenant_id = current_tenant_id() AND i.id = row.id;
+    IF effect_rows IS NOT NULL THEN
+        WITH effect AS MATERIALIZED (
+            SELECT * FROM json_to_recordset(effect_rows) AS row (
+                id uuid, created_at timestamptz, instance_id uuid, step_id uuid, effect_type text, endpoint text,
+                payload jsonb, idempotency_key bytea, trace_id text)
+        ), receipt AS (
+            INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key,
+                                                  created_at)
+            SELECT current_tenant_id(), instance_id, 'side_effects', idempotency_key, written_at FROM effect
+            ON CONFLICT DO NOTHING
+            RETURNING instance_id, event_idempotency_key
+        )
+        INSERT INTO workflow_side_effects_outbox (
+            tenant_id, created_at, id, instance_id, step_execution_id, effect_type, endpoint, payload_json,
+            event_idempotency_key, trace_id, due_at)
+        SELECT current_tenant_id(), effect.created_at, effect.id, effect.instance_id, effect.step_id,
+               effect.effect_type, effect.endpoint, effect.payload, effect.idempotency_key, effect.trace_id, written_at
+        FROM effect JOIN receipt ON receipt.instance_id = effect.instance_id
+                                AND receipt.event_idempotency_key = effect.idempotency_key;
+    END IF;
+    INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id,
+                                step_execution_id, data, trace_id)
+    SELECT current_tenant_id(), created_at, id, 'instance', instance_id, entry, actor_id, step_id, data, trace_id
+    FROM json_to_recordset(history_rows) AS row (
+        id uuid, created_at timestamptz, instance_id uuid, entry text, actor_id text, step_id uuid, data jsonb,
+        trace_id text);
+    UPDATE workflow_events_outbox q
+    SET status = 'completed', completed_at = written_at, claim_id = NULL, lease_until = NULL, error = NULL
+    FROM unnest(trigger_times, trigger_ids) AS done (created_at, id)
+    WHERE q.tenant_id = current_tenant_id() AND q.created_at = done.created_at AND q.id = done.id;
+END
+$$;
+
+ALTER FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) OWNER TO signet_owner;
 
 CREATE PROCEDURE public.isolate_tenant_table(IN tenant_table regclass)
     LANGUAGE plpgsql
@@ -94,6 +299,95 @@ $$;
 
 ALTER FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions jsonb, documents json, triggers uuid[], known uuid[], instances json, steps json, effects json)
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    own_triggers uuid[];
+    wanted       uuid[];
+    taken        uuid[];
+    entities     uuid[];
+    locked       uuid[];
+    role_names   text[];
+BEGIN
+    WITH own AS MATERIALIZED (
+        SELECT q.id, q.instance_id
+        FROM unnest(trigger_times, trigger_ids) AS claimed (created_at, id)
+        JOIN workflow_events_outbox q
+          ON q.tenant_id = current_tenant_id() AND q.created_at = claimed.created_at AND q.id = claimed.id
+        WHERE q.claim_id = own_claim
+        FOR UPDATE OF q
+    )
+    SELECT array_agg(own.id), array_agg(DISTINCT own.instance_id) INTO own_triggers, wanted FROM own;
+    SELECT array_agg(id) INTO taken
+    FROM unnest(wanted) AS id
+    WHERE pg_try_advisory_xact_lock(hashtextextended(id::text, 0));
+    WITH held AS MATERIALIZED (
+        SELECT d.id FROM workflow_instances i
+        JOIN documents d ON d.tenant_id = i.tenant_id AND d.id = i.entity_id
+        WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken)
+        ORDER BY d.id
+        FOR NO KEY UPDATE OF d SKIP LOCKED
+    )
+    SELECT array_agg(held.id) INTO entities FROM held;
+    WITH held AS MATERIALIZED (
+        SELECT i.id FROM workflow_instances i
+        WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken)
+          AND (i.entity_id IS NULL OR i.entity_id = ANY (entities))
+        ORDER BY i.id
+        FOR NO KEY UPDATE SKIP LOCKED
+    )
+    SELECT array_agg(held.id) INTO locked FROM held;
+    SELECT array_agg(DISTINCT role) INTO role_names FROM (
+        SELECT 'service_account' AS role
+        UNION ALL
+        SELECT unnest(i.actor_roles) FROM workflow_instances i
+        WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (locked)
+        UNION ALL
+        SELECT unnest(q.actor_roles) FROM transition_requests q
+        WHERE q.tenant_id = current_tenant_id() AND q.document_id = ANY (entities) AND q.status = 'open'
+    ) AS named;
+    RETURN QUERY
+    SELECT base.*, own_triggers,
+           ARRAY(SELECT i.id FROM workflow_instances i
+                 WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (wanted)),
+           (SELECT json_agg(found) FROM (
+               SELECT i.id, i.kind, i.definition_id, i.definition_version, i.entity_type, i.entity_id,
+                      i.entity_version, i.status, i.reason, i.version, i.birth, i.actor_id, i.actor_roles, i.request_id,
+                      i.active_tokens, i.context_json, i.depth, i.trace_id
+               FROM workflow_instances i
+               WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (locked)
+               ORDER BY i.id
+           ) AS found),
+           (SELECT json_agg(found) FROM (
+               SELECT s.id, s.instance_id, s.seq, s.node_id, s.token_id, s.entity_version, s.version_after,
+                      s.started_at, s.resume_at, s.waiting_for_event_key
+               FROM workflow_step_executions s
+               WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked)
+                 AND s.status IN ('pending', 'running')
+               ORDER BY s.instance_id, s.seq
+           ) AS found),
+           (SELECT json_agg(found) FROM (
+               SELECT e.step_execution_id, e.status, e.response_json, e.error
+               FROM workflow_step_executions s
+               JOIN workflow_side_effects_outbox e
+                 ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
+               WHERE s.tenant_id = current_tenant_id() AND s.instance_id = ANY (locked)
+                 AND s.status IN ('pending', 'running') AND s.node_type IN ('webhook_out', 'notification')
+                 AND e.status IN ('completed', 'dead_letter')
+           ) AS found)
+    FROM lock_and_read_documents(coalesce(entities, '{}'), role_names) AS base;
+END
+$$;
+
+ALTER FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_any_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -124,6 +418,16 @@ END
 $$;
 
 ALTER FUNCTION public.reject_foreign_transaction() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reject_identity_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'a row of % cannot become another one', TG_TABLE_NAME USING ERRCODE = 'SG002';
+END
+$$;
+
+ALTER FUNCTION public.reject_identity_change() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_personal_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -221,6 +525,19 @@ $$;
 
 ALTER FUNCTION public.restrict_step_execution_updates() OWNER TO signet_owner;
 
+CREATE FUNCTION public.restrict_updates_of_ended_step() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF (to_jsonb(NEW) - 'applied') IS DISTINCT FROM (to_jsonb(OLD) - 'applied') THEN
+        RAISE EXCEPTION 'step % has ended and keeps its outcome', OLD.id USING ERRCODE = 'SG002';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.restrict_updates_of_ended_step() OWNER TO signet_owner;
+
 CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
@@ -264,9 +581,11 @@ BEGIN
             id uuid, subject_type text, subject_id text, seq bigint, previous_hash text, hash text, content text,
             action text, actor_id text, created_at timestamptz, epoch integer, xid xid8)
     ), event AS (
-        SELECT * FROM json_to_recordset(event_rows) AS row (
+        -- The same event twice in one batch is one event.
+        SELECT DISTINCT ON (instance_id, idempotency_key) * FROM json_to_recordset(event_rows) AS row (
             id uuid, created_at timestamptz, instance_id uuid, entity_version bigint, definition_version integer,
             event_type text, payload jsonb, idempotency_key bytea, trace_id text, due_at timestamptz)
+        ORDER BY instance_id, idempotency_key, id
     ), receipt AS (
         INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
         SELECT current_tenant_id(), instance_id, 'events', idempotency_key, written_at FROM event
@@ -285,6 +604,44 @@ END
 $$;
 
 ALTER FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
+CREATE FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    written bigint;
+BEGIN
+    WITH step AS MATERIALIZED (
+        SELECT * FROM json_to_recordset(step_rows) AS row (
+            id uuid, created_at timestamptz, instance_id uuid, seq bigint, end_seq bigint, node_id text,
+            node_type text, token_id text, entity_version bigint, version_after bigint, status text, run_as text,
+            idempotency_key bytea, input jsonb, output jsonb, error text, actor_id text, resume_at timestamptz,
+            waiting_for_event_key text, trace_id text)
+    ), receipt AS (
+        INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
+        SELECT current_tenant_id(), instance_id, idempotency_key, id, written_at FROM step
+        ON CONFLICT DO NOTHING
+        RETURNING step_execution_id
+    ), inserted AS (
+        INSERT INTO workflow_step_executions (
+            tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
+            version_after, status, run_as, idempotency_key, started_at, completed_at, duration_ms, input_json,
+            output_json, error, actor_user_id, resume_at, waiting_for_event_key, trace_id)
+        SELECT current_tenant_id(), step.created_at, step.id, step.instance_id, step.seq, step.end_seq, step.node_id,
+               step.node_type, step.token_id, step.entity_version, step.version_after, step.status, step.run_as,
+               step.idempotency_key, written_at, CASE WHEN step.end_seq IS NOT NULL THEN written_at END,
+               CASE WHEN step.end_seq IS NOT NULL THEN 0 END, step.input, step.output, step.error, step.actor_id,
+               step.resume_at, step.waiting_for_event_key, step.trace_id
+        FROM step JOIN receipt ON receipt.step_execution_id = step.id
+    )
+    SELECT count(*) INTO written FROM receipt;
+    RETURN written;
+END
+$$;
+
+ALTER FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
 
 CREATE TABLE public.audit_epochs (
     epoch integer NOT NULL,
@@ -641,6 +998,47 @@ ALTER TABLE ONLY public.workflow_definitions FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_definitions OWNER TO signet_owner;
 
+CREATE TABLE public.workflow_event (
+    tenant_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    subject_kind text NOT NULL,
+    subject_id uuid NOT NULL,
+    entry text NOT NULL,
+    actor_id text NOT NULL,
+    step_execution_id uuid,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    trace_id text,
+    CONSTRAINT workflow_event_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
+    CONSTRAINT workflow_event_entry_check CHECK ((entry ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT workflow_event_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['instance'::text, 'run'::text, 'session'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY public.workflow_event FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_event OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_event_default (
+    tenant_id uuid CONSTRAINT workflow_event_tenant_id_not_null NOT NULL,
+    created_at timestamp with time zone CONSTRAINT workflow_event_created_at_not_null NOT NULL,
+    id uuid CONSTRAINT workflow_event_id_not_null NOT NULL,
+    subject_kind text CONSTRAINT workflow_event_subject_kind_not_null NOT NULL,
+    subject_id uuid CONSTRAINT workflow_event_subject_id_not_null NOT NULL,
+    entry text CONSTRAINT workflow_event_entry_not_null NOT NULL,
+    actor_id text CONSTRAINT workflow_event_actor_id_not_null NOT NULL,
+    step_execution_id uuid,
+    data jsonb DEFAULT '{}'::jsonb CONSTRAINT workflow_event_data_not_null NOT NULL,
+    trace_id text,
+    CONSTRAINT workflow_event_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
+    CONSTRAINT workflow_event_entry_check CHECK ((entry ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT workflow_event_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['instance'::text, 'run'::text, 'session'::text])))
+);
+
+ALTER TABLE ONLY public.workflow_event_default FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_event_default OWNER TO signet_owner;
+
 CREATE TABLE public.workflow_events_outbox (
     tenant_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL,
@@ -661,6 +1059,7 @@ CREATE TABLE public.workflow_events_outbox (
     lease_until timestamp with time zone,
     completed_at timestamp with time zone,
     error text,
+    CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
     CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
@@ -691,6 +1090,7 @@ CREATE TABLE public.workflow_events_outbox_default (
     lease_until timestamp with time zone,
     completed_at timestamp with time zone,
     error text,
+    CONSTRAINT workflow_events_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
     CONSTRAINT workflow_events_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
     CONSTRAINT workflow_events_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
     CONSTRAINT workflow_events_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
@@ -760,6 +1160,71 @@ CREATE TABLE public.workflow_outbox_receipts (
 ALTER TABLE ONLY public.workflow_outbox_receipts FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_outbox_receipts OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_side_effects_outbox (
+    tenant_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    step_execution_id uuid NOT NULL,
+    effect_type text NOT NULL,
+    endpoint text,
+    payload_json jsonb DEFAULT '{}'::jsonb NOT NULL,
+    event_idempotency_key bytea NOT NULL,
+    trace_id text,
+    status text DEFAULT 'pending'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    max_attempts integer DEFAULT 5 NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    claim_id uuid,
+    lease_until timestamp with time zone,
+    completed_at timestamp with time zone,
+    error text,
+    response_json jsonb,
+    CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
+    CONSTRAINT workflow_side_effects_outbox_effect_type_check CHECK ((effect_type = ANY (ARRAY['webhook'::text, 'email'::text, 'sms'::text, 'in_app'::text, 'integration'::text]))),
+    CONSTRAINT workflow_side_effects_outbox_endpoint_check CHECK ((char_length(endpoint) <= 200)),
+    CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
+    CONSTRAINT workflow_side_effects_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
+    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY public.workflow_side_effects_outbox FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_side_effects_outbox OWNER TO signet_owner;
+
+CREATE TABLE public.workflow_side_effects_outbox_default (
+    tenant_id uuid CONSTRAINT workflow_side_effects_outbox_tenant_id_not_null NOT NULL,
+    created_at timestamp with time zone CONSTRAINT workflow_side_effects_outbox_created_at_not_null NOT NULL,
+    id uuid CONSTRAINT workflow_side_effects_outbox_id_not_null NOT NULL,
+    instance_id uuid CONSTRAINT workflow_side_effects_outbox_instance_id_not_null NOT NULL,
+    step_execution_id uuid CONSTRAINT workflow_side_effects_outbox_step_execution_id_not_null NOT NULL,
+    effect_type text CONSTRAINT workflow_side_effects_outbox_effect_type_not_null NOT NULL,
+    endpoint text,
+    payload_json jsonb DEFAULT '{}'::jsonb CONSTRAINT workflow_side_effects_outbox_payload_json_not_null NOT NULL,
+    event_idempotency_key bytea CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_not_null NOT NULL,
+    trace_id text,
+    status text DEFAULT 'pending'::text CONSTRAINT workflow_side_effects_outbox_status_not_null NOT NULL,
+    attempts integer DEFAULT 0 CONSTRAINT workflow_side_effects_outbox_attempts_not_null NOT NULL,
+    max_attempts integer DEFAULT 5 CONSTRAINT workflow_side_effects_outbox_max_attempts_not_null NOT NULL,
+    due_at timestamp with time zone CONSTRAINT workflow_side_effects_outbox_due_at_not_null NOT NULL,
+    claim_id uuid,
+    lease_until timestamp with time zone,
+    completed_at timestamp with time zone,
+    error text,
+    response_json jsonb,
+    CONSTRAINT workflow_side_effects_outbox_claim CHECK ((((status = 'processing'::text) = (claim_id IS NOT NULL)) AND ((claim_id IS NULL) = (lease_until IS NULL)))),
+    CONSTRAINT workflow_side_effects_outbox_effect_type_check CHECK ((effect_type = ANY (ARRAY['webhook'::text, 'email'::text, 'sms'::text, 'in_app'::text, 'integration'::text]))),
+    CONSTRAINT workflow_side_effects_outbox_endpoint_check CHECK ((char_length(endpoint) <= 200)),
+    CONSTRAINT workflow_side_effects_outbox_event_idempotency_key_check CHECK ((octet_length(event_idempotency_key) = 32)),
+    CONSTRAINT workflow_side_effects_outbox_max_attempts_check CHECK ((max_attempts >= 1)),
+    CONSTRAINT workflow_side_effects_outbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'dead_letter'::text])))
+);
+
+ALTER TABLE ONLY public.workflow_side_effects_outbox_default FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_side_effects_outbox_default OWNER TO signet_owner;
 
 CREATE TABLE public.workflow_step_executions (
     tenant_id uuid NOT NULL,
@@ -851,7 +1316,11 @@ ALTER TABLE ONLY public.workflow_step_receipts FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_step_receipts OWNER TO signet_owner;
 
+ALTER TABLE ONLY public.workflow_event ATTACH PARTITION public.workflow_event_default DEFAULT;
+
 ALTER TABLE ONLY public.workflow_events_outbox ATTACH PARTITION public.workflow_events_outbox_default DEFAULT;
+
+ALTER TABLE ONLY public.workflow_side_effects_outbox ATTACH PARTITION public.workflow_side_effects_outbox_default DEFAULT;
 
 ALTER TABLE ONLY public.workflow_step_executions ATTACH PARTITION public.workflow_step_executions_default DEFAULT;
 
@@ -915,6 +1384,12 @@ ALTER TABLE ONLY public.workflow_definitions
 ALTER TABLE ONLY public.workflow_definitions
     ADD CONSTRAINT workflow_definitions_tenant_id_definition_kind_entity_type__key UNIQUE (tenant_id, definition_kind, entity_type, name, version);
 
+ALTER TABLE ONLY public.workflow_event
+    ADD CONSTRAINT workflow_event_pkey PRIMARY KEY (tenant_id, created_at, id);
+
+ALTER TABLE ONLY public.workflow_event_default
+    ADD CONSTRAINT workflow_event_default_pkey PRIMARY KEY (tenant_id, created_at, id);
+
 ALTER TABLE ONLY public.workflow_events_outbox
     ADD CONSTRAINT workflow_events_outbox_pkey PRIMARY KEY (tenant_id, created_at, id);
 
@@ -926,6 +1401,12 @@ ALTER TABLE ONLY public.workflow_instances
 
 ALTER TABLE ONLY public.workflow_outbox_receipts
     ADD CONSTRAINT workflow_outbox_receipts_pkey PRIMARY KEY (tenant_id, instance_id, source_table, event_idempotency_key);
+
+ALTER TABLE ONLY public.workflow_side_effects_outbox
+    ADD CONSTRAINT workflow_side_effects_outbox_pkey PRIMARY KEY (tenant_id, created_at, id);
+
+ALTER TABLE ONLY public.workflow_side_effects_outbox_default
+    ADD CONSTRAINT workflow_side_effects_outbox_default_pkey PRIMARY KEY (tenant_id, created_at, id);
 
 ALTER TABLE ONLY public.workflow_step_executions
     ADD CONSTRAINT workflow_step_executions_pkey PRIMARY KEY (tenant_id, created_at, id);
@@ -986,6 +1467,10 @@ CREATE UNIQUE INDEX transition_requests_open ON public.transition_requests USING
 
 CREATE INDEX workflow_definitions_by_status ON public.workflow_definitions USING btree (tenant_id, entity_type, status, published_at DESC);
 
+CREATE INDEX workflow_event_by_subject ON ONLY public.workflow_event USING btree (tenant_id, subject_id, created_at, id);
+
+CREATE INDEX workflow_event_default_tenant_id_subject_id_created_at_id_idx ON public.workflow_event_default USING btree (tenant_id, subject_id, created_at, id);
+
 CREATE INDEX workflow_events_outbox_by_instance ON ONLY public.workflow_events_outbox USING btree (tenant_id, instance_id, id);
 
 CREATE INDEX workflow_events_outbox_dead ON ONLY public.workflow_events_outbox USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
@@ -1016,6 +1501,26 @@ CREATE UNIQUE INDEX workflow_instances_live ON public.workflow_instances USING b
 
 CREATE UNIQUE INDEX workflow_instances_overlap ON public.workflow_instances USING btree (tenant_id, overlap_key) WHERE ((status = ANY (ARRAY['running'::text, 'paused'::text])) AND (overlap_key IS NOT NULL));
 
+CREATE INDEX workflow_side_effects_outbox_by_instance ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, instance_id, id);
+
+CREATE INDEX workflow_side_effects_outbox_by_step ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, step_execution_id);
+
+CREATE INDEX workflow_side_effects_outbox_de_tenant_id_step_execution_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, step_execution_id);
+
+CREATE INDEX workflow_side_effects_outbox_dead ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
+
+CREATE INDEX workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, instance_id, id);
+
+CREATE INDEX workflow_side_effects_outbox_due ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
+
+CREATE INDEX workflow_side_effects_outbox_default_tenant_id_due_at_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
+
+CREATE INDEX workflow_side_effects_outbox_default_tenant_id_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
+
+CREATE INDEX workflow_side_effects_outbox_leased ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
+
+CREATE INDEX workflow_side_effects_outbox_default_tenant_id_lease_until_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
+
 CREATE INDEX workflow_step_executions_by_instance ON ONLY public.workflow_step_executions USING btree (tenant_id, instance_id, seq);
 
 CREATE INDEX workflow_step_executions_by_resume ON ONLY public.workflow_step_executions USING btree (tenant_id, resume_at) WHERE ((status = 'running'::text) AND (resume_at IS NOT NULL));
@@ -1028,9 +1533,17 @@ CREATE INDEX workflow_step_executions_waiting ON ONLY public.workflow_step_execu
 
 CREATE INDEX workflow_step_executions_defa_tenant_id_waiting_for_event_k_idx ON public.workflow_step_executions_default USING btree (tenant_id, waiting_for_event_key) WHERE ((status = 'running'::text) AND (waiting_for_event_key IS NOT NULL));
 
+CREATE INDEX workflow_step_executions_open ON ONLY public.workflow_step_executions USING btree (tenant_id, instance_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+
+CREATE INDEX workflow_step_executions_default_tenant_id_instance_id_idx ON public.workflow_step_executions_default USING btree (tenant_id, instance_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+
 CREATE INDEX workflow_step_executions_default_tenant_id_instance_id_seq_idx ON public.workflow_step_executions_default USING btree (tenant_id, instance_id, seq);
 
 CREATE INDEX workflow_step_executions_default_tenant_id_resume_at_idx ON public.workflow_step_executions_default USING btree (tenant_id, resume_at) WHERE ((status = 'running'::text) AND (resume_at IS NOT NULL));
+
+ALTER INDEX public.workflow_event_pkey ATTACH PARTITION public.workflow_event_default_pkey;
+
+ALTER INDEX public.workflow_event_by_subject ATTACH PARTITION public.workflow_event_default_tenant_id_subject_id_created_at_id_idx;
 
 ALTER INDEX public.workflow_events_outbox_pkey ATTACH PARTITION public.workflow_events_outbox_default_pkey;
 
@@ -1042,11 +1555,25 @@ ALTER INDEX public.workflow_events_outbox_by_instance ATTACH PARTITION public.wo
 
 ALTER INDEX public.workflow_events_outbox_leased ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_lease_until_idx;
 
+ALTER INDEX public.workflow_side_effects_outbox_by_step ATTACH PARTITION public.workflow_side_effects_outbox_de_tenant_id_step_execution_id_idx;
+
+ALTER INDEX public.workflow_side_effects_outbox_by_instance ATTACH PARTITION public.workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx;
+
+ALTER INDEX public.workflow_side_effects_outbox_pkey ATTACH PARTITION public.workflow_side_effects_outbox_default_pkey;
+
+ALTER INDEX public.workflow_side_effects_outbox_due ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_due_at_id_idx;
+
+ALTER INDEX public.workflow_side_effects_outbox_dead ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_id_idx;
+
+ALTER INDEX public.workflow_side_effects_outbox_leased ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_lease_until_idx;
+
 ALTER INDEX public.workflow_step_executions_by_snapshot ATTACH PARTITION public.workflow_step_executions_defa_tenant_id_snapshot_version_id_idx;
 
 ALTER INDEX public.workflow_step_executions_waiting ATTACH PARTITION public.workflow_step_executions_defa_tenant_id_waiting_for_event_k_idx;
 
 ALTER INDEX public.workflow_step_executions_pkey ATTACH PARTITION public.workflow_step_executions_default_pkey;
+
+ALTER INDEX public.workflow_step_executions_open ATTACH PARTITION public.workflow_step_executions_default_tenant_id_instance_id_idx;
 
 ALTER INDEX public.workflow_step_executions_by_instance ATTACH PARTITION public.workflow_step_executions_default_tenant_id_instance_id_seq_idx;
 
@@ -1064,6 +1591,8 @@ CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.personal_values F
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.rule_executions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.workflow_event FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_change BEFORE UPDATE ON public.workflow_outbox_receipts FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE UPDATE ON public.workflow_step_receipts FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
@@ -1074,6 +1603,12 @@ CREATE TRIGGER reject_delete BEFORE DELETE ON public.workflow_step_executions FO
 
 CREATE TRIGGER reject_foreign_transaction BEFORE INSERT ON public.audit_log FOR EACH ROW WHEN ((new.xid <> pg_current_xact_id())) EXECUTE FUNCTION public.reject_foreign_transaction();
 
+CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id, instance_id, entity_version, definition_version, event_type, payload_json, event_idempotency_key, depth, trace_id ON public.workflow_events_outbox FOR EACH ROW WHEN ((((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.entity_version IS DISTINCT FROM old.entity_version)) OR (new.definition_version IS DISTINCT FROM old.definition_version)) OR (new.event_type IS DISTINCT FROM old.event_type)) OR (new.payload_json IS DISTINCT FROM old.payload_json)) OR (new.event_idempotency_key IS DISTINCT FROM old.event_idempotency_key)) OR (new.depth IS DISTINCT FROM old.depth)) OR (new.trace_id IS DISTINCT FROM old.trace_id))) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, kind, entity_type, entity_id, subject_id, partition_id, begin_node, begin_version, birth, begin_actor_id, begin_actor_roles, started_at, depth ON public.workflow_instances FOR EACH ROW WHEN (((((((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.id IS DISTINCT FROM old.id)) OR (new.kind IS DISTINCT FROM old.kind)) OR (new.entity_type IS DISTINCT FROM old.entity_type)) OR (new.entity_id IS DISTINCT FROM old.entity_id)) OR (new.subject_id IS DISTINCT FROM old.subject_id)) OR (new.partition_id IS DISTINCT FROM old.partition_id)) OR (new.begin_node IS DISTINCT FROM old.begin_node)) OR (new.begin_version IS DISTINCT FROM old.begin_version)) OR (new.birth IS DISTINCT FROM old.birth)) OR (new.begin_actor_id IS DISTINCT FROM old.begin_actor_id)) OR (new.begin_actor_roles IS DISTINCT FROM old.begin_actor_roles)) OR (new.started_at IS DISTINCT FROM old.started_at)) OR (new.depth IS DISTINCT FROM old.depth))) EXECUTE FUNCTION public.reject_identity_change();
+
+CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id, instance_id, step_execution_id, effect_type, endpoint, payload_json, event_idempotency_key, trace_id ON public.workflow_side_effects_outbox FOR EACH ROW WHEN (((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.step_execution_id IS DISTINCT FROM old.step_execution_id)) OR (new.effect_type IS DISTINCT FROM old.effect_type)) OR (new.endpoint IS DISTINCT FROM old.endpoint)) OR (new.payload_json IS DISTINCT FROM old.payload_json)) OR (new.event_idempotency_key IS DISTINCT FROM old.event_idempotency_key)) OR (new.trace_id IS DISTINCT FROM old.trace_id))) EXECUTE FUNCTION public.reject_identity_change();
+
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.reject_published_contract_mutation();
 
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.workflow_definitions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_definition_mutation();
@@ -1082,13 +1617,23 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STAT
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_seals FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.contracts FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.document_versions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.personal_values FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.rule_executions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_definitions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_event FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_event_default FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_executions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_executions_default FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
@@ -1100,9 +1645,13 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_event
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_instances FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('running>paused,completed,failed,cancelled;paused>running,failed,cancelled');
 
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_side_effects_outbox FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>processing;processing>completed,failed,pending;failed>pending,processing,dead_letter;dead_letter>pending');
+
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('pending>running,cancelled;running>completed,failed,skipped,cancelled');
 
 CREATE TRIGGER restrict_step_execution_updates BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.restrict_step_execution_updates();
+
+CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['pending'::text, 'running'::text]))) EXECUTE FUNCTION public.restrict_updates_of_ended_step();
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -1179,6 +1728,10 @@ ALTER TABLE public.audit_seals ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.contracts ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY dispatch ON public.workflow_events_outbox FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.workflow_side_effects_outbox FOR SELECT TO signet_dispatch USING (true);
+
 ALTER TABLE public.document_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.document_versions ENABLE ROW LEVEL SECURITY;
@@ -1235,6 +1788,10 @@ CREATE POLICY tenant_isolation ON public.transition_requests USING ((tenant_id =
 
 CREATE POLICY tenant_isolation ON public.workflow_definitions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.workflow_event USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_event_default USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.workflow_events_outbox USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.workflow_events_outbox_default USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
@@ -1242,6 +1799,10 @@ CREATE POLICY tenant_isolation ON public.workflow_events_outbox_default USING ((
 CREATE POLICY tenant_isolation ON public.workflow_instances USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.workflow_outbox_receipts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_side_effects_outbox USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.workflow_side_effects_outbox_default USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.workflow_step_executions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -1255,6 +1816,10 @@ ALTER TABLE public.transition_requests ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_definitions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.workflow_event ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_event_default ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.workflow_events_outbox ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_events_outbox_default ENABLE ROW LEVEL SECURITY;
@@ -1262,6 +1827,10 @@ ALTER TABLE public.workflow_events_outbox_default ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.workflow_instances ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_outbox_receipts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_side_effects_outbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_side_effects_outbox_default ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_step_executions ENABLE ROW LEVEL SECURITY;
 
@@ -1281,6 +1850,12 @@ GRANT USAGE ON SCHEMA public TO signet_janitor;
 
 GRANT USAGE ON SCHEMA public TO signet_dispatch;
 
+REVOKE ALL ON FUNCTION public.create_month_partitions(first date, months integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.create_month_partitions(first date, months integer) TO signet_janitor;
+
+REVOKE ALL ON PROCEDURE public.create_partition(IN parent regclass, IN partition_name text, IN from_time timestamp with time zone, IN to_time timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.current_tenant_id() FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_api;
@@ -1293,6 +1868,16 @@ GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_dispatch;
 
 REVOKE ALL ON PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.due_tenants(queue text, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) TO signet_worker;
+
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) FROM PUBLIC;
@@ -1301,11 +1886,17 @@ GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_n
 
 GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) TO signet_worker;
+
 REVOKE ALL ON FUNCTION public.reject_any_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_default_definition_mutation() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_foreign_transaction() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_personal_change() FROM PUBLIC;
 
@@ -1317,11 +1908,17 @@ REVOKE ALL ON FUNCTION public.restrict_status_regression() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.restrict_step_execution_updates() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.restrict_updates_of_ended_step() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) TO signet_api;
 
 GRANT ALL ON FUNCTION public.write_edits(document_rows json, version_rows json, audit_rows json, event_rows json, written_at timestamp with time zone) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_worker;
 
 GRANT SELECT ON TABLE public.audit_epochs TO signet_api;
 
@@ -1431,11 +2028,55 @@ GRANT SELECT ON TABLE public.workflow_definitions TO signet_worker;
 
 GRANT SELECT ON TABLE public.workflow_definitions TO signet_janitor;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_events_outbox TO signet_api;
+GRANT SELECT ON TABLE public.workflow_event TO signet_janitor;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_events_outbox TO signet_worker;
+GRANT SELECT,INSERT ON TABLE public.workflow_event TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_event TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_events_outbox TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_events_outbox TO signet_worker;
 
 GRANT SELECT ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT SELECT(tenant_id) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
+GRANT UPDATE(status) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(status) ON TABLE public.workflow_events_outbox TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT SELECT(status) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
+GRANT UPDATE(attempts) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(attempts) ON TABLE public.workflow_events_outbox TO signet_api;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_events_outbox TO signet_api;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT SELECT(due_at) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
+GRANT UPDATE(claim_id) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(claim_id) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT UPDATE(lease_until) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(lease_until) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT SELECT(lease_until) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
+GRANT UPDATE(completed_at) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_worker;
+
+GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_instances TO signet_api;
 
@@ -1448,6 +2089,52 @@ GRANT SELECT,INSERT ON TABLE public.workflow_outbox_receipts TO signet_api;
 GRANT SELECT,INSERT ON TABLE public.workflow_outbox_receipts TO signet_worker;
 
 GRANT SELECT ON TABLE public.workflow_outbox_receipts TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(tenant_id) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(status) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(attempts) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_api;
+
+GRANT UPDATE(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(due_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(claim_id) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(claim_id) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT UPDATE(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT SELECT(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT UPDATE(completed_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
+
+GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
+
+GRANT UPDATE(response_json) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_step_executions TO signet_api;
 

@@ -8,6 +8,11 @@ from typing import Any
 
 from signet.api.application import make_application
 from signet.authoring.extensions import load_extensions
+from signet.engine.compiled import CompiledCache
+from signet.engine.documents.contracts import ContractCache
+from signet.engine.documents.opened import DocumentCaches
+from signet.engine.documents.rules import RuleBook
+from signet.engine.waves.worker import Worker
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
 
@@ -24,6 +29,10 @@ def make_database(settings: Settings) -> Database:
             lifetime_seconds=settings.database_pool_lifetime_seconds,
         ),
     )
+
+
+def make_worker(database: Database) -> Worker:
+    return Worker(database, DocumentCaches(ContractCache(), RuleBook()), CompiledCache())
 
 
 @cache

@@ -3,6 +3,7 @@
 `tests/store/test_row_invariants.py` holds event, receipt and document to one transaction.
 """
 
+from collections.abc import Mapping
 from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
@@ -105,3 +106,27 @@ def test_wf_11_nobody_at_work_takes_a_receipt_back(
 ) -> None:
     write_event(standing, uuid4(), {"cause_id": "one"})
     assert attack(standing, role, attempt) == NO_PRIVILEGE
+
+
+def test_wf_11_the_same_event_twice_in_one_batch_is_one_row(standing: Standing) -> None:
+    instance_id, payload = uuid4(), {"cause_id": "one"}
+    rows: list[Mapping[str, Any]] = []
+    for event_id in (make_id(), make_id()):
+        rows.append(
+            {
+                "id": event_id,
+                "created_at": created_at_of(event_id),
+                "instance_id": instance_id,
+                "entity_version": 1,
+                "definition_version": None,
+                "event_type": "mutation",
+                "payload": payload,
+                "trace_id": None,
+                "idempotency_key": f"\\x{event_key(instance_id, 'mutation', payload, 1).hex()}",
+            }
+        )
+    company = standing.company
+    with company.database.transaction(company.tenant_id) as connection:
+        now, batch = read_now(connection), WriteBatch(events=rows)
+        write_batch(connection, company.tenant_id, batch, now=now)
+    assert len(standing.rows(EVENTS, instance_id)) == 1

@@ -11,8 +11,9 @@ def step_key(instance_id: UUID, node_id: str, token_id: str, entity_version: int
     return _digest(str(instance_id), node_id, token_id, str(entity_version))
 
 
-def join_key(instance_id: UUID, join_node_id: str, entity_version: int, epoch: int) -> bytes:
-    return _digest(str(instance_id), join_node_id, str(entity_version), f"epoch:{epoch}")
+def join_key(instance_id: UUID, join_node_id: str, epoch: int) -> bytes:
+    """The epoch is the split's step, which knows the document's version when the branches began."""
+    return _digest(str(instance_id), join_node_id, f"epoch:{epoch}")
 
 
 def event_key(instance_id: UUID, event_type: str, payload: Any, entity_version: int) -> bytes:

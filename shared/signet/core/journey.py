@@ -10,7 +10,7 @@ from typing import Any
 from signet.core.decisions import Decision, Situation, decide
 from signet.core.errors import Defect
 from signet.core.projection import CONTROL, Actor, Projection, Step, apply_begun, apply_ended
-from signet.core.routing import Token, TokenState, name_item
+from signet.core.routing import Token, TokenState, is_item, name_item
 from signet.core.workflow import Workflow, WorkflowNode
 
 # Every circle has a state in it that waits: only a broken graph goes on like this.
@@ -56,40 +56,46 @@ class Journey:
     open: dict[str, Step] = field(default_factory=dict)
     # Begun, ended or cancelled since they were last written; each once.
     recorded: list[Step] = field(default_factory=list)
+    # Where a node of this round cannot act, and why; what was begun beside it still acts.
+    held: dict[str, Hold] = field(default_factory=dict)
 
     @property
     def is_running(self) -> bool:
         return self.projection.status == "running"
 
     def begin(self, token: Token) -> Step:
-        step = Step(self._next_seq(), None, token.node, token.id, "running", token.version, token.version)
-        self.recorded.append(step)
+        step = self._record(token)
         self.open[token.id] = step
         apply_begun(self.workflow, self.projection, step)
         return step
 
     def end(self, token: Token, decision: Decision) -> Step:
         """Of what is over at once."""
-        seq = self._next_seq()
-        step = Step(seq, None, token.node, token.id, "running", token.version, token.version)
-        self.recorded.append(step)
-        self._complete(step, seq, decision, self.projection.entity_version)
+        step = self._record(token)
+        self._complete(step, step.seq, decision, self.projection.entity_version)
         return step
 
     def end_open(
         self, step: Step, decision: Decision, version_after: int, *, has_waited: bool = False
     ) -> None:
         del self.open[step.token]
-        self._touch(step)
+        self.touch(step)
         self._complete(step, self._end_seq_of(step, has_waited), decision, version_after)
 
     def end_item(self, item: Step, status: str, version_after: int, output: Decision) -> None:
         """Of one item of a list: it stands in the history, and moves nothing."""
-        self._touch(item)
+        self.touch(item)
         item.status, item.version_after = status, version_after
         item.end_seq = self._end_seq_of(item, has_waited=False)
         item.outcome, item.evidence, item.error = output.outcome, output.evidence, output.reason
         self._apply(item, item.end_seq)
+
+    def _record(self, token: Token) -> Step:
+        step = Step(self._next_seq(), None, token.node, token.id, "running", token.version, token.version)
+        if token.node in self.workflow.joins:
+            step.epoch = token.epoch
+        self.recorded.append(step)
+        return step
 
     def _begin_items(self, step: Step, count: int) -> list[Step]:
         items = []
@@ -138,7 +144,18 @@ class Journey:
     def pause(self, hold: Hold) -> None:
         self.control("paused", {**hold.evidence, "reason": hold.reason})
 
-    def may_go_on(self, token: Token) -> bool:
+    def end_round(self) -> None:
+        """The instance pauses where a node could not act, unless what ran beside it has withdrawn that."""
+        tokens = self.projection.position.tokens
+        still = [hold for token_id, hold in self.held.items() if token_id in tokens]
+        self.held.clear()
+        if still and self.is_running:
+            self.pause(still[0])
+
+    def list_ready(self) -> list[Token]:
+        return [token for token in self.projection.position.ready() if token.id not in self.held]
+
+    def _may_go_on(self, token: Token) -> bool:
         """Another token of the same round may have withdrawn it, or stopped the instance."""
         return self.is_running and self.projection.position.tokens.get(token.id) is token
 
@@ -146,11 +163,11 @@ class Journey:
         """Every ready token goes on until it acts, waits or ends, one step each in turn."""
         intents: list[Intent] = []
         limit = self.projection.version + MAX_CHAIN_STEPS
-        while self.is_running and (ready := self.projection.position.ready()):
+        while self.is_running and (ready := self.list_ready()):
             if self.projection.version > limit:
                 raise Defect("CHAIN_ENDLESS", f"more than {MAX_CHAIN_STEPS} steps without a wait")
             for token in ready:
-                if self.may_go_on(token):
+                if self._may_go_on(token):
                     self._execute(token, look, prepare, intents)
         return intents
 
@@ -159,7 +176,7 @@ class Journey:
         if not node.type.is_decided:
             prepared = prepare(node, token)
             if isinstance(prepared, Hold):
-                self.pause(prepared)
+                self.held[token.id] = prepared
             else:
                 step = self.begin(token)
                 items = self._begin_items(step, prepared.item_count)
@@ -180,7 +197,9 @@ class Journey:
         return False
 
     def token_of(self, step: Step) -> Token:
-        return self.projection.position.tokens[step.token]
+        """An item of a list runs for its list's token."""
+        name = step.token.partition(f"/{step.node}#")[0] if is_item(step.token) else step.token
+        return self.projection.position.tokens[name]
 
     def find_waiting_states(self) -> list[Token]:
         return [
@@ -194,13 +213,21 @@ class Journey:
     def _apply(self, step: Step, seq: int) -> None:
         moves = apply_ended(self.workflow, self.projection, step, seq)
         for token in moves.cancelled:
-            # The waiting steps of withdrawn tokens end with what withdrew them.
-            waiting = self.open.pop(token.id, None)
-            if waiting is not None:
-                waiting.status, waiting.end_seq = "cancelled", seq
-                self._touch(waiting)
+            if token.id != step.token:
+                self._cancel(token, seq)
 
-    def _touch(self, step: Step) -> None:
+    def _cancel(self, token: Token, seq: int) -> None:
+        """The waiting step of a withdrawn token ends with what withdrew it; one not yet begun never will."""
+        waiting = self.open.pop(token.id, None)
+        if waiting is not None:
+            waiting.status, waiting.end_seq = "cancelled", seq
+            self.touch(waiting)
+        elif token.state is TokenState.READY:
+            step = self._record(token)
+            step.status, step.end_seq = "cancelled", step.seq
+            self.projection.version = step.seq
+
+    def touch(self, step: Step) -> None:
         if not any(one is step for one in self.recorded):
             self.recorded.append(step)
 

@@ -48,6 +48,8 @@ class Step:
     actor: Actor | None = None
     outcome: str | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    # Of a join: the seq of the split whose branches it joins; it fires once for each (WF-16).
+    epoch: int | None = None
     # The row's, once it is written.
     id: Any = None
 
@@ -180,6 +182,10 @@ def _apply_control(projection: Projection, step: Step, seq: int) -> Moves:
             return Moves()
         case "edited":
             return Moves()  # the document has a newer version, and nobody had to move for it
+        case "asked_again":
+            projection.request = step.request
+            projection.actor = step.actor or projection.actor
+            return Moves()  # it is on its way there already
         case "sent_to":
             projection.request = step.request
             projection.actor = step.actor or projection.actor

@@ -1,10 +1,12 @@
 """How an instance takes what people did to its document since it last moved: an edit, a request."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from signet.core.decisions import Request, Situation, decide
 from signet.core.journey import Hold, Journey, Look
 from signet.core.routing import Token, TokenState
+from signet.core.slot_patch import slot_in
 
 DRIFT = "WORKFLOW_VERSION_DRIFT"
 
@@ -18,12 +20,18 @@ class Observed:
     request: Request | None = None
 
 
-def react(journey: Journey, observed: Observed, look: Look) -> None:
-    """First what was changed, then what is asked for: a request is about the version that it names."""
+# Why a gate cannot be passed now; None when it can.
+TryGate = Callable[[str], str | None]
+
+
+def react(journey: Journey, observed: Observed, look: Look, try_gate: TryGate) -> str | None:
+    """First what was changed, then what is asked for. The answer is why the request cannot be served."""
     if journey.is_running and observed.version != journey.projection.entity_version:
         _take_edit(journey, observed)
-    if journey.is_running and observed.request is not None:
-        _take_request(journey, observed, observed.request, look)
+    request = observed.request
+    if not journey.is_running or request is None or request.id == journey.projection.request:
+        return None  # nothing is asked for, or it is on its way
+    return _take_request(journey, observed.status, request, look, try_gate)
 
 
 def _take_edit(journey: Journey, observed: Observed) -> None:
@@ -43,24 +51,45 @@ def _take_edit(journey: Journey, observed: Observed) -> None:
         journey.control("sent_to", {"node": home, "because": "edited"})
 
 
-def _take_request(journey: Journey, observed: Observed, request: Request, look: Look) -> None:
-    if request.id == journey.projection.request:
-        return  # it is on its way
+def _take_request(
+    journey: Journey, status: str, request: Request, look: Look, try_gate: TryGate
+) -> str | None:
+    gate = _find_interrupt(journey, status, request)
+    if gate is not None and (reason := try_gate(gate)) is not None:
+        return reason  # it would only take away what is under way
     for token in journey.find_waiting_states():
         if _leave_state(journey, token, request, look(token)):
-            return
+            return None
     if any(_takes(journey, token, request) for token in journey.projection.position.ready()):
-        return  # the state is about to be entered, and will decide it
-    target = _find_interrupt(journey, observed.status, request)
-    if target is not None:
-        data = {"node": target, "transition": request.transition}
+        return None  # the state is about to be entered, and will decide it
+    if gate is not None:
+        data = {"node": gate, "transition": request.transition}
         journey.control("sent_to", data, request=request.id, actor=request.actor)
-        return
-    # Another exit than the one that it was on the way to: back to where it began.
+        return None
     live = _live_nodes(journey)
-    home = (journey.workflow.home_of(live[0]) if live else None) or state_of(observed.status)
-    if journey.workflow.leads_out(home, request.transition):
-        journey.control("sent_to", {"node": home, "because": "another request"})
+    if live and all(_serves(journey, node_id, request) for node_id in live):
+        data = {"transition": request.transition}
+        journey.control("asked_again", data, request=request.id, actor=request.actor)
+        return None
+    # Another exit than the one that it was on the way to: back to where it began.
+    home = (journey.workflow.home_of(live[0]) if live else None) or state_of(status)
+    if not journey.workflow.leads_out(home, request.transition):
+        return f"nothing here leads to '{request.transition}'"
+    journey.control("sent_to", {"node": home, "because": "another request"})
+    return None
+
+
+def _serves(journey: Journey, node_id: str, request: Request) -> bool:
+    """Whether the node is on the way that the request asks for."""
+    workflow = journey.workflow
+    node = workflow.nodes[node_id]
+    if node.type.name == "lifecycle_gate":
+        return bool(node.config["transition"] == request.transition)
+    home, slot = workflow.home_of(node_id), workflow.content["slot_map"].get(node_id)
+    if home is None or slot is None:
+        return False
+    ways = workflow.nodes[home].ways.get("requested", ())
+    return any(way.transition == request.transition and way.target == slot_in(slot) for way in ways)
 
 
 def state_of(status: str) -> str:

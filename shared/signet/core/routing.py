@@ -156,7 +156,6 @@ def _part(
             way.target,
             TokenState.JOINED if is_empty else TokenState.READY,
             version,
-            rejected=token.rejected,
             parent=token.id,
             split=token.node,
         )
@@ -250,12 +249,14 @@ def _fire_join(
         if token.state is TokenState.JOINED:
             del position.tokens[token.id]
     _cancel_below(position, parent_id, moves)
+    parent = position.tokens[parent_id]
     token = replace(
-        position.tokens[parent_id],
+        parent,
         node=arrived.node,
         state=TokenState.READY,
         version=version,
-        rejected=arrived.rejected,
+        # What was rejected before the split stays so: nobody inside was asked about that.
+        rejected=parent.rejected or arrived.rejected,
     )
     position.tokens[parent_id] = token
     moves.fired_join = token

@@ -93,6 +93,10 @@ class WriteBatch:
     audit: list[AuditRow] = field(default_factory=list)
 
     @property
+    def is_empty(self) -> bool:
+        return not (self.audit or self.events or self.rule_executions)
+
+    @property
     def is_edits_only(self) -> bool:
         """What most mutations write: a new version of documents that are there."""
         return bool(self.updated_documents) and not (

@@ -6,7 +6,7 @@ from typing import Any
 
 from signet.core.decisions import WAITS, Decision, conclude, decide
 from signet.core.journey import Hold, Intent, Plan
-from signet.core.routing import Token
+from signet.core.routing import ROOT, Token, TokenState
 from signet.core.simulation.world import Asked, SimulatedWait, World
 from signet.core.strict import read_duration_seconds
 from signet.core.workflow import WorkflowNode
@@ -25,6 +25,11 @@ def prepare(world: World, node: WorkflowNode, token: Token) -> Plan | Hold:
         items = _list_items(node, world.env())
         return Plan(items, 0 if items is None else len(items))
     return Plan()
+
+
+def try_gate(world: World, gate: str) -> str | None:
+    found = prepare(world, world.workflow.nodes[gate], Token(ROOT, gate, TokenState.READY, world.version))
+    return found.reason if isinstance(found, Hold) else None
 
 
 def act(world: World, intent: Intent) -> Acted:

@@ -6,6 +6,7 @@ Not a second engine: every decision, token move and projection is core's own, ap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from signet.core.decisions import Decision, Request
@@ -14,7 +15,7 @@ from signet.core.journey import Journey
 from signet.core.projection import Actor, Projection, Step, start_projection
 from signet.core.reactions import Observed, react
 from signet.core.routing import Token
-from signet.core.simulation.nodes import act, prepare, resolve_wait
+from signet.core.simulation.nodes import act, prepare, resolve_wait, try_gate
 from signet.core.simulation.world import Asked, Script, SimulatedStep, Waiting, World
 from signet.core.workflow import Workflow, WorkflowNode
 
@@ -69,6 +70,7 @@ def _go_round(world: World) -> None:
         else:
             world.waits[intent.step.token] = wait
             world.shown[intent.step.seq] = wait.shown
+    journey.end_round()
 
 
 def _pass_wait(world: World) -> bool:
@@ -110,13 +112,10 @@ def _request_next(world: World, requests: list[str]) -> bool:
     if not requests:
         return False
     transition = requests.pop(0)
-    before = len(world.journey.recorded)
     request = Request(f"request {world.projection.version}", transition, world.projection.actor)
     world.request = request
     observed = Observed(world.projection.entity_version, world.status, request)
-    seq = world.projection.version
-    react(world.journey, observed, lambda _token: world.situation())
-    if len(world.journey.recorded) == before and world.projection.version == seq:
+    if react(world.journey, observed, lambda _token: world.situation(), partial(try_gate, world)):
         world.request = None
         world.refused.append(transition)
     return True

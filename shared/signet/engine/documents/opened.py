@@ -4,14 +4,16 @@ Decided and kept in memory, written once at the end: a wave that passes a docume
 its row once and every version of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
 from signet.core.errors import FieldError, Rejected
 from signet.core.loaded_contract import LoadedContract
 from signet.core.personal import resolve_personal
+from signet.core.rules import CompiledRule
 from signet.engine.documents.actions import Decided
 from signet.engine.documents.changing import refuse_created
 from signet.engine.documents.contracts import ContractCache
@@ -81,6 +83,9 @@ class OpenDocuments:
         permissions = self.setting.permissions_of(author.principal.roles)
         return Facts(author, self.setting, contract, row, data, permissions, self._org)
 
+    def rules_of(self, contract: LoadedContract) -> Sequence[CompiledRule]:
+        return self._caches.rules.read(self._connection, self._tenant_id, contract, self.setting)
+
     def decide(self, author: Author, operation: Operation) -> Decided:
         rejected = check_operation(operation)
         if rejected is not None:
@@ -124,7 +129,7 @@ class OpenDocuments:
 
     def _judge(self, facts: Facts, change: Change) -> Rejected | None:
         """By the tenant's rules, which may change it, and by its size in the end."""
-        rules = self._caches.rules.read(self._connection, self._tenant_id, change.contract, self.setting)
+        rules = self.rules_of(change.contract)
         return (
             apply_before_rules(rules, facts, change)
             or apply_after_rules(rules, facts, change)
@@ -154,6 +159,10 @@ class OpenDocuments:
             return change
         lost = self.take_keys([change], undo=True)
         return lost.get(change.document_id) or self.keep(change)
+
+    @property
+    def org(self) -> Mapping[str, Any]:
+        return self._org
 
     def write(self, exchange: Exchange | None = None) -> None:
         write_batch(self._connection, self._tenant_id, self.batch, now=self.setting.now, exchange=exchange)

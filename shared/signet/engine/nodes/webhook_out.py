@@ -1,0 +1,38 @@
+"""A call to one of the tenant's endpoints: enqueued here, delivered elsewhere, and waited for."""
+
+from typing import Any
+
+from signet.core.decisions import Decision, conclude
+from signet.core.journey import Hold, Intent, Plan
+from signet.core.projection import Step
+from signet.core.routing import Token
+from signet.core.workflow import WorkflowNode
+from signet.engine.nodes.handler import Acted, Effect, Place
+
+
+class WebhookOut:
+    def prepare(self, place: Place, node: WorkflowNode, token: Token) -> Plan | Hold:
+        return Plan()
+
+    def act(self, place: Place, intent: Intent) -> Acted:
+        node = intent.node
+        payload, _ = node.templates["/payload"](place.look(place.journey.token_of(intent.step)).env)
+        return Acted(None, Effect("webhook", {"payload": payload}, node.config["endpoint"]))
+
+    def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | None:
+        """Delivered, with what the receiver answered; or given up, which takes the way for errors."""
+        effect = place.effect_of(step)
+        if effect is None:
+            return None
+        if effect.status == "dead_letter":
+            reason = f"EFFECT_DEAD: {effect.error or 'the call was given up'}"
+            return Acted(Decision("error", node.ways.get("error", ())[:1], {"error": reason}, reason=reason))
+        saved: dict[str, Any] = {}
+        if node.config["save_as"]:
+            saved = {node.config["save_as"]: effect.response_json}
+        journey = place.journey
+        env = {
+            **place.look(journey.token_of(step)).env,
+            "context": {**journey.projection.context, **saved},
+        }
+        return Acted(conclude(journey.workflow, node, "delivered", env, {}, saved))

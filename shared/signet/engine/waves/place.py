@@ -1,0 +1,220 @@
+"""One instance in a wave, and what its nodes may look at: the document, who the step acts for, the rules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from signet.core.decisions import Request, Situation
+from signet.core.errors import Rejected
+from signet.core.expression import Environment
+from signet.core.journey import Hold, Journey, Plan
+from signet.core.personal import mask_variables
+from signet.core.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT, Principal
+from signet.core.projection import Actor, Projection, Step
+from signet.core.reactions import Observed
+from signet.core.routing import ROOT, Position, Token, TokenState
+from signet.core.rules import CompiledRule, RejectAction
+from signet.core.workflow import Workflow, WorkflowNode
+from signet.engine.documents.facts import format_moment
+from signet.engine.documents.opened import OpenDocuments
+from signet.engine.documents.operations import Author
+from signet.engine.nodes.handlers import HANDLERS
+from signet.store.documents import DocumentRow
+from signet.store.queue import ClaimedEvent
+from signet.store.waves import EffectOutcome, InstanceRow, OpenStepRow
+
+SYSTEM, SERVICE = Actor(SYSTEM_SUBJECT), Actor(SERVICE_SUBJECT, (SERVICE_ROLE,))
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What an open step's row says beside the step itself."""
+
+    resume_at: datetime | None = None
+    waiting_for_event_key: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class InstancePlace:
+    """An instance while a wave moves it."""
+
+    tenant_id: UUID
+    row: InstanceRow
+    open_steps: Sequence[OpenStepRow]
+    journey: Journey
+    documents: OpenDocuments
+    effects: Mapping[UUID, EffectOutcome]
+    triggers: list[ClaimedEvent]
+    waits: dict[str, Waiting] = field(default_factory=dict)
+    # The step that happened last: its number, the row's id.
+    last_step: tuple[tuple[int, int], UUID | None] = ((0, 0), None)
+    _seen: tuple[DocumentRow | None, Actor] | None = None
+    _env: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.waits = {
+            step.token_id: Waiting(step.resume_at, step.waiting_for_event_key) for step in self.open_steps
+        }
+
+    def begin_anew(self) -> None:
+        """As it was read: what failed halfway through has not happened."""
+        self.journey = read_journey(self.journey.workflow, self.row, self.open_steps)
+        self.__post_init__()
+
+    @property
+    def document(self) -> DocumentRow | None:
+        return self.documents.row(self.row.entity_id) if self.row.entity_id is not None else None
+
+    @property
+    def now(self) -> datetime:
+        return self.documents.setting.now
+
+    @property
+    def trace_id(self) -> str | None:
+        """Of what woke it last; else of what began it."""
+        return next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
+
+    def effect_of(self, step: Step) -> EffectOutcome | None:
+        return self.effects.get(step.id)
+
+    def observe(self) -> Observed | None:
+        document = self.document
+        if document is None:
+            return None
+        return Observed(document.version, document.status, self._find_request(document))
+
+    def look(self, token: Token) -> Situation:
+        node, document = self.journey.workflow.nodes[token.node], self.document
+        identity = self.identity_of(node)
+        return Situation(
+            self._make_env(document, identity),
+            self._find_request(document) if document is not None else None,
+            "amended" if self.row.birth == "amended" else "created",
+            self.documents.setting.permissions_of(identity.roles),
+            partial(self._ask_rules, document),
+        )
+
+    def identity_of(self, node: WorkflowNode) -> Actor:
+        """Whom a step of this node runs as. Nobody has asked for what is automatic."""
+        match self.run_as(node):
+            case "system":
+                return SYSTEM
+            case "service_account":
+                return SERVICE
+            case _:
+                return self.journey.projection.actor
+
+    def run_as(self, node: WorkflowNode) -> str:
+        if node.type.name == "lifecycle_gate" and node.config["kind"] == "automatic":
+            return "system"
+        return str(node.config.get("run_as", "actor"))
+
+    def author_of(self, node: WorkflowNode, step: Step | None = None) -> Author:
+        identity = self.identity_of(node)
+        principal = Principal(self.tenant_id, identity.id, tuple(identity.roles))
+        return Author(principal, "workflow", self.trace_id, self.row.id, step.id if step else None)
+
+    def system_author(self) -> Author:
+        return Author(Principal(self.tenant_id, SYSTEM_SUBJECT, ()), "workflow", self.trace_id, self.row.id)
+
+    def prepare(self, node: WorkflowNode, token: Token) -> Plan | Hold:
+        handler = HANDLERS.get(node.type.name)
+        if handler is None:
+            return Hold(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
+        return handler.prepare(self, node, token)
+
+    def try_gate(self, gate: str) -> str | None:
+        node = self.journey.workflow.nodes[gate]
+        token = Token(ROOT, gate, TokenState.READY, self.journey.projection.entity_version)
+        found = self.prepare(node, token)
+        return found.reason if isinstance(found, Hold) else None
+
+    def _find_request(self, document: DocumentRow) -> Request | None:
+        if document.request_id is None or document.requested is None:
+            return None
+        actor = Actor(document.requester_id or "", tuple(document.requester_roles or ()))
+        return Request(str(document.request_id), document.requested, actor)
+
+    def _make_env(self, document: DocumentRow | None, identity: Actor) -> Environment:
+        seen = (document, identity)
+        if self._seen is None or self._seen[0] is not document or self._seen[1] != identity:
+            self._seen, self._env = seen, self._build_env(document, identity)
+        return self._env
+
+    def _build_env(self, document: DocumentRow | None, identity: Actor) -> dict[str, Any]:
+        context = self.journey.projection.context
+        if document is None:
+            return {
+                "entity": None,
+                "refs": {},
+                "actor": {"user_id": identity.id, "roles": list(identity.roles)},
+                "org": self.documents.org,
+                "now": format_moment(self.now),
+                "context": context,
+            }
+        principal = Principal(self.tenant_id, identity.id, tuple(identity.roles))
+        facts = self.documents.facts_of(
+            Author(principal, "workflow", instance_id=self.row.id),
+            self.documents.contract_of(document),
+            document,
+        )
+        return {**facts.env(facts.data, status=document.status, version=document.version), "context": context}
+
+    def _ask_rules(
+        self, document: DocumentRow | None, names: Sequence[str]
+    ) -> tuple[bool, Mapping[str, Any]]:
+        """A rule that would reject rejects here too; its other actions are for mutations only."""
+        if document is None:
+            raise Rejected("RULE_UNKNOWN", "rules are about documents, and there is none")
+        contract = self.documents.contract_of(document)
+        known = {rule.rule.name: rule for rule in self.documents.rules_of(contract)}
+        evidence: dict[str, Any] = {}
+        has_passed = True
+        for name in names:
+            if name not in known:
+                raise Rejected("RULE_UNKNOWN", f"the tenant has no rule '{name}'")
+            rejects, said = _ask(known[name], self._make_env(document, self.journey.projection.actor))
+            said["variables"] = mask_variables(said["variables"], contract.personal_fields)
+            evidence[name] = {**said, "rejects": rejects}
+            has_passed = has_passed and not rejects
+        return has_passed, evidence
+
+
+def _ask(rule: CompiledRule, env: Environment) -> tuple[bool, dict[str, Any]]:
+    evaluation = rule.condition.evaluate(env)
+    rejecting = any(isinstance(action, RejectAction) for action in rule.rule.actions)
+    return rejecting and evaluation.value is True, dict(evaluation.evidence)
+
+
+def read_journey(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenStepRow]) -> Journey:
+    position = Position({token.id: token for token in map(_read_token, row.active_tokens)})
+    projection = Projection(
+        status=row.status,
+        version=row.version,
+        entity_version=row.entity_version,
+        position=position,
+        context=dict(row.context_json),
+        actor=Actor(row.actor_id, tuple(row.actor_roles)),
+        request=row.request_id,
+        reason=row.reason,
+    )
+    journey = Journey(workflow, projection)
+    for step in steps:
+        journey.open[step.token_id] = Step(
+            step.seq,
+            None,
+            step.node_id,
+            step.token_id,
+            "running",
+            step.entity_version,
+            step.version_after,
+            id=step.id,
+        )
+    return journey
+
+
+def _read_token(found: Mapping[str, Any]) -> Token:
+    return Token(**{**found, "state": TokenState(found["state"])})

@@ -1,0 +1,193 @@
+"""From what a wave did to an instance to the rows that say so."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from signet.core.idempotency import effect_key, event_key, join_key, step_key
+from signet.core.personal import mask_variables
+from signet.core.principal import SYSTEM_SUBJECT
+from signet.core.projection import Projection, Step
+from signet.core.routing import TokenState
+from signet.core.workflow import Workflow
+from signet.engine.nodes.handler import Effect
+from signet.engine.waves.place import InstancePlace, Waiting
+from signet.ids import created_at_of, make_id
+
+NOTHING = Waiting()
+
+
+def make_step_row(place: InstancePlace, step: Step) -> dict[str, Any]:
+    """Gives the step its id: from here on it is a row."""
+    step.id = make_id()
+    node = place.journey.workflow.nodes.get(step.node)
+    identity = place.identity_of(node).id if node is not None else _name_author(step)
+    row = _describe(place, step)
+    row |= {
+        "instance_id": place.row.id,
+        "seq": step.seq,
+        "node_id": step.node,
+        "node_type": node.type.name if node is not None else "control",
+        "token_id": step.token,
+        "entity_version": step.version,
+        "run_as": place.run_as(node) if node is not None else "system",
+        "idempotency_key": f"\\x{_key_of(place.row.id, step).hex()}",
+        "input": None,
+        "actor_id": identity,
+        "trace_id": place.trace_id,
+    }
+    return row
+
+
+def make_change_row(place: InstancePlace, step: Step) -> dict[str, Any]:
+    """Of a step whose row is there already."""
+    return _describe(place, step)
+
+
+def _describe(place: InstancePlace, step: Step) -> dict[str, Any]:
+    happened = max(step.seq, step.end_seq or 0), step.seq
+    if happened > place.last_step[0]:
+        place.last_step = happened, step.id
+    waiting = place.waits.get(step.token, NOTHING) if step.end_seq is None else NOTHING
+    return {
+        "id": step.id,
+        "created_at": created_at_of(step.id),
+        "end_seq": step.end_seq,
+        "version_after": step.version_after,
+        "status": step.status,
+        "output": None if step.end_seq is None else _mask(place, step.to_output()),
+        "error": step.error,
+        "resume_at": waiting.resume_at,
+        "waiting_for_event_key": waiting.waiting_for_event_key,
+    }
+
+
+def _name_author(step: Step) -> str:
+    return step.actor.id if step.actor is not None else SYSTEM_SUBJECT
+
+
+def _key_of(instance_id: UUID, step: Step) -> bytes:
+    if step.epoch is not None and step.status != "cancelled":
+        return join_key(instance_id, step.node, step.epoch)
+    # A control has no token: its number tells it from the one before.
+    return step_key(instance_id, step.node, step.token or f"seq:{step.seq}", step.version)
+
+
+def _mask(place: InstancePlace, output: dict[str, Any]) -> dict[str, Any]:
+    document = place.document
+    if document is None or "evidence" not in output:
+        return output
+    personal = place.documents.contract_of(document).personal_fields
+    return {**output, "evidence": _mask_within(output["evidence"], personal)} if personal else output
+
+
+def _mask_within(evidence: Any, personal: Sequence[str]) -> Any:
+    """What conditions read stands under `variables`, however deep."""
+    if isinstance(evidence, Mapping):
+        return {
+            name: mask_variables(value, personal)
+            if name == "variables" and isinstance(value, Mapping)
+            else _mask_within(value, personal)
+            for name, value in evidence.items()
+        }
+    if isinstance(evidence, (list, tuple)):
+        return [_mask_within(one, personal) for one in evidence]
+    return evidence
+
+
+def make_instance_row(place: InstancePlace) -> dict[str, Any]:
+    projection = place.journey.projection
+    deadlines = [
+        waiting.resume_at
+        for token_id, waiting in place.waits.items()
+        if waiting.resume_at is not None and token_id in place.journey.open
+    ]
+    return {
+        **describe_projection(projection, place.journey.workflow),
+        "id": place.row.id,
+        "timeout_at": min(deadlines, default=None) if projection.status in ("running", "paused") else None,
+        "last_step_id": place.last_step[1],
+    }
+
+
+def describe_projection(projection: Projection, workflow: Workflow) -> dict[str, Any]:
+    """The columns that follow from the projection alone, live or rebuilt."""
+    nodes = projection.position.current_nodes()
+    window = workflow.strictest_window(nodes) if projection.status in ("running", "paused") else None
+    return {
+        "status": projection.status,
+        "reason": projection.reason,
+        "version": projection.version,
+        "entity_version": projection.entity_version,
+        "active_tokens": [token.to_json() for token in projection.tokens()],
+        "current_nodes": nodes,
+        "edit_window": window[0] if window else None,
+        "edit_window_node": window[1] if window else None,
+        "context": projection.context,
+        "actor_id": projection.actor.id,
+        "actor_roles": list(projection.actor.roles),
+        "request_id": projection.request,
+    }
+
+
+def make_history_rows(place: InstancePlace) -> list[dict[str, Any]]:
+    """A line when its life began, and when it took a turn."""
+    projection, entries = place.journey.projection, []
+    if place.row.version == 0:
+        entries.append("started")
+    if projection.status != place.row.status:
+        entries.append("resumed" if projection.status == "running" else projection.status)
+    return [_make_history_row(place, entry, projection.reason) for entry in entries]
+
+
+def _make_history_row(place: InstancePlace, entry: str, reason: str | None) -> dict[str, Any]:
+    identifier = make_id()
+    return {
+        "id": identifier,
+        "created_at": created_at_of(identifier),
+        "instance_id": place.row.id,
+        "entry": entry,
+        "actor_id": place.journey.projection.actor.id or SYSTEM_SUBJECT,
+        "step_id": place.last_step[1],
+        "data": {"reason": reason} if reason and entry != "started" else {},
+        "trace_id": place.trace_id,
+    }
+
+
+def make_effect_row(place: InstancePlace, step: Step, effect: Effect) -> dict[str, Any]:
+    identifier = make_id()
+    return {
+        "id": identifier,
+        "created_at": created_at_of(identifier),
+        "instance_id": place.row.id,
+        "step_id": step.id,
+        "effect_type": effect.effect_type,
+        "endpoint": effect.endpoint,
+        "payload": effect.payload,
+        "idempotency_key": f"\\x{effect_key(step.id, effect.effect_type, effect.payload).hex()}",
+        "trace_id": place.trace_id,
+    }
+
+
+def make_continuation(place: InstancePlace, due_at: datetime | None = None) -> dict[str, Any]:
+    """A trigger for what this wave leaves to the next."""
+    identifier, version = make_id(), place.journey.projection.entity_version
+    payload = {"cause_id": str(identifier)}
+    return {
+        "id": identifier,
+        "created_at": created_at_of(identifier),
+        "instance_id": place.row.id,
+        "entity_version": version,
+        "definition_version": None,
+        "event_type": "continue",
+        "payload": payload,
+        "trace_id": place.trace_id,
+        "idempotency_key": f"\\x{event_key(place.row.id, 'continue', payload, version).hex()}",
+        "due_at": due_at,
+    }
+
+
+def has_ready_tokens(place: InstancePlace) -> bool:
+    tokens = place.journey.projection.tokens()
+    return place.journey.is_running and any(token.state is TokenState.READY for token in tokens)

@@ -1,0 +1,121 @@
+"""The worker: claims triggers of a tenant, runs the wave that they wake, and answers for what goes wrong.
+
+The database is the only authority on retries: an error here becomes the state of a trigger, or of nothing at
+all when the transaction fell, and then the lease brings the trigger back.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from signet.core.errors import Transient
+from signet.engine.compiled import CompiledCache
+from signet.engine.documents.opened import DocumentCaches
+from signet.engine.waves.rebuilding import rebuild_instance
+from signet.engine.waves.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Moved, Waves
+from signet.ids import make_id
+from signet.store.database import Database
+from signet.store.queue import EVENTS, ClaimedEvent, claim
+
+LEASE_SECONDS = 60.0
+MAX_TRANSIENT_RETRIES = 3
+
+
+@dataclass(slots=True)
+class Drained:
+    """What a worker did until nothing was due."""
+
+    waves: int = 0
+    rounds: int = 0
+    instances: int = 0
+    steps: int = 0
+
+    def add(self, moved: Moved) -> None:
+        self.waves += 1
+        self.rounds += moved.rounds
+        self.instances += moved.instances
+        self.steps += moved.steps
+
+
+class Worker:
+    """One a process."""
+
+    def __init__(
+        self,
+        database: Database,
+        documents: DocumentCaches,
+        compiled: CompiledCache,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._database = database
+        self._compiled = compiled
+        self._waves = Waves(database, documents, compiled, clock)
+
+    def drain(self, tenant_ids: Sequence[UUID]) -> Drained:
+        """In turn, one wave of each, so that none waits for another's thousands."""
+        drained, waiting = Drained(), list(tenant_ids)
+        while waiting:
+            waiting = [tenant_id for tenant_id in waiting if self.work(tenant_id, drained)]
+        return drained
+
+    def work(self, tenant_id: UUID, drained: Drained) -> bool:
+        """One claim and its wave; whether there was anything to do."""
+        claimed = self._claim(tenant_id)
+        if claimed is None:
+            return False
+        self._run(claimed, drained)
+        return True
+
+    def _claim(self, tenant_id: UUID) -> Claim | None:
+        claim_id = make_id()
+        with self._database.transaction(tenant_id) as connection:
+            triggers = claim(
+                connection,
+                EVENTS,
+                tenant_id,
+                at_most=MAX_INSTANCES,
+                lease_seconds=LEASE_SECONDS,
+                claim_id=claim_id,
+            )
+        return Claim(claim_id, tenant_id, triggers) if triggers else None
+
+    def _run(self, claimed: Claim, drained: Drained) -> None:
+        """All at once; when that falls, each instance by itself, so that only the culprit's triggers fail."""
+        try:
+            drained.add(self._run_patiently(claimed))
+            return
+        except Transient:
+            raise  # the lease brings the triggers back
+        except Exception as error:
+            singles = split_by_instance(claimed)
+            if len(singles) == 1:
+                self._answer_for(claimed, error, drained)
+                return
+        for single in singles:
+            self._run(single, drained)
+
+    def _run_patiently(self, claimed: Claim) -> Moved:
+        """Deadlocks, lost connections and the like: the whole wave again."""
+        for _ in range(MAX_TRANSIENT_RETRIES):
+            try:
+                return self._waves.run(claimed)
+            except Transient:
+                continue
+        return self._waves.run(claimed)
+
+    def _answer_for(self, claimed: Claim, error: Exception, drained: Drained) -> None:
+        instance_id = claimed.triggers[0].instance_id
+        if isinstance(error, LostReceipt) and rebuild_instance(
+            self._database, self._compiled, claimed.tenant_id, instance_id
+        ):
+            drained.add(self._waves.run(claimed))
+            return
+        drained.add(self._waves.run(claimed, {instance_id: error}))
+
+
+def split_by_instance(claimed: Claim) -> list[Claim]:
+    grouped: dict[UUID, list[ClaimedEvent]] = {}
+    for trigger in claimed.triggers:
+        grouped.setdefault(trigger.instance_id, []).append(trigger)
+    return [Claim(claimed.id, claimed.tenant_id, triggers) for triggers in grouped.values()]

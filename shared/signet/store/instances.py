@@ -1,0 +1,109 @@
+"""Single instances, for those who look at one or put one right; waves have statements of their own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from psycopg.rows import class_row
+
+from signet.store.database import Connection, Statement
+from signet.store.statements import Statements
+from signet.store.waves import InstanceRow, OpenStepRow
+
+_SQL = Statements("instances")
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """With the steps, all that an instance is made of."""
+
+    begin_node: str
+    begin_version: int
+    begin_actor_id: str
+    begin_actor_roles: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    id: UUID
+    seq: int
+    end_seq: int | None
+    node_id: str
+    node_type: str
+    token_id: str
+    status: str
+    run_as: str
+    actor_user_id: str
+    entity_version: int
+    version_after: int
+    output_json: dict[str, Any] | None
+    error: str | None
+    started_at: datetime
+    completed_at: datetime | None
+    resume_at: datetime | None
+    waiting_for_event_key: str | None
+    trace_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StuckRow:
+    id: UUID
+    entity_type: str | None
+    entity_id: UUID | None
+    current_nodes: list[str]
+    version: int
+    updated_at: datetime
+
+
+def find_entity(tenant_id: UUID, instance_id: UUID) -> Statement:
+    return Statement(_SQL.find_entity, {"tenant_id": tenant_id, "id": instance_id})
+
+
+def lock_instance(connection: Connection, tenant_id: UUID, instance_id: UUID) -> None:
+    connection.execute(_SQL.lock_instance, {"tenant_id": tenant_id, "id": instance_id})
+
+
+def read_instance(
+    connection: Connection, tenant_id: UUID, instance_id: UUID
+) -> tuple[InstanceRow, list[OpenStepRow]] | None:
+    key = {"tenant_id": tenant_id, "id": instance_id}
+    with connection.cursor(row_factory=class_row(InstanceRow)) as cursor:
+        instance = cursor.execute(_SQL.read_instance, key).fetchone()
+    if instance is None:
+        return None
+    with connection.cursor(row_factory=class_row(OpenStepRow)) as cursor:
+        return instance, cursor.execute(_SQL.read_open_steps, key).fetchall()
+
+
+def read_beginning(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Beginning | None:
+    with connection.cursor(row_factory=class_row(Beginning)) as cursor:
+        return cursor.execute(_SQL.read_beginning, {"tenant_id": tenant_id, "id": instance_id}).fetchone()
+
+
+def read_steps(connection: Connection, tenant_id: UUID, instance_id: UUID, *, limit: int) -> list[StepRow]:
+    values = {"tenant_id": tenant_id, "id": instance_id, "limit": limit}
+    with connection.cursor(row_factory=class_row(StepRow)) as cursor:
+        return cursor.execute(_SQL.read_steps, values).fetchall()
+
+
+def write_projection(
+    connection: Connection, tenant_id: UUID, instance_id: UUID, row: Mapping[str, Any]
+) -> None:
+    values = {"tenant_id": tenant_id, "id": instance_id, "row": orjson.dumps(row).decode()}
+    connection.execute(_SQL.write_projection, values)
+
+
+def list_dead_triggers(
+    connection: Connection, tenant_id: UUID, instance_id: UUID, *, limit: int
+) -> list[UUID]:
+    values = {"tenant_id": tenant_id, "id": instance_id, "limit": limit}
+    return [UUID(str(row[0])) for row in connection.execute(_SQL.list_dead_triggers, values).fetchall()]
+
+
+def list_stuck(connection: Connection, tenant_id: UUID, *, idle_seconds: float, limit: int) -> list[StuckRow]:
+    values = {"tenant_id": tenant_id, "idle_seconds": idle_seconds, "limit": limit}
+    with connection.cursor(row_factory=class_row(StuckRow)) as cursor:
+        return cursor.execute(_SQL.list_stuck, values).fetchall()

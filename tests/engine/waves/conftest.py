@@ -1,0 +1,22 @@
+"""A worker as the worker's role, on the database of the company."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from signet.engine.waves.worker import Worker
+from signet.store.database import Database, PoolSettings
+from signet.store.server import act_as
+from signet.wiring import make_worker
+
+
+@pytest.fixture
+def worker_database(owner_url: str) -> Iterator[Database]:
+    database = Database(act_as(owner_url, "signet_worker"), PoolSettings(size=4))
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def worker(worker_database: Database) -> Worker:
+    return make_worker(worker_database)

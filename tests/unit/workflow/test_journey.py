@@ -1,0 +1,110 @@
+"""What an instance does with holds, requests and rejections: each the plainest case that went wrong once."""
+
+from copy import deepcopy
+from datetime import UTC, datetime
+from typing import Any
+
+from signet.core.decisions import Situation
+from signet.core.journey import Hold, Journey, Plan
+from signet.core.projection import start_projection
+from signet.core.simulation import Simulation, simulate
+from signet.core.simulation.world import Script
+from signet.core.workflow import Workflow
+from tests.unit.workflow.valid_workflow import CONTRACT, compile_patch, read_envelope
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+CFO = [{"by": "role", "role": "cfo"}]
+
+
+def approval(node_id: str) -> dict[str, Any]:
+    return {"id": node_id, "type": "approval", "config": {"approvers": CFO}}
+
+
+def load(slots: dict[str, Any], contract: dict[str, Any] = CONTRACT) -> Workflow:
+    patch = {"patch": "p", "base": {"entity_type": "invoice", "envelope_version": 3}, "slots": slots}
+    artifact = compile_patch(patch, read_envelope(contract)).artifact
+    assert artifact is not None
+    return Workflow(artifact)
+
+
+def run(slots: dict[str, Any], contract: dict[str, Any] = CONTRACT, **script: Any) -> Simulation:
+    return simulate(load(slots, contract), {"grand_total": 1, "posted": False}, Script(**script), NOW)
+
+
+def test_a_block_behind_a_rejection_is_not_cancelled_by_it() -> None:
+    """Nobody inside the block said no; the second approver is asked and withdrawn in the same breath."""
+    simulation = run(
+        {
+            "approval": {
+                "nodes": [
+                    approval("first"),
+                    {"id": "fork", "type": "parallel_split"},
+                    approval("second"),
+                    {"id": "tell", "type": "notification",
+                     "config": {"channel": "email", "to": CFO, "text": "First said no"}},
+                    {"id": "both", "type": "parallel_join", "config": {"mode": "all"}},
+                ],
+                "edges": [
+                    {"source": "in", "target": "first"},
+                    {"source": "first", "target": "out", "on": "approved"},
+                    {"source": "first", "target": "fork", "on": "rejected"},
+                    {"source": "fork", "target": "tell"},
+                    {"source": "fork", "target": "second"},
+                    {"source": "tell", "target": "both"},
+                    {"source": "second", "target": "both"},
+                    {"source": "both", "target": "out"},
+                ],
+                "exit": "join",
+            }
+        },
+        requests=["submit"],
+        approvals={"first": "rejected"},
+    )  # fmt: skip
+    assert [waiting.node for waiting in simulation.waiting] == ["usr:approval:second"]
+
+
+def test_a_request_for_cancelling_that_cannot_pass_is_refused() -> None:
+    """It must not take the approval away that is under way, nor leave the instance paused at the gate."""
+    contract = deepcopy(CONTRACT)
+    contract["transitions"]["cancel"]["condition"] = "entity.posted"
+    simulation = run({"approval": {"nodes": [approval("first")]}}, contract, requests=["submit", "cancel"])
+    assert simulation.status == "running"
+    assert [waiting.node for waiting in simulation.waiting] == ["usr:approval:first"]
+
+
+def test_the_same_request_again_does_not_begin_the_slot_anew() -> None:
+    """Nothing was edited and no other exit asked for: who was asked to look stays asked."""
+    simulation = run({"checks": {"nodes": [approval("look")]}}, requests=["submit", "submit"])
+    looks = [step.step.status for step in simulation.steps if step.step.node == "usr:checks:look"]
+    assert looks == ["running"]
+
+
+def test_what_was_begun_before_a_hold_is_done_or_ended() -> None:
+    """A step that is begun and never acts waits for ever, also after the instance is resumed."""
+    workflow = load(
+        {
+            "approval": {
+                "nodes": [
+                    {"id": "fork", "type": "parallel_split"},
+                    {"id": "call", "type": "webhook_out", "config": {"endpoint": "bureau"}},
+                    approval("held"),
+                    {"id": "both", "type": "parallel_join", "config": {"mode": "all"}},
+                ],
+                "edges": [
+                    {"id": "a", "source": "fork", "target": "call"},
+                    {"id": "b", "source": "fork", "target": "held"},
+                    {"source": "call", "target": "both"},
+                    {"source": "held", "target": "both"},
+                ],
+            }
+        },
+    )
+    journey = Journey(workflow, start_projection("usr:approval:fork", 1))
+    intents = journey.run_chains(
+        lambda token: Situation({}), lambda node, token: Hold("nobody") if "held" in node.id else Plan()
+    )
+    assert journey.is_running and [intent.node.id for intent in intents] == ["usr:approval:call"]
+    dead = [intent.node.id for intent in intents if not journey.is_due(intent)]
+    assert [step.node for step in journey.open.values() if step.node in dead] == []
+    journey.end_round()
+    assert journey.projection.status == "paused" and journey.projection.reason == "nobody"
