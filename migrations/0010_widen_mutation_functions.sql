@@ -57,13 +57,23 @@ BEGIN
                       (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
                        WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
                FROM documents d
-               LEFT JOIN workflow_instances i
-                      ON i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+               -- LIMIT keeps each a lookup for its document, whatever a join would seem to cost.
+               LEFT JOIN LATERAL (
+                   SELECT * FROM workflow_instances i
+                   WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
                      AND i.kind = 'envelope' AND i.status IN ('running', 'paused')
-               LEFT JOIN transition_requests q
-                      ON q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open'
-               LEFT JOIN document_versions v
-                      ON v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
+                   LIMIT 1
+               ) i ON true
+               LEFT JOIN LATERAL (
+                   SELECT * FROM transition_requests q
+                   WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open'
+                   LIMIT 1
+               ) q ON true
+               LEFT JOIN LATERAL (
+                   SELECT v.hash FROM document_versions v
+                   WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
+                   LIMIT 1
+               ) v ON true
                LEFT JOIN LATERAL (
                    SELECT a.seq, a.hash FROM audit_log a
                    WHERE a.tenant_id = d.tenant_id AND a.subject_type = 'document' AND a.subject_id = d.id::text

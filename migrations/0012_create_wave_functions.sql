@@ -9,6 +9,29 @@
 CREATE INDEX workflow_step_executions_open ON workflow_step_executions (tenant_id, instance_id)
     WHERE status IN ('pending', 'running');
 
+-- A plan that is made while a table is nearly empty finds every index equally good, and a session keeps it. An index
+-- that says "where its second column is not null" can only be chosen by a statement that names that column: what
+-- looks for a row by its key is left with the key.
+DROP INDEX workflow_instances_by_entity, workflow_instances_by_status, workflow_instances_by_definition,
+    workflow_instances_by_subject, workflow_step_executions_by_instance, workflow_events_outbox_by_instance,
+    workflow_side_effects_outbox_by_instance, workflow_side_effects_outbox_by_step;
+CREATE INDEX workflow_instances_by_entity ON workflow_instances (tenant_id, entity_type, entity_id, id)
+    WHERE entity_id IS NOT NULL;
+-- Without the time of the last change: that would be a new entry for every wave.
+CREATE INDEX workflow_instances_by_status ON workflow_instances (tenant_id, status, id) WHERE status IS NOT NULL;
+CREATE INDEX workflow_instances_by_definition ON workflow_instances (tenant_id, definition_id, id)
+    WHERE definition_id IS NOT NULL;
+CREATE INDEX workflow_instances_by_subject ON workflow_instances (tenant_id, subject_id, id)
+    WHERE subject_id IS NOT NULL;
+CREATE INDEX workflow_step_executions_by_instance ON workflow_step_executions (tenant_id, instance_id, seq)
+    WHERE instance_id IS NOT NULL;
+CREATE INDEX workflow_events_outbox_by_instance ON workflow_events_outbox (tenant_id, instance_id, id)
+    WHERE instance_id IS NOT NULL;
+CREATE INDEX workflow_side_effects_outbox_by_instance ON workflow_side_effects_outbox (tenant_id, instance_id, id)
+    WHERE instance_id IS NOT NULL;
+CREATE INDEX workflow_side_effects_outbox_by_step ON workflow_side_effects_outbox (tenant_id, step_execution_id)
+    WHERE step_execution_id IS NOT NULL;
+
 -- A published definition is not emptied away either.
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON workflow_definitions
     FOR EACH STATEMENT EXECUTE FUNCTION reject_any_change();
@@ -27,33 +50,38 @@ CREATE FUNCTION open_wave(trigger_times timestamptz[], trigger_ids uuid[], own_c
 AS $$
 #variable_conflict use_column
 DECLARE
-    own_triggers uuid[];
-    wanted       uuid[];
+    own_triggers uuid[] := '{}';
+    wanted       uuid[] := '{}';
+    own          record;
     taken        uuid[];
     entities     uuid[];
     locked       uuid[];
     role_names   text[];
 BEGIN
-    WITH own AS MATERIALIZED (
-        SELECT q.id, q.instance_id
-        FROM unnest(trigger_times, trigger_ids) AS claimed (created_at, id)
-        JOIN workflow_events_outbox q
-          ON q.tenant_id = current_tenant_id() AND q.created_at = claimed.created_at AND q.id = claimed.id
-        WHERE q.claim_id = own_claim
-        FOR UPDATE OF q
-    )
-    SELECT array_agg(own.id), array_agg(DISTINCT own.instance_id) INTO own_triggers, wanted FROM own;
+    -- One by one: a join would be planned by how large the queue was when the session began.
+    FOR position IN 1 .. coalesce(array_length(trigger_ids, 1), 0) LOOP
+        SELECT q.id, q.instance_id INTO own FROM workflow_events_outbox q
+        WHERE q.tenant_id = current_tenant_id() AND q.created_at = trigger_times[position]
+          AND q.id = trigger_ids[position] AND q.claim_id = own_claim
+        FOR UPDATE;
+        IF FOUND THEN
+            own_triggers := own_triggers || own.id;
+            wanted := wanted || own.instance_id;
+        END IF;
+    END LOOP;
 
     SELECT array_agg(id) INTO taken
-    FROM unnest(wanted) AS id
+    FROM (SELECT DISTINCT unnest(wanted) AS id) AS each
     WHERE pg_try_advisory_xact_lock(hashtextextended(id::text, 0));
 
+    SELECT array_agg(i.entity_id) INTO entities FROM workflow_instances i
+    WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken);
+
     WITH held AS MATERIALIZED (
-        SELECT d.id FROM workflow_instances i
-        JOIN documents d ON d.tenant_id = i.tenant_id AND d.id = i.entity_id
-        WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken)
+        SELECT d.id FROM documents d
+        WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (entities)
         ORDER BY d.id
-        FOR NO KEY UPDATE OF d SKIP LOCKED
+        FOR NO KEY UPDATE SKIP LOCKED
     )
     SELECT array_agg(held.id) INTO entities FROM held;
 
@@ -155,31 +183,40 @@ CREATE FUNCTION end_wave(step_rows json, instance_rows json, effect_rows json, h
     SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
+DECLARE
+    row record;
 BEGIN
-    UPDATE workflow_step_executions s
-    SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
-        error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
-        completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
-        duration_ms = CASE WHEN row.end_seq IS NOT NULL
-                           THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
-    FROM json_to_recordset(step_rows) AS row (
-        id uuid, created_at timestamptz, status text, end_seq bigint, version_after bigint, output jsonb, error text,
-        resume_at timestamptz, waiting_for_event_key text)
-    WHERE s.tenant_id = current_tenant_id() AND s.created_at = row.created_at AND s.id = row.id;
+    -- One by one: each finds its row by key, whatever the statistics say of how large a tenant is.
+    FOR row IN
+        SELECT * FROM json_to_recordset(step_rows) AS row (
+            id uuid, created_at timestamptz, status text, end_seq bigint, version_after bigint, output jsonb,
+            error text, resume_at timestamptz, waiting_for_event_key text)
+    LOOP
+        UPDATE workflow_step_executions s
+        SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
+            error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
+            completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
+            duration_ms = CASE WHEN row.end_seq IS NOT NULL
+                               THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
+        WHERE s.tenant_id = current_tenant_id() AND s.created_at = row.created_at AND s.id = row.id;
+    END LOOP;
 
-    UPDATE workflow_instances i
-    SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
-        active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
-        edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
-        last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
-        request_id = row.request_id,
-        completed_at = CASE WHEN row.status IN ('completed', 'failed', 'cancelled') THEN written_at END,
-        updated_at = written_at
-    FROM json_to_recordset(instance_rows) AS row (
-        id uuid, status text, reason text, version bigint, entity_version bigint, active_tokens jsonb,
-        current_nodes text[], edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz,
-        last_step_id uuid, actor_id text, actor_roles text[], request_id uuid)
-    WHERE i.tenant_id = current_tenant_id() AND i.id = row.id;
+    FOR row IN
+        SELECT * FROM json_to_recordset(instance_rows) AS row (
+            id uuid, status text, reason text, version bigint, entity_version bigint, active_tokens jsonb,
+            current_nodes text[], edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz,
+            last_step_id uuid, actor_id text, actor_roles text[], request_id uuid)
+    LOOP
+        UPDATE workflow_instances i
+        SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
+            active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
+            edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
+            last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
+            request_id = row.request_id,
+            completed_at = CASE WHEN row.status IN ('completed', 'failed', 'cancelled') THEN written_at END,
+            updated_at = written_at
+        WHERE i.tenant_id = current_tenant_id() AND i.id = row.id;
+    END LOOP;
 
     IF effect_rows IS NOT NULL THEN
         WITH effect AS MATERIALIZED (
@@ -209,10 +246,12 @@ BEGIN
         id uuid, created_at timestamptz, instance_id uuid, entry text, actor_id text, step_id uuid, data jsonb,
         trace_id text);
 
-    UPDATE workflow_events_outbox q
-    SET status = 'completed', completed_at = written_at, claim_id = NULL, lease_until = NULL, error = NULL
-    FROM unnest(trigger_times, trigger_ids) AS done (created_at, id)
-    WHERE q.tenant_id = current_tenant_id() AND q.created_at = done.created_at AND q.id = done.id;
+    FOR position IN 1 .. coalesce(array_length(trigger_ids, 1), 0) LOOP
+        UPDATE workflow_events_outbox q
+        SET status = 'completed', completed_at = written_at, claim_id = NULL, lease_until = NULL, error = NULL
+        WHERE q.tenant_id = current_tenant_id() AND q.created_at = trigger_times[position]
+          AND q.id = trigger_ids[position];
+    END LOOP;
 END
 $$;
 
@@ -226,3 +265,14 @@ DROP FUNCTION open_wave(timestamptz[], uuid[], uuid);
 DROP TRIGGER reject_truncate ON contracts;
 DROP TRIGGER reject_truncate ON workflow_definitions;
 DROP INDEX workflow_step_executions_open;
+DROP INDEX workflow_instances_by_entity, workflow_instances_by_status, workflow_instances_by_definition,
+    workflow_instances_by_subject, workflow_step_executions_by_instance, workflow_events_outbox_by_instance,
+    workflow_side_effects_outbox_by_instance, workflow_side_effects_outbox_by_step;
+CREATE INDEX workflow_instances_by_entity ON workflow_instances (tenant_id, entity_type, entity_id, id);
+CREATE INDEX workflow_instances_by_status ON workflow_instances (tenant_id, status, updated_at);
+CREATE INDEX workflow_instances_by_definition ON workflow_instances (tenant_id, definition_id, id);
+CREATE INDEX workflow_instances_by_subject ON workflow_instances (tenant_id, subject_id, id);
+CREATE INDEX workflow_step_executions_by_instance ON workflow_step_executions (tenant_id, instance_id, seq);
+CREATE INDEX workflow_events_outbox_by_instance ON workflow_events_outbox (tenant_id, instance_id, id);
+CREATE INDEX workflow_side_effects_outbox_by_instance ON workflow_side_effects_outbox (tenant_id, instance_id, id);
+CREATE INDEX workflow_side_effects_outbox_by_step ON workflow_side_effects_outbox (tenant_id, step_execution_id);

@@ -173,30 +173,39 @@ CREATE FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows 
     SET enable_mergejoin TO 'off'
     AS $$
 #variable_conflict use_column
+DECLARE
+    row record;
 BEGIN
-    UPDATE workflow_step_executions s
-    SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
-        error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
-        completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
-        duration_ms = CASE WHEN row.end_seq IS NOT NULL
-                           THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
-    FROM json_to_recordset(step_rows) AS row (
-        id uuid, created_at timestamptz, status text, end_seq bigint, version_after bigint, output jsonb, error text,
-        resume_at timestamptz, waiting_for_event_key text)
-    WHERE s.tenant_id = current_tenant_id() AND s.created_at = row.created_at AND s.id = row.id;
-    UPDATE workflow_instances i
-    SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
-        active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
-        edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
-        last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
-        request_id = row.request_id,
-        completed_at = CASE WHEN row.status IN ('completed', 'failed', 'cancelled') THEN written_at END,
-        updated_at = written_at
-    FROM json_to_recordset(instance_rows) AS row (
-        id uuid, status text, reason text, version bigint, entity_version bigint, active_tokens jsonb,
-        current_nodes text[], edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz,
-        last_step_id uuid, actor_id text, actor_roles text[], request_id uuid)
-    WHERE i.tenant_id = current_tenant_id() AND i.id = row.id;
+    -- One by one: each finds its row by key, whatever the statistics say of how large a tenant is.
+    FOR row IN
+        SELECT * FROM json_to_recordset(step_rows) AS row (
+            id uuid, created_at timestamptz, status text, end_seq bigint, version_after bigint, output jsonb,
+            error text, resume_at timestamptz, waiting_for_event_key text)
+    LOOP
+        UPDATE workflow_step_executions s
+        SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
+            error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
+            completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
+            duration_ms = CASE WHEN row.end_seq IS NOT NULL
+                               THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
+        WHERE s.tenant_id = current_tenant_id() AND s.created_at = row.created_at AND s.id = row.id;
+    END LOOP;
+    FOR row IN
+        SELECT * FROM json_to_recordset(instance_rows) AS row (
+            id uuid, status text, reason text, version bigint, entity_version bigint, active_tokens jsonb,
+            current_nodes text[], edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz,
+            last_step_id uuid, actor_id text, actor_roles text[], request_id uuid)
+    LOOP
+        UPDATE workflow_instances i
+        SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
+            active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
+            edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
+            last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
+            request_id = row.request_id,
+            completed_at = CASE WHEN row.status IN ('completed', 'failed', 'cancelled') THEN written_at END,
+            updated_at = written_at
+        WHERE i.tenant_id = current_tenant_id() AND i.id = row.id;
+    END LOOP;
     IF effect_rows IS NOT NULL THEN
         WITH effect AS MATERIALIZED (
             SELECT * FROM json_to_recordset(effect_rows) AS row (
@@ -223,10 +232,12 @@ BEGIN
     FROM json_to_recordset(history_rows) AS row (
         id uuid, created_at timestamptz, instance_id uuid, entry text, actor_id text, step_id uuid, data jsonb,
         trace_id text);
-    UPDATE workflow_events_outbox q
-    SET status = 'completed', completed_at = written_at, claim_id = NULL, lease_until = NULL, error = NULL
-    FROM unnest(trigger_times, trigger_ids) AS done (created_at, id)
-    WHERE q.tenant_id = current_tenant_id() AND q.created_at = done.created_at AND q.id = done.id;
+    FOR position IN 1 .. coalesce(array_length(trigger_ids, 1), 0) LOOP
+        UPDATE workflow_events_outbox q
+        SET status = 'completed', completed_at = written_at, claim_id = NULL, lease_until = NULL, error = NULL
+        WHERE q.tenant_id = current_tenant_id() AND q.created_at = trigger_times[position]
+          AND q.id = trigger_ids[position];
+    END LOOP;
 END
 $$;
 
@@ -277,13 +288,23 @@ BEGIN
                       (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
                        WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
                FROM documents d
-               LEFT JOIN workflow_instances i
-                      ON i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+               -- LIMIT keeps each a lookup for its document, whatever a join would seem to cost.
+               LEFT JOIN LATERAL (
+                   SELECT * FROM workflow_instances i
+                   WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
                      AND i.kind = 'envelope' AND i.status IN ('running', 'paused')
-               LEFT JOIN transition_requests q
-                      ON q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open'
-               LEFT JOIN document_versions v
-                      ON v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
+                   LIMIT 1
+               ) i ON true
+               LEFT JOIN LATERAL (
+                   SELECT * FROM transition_requests q
+                   WHERE q.tenant_id = d.tenant_id AND q.document_id = d.id AND q.status = 'open'
+                   LIMIT 1
+               ) q ON true
+               LEFT JOIN LATERAL (
+                   SELECT v.hash FROM document_versions v
+                   WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
+                   LIMIT 1
+               ) v ON true
                LEFT JOIN LATERAL (
                    SELECT a.seq, a.hash FROM audit_log a
                    WHERE a.tenant_id = d.tenant_id AND a.subject_type = 'document' AND a.subject_id = d.id::text
@@ -309,31 +330,35 @@ CREATE FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigg
     AS $$
 #variable_conflict use_column
 DECLARE
-    own_triggers uuid[];
-    wanted       uuid[];
+    own_triggers uuid[] := '{}';
+    wanted       uuid[] := '{}';
+    own          record;
     taken        uuid[];
     entities     uuid[];
     locked       uuid[];
     role_names   text[];
 BEGIN
-    WITH own AS MATERIALIZED (
-        SELECT q.id, q.instance_id
-        FROM unnest(trigger_times, trigger_ids) AS claimed (created_at, id)
-        JOIN workflow_events_outbox q
-          ON q.tenant_id = current_tenant_id() AND q.created_at = claimed.created_at AND q.id = claimed.id
-        WHERE q.claim_id = own_claim
-        FOR UPDATE OF q
-    )
-    SELECT array_agg(own.id), array_agg(DISTINCT own.instance_id) INTO own_triggers, wanted FROM own;
+    -- One by one: a join would be planned by how large the queue was when the session began.
+    FOR position IN 1 .. coalesce(array_length(trigger_ids, 1), 0) LOOP
+        SELECT q.id, q.instance_id INTO own FROM workflow_events_outbox q
+        WHERE q.tenant_id = current_tenant_id() AND q.created_at = trigger_times[position]
+          AND q.id = trigger_ids[position] AND q.claim_id = own_claim
+        FOR UPDATE;
+        IF FOUND THEN
+            own_triggers := own_triggers || own.id;
+            wanted := wanted || own.instance_id;
+        END IF;
+    END LOOP;
     SELECT array_agg(id) INTO taken
-    FROM unnest(wanted) AS id
+    FROM (SELECT DISTINCT unnest(wanted) AS id) AS each
     WHERE pg_try_advisory_xact_lock(hashtextextended(id::text, 0));
+    SELECT array_agg(i.entity_id) INTO entities FROM workflow_instances i
+    WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken);
     WITH held AS MATERIALIZED (
-        SELECT d.id FROM workflow_instances i
-        JOIN documents d ON d.tenant_id = i.tenant_id AND d.id = i.entity_id
-        WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken)
+        SELECT d.id FROM documents d
+        WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (entities)
         ORDER BY d.id
-        FOR NO KEY UPDATE OF d SKIP LOCKED
+        FOR NO KEY UPDATE SKIP LOCKED
     )
     SELECT array_agg(held.id) INTO entities FROM held;
     WITH held AS MATERIALIZED (
@@ -1471,7 +1496,7 @@ CREATE INDEX workflow_event_by_subject ON ONLY public.workflow_event USING btree
 
 CREATE INDEX workflow_event_default_tenant_id_subject_id_created_at_id_idx ON public.workflow_event_default USING btree (tenant_id, subject_id, created_at, id);
 
-CREATE INDEX workflow_events_outbox_by_instance ON ONLY public.workflow_events_outbox USING btree (tenant_id, instance_id, id);
+CREATE INDEX workflow_events_outbox_by_instance ON ONLY public.workflow_events_outbox USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
 
 CREATE INDEX workflow_events_outbox_dead ON ONLY public.workflow_events_outbox USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
 
@@ -1481,19 +1506,19 @@ CREATE INDEX workflow_events_outbox_default_tenant_id_due_at_id_idx ON public.wo
 
 CREATE INDEX workflow_events_outbox_default_tenant_id_id_idx ON public.workflow_events_outbox_default USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
 
-CREATE INDEX workflow_events_outbox_default_tenant_id_instance_id_id_idx ON public.workflow_events_outbox_default USING btree (tenant_id, instance_id, id);
+CREATE INDEX workflow_events_outbox_default_tenant_id_instance_id_id_idx ON public.workflow_events_outbox_default USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
 
 CREATE INDEX workflow_events_outbox_leased ON ONLY public.workflow_events_outbox USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
 
 CREATE INDEX workflow_events_outbox_default_tenant_id_lease_until_idx ON public.workflow_events_outbox_default USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
 
-CREATE INDEX workflow_instances_by_definition ON public.workflow_instances USING btree (tenant_id, definition_id, id);
+CREATE INDEX workflow_instances_by_definition ON public.workflow_instances USING btree (tenant_id, definition_id, id) WHERE (definition_id IS NOT NULL);
 
-CREATE INDEX workflow_instances_by_entity ON public.workflow_instances USING btree (tenant_id, entity_type, entity_id, id);
+CREATE INDEX workflow_instances_by_entity ON public.workflow_instances USING btree (tenant_id, entity_type, entity_id, id) WHERE (entity_id IS NOT NULL);
 
-CREATE INDEX workflow_instances_by_status ON public.workflow_instances USING btree (tenant_id, status, updated_at);
+CREATE INDEX workflow_instances_by_status ON public.workflow_instances USING btree (tenant_id, status, id) WHERE (status IS NOT NULL);
 
-CREATE INDEX workflow_instances_by_subject ON public.workflow_instances USING btree (tenant_id, subject_id, id);
+CREATE INDEX workflow_instances_by_subject ON public.workflow_instances USING btree (tenant_id, subject_id, id) WHERE (subject_id IS NOT NULL);
 
 CREATE INDEX workflow_instances_by_timeout ON public.workflow_instances USING btree (tenant_id, timeout_at) WHERE ((timeout_at IS NOT NULL) AND (status = 'running'::text));
 
@@ -1501,15 +1526,15 @@ CREATE UNIQUE INDEX workflow_instances_live ON public.workflow_instances USING b
 
 CREATE UNIQUE INDEX workflow_instances_overlap ON public.workflow_instances USING btree (tenant_id, overlap_key) WHERE ((status = ANY (ARRAY['running'::text, 'paused'::text])) AND (overlap_key IS NOT NULL));
 
-CREATE INDEX workflow_side_effects_outbox_by_instance ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, instance_id, id);
+CREATE INDEX workflow_side_effects_outbox_by_instance ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
 
-CREATE INDEX workflow_side_effects_outbox_by_step ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, step_execution_id);
+CREATE INDEX workflow_side_effects_outbox_by_step ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, step_execution_id) WHERE (step_execution_id IS NOT NULL);
 
-CREATE INDEX workflow_side_effects_outbox_de_tenant_id_step_execution_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, step_execution_id);
+CREATE INDEX workflow_side_effects_outbox_de_tenant_id_step_execution_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, step_execution_id) WHERE (step_execution_id IS NOT NULL);
 
 CREATE INDEX workflow_side_effects_outbox_dead ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
 
-CREATE INDEX workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, instance_id, id);
+CREATE INDEX workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
 
 CREATE INDEX workflow_side_effects_outbox_due ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
 
@@ -1521,7 +1546,7 @@ CREATE INDEX workflow_side_effects_outbox_leased ON ONLY public.workflow_side_ef
 
 CREATE INDEX workflow_side_effects_outbox_default_tenant_id_lease_until_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
 
-CREATE INDEX workflow_step_executions_by_instance ON ONLY public.workflow_step_executions USING btree (tenant_id, instance_id, seq);
+CREATE INDEX workflow_step_executions_by_instance ON ONLY public.workflow_step_executions USING btree (tenant_id, instance_id, seq) WHERE (instance_id IS NOT NULL);
 
 CREATE INDEX workflow_step_executions_by_resume ON ONLY public.workflow_step_executions USING btree (tenant_id, resume_at) WHERE ((status = 'running'::text) AND (resume_at IS NOT NULL));
 
@@ -1537,7 +1562,7 @@ CREATE INDEX workflow_step_executions_open ON ONLY public.workflow_step_executio
 
 CREATE INDEX workflow_step_executions_default_tenant_id_instance_id_idx ON public.workflow_step_executions_default USING btree (tenant_id, instance_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 
-CREATE INDEX workflow_step_executions_default_tenant_id_instance_id_seq_idx ON public.workflow_step_executions_default USING btree (tenant_id, instance_id, seq);
+CREATE INDEX workflow_step_executions_default_tenant_id_instance_id_seq_idx ON public.workflow_step_executions_default USING btree (tenant_id, instance_id, seq) WHERE (instance_id IS NOT NULL);
 
 CREATE INDEX workflow_step_executions_default_tenant_id_resume_at_idx ON public.workflow_step_executions_default USING btree (tenant_id, resume_at) WHERE ((status = 'running'::text) AND (resume_at IS NOT NULL));
 
