@@ -87,6 +87,12 @@ SET status = 'completed', version = row.version, entity_version = row.entity_ver
 FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, version bigint, entity_version bigint, context jsonb, last_step_id uuid)
 WHERE i.tenant_id = current_tenant_id() AND i.id = row.id"""
+_INSERT_HISTORY = """
+INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id,
+                            step_execution_id)
+SELECT current_tenant_id(), created_at, id, 'instance', instance_id, entry, actor_id, step_id
+FROM json_to_recordset(%(rows)s::json) AS row (
+    created_at timestamptz, id uuid, instance_id uuid, entry text, actor_id text, step_id uuid)"""
 _UPDATE_EVENTS = """
 UPDATE workflow_events_outbox e
 SET status = 'completed', completed_at = now(), claim_id = NULL, lease_until = NULL
@@ -161,12 +167,12 @@ def _open_tasks(url: str) -> Mapping[str, Task]:
 def _list_statements(rows: Rows) -> Iterator[tuple[str, list[Row]]]:
     yield _INSERT_RECEIPTS, rows.receipts
     yield _INSERT_STEPS, rows.steps
-    for documents in rows.documents:
-        yield _UPDATE_DOCUMENTS, documents
+    yield _UPDATE_DOCUMENTS, rows.documents
     yield _INSERT_VERSIONS, rows.versions
     yield _INSERT_AUDIT, rows.audit
     yield _END_GATES, rows.ended_gates
     yield _UPDATE_INSTANCES, rows.instances
+    yield _INSERT_HISTORY, rows.history
     yield _UPDATE_EVENTS, rows.events
 
 

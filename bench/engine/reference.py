@@ -43,6 +43,11 @@ _END_INSTANCE = """UPDATE workflow_instances
   SET status = 'completed', version = version + 1, active_tokens = '[]', current_nodes = '{}',
       edit_window = NULL, edit_window_node = NULL, completed_at = now(), updated_at = now()
   WHERE tenant_id = current_tenant_id() AND id = current_setting('bench.instance')::uuid;
+INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id,
+                            step_execution_id)
+  SELECT current_tenant_id(), now(), gen_random_uuid(), 'instance', current_setting('bench.instance')::uuid,
+         entry, 'bench', current_setting('bench.step')::uuid
+  FROM unnest(ARRAY['started', 'completed']) AS entry;
 UPDATE workflow_events_outbox
   SET status = 'completed', completed_at = now(), claim_id = NULL, lease_until = NULL
   WHERE tenant_id = current_tenant_id() AND created_at = current_setting('bench.event_at')::timestamptz
@@ -63,7 +68,7 @@ WHERE status = 'pending'"""
 _READ_SIZES = """
 SELECT (SELECT avg(octet_length(output_json::text))::integer FROM workflow_step_executions),
        (SELECT avg(octet_length(snapshot))::integer FROM document_versions),
-       (SELECT avg(octet_length(content))::integer FROM audit_log WHERE action = 'transition')"""
+       (SELECT avg(octet_length(content))::integer FROM audit_log WHERE action LIKE 'transition:%')"""
 
 
 def measure_single_steps(url: str, admin: Admin, seconds: float) -> float:

@@ -7,10 +7,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from bench.engine.workflow import GATES
 from signet.core.audit import AuditEntry, Head, Transaction, VersionMark, chain
 from signet.core.canonical import canonical_bytes, hash_bytes
-from signet.core.decisions import Decision
 from signet.core.idempotency import step_key
 from signet.core.simulation import SimulatedStep
 from signet.core.workflow import Workflow, WorkflowNode
@@ -18,6 +16,8 @@ from signet.ids import created_at_of, make_id
 
 # The transaction that will write an audit row is not known yet: one of as many digits stands for it.
 _SOME_TRANSACTION = Transaction(epoch=1, xid=100_000)
+# The entries of an instance that begins and ends in one pass.
+HISTORY = ("started", "completed")
 Row = dict[str, Any]
 
 
@@ -44,11 +44,12 @@ class Rows:
     steps: list[Row] = field(default_factory=list)
     # What a gate's step, first written as running, ends with.
     ended_gates: list[Row] = field(default_factory=list)
-    # For each gate: one statement changes a row once.
-    documents: list[list[Row]] = field(default_factory=lambda: [[] for _ in range(GATES)])
+    # Written once, as it is in the end; every version on the way has a row of its own.
+    documents: list[Row] = field(default_factory=list)
     versions: list[Row] = field(default_factory=list)
     audit: list[Row] = field(default_factory=list)
     instances: list[Row] = field(default_factory=list)
+    history: list[Row] = field(default_factory=list)
     events: list[Row] = field(default_factory=list)
 
 
@@ -80,8 +81,11 @@ class RowMaker:
             self._add_step(document, simulated, node, step_id)
             variables |= simulated.step.variables
             if node.type.name == "lifecycle_gate":
-                self._add_mutation(passage, node.config["to"], simulated.step.version_after, step_id)
-        end = self._steps[-1].step
+                self._add_mutation(passage, node, simulated.step.version_after, step_id)
+        end, snapshot = self._steps[-1].step, passage.snapshot
+        self.rows.documents.append(
+            {"id": document.document_id, "status": snapshot["status"], "version": snapshot["version"]}
+        )
         self.rows.instances.append(
             {
                 "id": document.instance_id,
@@ -91,6 +95,7 @@ class RowMaker:
                 "last_step_id": step_id,
             }
         )
+        self.rows.history.extend(_make_history_row(document, entry, step_id) for entry in HISTORY)
         self.rows.events.append({"id": document.event_id, "created_at": document.event_created_at})
 
     def _add_step(
@@ -99,8 +104,7 @@ class RowMaker:
         step, created_at = simulated.step, created_at_of(step_id)
         key = f"\\x{step_key(document.instance_id, step.node, step.token, step.version).hex()}"
         self.rows.receipts.append({"instance_id": document.instance_id, "key": key, "step_id": step_id})
-        ways = tuple(self._workflow.find_way(edge_id) for edge_id in step.chosen_edge_ids)
-        output = Decision(simulated.outcome, ways, simulated.evidence, step.variables).to_output()
+        output = step.to_output()
         is_gate = node.type.name == "lifecycle_gate"
         row = {
             "id": step_id,
@@ -130,14 +134,11 @@ class RowMaker:
                 }
             )
 
-    def _add_mutation(self, passage: _Passage, status: str, version: int, step_id: UUID) -> None:
-        document = passage.document
+    def _add_mutation(self, passage: _Passage, gate: WorkflowNode, version: int, step_id: UUID) -> None:
+        document, status = passage.document, gate.config["to"]
         passage.snapshot |= {"status": status, "version": version}
         snapshot = canonical_bytes(passage.snapshot)
         after = VersionMark(version, hash_bytes(snapshot))
-        self.rows.documents[version - 2].append(
-            {"id": document.document_id, "status": status, "version": version}
-        )
         self.rows.versions.append(
             {
                 "document_id": document.document_id,
@@ -152,7 +153,7 @@ class RowMaker:
             id=make_id(),
             subject_type="document",
             subject_id=str(document.document_id),
-            action="transition",
+            action=f"transition:{gate.config['transition']}",
             actor_id=document.actor_id,
             via="workflow",
             at=self._now,
@@ -165,6 +166,18 @@ class RowMaker:
         row = chain(passage.head, entry, _SOME_TRANSACTION)
         self.rows.audit.append({name: getattr(row, name) for name in _AUDIT_COLUMNS})
         passage.mark, passage.head = after, Head(passage.head.seq + 1, row.hash)
+
+
+def _make_history_row(document: WaitingDocument, entry: str, step_id: UUID) -> Row:
+    identifier = make_id()
+    return {
+        "id": identifier,
+        "created_at": created_at_of(identifier),
+        "instance_id": document.instance_id,
+        "entry": entry,
+        "actor_id": document.actor_id,
+        "step_id": step_id,
+    }
 
 
 _AUDIT_COLUMNS = ("id", "subject_id", "seq", "previous_hash", "hash", "content", "action", "actor_id")

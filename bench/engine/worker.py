@@ -36,9 +36,10 @@ def engine_exists() -> bool:
 
 
 def make_worker(database: Database) -> Drainer:
-    from signet.engine.waves.worker import Worker  # type: ignore[import-not-found]
+    """The one place where the benchmark calls the engine: wired as it is in production."""
+    from signet import wiring
 
-    worker: Drainer = Worker(database)
+    worker: Drainer = wiring.make_worker(database)  # type: ignore[attr-defined]
     return worker
 
 

@@ -1,5 +1,7 @@
 """The engine's bench measures what it says: this workflow, these rows, work that is done."""
 
+from functools import partial
+
 import pytest
 
 from bench.counting import Admin, count_wire, read_peak_memory
@@ -67,6 +69,10 @@ def test_the_limit_writes_the_rows_of_an_engine(owner_url: str, superuser: Admin
         " FROM documents d JOIN document_versions v ON v.document_id = d.id AND v.version = d.version"
     ).fetchall()
     assert documents == [("active", 3, "active", 3, [1, 2, 3])] * 4
+    history = superuser.execute(
+        "SELECT entry, count(*) FROM workflow_event GROUP BY entry ORDER BY entry"
+    ).fetchall()
+    assert history == [("completed", 4), ("started", 4)]
     receipts = superuser.execute(
         "SELECT count(*) FROM workflow_step_receipts r JOIN workflow_step_executions s"
         " ON s.id = r.step_execution_id AND s.idempotency_key = r.idempotency_key"
@@ -114,13 +120,14 @@ def test_a_process_that_does_not_start_is_an_error() -> None:
 
 
 def test_the_wire_is_counted(owner_url: str, database: Database) -> None:
-    def act() -> None:
+    def act(selects: int) -> None:
         with database.tenantless_transaction() as connection:
-            connection.execute("SELECT 1")
-            connection.execute("SELECT 2")
+            for _ in range(selects):
+                connection.execute("SELECT 1")
 
-    counted = count_wire(database, act)
-    assert (counted.statements, counted.round_trips, counted.transactions) == (4, 4, 1)
+    none, two = (count_wire(database, partial(act, selects)) for selects in (0, 2))
+    assert (two.statements - none.statements, two.round_trips - none.round_trips) == (2, 2)
+    assert two.transactions == none.transactions == 1
 
 
 def test_memory_is_read() -> None:
