@@ -1,14 +1,17 @@
 """`make bench`: every measured figure beside its reference or goal, in one run. Names choose some of them."""
 
 import sys
+from collections.abc import Callable, Iterable
 
 from bench import cold_import, compiler, expressions, mutations
+from bench.engine import measure as engine
 
-MEASURES = {
+MEASURES: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "import": ("Cold import of the API handler", cold_import.measure),
     "expressions": ("Expressions", expressions.measure),
     "compiler": ("Compiler and simulator", compiler.measure),
     "mutations": ("Documents", mutations.measure),
+    "engine": ("Engine", engine.measure),
 }
 
 

@@ -45,8 +45,21 @@ def durable_server() -> Iterator[str]:
             yield url
 
 
-def open_database(url: str, size: int) -> Database:
-    return Database(act_as(url, "signet_api"), PoolSettings(size=size, idle_count=size))
+def open_database(url: str, size: int, role: str = "signet_api") -> Database:
+    return Database(act_as(url, role), PoolSettings(size=size, idle_count=size))
+
+
+def install_author(database: Database, number: int) -> Author:
+    """Who may do everything in a tenant of its own."""
+    tenant = TenantFile.model_validate(
+        {
+            "tenant_id": UUID(int=(0x7 << 76) | (0b10 << 62) | number),
+            "name": f"bench {number}",
+            "roles": [{"role": "admin", "permissions": ["*:*"]}],
+        }
+    )
+    install_tenant(database, tenant)
+    return Author(Principal(tenant.tenant_id, "bench", ("admin",)), via="bench")
 
 
 def make_tenants(database: Database, document_counts: Sequence[int]) -> list[BenchTenant]:
@@ -54,19 +67,11 @@ def make_tenants(database: Database, document_counts: Sequence[int]) -> list[Ben
     contract, _ = read_document(EXAMPLES / "invoice" / "contract.yaml")
     definitions, documents = Definitions(database), Documents(database)
     tenants = []
-    for number, count in enumerate(document_counts):
-        tenant = TenantFile.model_validate(
-            {
-                "tenant_id": UUID(int=(0x7 << 76) | (0b10 << 62) | number + 1),
-                "name": f"bench {number}",
-                "roles": [{"role": "admin", "permissions": ["*:*"]}],
-            }
-        )
-        install_tenant(database, tenant)
-        author = Author(Principal(tenant.tenant_id, "bench", ("admin",)), via="bench")
+    for number, count in enumerate(document_counts, start=1):
+        author = install_author(database, number)
         definitions.save_contract(author.principal, contract)
         definitions.publish_contract(author.principal, "invoice", 1)
-        tenants.append(BenchTenant(tenant.tenant_id, _create(documents, author, count)))
+        tenants.append(BenchTenant(author.principal.tenant_id, _create(documents, author, count)))
     return tenants
 
 

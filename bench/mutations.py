@@ -1,26 +1,21 @@
 """Mutates per second beside pgbench writing the same rows, on one durable server in one run."""
 
-import os
 import random
-import re
-import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import psycopg
 
 from bench.company import BenchTenant, durable_server, make_tenants, open_database
+from bench.counting import count_wire, read_wal
+from bench.pgbench import CLIENTS, run_pgbench
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.operations import Operation, Update
-from signet.local.postgres_place import find_programs
 from signet.store.database import Database
-from signet.store.server import act_as, describe_url
 
 SECONDS = 6.0
-CONNECTIONS = 4
+CONNECTIONS = CLIENTS
 MANY_TENANTS = 20
 DOCUMENTS = 2_000
 BATCH = 100
@@ -138,54 +133,16 @@ def _run_pgbench(url: str, tenants: Sequence[BenchTenant], seconds: float) -> fl
         admin.execute("GRANT SELECT ON bench_ids TO signet_api")
         admin.execute("GRANT USAGE ON SEQUENCE bench_version TO signet_api")
         admin.execute("VACUUM ANALYZE")
-    parts = describe_url(act_as(url, "signet_api"))
-    environment = {**os.environ, "PGPASSWORD": parts.get("password", ""), "PGOPTIONS": parts["options"]}
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "update.sql"
-        script.write_text(SCRIPT.format(count=len(pairs)), encoding="utf-8")
-        command = [
-            str(find_programs(major=18) / "bin" / "pgbench"),
-            *("-n", "-f", str(script), "-c", str(CONNECTIONS), "-j", "2", "-T", str(max(1, round(seconds)))),
-            *(
-                "-M",
-                "prepared",
-                "-h",
-                parts["host"],
-                "-p",
-                parts["port"],
-                "-U",
-                parts["user"],
-                parts["dbname"],
-            ),
-        ]
-        completed = subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=False, timeout=seconds + 60
-        )
-    found = re.search(r"tps = ([0-9.]+)", completed.stdout)
-    if found is None:
-        raise RuntimeError(f"pgbench did not run: {completed.stderr}")
-    return float(found[1])
+    return run_pgbench(url, "signet_api", {SCRIPT.format(count=len(pairs)): 1}, seconds)
 
 
 def _describe_one(url: str, database: Database, tenant: BenchTenant) -> str:
     """What one update costs: counted on the wire and in the log of the server."""
     documents, document_id = Documents(database), tenant.document_ids[0]
     documents.mutate(tenant.author(), Update(document_id, 1, {"tax_total": 1}))
-    with tempfile.TemporaryFile() as trace, psycopg.connect(url, autocommit=True) as admin:
-        with database.tenantless_transaction() as connection:
-            traced = connection.pgconn
-        traced.trace(trace.fileno())
-        before = _read_wal(admin)
-        documents.mutate(tenant.author(), Update(document_id, 2, {"tax_total": 2}))
-        wal = _read_wal(admin) - before
-        traced.untrace()
-        trace.seek(0)
-        messages = [fields[3] for line in trace.read().splitlines() if len(fields := line.split(b"\t")) > 3]
-    answers = sum(1 for message in messages if message.startswith(b"CommandComplete"))
-    trips = sum(1 for message in messages if message.startswith(b"ReadyForQuery"))
-    return f"one update: {answers} statements, {trips} round trips, {wal} bytes of WAL"
-
-
-def _read_wal(admin: psycopg.Connection[tuple[object, ...]]) -> int:
-    row = admin.execute("SELECT pg_current_wal_lsn() - '0/0'").fetchone()
-    return int(str(row[0])) if row else 0
+    operation = Update(document_id, 2, {"tax_total": 2})
+    with psycopg.connect(url, autocommit=True) as admin:
+        before = read_wal(admin)
+        wire = count_wire(database, lambda: documents.mutate(tenant.author(), operation))
+        wal = read_wal(admin) - before
+    return f"one update: {wire.statements} statements, {wire.round_trips} round trips, {wal} bytes of WAL"

@@ -1,0 +1,47 @@
+"""Tenants with the benchmark's workflow, and documents that wait for it."""
+
+from collections.abc import Sequence
+
+from bench.company import install_author
+from bench.engine.workflow import ENTITY_TYPE, make_data, read_contract_file, read_patch_file
+from signet.engine.definitions import Definitions
+from signet.engine.documents.mutate import Documents
+from signet.engine.documents.operations import Author, Create, Operation
+from signet.store.database import Database
+
+BATCH = 500
+
+
+class Company:
+    """Makes tenants and documents, each number once."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._definitions = Definitions(database)
+        self._documents = Documents(database)
+        self._tenants = 0
+        self._numbers = 0
+
+    def install_tenants(self, count: int) -> list[Author]:
+        contract, patch = read_contract_file(), read_patch_file()
+        authors = []
+        for _ in range(count):
+            self._tenants += 1
+            author = install_author(self._database, self._tenants)
+            self._definitions.save_contract(author.principal, contract)
+            self._definitions.publish_contract(author.principal, ENTITY_TYPE, 1)
+            self._definitions.publish(author.principal, self._definitions.save_patch(author.principal, patch))
+            authors.append(author)
+        return authors
+
+    def create_documents(self, authors: Sequence[Author], count: int) -> None:
+        """So many in all, the same number for each author."""
+        for author in authors:
+            left = count // len(authors)
+            while left:
+                operations: list[Operation] = []
+                for _ in range(min(left, BATCH)):
+                    self._numbers += 1
+                    operations.append(Create(ENTITY_TYPE, make_data(self._numbers)))
+                self._documents.mutate_many(author, operations)
+                left -= len(operations)

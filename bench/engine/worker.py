@@ -1,0 +1,79 @@
+"""The engine's side: a process with one worker, as a Lambda runs it, that drains tenants when told to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
+from time import perf_counter
+from typing import Any, Protocol
+from uuid import UUID
+
+from bench.company import open_database
+from bench.counting import count_wire, read_peak_memory
+from bench.engine.processes import Task, serve
+from signet.store.database import Database
+
+MODULE = "bench.engine.worker"
+
+
+class Drained(Protocol):
+    """What a worker did until nothing was left that it could do."""
+
+    instances: int
+    steps: int
+    rounds: int
+    waves: int
+
+
+class Drainer(Protocol):
+    def drain(self, tenant_ids: Sequence[UUID]) -> Drained: ...
+
+
+def engine_exists() -> bool:
+    try:
+        return find_spec("signet.engine.waves.worker") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def make_worker(database: Database) -> Drainer:
+    """The one place where the benchmark calls the engine: wired as it is in production."""
+    from signet import wiring
+
+    worker: Drainer = wiring.make_worker(database)  # type: ignore[attr-defined]
+    return worker
+
+
+class WorkerProcess:
+    def __init__(self, url: str) -> None:
+        self._database = open_database(url, 1, "signet_worker")
+        with self._database.tenantless_transaction():
+            pass  # connects
+        self._worker = make_worker(self._database)
+
+    def drain(self, index: int, count: int, tenant_ids: Sequence[str]) -> Mapping[str, Any]:
+        ids = [UUID(tenant_id) for tenant_id in tenant_ids]
+        begin = perf_counter()
+        drained = self._worker.drain(ids)
+        return {
+            "seconds": perf_counter() - begin,
+            "instances": drained.instances,
+            "steps": drained.steps,
+            "rounds": drained.rounds,
+            "waves": drained.waves,
+            "memory": read_peak_memory(),
+        }
+
+    def drain_traced(self, index: int, count: int, tenant_ids: Sequence[str]) -> Mapping[str, Any]:
+        """The same, slower, with what went over the wire."""
+        answers: list[Mapping[str, Any]] = []
+        wire = count_wire(self._database, lambda: answers.append(self.drain(index, count, tenant_ids)))
+        return {**answers[0], **asdict(wire)}
+
+
+def _open_tasks(url: str) -> Mapping[str, Task]:
+    process = WorkerProcess(url)
+    return {"drain": process.drain, "drain_traced": process.drain_traced}
+
+
+if __name__ == "__main__":
+    serve(_open_tasks)

@@ -1,0 +1,64 @@
+"""What the benchmark runs: ten steps from created to completed, two of them gates, on a document of 1 KB."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from signet.authoring.files import read_document
+from signet.core.canonical import canonical_bytes
+from signet.core.compiler import compile_effective
+from signet.core.contract_checks import read_contract
+from signet.core.envelope import make_envelope
+from signet.core.patch import Patch
+from signet.core.simulation import Script, SimulatedStep, simulate
+from signet.core.strict import read_strictly
+from signet.core.workflow import Workflow
+
+ENTITY_TYPE = "parcel"
+STEPS, GATES = 10, 2
+DOCUMENT_BYTES = 1_024
+_FOLDER = Path(__file__).parent
+# Text that does not compress away.
+_NOTE = " ".join(f"{number * 7919 % 9973:04}" for number in range(300))
+
+
+def read_contract_file() -> Any:
+    return _read("contract.yaml")
+
+
+def read_patch_file() -> Any:
+    return _read("patch.yaml")
+
+
+def _read(name: str) -> Any:
+    document, findings = read_document(_FOLDER / name)
+    assert findings == (), findings
+    return document
+
+
+def make_data(number: int) -> dict[str, Any]:
+    """A document's data, of 1 KB as canonical JSON."""
+    data: dict[str, Any] = {"number": f"P-{number:08}", "amount": 10_000, "note": ""}
+    return {**data, "note": _NOTE[: DOCUMENT_BYTES - len(canonical_bytes(data))]}
+
+
+def compile_workflow() -> Workflow:
+    contract, findings = read_contract(read_contract_file())
+    patch, mistakes = read_strictly(Patch, read_patch_file())
+    assert contract is not None and patch is not None, (findings, mistakes)
+    compilation = compile_effective(make_envelope(contract), patch)
+    assert compilation.artifact is not None, compilation.findings
+    return Workflow(compilation.artifact)
+
+
+def simulate_steps(workflow: Workflow, data: Mapping[str, Any]) -> Sequence[SimulatedStep]:
+    """The steps of one document, or an error where the workflow is not what the benchmark says it is."""
+    simulation = simulate(workflow, data, Script(), datetime(2026, 1, 1, tzinfo=UTC))
+    gates = [one for one in simulation.steps if workflow.nodes[one.step.node].type.name == "lifecycle_gate"]
+    if (simulation.status, len(simulation.steps), len(gates)) != ("completed", STEPS, GATES):
+        raise RuntimeError(
+            f"{simulation.status} after {len(simulation.steps)} steps with {len(gates)} gates, "
+            f"not completed after {STEPS} with {GATES}"
+        )
+    return simulation.steps

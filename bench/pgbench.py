@@ -1,0 +1,39 @@
+"""Runs Postgres's own pgbench as a runtime role: what the server does with the same rows and no Python."""
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from signet.local.postgres_place import find_programs
+from signet.store.server import act_as, describe_url
+
+CLIENTS, THREADS = 4, 2
+
+
+def run_pgbench(url: str, role: str, scripts: Mapping[str, int], seconds: float) -> float:
+    """Transactions a second of these scripts, each chosen as often as its weight says."""
+    parts = describe_url(act_as(url, role))
+    environment = {**os.environ, "PGPASSWORD": parts.get("password", ""), "PGOPTIONS": parts["options"]}
+    command = [str(find_programs(major=18) / "bin" / "pgbench"), "-n", "-M", "prepared"]
+    command += ["-c", str(CLIENTS), "-j", str(THREADS), "-T", str(max(1, round(seconds)))]
+    command += ["-h", parts["host"], "-p", parts["port"], "-U", parts["user"]]
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (script, weight) in enumerate(scripts.items()):
+            path = Path(folder) / f"{number}.sql"
+            path.write_text(script, encoding="utf-8")
+            command += ["-f", f"{path}@{weight}"]
+        completed = subprocess.run(
+            [*command, parts["dbname"]],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=seconds + 60,
+        )
+    found = re.search(r"tps = ([0-9.]+)", completed.stdout)
+    if completed.returncode != 0 or found is None:
+        raise RuntimeError(f"pgbench did not run: {completed.stderr}")
+    return float(found[1])
