@@ -12,6 +12,7 @@ VALID: dict[str, Any] = {
         "vendor": {"type": "string", "default": "V-1"},
         "total": {"type": "decimal", "required": True, "minimum": 0},
         "currency": {"type": "enum", "values": ["EUR", "USD"], "default": "EUR"},
+        "contact": {"type": "string", "personal": True},
         "customer": {"type": "ref", "entity_type": "customer", "reads": {"credit": {"type": "decimal"}}},
         "lines": {
             "type": "list",
@@ -42,7 +43,12 @@ VALID: dict[str, Any] = {
         "loss_written": {"transition": "write_off", "position": "after"},
     },
     "actions": {
-        "post": {"kind": "update", "payload": {"by": {"type": "string"}}, "set": {"vendor": "{payload.by}"}},
+        "post": {
+            "kind": "update",
+            "payload": {"by": {"type": "string"}},
+            "output": {"vendor": {"type": "string"}, "customer": {"type": "ref", "entity_type": "customer"}},
+            "set": {"vendor": "{payload.by}"},
+        },
         "copy": {"kind": "create", "entity_type": "invoice", "set": {"number": "2", "total": 1}},
         "pay": {"kind": "create", "entity_type": "payment", "set": {"anything": 1}},
         "ask": {"kind": "python", "output": {"answer": {"type": "bool"}}},
@@ -176,6 +182,31 @@ BROKEN: list[tuple[str, Any, str, str]] = [
     ("/actions/copy/set/number", REMOVE, "ACTION_FIELD_MISSING", "/actions/copy/set"),
     ("/actions/pay/entity_type", REMOVE, "ACTION_ENTITY_TYPE_MISSING", "/actions/pay"),
     ("/actions/post/entity_type", "payment", "ACTION_ENTITY_TYPE_UNUSED", "/actions/post/entity_type"),
+    (
+        "/actions/post/output/vndor",
+        {"type": "string"},
+        "ACTION_OUTPUT_UNKNOWN",
+        "/actions/post/output/vndor",
+    ),
+    ("/actions/post/output/vendor/type", "int", "ACTION_OUTPUT_UNKNOWN", "/actions/post/output/vendor"),
+    (
+        "/actions/post/output/customer/entity_type",
+        "person",
+        "ACTION_OUTPUT_UNKNOWN",
+        "/actions/post/output/customer",
+    ),
+    (
+        "/actions/post/output/contact",
+        {"type": "string"},
+        "ACTION_OUTPUT_UNKNOWN",
+        "/actions/post/output/contact",
+    ),
+    (
+        "/actions/copy/output",
+        {"document_id": {"type": "string"}},
+        "ACTION_OUTPUT_UNUSED",
+        "/actions/copy/output",
+    ),
     # The rest
     ("/deletable_in/0", "drafted", "STATE_UNKNOWN", "/deletable_in/0"),
     ("/deletable_in", ["draft", "draft"], "ENTRY_TWICE", "/deletable_in/1"),

@@ -6,8 +6,10 @@ from typing import Any
 from signet.core.contract import Action, Contract, EditWindow
 from signet.core.field_checks import check_distinct, check_fields, check_payload_fields
 from signet.core.field_values import find_text_problem
+from signet.core.fields import Field, RefField
 from signet.core.findings import Finding, find, has_errors, sort_findings
 from signet.core.lifecycle_checks import RESERVED_VERBS, check_lifecycle, check_state_known
+from signet.core.scope import type_of_field
 from signet.core.slot_checks import check_slots
 from signet.core.strict import MAX_MISTAKES, point, read_strictly
 
@@ -92,6 +94,7 @@ def _check_action(contract: Contract, name: str, action: Action) -> Iterator[Fin
     if action.kind != "create" and action.entity_type is not None:
         yield find("ACTION_ENTITY_TYPE_UNUSED", point((*path, "entity_type")), action=name, kind=action.kind)
     yield from _check_set(contract, name, action)
+    yield from _check_output(contract, name, action)
 
 
 def _check_set(contract: Contract, name: str, action: Action) -> Iterator[Finding]:
@@ -106,6 +109,26 @@ def _check_set(contract: Contract, name: str, action: Action) -> Iterator[Findin
         for field, declared in contract.fields.items():
             if declared.required and declared.default is None and field not in action.set:
                 yield find("ACTION_FIELD_MISSING", point(("actions", name, "set")), action=name, field=field)
+
+
+def _check_output(contract: Contract, name: str, action: Action) -> Iterator[Finding]:
+    """A function's output is checked when it gives it; what an update gives back stands in the document."""
+    path = ("actions", name, "output")
+    if action.kind == "create" and action.output:
+        yield find("ACTION_OUTPUT_UNUSED", point(path), action=name)
+    if action.kind != "update":
+        return
+    for field, declared in action.output.items():
+        known = contract.fields.get(field)
+        # Whatever is given back is kept with the workflow, where nothing can be erased.
+        if known is None or known.personal or not _are_alike(known, declared):
+            yield find("ACTION_OUTPUT_UNKNOWN", point((*path, field)), action=name, field=field)
+
+
+def _are_alike(one: Field, other: Field) -> bool:
+    if isinstance(one, RefField) and isinstance(other, RefField):
+        return one.entity_type == other.entity_type  # `reads` counts only where a document is read
+    return type_of_field(one) == type_of_field(other)
 
 
 def _check_conditions(contract: Contract) -> Iterator[Finding]:

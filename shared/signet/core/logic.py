@@ -11,6 +11,8 @@ from typing import Any
 from signet.core.contract import Contract
 from signet.core.expression import (
     ANY,
+    INT,
+    STRING,
     Expression,
     Kind,
     Mistake,
@@ -19,6 +21,7 @@ from signet.core.expression import (
     check,
     expression_to_json,
     list_of,
+    object_of,
     parse_expression,
     parse_template,
     template_to_json,
@@ -28,6 +31,8 @@ from signet.core.graph import Graph, Node
 from signet.core.scope import type_of_fields
 
 _USER = (Kind.STRING, Kind.REF, Kind.ANY)
+# What an action that makes a document gives back.
+CREATED = object_of({"document_id": STRING, "version": INT})
 _MOMENT = (Kind.DATE, Kind.TIMESTAMP, Kind.ANY)
 
 
@@ -146,7 +151,7 @@ def _read_action(node: Node, contract: Contract | None, scope_with: ScopeWith, l
             logic.findings.append(find("ACTION_UNKNOWN", node.id, action=name, allowed=allowed))
         else:
             _check_payload(node, name, declared.payload, logic)
-            output = type_of_fields(declared.output)
+            output = CREATED if declared.kind == "create" else type_of_fields(declared.output)
     if config["save_as"] is not None:
         logic.writes[config["save_as"]] = list_of(output) if item is not None else output
 

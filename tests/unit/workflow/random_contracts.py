@@ -22,7 +22,7 @@ ACTIONS: dict[str, Any] = {
     "count_up": {
         "kind": "update",
         "payload": {"to": {"type": "int", "required": True}},
-        "output": {"total": {"type": "int"}},
+        "output": {"count": {"type": "int"}},
         "set": {"count": {"$expr": "payload.to"}},
     },
     "spawn": {"kind": "create", "entity_type": "task", "set": {"title": "for {entity.name}"}},

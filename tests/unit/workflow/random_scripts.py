@@ -30,7 +30,7 @@ def make_script(rng: Random, contract: dict[str, Any]) -> Script:
         approvals=_answers(rng, ["approved", "approved", "rejected", "expired"], 0.9),
         events={key: {"by": "test"} for key in ("paid", "shipped", "of-acme", "of-") if rng.random() < 0.6},
         effects=_answers(rng, ["delivered", "done", "error"], 0.5),
-        outputs={"count_up": {"total": 3}},
+        outputs={"count_up": {"count": 3}},
         rules={name: rng.random() < 0.7 for name in ("known", "solvent")},
         actor={"user_id": "ann", "roles": rng.choice([["clerk"], []])},
         permissions=rng.choice([("*:*",), ("thing:*",), ()]),

@@ -49,6 +49,17 @@ def test_an_actions_template_is_checked_where_it_is_used() -> None:
     assert found == [("TEMPLATE_INVALID", "/actions/post/set/vendor/$expr")]
 
 
+@pytest.mark.parametrize(("name", "is_known"), [("document_id", True), ("version", True), ("id", False)])
+def test_what_an_action_that_makes_a_document_saves(name: str, is_known: bool) -> None:
+    patch = deepcopy(PATCH)
+    node(patch, "task")["config"]["save_as"] = "made"
+    script = {"id": "keep", "type": "script", "config": {"set": {"kept": f"context.made.{name}"}}}
+    patch["slots"]["posting"]["nodes"].append(script)
+    patch["slots"]["posting"]["edges"] = [{"source": "task", "target": "keep"}]
+    codes = [finding.code for finding in compile_patch(patch).findings]
+    assert codes == ([] if is_known else ["EXPRESSION_INVALID"])
+
+
 def test_labels_are_kept() -> None:
     patch = deepcopy(PATCH)
     edge(patch, "fast")["label"] = "small"

@@ -212,7 +212,7 @@ def test_permissions_with_a_star(held: str) -> None:
 
 def test_for_each_runs_once_for_each_item_and_saves_a_list() -> None:
     contract = deepcopy(CONTRACT)
-    contract["actions"]["spawn"]["output"] = {"id": {"type": "string"}}
+    contract["actions"]["spawn"] = {"kind": "python", "output": {"id": {"type": "string"}}}
     config = {"action": "spawn", "for_each": "entity.lines", "save_as": "tasks", "max_items": 2}
     workflow = load(contract, posting=chain(("task", "action", config)))
     lines = [{"sku": "a"}, {"sku": "b"}, {"sku": "c"}]

@@ -232,6 +232,16 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
         "The action '{action}' makes a document without its required field '{field}'.",
         "Set '{field}' as well.",
     ),
+    "ACTION_OUTPUT_UNKNOWN": (
+        "error",
+        "The action '{action}' gives back '{field}', which is no field of that type that it may give away.",
+        "An update gives back fields of the document that are not personal, each with its own type.",
+    ),
+    "ACTION_OUTPUT_UNUSED": (
+        "error",
+        "The action '{action}' gives back the document_id and the version of what it makes, and no 'output'.",
+        "Remove 'output'.",
+    ),
     "ACTION_ENTITY_TYPE_MISSING": (
         "error",
         "The action '{action}' does not say what it makes.",
