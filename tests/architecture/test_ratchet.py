@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ["shared", "functions", "infra", "tests", "bench"]
+FOLDERS = ["shared", "functions", "infra", "examples", "tests", "bench"]
 MAX_FUNCTION_LINES = 60
 MAX_FILE_LINES = 400
 SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
