@@ -11,7 +11,10 @@ from signet.core.contract_checks import read_contract
 from signet.core.fast_fields import map_fast_fields, read_fast_values
 from signet.core.idempotency import effect_key, event_key, join_key, step_key
 from signet.core.loaded_contract import LoadedContract, check_contract_expressions
+from signet.core.rules import Rule, compile_rule
+from signet.core.scope import make_scope, type_of_entity, type_of_fields, type_of_settings
 from signet.core.strict import read_strictly
+from signet.core.tenancy import TenantSettings
 from tests.unit.broken_contracts import VALID
 
 ONE = UUID(int=1)
@@ -79,6 +82,43 @@ def test_the_valid_contract_has_no_such_mistake() -> None:
     contract, _ = read_contract(VALID)
     assert contract is not None
     assert list(check_contract_expressions(contract)) == []
+
+
+def test_which_refs_are_followed_is_known_of_each_expression() -> None:
+    customer = {**VALID["fields"]["customer"], "reads": {"name": {"type": "string"}}}
+    payer = {"type": "ref", "entity_type": "person", "reads": {"name": {"type": "string"}}}
+    loaded = load(
+        fields={**VALID["fields"], "customer": customer, "payer": payer},
+        conditions={
+            "invoice:submit": "entity.customer.name == 'x' && entity.lines != null",
+            "invoice:edit": "entity.payer != entity.creator && entity.customer == null",
+        },
+        actions={
+            "thank": {"kind": "update", "set": {"vendor": "{entity.payer.name} of {entity.customer.name}"}},
+            "ask": {"kind": "python"},
+        },
+    )
+    both = frozenset({"customer", "payer"})
+    assert loaded.has_readable_refs
+    assert not load(fields={**VALID["fields"], "customer": {**customer, "reads": {}}}).has_readable_refs
+    assert loaded.refs_of_conditions == {"invoice:submit": {"customer"}, "invoice:edit": frozenset()}
+    assert loaded.refs_of_actions == {"thank": both, "ask": frozenset()}
+    rule, findings = read_strictly(
+        Rule,
+        {
+            "name": "r",
+            "entity_type": "invoice",
+            "phase": "after",
+            "condition": {"expression": "entity.customer.name != null"},
+            "actions": [{"kind": "emit", "event_type": "e", "payload": {"a": "{entity.payer.name}"}}],
+        },
+    )
+    assert rule is not None, findings
+    scope = make_scope(
+        type_of_entity(loaded.contract), type_of_settings(TenantSettings()), type_of_fields({})
+    )
+    compiled, _ = compile_rule(rule, scope)
+    assert compiled is not None and compiled.followed == both
 
 
 def test_what_was_never_checked_cannot_be_loaded() -> None:

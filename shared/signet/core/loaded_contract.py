@@ -1,6 +1,6 @@
 """A published contract ready for mutate(): its expressions are closures, its fields know their columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,17 +10,22 @@ from signet.core.expression import (
     ANY,
     Compiled,
     Environment,
+    Expression,
     Mistake,
     Scope,
+    Template,
     Type,
     check_condition,
     compile_expression,
     compile_template,
+    list_followed_refs,
+    list_template_parts,
     parse_expression,
     parse_template,
 )
 from signet.core.expression.render import Render
 from signet.core.fast_fields import map_fast_fields
+from signet.core.fields import RefField
 from signet.core.findings import Finding, find
 from signet.core.permissions import grants
 from signet.core.scope import make_scope, type_of_entity, type_of_fields, type_of_settings
@@ -60,7 +65,35 @@ class LoadedContract:
 
     @cached_property
     def actions(self) -> Mapping[str, Render]:
-        return {name: _compile_set(action.set) for name, action in self.contract.actions.items()}
+        return {name: compile_template(template) for name, template in self._sets.items()}
+
+    @cached_property
+    def has_readable_refs(self) -> bool:
+        """Else no expression can follow one."""
+        return any(isinstance(field, RefField) and field.reads for field in self.contract.fields.values())
+
+    @cached_property
+    def refs_of_conditions(self) -> Mapping[str, frozenset[str]]:
+        """By permission, the ref fields that its condition follows."""
+        return {name: self.find_followed([each.expression]) for name, each in self.conditions.items()}
+
+    @cached_property
+    def refs_of_actions(self) -> Mapping[str, frozenset[str]]:
+        """By action, the ref fields that what it sets follows."""
+        return {name: self.find_followed(list_template_parts(each)) for name, each in self._sets.items()}
+
+    def find_followed(self, expressions: Iterable[Expression]) -> frozenset[str]:
+        """The ref fields whose documents the expressions read: what an environment's `refs` must hold."""
+        scope = self._entity_scope
+        return frozenset(name for each in expressions for name in list_followed_refs(each, scope))
+
+    @cached_property
+    def _entity_scope(self) -> Scope:
+        return Scope({"entity": type_of_entity(self.contract)})
+
+    @cached_property
+    def _sets(self) -> Mapping[str, Template]:
+        return {name: _parse_set(action.set) for name, action in self.contract.actions.items()}
 
     def permission_of_transition(self, name: str) -> str:
         return self.contract.transitions[name].permission or f"{self.contract.contract}:{name}"
@@ -126,9 +159,9 @@ def _compile(text: str) -> Compiled:
     return compile_expression(parsed)
 
 
-def _compile_set(body: Mapping[str, Any]) -> Render:
+def _parse_set(body: Mapping[str, Any]) -> Template:
     # Checked at publication; here nothing is known of the types any more, and nothing needs to be.
     template, mistakes = parse_template(dict(body), _ANYTHING)
     if template is None:
         raise ValueError(f"a published contract holds a template that does not parse: {mistakes[0].message}")
-    return compile_template(template)
+    return template

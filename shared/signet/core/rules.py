@@ -14,11 +14,14 @@ from pydantic import JsonValue
 
 from signet.core.expression import (
     Compiled,
+    Expression,
     Mistake,
     Scope,
     check_condition,
     compile_expression,
     compile_template,
+    list_followed_refs,
+    list_template_parts,
     parse_expression,
     parse_template,
 )
@@ -94,6 +97,8 @@ class CompiledRule:
     condition: Compiled
     # By place in the rule's actions: what `set` writes and `emit` says.
     templates: Mapping[int, Render]
+    # The ref fields that its condition and templates follow.
+    followed: frozenset[str] = frozenset()
 
     def concerns(self, operation: str, phase: str) -> bool:
         rule = self.rule
@@ -112,6 +117,7 @@ def compile_rule(
     mistakes: Sequence[Mistake] = (parsed,) if isinstance(parsed, Mistake) else check_condition(parsed, scope)
     findings += [find("RULE_CONDITION_INVALID", "/condition", problem=m.message) for m in mistakes]
     templates: dict[int, Render] = {}
+    parts: list[Expression] = []
     for index, action in enumerate(rule.actions):
         if action.kind not in _ALLOWED[rule.phase]:
             allowed = " and ".join(_ALLOWED[rule.phase])
@@ -133,9 +139,11 @@ def compile_rule(
             ]
             if template is not None:
                 templates[index] = compile_template(template)
+                parts += list_template_parts(template)
     if findings or isinstance(parsed, Mistake):
         return None, tuple(findings)
-    return CompiledRule(rule, version, compile_expression(parsed), templates), ()
+    followed = frozenset(name for part in (parsed, *parts) for name in list_followed_refs(part, scope))
+    return CompiledRule(rule, version, compile_expression(parsed), templates, followed), ()
 
 
 def to_expression_text(condition: Condition, depth: int = 0) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from signet.core.artifact import Artifact
@@ -9,12 +10,15 @@ from signet.core.errors import Defect
 from signet.core.expression import (
     Compiled,
     Environment,
+    Expression,
     compile_expression,
     compile_template,
     expression_from_json,
+    list_template_parts,
     template_from_json,
 )
 from signet.core.expression.render import Render
+from signet.core.loaded_contract import LoadedContract
 from signet.core.nodes.types import NODE_TYPES, NodeType
 
 
@@ -85,6 +89,26 @@ class Workflow:
         self.stable_nodes = frozenset(content["stable_region_nodes"])
         self.actions = {name: _load_action(action) for name, action in content["actions"].items()}
         self.nodes = {node_id: self._load_node(node_id, node) for node_id, node in content["nodes"].items()}
+        self._followed: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def expressions(self) -> tuple[Expression, ...]:
+        """All that nodes and edges evaluate, also in their templates."""
+        nodes = self.nodes.values()
+        ways = (way for node in nodes for listed in node.ways.values() for way in listed)
+        trees = (tree for node in self.content["nodes"].values() for tree in node.get("logic", {}).values())
+        templates = (template_from_json(tree["template"]) for tree in trees if "template" in tree)
+        return (
+            *(compiled.expression for node in nodes for compiled in node.expressions.values()),
+            *(way.condition.expression for way in ways if way.condition is not None),
+            *(part for template in templates for part in list_template_parts(template)),
+        )
+
+    def followed_refs(self, contract: LoadedContract) -> frozenset[str]:
+        """The ref fields of its document that it follows; only the contract knows what is a ref."""
+        if contract.hash not in self._followed:
+            self._followed[contract.hash] = contract.find_followed(self.expressions)
+        return self._followed[contract.hash]
 
     def _load_node(self, node_id: str, node: Mapping[str, Any]) -> WorkflowNode:
         content, ways = self.content, dict[str, list[Way]]()

@@ -1,6 +1,6 @@
 """Documents and what is written with them. Only `engine/documents` writes here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -75,6 +75,15 @@ class WorkflowOfType:
     definition_kind: str
 
 
+@dataclass(frozen=True, slots=True)
+class Referenced:
+    """What a ref reads of the document that it names; personal values are references here as everywhere."""
+
+    entity_type: str
+    status: str
+    values: Mapping[str, Any]
+
+
 @dataclass(slots=True)
 class WriteBatch:
     """Rows by statement, as JSON objects; what is empty is not sent."""
@@ -142,6 +151,15 @@ def find_workflow(
             "contract_version": contract_version,
         }
         return cursor.execute(_SQL.find_workflow, values).fetchone()
+
+
+def read_referenced(
+    connection: Connection, tenant_id: UUID, ids: Collection[UUID], fields: Collection[str]
+) -> dict[UUID, Referenced]:
+    """These fields of the documents that are there, as they are now. Nothing is locked: it only informs."""
+    wanted = {"tenant_id": tenant_id, "ids": sorted(ids), "fields": sorted(fields)}
+    rows: list[Any] = connection.execute(_SQL.read_referenced, wanted).fetchall()
+    return {document_id: Referenced(*values) for document_id, *values in rows}
 
 
 def take_keys(

@@ -12,6 +12,13 @@ WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND status = '
 ORDER BY (definition_kind = 'effective') DESC, contract_version DESC, published_at DESC, id DESC
 LIMIT 1
 
+-- name: read_referenced
+SELECT d.id, d.entity_type, d.status,
+       coalesce((SELECT jsonb_object_agg(field, d.data -> field)
+                 FROM unnest(%(fields)s::text[]) AS field WHERE d.data ? field), '{}')
+FROM documents d
+WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s::uuid[]) AND d.deleted_at IS NULL
+
 -- name: insert_documents
 INSERT INTO documents (tenant_id, id, entity_type, contract_version, status, version, data, amended_from_id,
                        creator_id, editor_ids, created_at, updated_at, t1, t2, t3, t4, n1, n2, n3, n4, d1, d2)

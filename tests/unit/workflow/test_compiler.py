@@ -8,6 +8,7 @@ import pytest
 from signet.core.compiler import Compilation, compile_automation
 from signet.core.decisions import conclude
 from signet.core.errors import Defect
+from signet.core.loaded_contract import LoadedContract
 from signet.core.patch import Automation
 from signet.core.projection import Step
 from signet.core.strict import read_strictly
@@ -58,6 +59,29 @@ def test_what_an_action_that_makes_a_document_saves(name: str, is_known: bool) -
     patch["slots"]["posting"]["edges"] = [{"source": "task", "target": "keep"}]
     codes = [finding.code for finding in compile_patch(patch).findings]
     assert codes == ([] if is_known else ["EXPRESSION_INVALID"])
+
+
+def test_a_workflow_knows_which_refs_it_follows() -> None:
+    contract = deepcopy(CONTRACT)
+    for name in ("customer", "payer", "shipper", "unread"):
+        reads = {"limit": {"type": "int"}}
+        contract["fields"][name] = {"type": "ref", "entity_type": name, "reads": reads}
+    patch, loaded = deepcopy(PATCH), LoadedContract(read_envelope(contract).contract, "0" * 64)
+    assert read_workflow(patch, contract).followed_refs(loaded) == frozenset()
+    edge(patch, "fast")["condition"] = "entity.grand_total <= entity.customer.limit"
+    node(patch, "told")["config"]["text"] = "{entity.shipper.limit} {entity.unread}"
+    script = {"id": "keep", "type": "script", "config": {"set": {"kept": "entity.payer.limit"}}}
+    patch["slots"]["posting"]["nodes"].append(script)
+    patch["slots"]["posting"]["edges"] = [{"source": "task", "target": "keep"}]
+    workflow = read_workflow(patch, contract)
+    followed = frozenset({"customer", "payer", "shipper"})
+    assert workflow.followed_refs(loaded) == workflow.followed_refs(loaded) == followed
+
+
+def read_workflow(patch: dict[str, Any], contract: dict[str, Any]) -> Workflow:
+    compilation = compile_patch(patch, read_envelope(contract))
+    assert compilation.artifact is not None, compilation.findings
+    return Workflow(compilation.artifact)
 
 
 def test_labels_are_kept() -> None:

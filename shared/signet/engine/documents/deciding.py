@@ -27,6 +27,7 @@ from signet.engine.documents.changing import (
 from signet.engine.documents.facts import Change, Facts
 from signet.engine.documents.operations import (
     Amend,
+    Author,
     ConcludeTransition,
     Create,
     Delete,
@@ -116,6 +117,20 @@ def find_permission(operation: Create | OfEdit, loaded: LoadedContract) -> str |
                 return loaded.permission_of_action(name)
             remedy = f"There are: {', '.join(contract.actions) or '(none)'}."
             return Rejected("ACTION_UNKNOWN", f"nobody can run '{name}' on a document", remedy=remedy)
+
+
+def find_followed(author: Author, operation: Operation, loaded: LoadedContract) -> frozenset[str]:
+    """The ref fields that the condition of its permission follows, and what its action sets."""
+    if isinstance(operation, ConcludeTransition):
+        return frozenset()
+    permission, followed = find_permission(operation, loaded), frozenset[str]()
+    if isinstance(permission, Rejected):
+        return followed
+    if author.instance_id is None:
+        followed = loaded.refs_of_conditions.get(permission, followed)
+    if isinstance(operation, RunAction):
+        followed |= loaded.refs_of_actions[operation.action]
+    return followed
 
 
 def _conflict(row: DocumentRow, expected: int) -> Rejected:

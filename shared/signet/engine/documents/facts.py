@@ -9,6 +9,7 @@ from uuid import UUID
 from signet.core.loaded_contract import LoadedContract
 from signet.core.tenancy import TenantSettings
 from signet.engine.documents.operations import Author, Create
+from signet.engine.documents.refs import Follower, Refs
 from signet.store.documents import DocumentRow, Setting
 
 
@@ -25,6 +26,9 @@ class Facts:
     permissions: Sequence[str]
     # What `org.*` says.
     org: Mapping[str, Any]
+    refs: Refs
+    # The ref fields that the expressions at hand follow.
+    followed: frozenset[str] = frozenset()
 
     @property
     def is_own_workflow(self) -> bool:
@@ -45,7 +49,7 @@ class Facts:
         }
         return {
             "entity": entity,
-            "refs": {},
+            "refs": self.refs.of(Follower(self.contract, self.followed, data)) if self.followed else {},
             "actor": {"user_id": principal.subject, "roles": list(principal.roles)},
             "org": self.org,
             "now": format_moment(self.setting.now),

@@ -62,12 +62,16 @@ def _check_reason(reason: str | None) -> Rejected | None:
     return None if problem is None else _refuse("FIELDS_INVALID", "/reason", "FIELD_TEXT_INVALID", problem)
 
 
-def _check_content(operation: Operation) -> Rejected | None:
-    content: Any = {}
+def content_of(operation: Operation) -> Any:
+    """What it brings along; of any type, before it is checked."""
     match operation:
         case Create(data=content) | Update(patch=content) | Amend(patch=content) | RunAction(payload=content):
-            pass
-    if isinstance(content, Mapping):
+            return content
+    return {}
+
+
+def _check_content(operation: Operation) -> Rejected | None:
+    if isinstance(content_of(operation), Mapping):
         return None
     return _refuse("FIELDS_INVALID", "", "FIELD_TYPE", "wants an object")
 

@@ -78,6 +78,7 @@ class Documents:
         if setting is None:
             raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
         opened = OpenDocuments(self.caches, connection, author.principal.tenant_id, setting, rows)
+        opened.read_refs_for(author, operations)
         decided = [opened.decide(author, operation) for operation in operations]
         if mode == "all" and (refused := _find_refused(decided)):
             return _refuse_all(decided, refused)

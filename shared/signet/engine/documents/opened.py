@@ -4,8 +4,8 @@ Decided and kept in memory, written once at the end: a wave that passes a docume
 its row once and every version of it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -17,12 +17,20 @@ from signet.core.rules import CompiledRule
 from signet.engine.documents.actions import Decided
 from signet.engine.documents.changing import refuse_created
 from signet.engine.documents.contracts import ContractCache
-from signet.engine.documents.deciding import decide_operation, make_document
+from signet.engine.documents.deciding import decide_operation, find_followed, make_document
 from signet.engine.documents.facts import Change, Facts, read_org
-from signet.engine.documents.intake import check_operation, check_size
+from signet.engine.documents.intake import check_operation, check_size, content_of
 from signet.engine.documents.operations import Applied, Author, Create, Operation, Outcome
+from signet.engine.documents.refs import Follower, Refs
 from signet.engine.documents.rows import RowMaker, list_keys
-from signet.engine.documents.rules import RuleBook, apply_after_rules, apply_before_rules
+from signet.engine.documents.rules import (
+    RuleBook,
+    apply_after_rules,
+    apply_before_rules,
+    followed_by_rules,
+    kind_of,
+    operation_of,
+)
 from signet.ids import make_id
 from signet.store.database import Connection, Exchange
 from signet.store.documents import (
@@ -62,6 +70,7 @@ class OpenDocuments:
         self._maker = RowMaker(setting, self._workflows, make_id)
         self.setting = setting
         self._org = read_org(tenant_id, setting)
+        self._refs = Refs(connection, tenant_id, self._rows)
 
     @property
     def batch(self) -> WriteBatch:
@@ -78,10 +87,27 @@ class OpenDocuments:
             raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{row.entity_type}'")
         return contract
 
-    def facts_of(self, author: Author, contract: LoadedContract, row: DocumentRow | None) -> Facts:
+    def facts_of(
+        self,
+        author: Author,
+        contract: LoadedContract,
+        row: DocumentRow | None,
+        followed: frozenset[str] = frozenset(),
+    ) -> Facts:
+        """`followed` are the ref fields that the expressions follow which are to be evaluated."""
         data = resolve_personal(row.data, row.personal or {}) if row else {}
         permissions = self.setting.permissions_of(author.principal.roles)
-        return Facts(author, self.setting, contract, row, data, permissions, self._org)
+        return Facts(author, self.setting, contract, row, data, permissions, self._org, self._refs, followed)
+
+    def read_refs(self, followers: Iterable[Follower]) -> None:
+        """What many documents refer to, in one statement, before they are looked at one by one."""
+        self._refs.load(followers)
+
+    def read_refs_for(self, author: Author, operations: Iterable[Operation]) -> None:
+        """What deciding on them will ask for; nothing where neither contracts nor rules follow a ref."""
+        self.read_refs(
+            follower for operation in operations for follower in self._list_followers(author, operation)
+        )
 
     def rules_of(self, contract: LoadedContract) -> Sequence[CompiledRule]:
         return self._caches.rules.read(self._connection, self._tenant_id, contract, self.setting)
@@ -90,13 +116,13 @@ class OpenDocuments:
         rejected = check_operation(operation)
         if rejected is not None:
             return rejected
-        row = self._rows.get(operation.id) if operation.id else None
+        row = self._row_of(operation)
         if isinstance(operation, Create) and row is not None:
             return Rejected("DOCUMENT_EXISTS", f"there is a document {operation.id} already")
         contract = self._find_contract(operation, row)
         if contract is None:
             return _unknown(operation)
-        facts = self.facts_of(author, contract, row)
+        facts = self.facts_of(author, contract, row, find_followed(author, operation, contract))
         decided = decide_operation(operation, facts, make_id, self._caches.actions)
         if not isinstance(decided, Change):
             return decided
@@ -129,7 +155,10 @@ class OpenDocuments:
 
     def _judge(self, facts: Facts, change: Change) -> Rejected | None:
         """By the tenant's rules, which may change it, and by its size in the end."""
-        rules = self.rules_of(change.contract)
+        rules = self._find_rules(change.contract)
+        if isinstance(rules, Rejected):
+            return rules
+        facts = replace(facts, followed=facts.followed | followed_by_rules(rules, operation_of(change)))
         return (
             apply_before_rules(rules, facts, change)
             or apply_after_rules(rules, facts, change)
@@ -150,6 +179,9 @@ class OpenDocuments:
     def keep(self, change: Change) -> Applied:
         """The change is decided: whatever follows in this transaction sees it."""
         self._rows |= self._maker.add(change)
+        for one in change.whole:
+            if one.row is None:
+                self._refs.add_made(one.contract, one.document_id, one.status, one.data)
         return _to_applied(change)
 
     def perform(self, author: Author, operation: Operation) -> Outcome:
@@ -179,6 +211,31 @@ class OpenDocuments:
         return contracts.read(
             self._connection, self._tenant_id, operation.entity_type, workflow.contract_version
         )
+
+    def _row_of(self, operation: Operation) -> DocumentRow | None:
+        return self._rows.get(operation.id) if operation.id else None
+
+    def _list_followers(self, author: Author, operation: Operation) -> Iterator[Follower]:
+        """The document as it is, and as it would be."""
+        row = self._row_of(operation)
+        if row is None and check_operation(operation) is not None:
+            return
+        contract = self._find_contract(operation, row)
+        if contract is None or not contract.has_readable_refs or check_operation(operation) is not None:
+            return
+        rules = self._find_rules(contract)
+        followed = find_followed(author, operation, contract)
+        if not isinstance(rules, Rejected):
+            followed |= followed_by_rules(rules, kind_of(operation))
+        if followed:
+            yield Follower(contract, followed, row.data if row else {})
+            yield Follower(contract, followed, content_of(operation))
+
+    def _find_rules(self, contract: LoadedContract) -> Sequence[CompiledRule] | Rejected:
+        try:
+            return self.rules_of(contract)
+        except Rejected as rejected:  # one of them no longer fits: nothing of this type is done
+            return rejected
 
     def _has_workflow(self, contract: LoadedContract) -> bool:
         """An instance of it can begin; the rows are made from what is found here."""

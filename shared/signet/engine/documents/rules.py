@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,16 @@ from signet.core.strict import read_strictly
 from signet.core.tenancy import TenantSettings
 from signet.engine.documents.changing import reject_fields
 from signet.engine.documents.facts import Change, Facts
+from signet.engine.documents.operations import (
+    Amend,
+    ConcludeTransition,
+    Create,
+    Delete,
+    Operation,
+    RequestTransition,
+    RunAction,
+    Update,
+)
 from signet.ids import make_id
 from signet.store.database import Connection
 from signet.store.documents import Setting
@@ -66,7 +77,17 @@ def _load(row: Mapping[str, Any], contract: LoadedContract, setting: Setting) ->
         # would open what it was there to close.
         problem = findings[0].sentence if findings else "it cannot be read"
         raise Rejected("RULE_REJECTED", f"the rule '{row['name']}' no longer fits the contract: {problem}")
-    return CompiledRule(compiled.rule, int(row["version"]), compiled.condition, compiled.templates)
+    return replace(compiled, version=int(row["version"]))
+
+
+def followed_by_rules(rules: Sequence[CompiledRule], operation: str) -> frozenset[str]:
+    """The ref fields that the rules about this operation follow."""
+    return frozenset(
+        name
+        for rule in rules
+        if rule.followed and rule.concerns(operation, rule.rule.phase)
+        for name in rule.followed
+    )
 
 
 def apply_before_rules(rules: Sequence[CompiledRule], facts: Facts, change: Change) -> Rejected | None:
@@ -102,13 +123,29 @@ def apply_after_rules(rules: Sequence[CompiledRule], facts: Facts, change: Chang
 
 
 def _concerned(rules: Sequence[CompiledRule], change: Change, phase: str) -> list[CompiledRule]:
-    operation = _operation_of(change)
+    operation = operation_of(change)
     return [rule for rule in rules if rule.concerns(operation, phase)]
 
 
-def _operation_of(change: Change) -> str:
+def operation_of(change: Change) -> str:
+    """By the word that rules have for it."""
     kind = change.action.partition(":")[0]
     return {"request": "transition", "amend": "create"}.get(kind, kind)
+
+
+def kind_of(operation: Operation) -> str:
+    """The same, before it is known what comes of it."""
+    match operation:
+        case Create() | Amend():
+            return "create"
+        case Update():
+            return "update"
+        case RunAction():
+            return "action"
+        case Delete():
+            return "delete"
+        case RequestTransition() | ConcludeTransition():
+            return "transition"
 
 
 def _env(facts: Facts, change: Change) -> dict[str, Any]:
