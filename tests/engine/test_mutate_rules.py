@@ -7,7 +7,7 @@ from psycopg import Connection
 
 from signet.authoring.files import read_document
 from signet.core.errors import Rejected
-from signet.engine.documents.operations import Create
+from signet.engine.documents.operations import Applied, Create
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
 Admin = Connection[tuple[Any, ...]]
@@ -52,3 +52,15 @@ def test_what_a_rule_emits_carries_no_personal_value(company: Company, admin: Ad
             },
         )
     ]
+
+
+def test_a_rule_that_no_longer_fits_refuses_its_own_type_only(company: Company) -> None:
+    company.publish("project_task")
+    company.add_rule("old", "before", "entity.cost_center == 'x'", NO)
+    fields = read_document(EXAMPLES / "invoice" / "contract.yaml")[0]["fields"]
+    without = {name: field for name, field in fields.items() if not name.startswith("cost_center")}
+    company.publish("invoice", version=2, fields=without, actions={}, conditions={})
+    task = Create("project_task", {"title": "t", "project": "p"})
+    outcomes = company.documents.mutate_many(company.author(), [Create("invoice", INVOICE), task], "each")
+    assert isinstance(outcomes[0], Rejected) and "'old' no longer fits" in outcomes[0].message
+    assert isinstance(outcomes[1], Applied)

@@ -150,3 +150,17 @@ def test_a_server_that_is_not_there_is_one_sentence_and_makes_nothing(
     assert said.startswith("signet: The database cannot be reached: ") and said.count("\n") == 1
     assert 'database "no_such_database" does not exist' in said
     assert process.returncode == 1 and list(folder.iterdir()) == []
+
+
+def test_an_extension_that_cannot_be_imported_stops_the_start(
+    start: Start, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIGNET_EXTENSIONS", "json,no_such_extension")
+    process = start(state)
+    said, _ = process.communicate(timeout=20)
+    sentence = (
+        "signet: SIGNET_EXTENSIONS: the module 'no_such_extension' cannot be imported (ModuleNotFoundError"
+    )
+    assert sentence in said and "Traceback" not in said
+    assert process.returncode == 1
+    until(lambda: not processes_about(state))

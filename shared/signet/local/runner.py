@@ -27,7 +27,7 @@ from signet.store.server import (
     let_act_as,
     use_database,
 )
-from signet.wiring import MIGRATIONS_FOLDER
+from signet.wiring import MIGRATIONS_FOLDER, get_application
 
 EXAMPLES_FOLDER = MIGRATIONS_FOLDER.parent / "examples"
 DATABASE_NAME = "signet"
@@ -117,6 +117,8 @@ def _load_handler(runtime: Runtime) -> Handler:
     # Imported only now: like a Lambda, the handler finds its environment in place.
     from functions.api.handler import handler
 
+    # Now and not with the first request: what is wrong in the environment stops the start.
+    get_application()
     return handler
 
 
