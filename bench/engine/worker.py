@@ -39,7 +39,7 @@ def make_worker(database: Database) -> Drainer:
     """The one place where the benchmark calls the engine: wired as it is in production."""
     from signet import wiring
 
-    worker: Drainer = wiring.make_worker(database)  # type: ignore[attr-defined]
+    worker: Drainer = wiring.make_worker(database)
     return worker
 
 
