@@ -26,5 +26,5 @@ def effect_key(step_execution_id: UUID, effect_type: str, payload: Any) -> bytes
 
 def _digest(*parts: str) -> bytes:
     # Lengths keep ('ab', 'c') and ('a', 'bc') apart.
-    text = "".join(f"{len(part)}:{part}" for part in parts)
+    text = "".join([f"{len(part)}:{part}" for part in parts])
     return hashlib.sha256(text.encode()).digest()

@@ -16,7 +16,7 @@ class Actor:
     """Whom an instance's steps act for, with the roles that he had when he asked."""
 
     id: str
-    roles: Sequence[str] = ()
+    roles: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {"id": self.id, "roles": list(self.roles)}

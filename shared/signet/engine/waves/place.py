@@ -1,6 +1,6 @@
 """One instance in a wave, and what its nodes may look at: the document, who the step acts for, the rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -11,6 +11,7 @@ from signet.core.decisions import Request, Situation
 from signet.core.errors import Rejected
 from signet.core.expression import Environment
 from signet.core.journey import Hold, Journey, Plan
+from signet.core.loaded_contract import LoadedContract
 from signet.core.personal import mask_variables
 from signet.core.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT, Principal
 from signet.core.projection import Actor, Projection, Step
@@ -21,6 +22,7 @@ from signet.core.workflow import Workflow, WorkflowNode
 from signet.engine.documents.facts import format_moment
 from signet.engine.documents.opened import OpenDocuments
 from signet.engine.documents.operations import Author
+from signet.engine.documents.refs import Follower
 from signet.engine.nodes.handlers import HANDLERS
 from signet.store.documents import DocumentRow
 from signet.store.queue import ClaimedEvent
@@ -51,10 +53,16 @@ class InstancePlace:
     waits: dict[str, Waiting] = field(default_factory=dict)
     # The step that happened last: its number, the row's id.
     last_step: tuple[tuple[int, int], UUID | None] = ((0, 0), None)
-    _seen: tuple[DocumentRow | None, Actor] | None = None
-    _env: dict[str, Any] = field(default_factory=dict)
+    # What was made for the document as it was when last looked at.
+    _seen: DocumentRow | None = None
+    _env: dict[str, Any] | None = None
+    _situations: dict[Actor, Situation] = field(default_factory=dict)
+    _follows: bool = False
+    # Of what woke it last; else of what began it.
+    trace_id: str | None = None
 
     def __post_init__(self) -> None:
+        self.trace_id = next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
         self.waits = {
             step.token_id: Waiting(step.resume_at, step.waiting_for_event_key) for step in self.open_steps
         }
@@ -62,6 +70,8 @@ class InstancePlace:
     def begin_anew(self) -> None:
         """As it was read: what failed halfway through has not happened."""
         self.journey = read_journey(self.journey.workflow, self.row, self.open_steps)
+        self._seen, self._env = None, None
+        self._situations.clear()
         self.__post_init__()
 
     @property
@@ -71,11 +81,6 @@ class InstancePlace:
     @property
     def now(self) -> datetime:
         return self.documents.setting.now
-
-    @property
-    def trace_id(self) -> str | None:
-        """Of what woke it last; else of what began it."""
-        return next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
 
     def effect_of(self, step: Step) -> EffectOutcome | None:
         return self.effects.get(step.id)
@@ -87,8 +92,18 @@ class InstancePlace:
         return Observed(document.version, document.status, self._find_request(document))
 
     def look(self, token: Token) -> Situation:
-        node, document = self.journey.workflow.nodes[token.node], self.document
-        identity = self.identity_of(node)
+        """What a decision at this token's node may see; made once for an identity and a version."""
+        document, identity = self.document, self.identity_of(self.journey.workflow.nodes[token.node])
+        # What other documents say may change with any step of the wave.
+        if document is not self._seen or self._follows:
+            self._seen, self._env = document, None
+            self._situations.clear()
+        known = self._situations.get(identity)
+        if known is None:
+            known = self._situations[identity] = self._make_situation(document, identity)
+        return known
+
+    def _make_situation(self, document: DocumentRow | None, identity: Actor) -> Situation:
         return Situation(
             self._make_env(document, identity),
             self._find_request(document) if document is not None else None,
@@ -139,29 +154,30 @@ class InstancePlace:
         return Request(str(document.request_id), document.requested, actor)
 
     def _make_env(self, document: DocumentRow | None, identity: Actor) -> Environment:
-        seen = (document, identity)
-        if self._seen is None or self._seen[0] is not document or self._seen[1] != identity:
-            self._seen, self._env = seen, self._build_env(document, identity)
-        return self._env
+        if self._env is None:
+            self._env = self._build_env(document)
+        actor = {"user_id": identity.id, "roles": list(identity.roles)}
+        return {**self._env, "actor": actor, "context": self.journey.projection.context}
 
-    def _build_env(self, document: DocumentRow | None, identity: Actor) -> dict[str, Any]:
-        context = self.journey.projection.context
+    def _build_env(self, document: DocumentRow | None) -> dict[str, Any]:
         if document is None:
-            return {
-                "entity": None,
-                "refs": {},
-                "actor": {"user_id": identity.id, "roles": list(identity.roles)},
-                "org": self.documents.org,
-                "now": format_moment(self.now),
-                "context": context,
-            }
-        principal = Principal(self.tenant_id, identity.id, tuple(identity.roles))
-        facts = self.documents.facts_of(
-            Author(principal, "workflow", instance_id=self.row.id),
-            self.documents.contract_of(document),
-            document,
-        )
-        return {**facts.env(facts.data, status=document.status, version=document.version), "context": context}
+            org, now = self.documents.org, format_moment(self.now)
+            return {"entity": None, "refs": {}, "org": org, "now": now}
+        contract = self.documents.contract_of(document)
+        facts = self.documents.facts_of(self.system_author(), contract, document, self._followed(contract))
+        return facts.env(facts.data, status=document.status, version=document.version)
+
+    def _followed(self, contract: LoadedContract) -> frozenset[str]:
+        return self.journey.workflow.followed_refs(contract)
+
+    def list_followers(self) -> Iterator[Follower]:
+        """Which other documents its expressions will ask for."""
+        document = self.document
+        if document is not None:
+            contract = self.documents.contract_of(document)
+            if followed := self._followed(contract):
+                self._follows = True
+                yield Follower(contract, followed, document.data)
 
     def _ask_rules(
         self, document: DocumentRow | None, names: Sequence[str]
@@ -176,11 +192,21 @@ class InstancePlace:
         for name in names:
             if name not in known:
                 raise Rejected("RULE_UNKNOWN", f"the tenant has no rule '{name}'")
-            rejects, said = _ask(known[name], self._make_env(document, self.journey.projection.actor))
+            rejects, said = _ask(known[name], self._env_of_rule(document, contract, known[name]))
             said["variables"] = mask_variables(said["variables"], contract.personal_fields)
             evidence[name] = {**said, "rejects": rejects}
             has_passed = has_passed and not rejects
         return has_passed, evidence
+
+    def _env_of_rule(
+        self, document: DocumentRow, contract: LoadedContract, rule: CompiledRule
+    ) -> Environment:
+        env = self._make_env(document, self.journey.projection.actor)
+        if not rule.followed:
+            return env
+        facts = self.documents.facts_of(self.system_author(), contract, document, rule.followed)
+        followed = facts.env(facts.data, status=document.status, version=document.version)
+        return {**env, "refs": {**env["refs"], **followed["refs"]}}
 
 
 def _ask(rule: CompiledRule, env: Environment) -> tuple[bool, dict[str, Any]]:

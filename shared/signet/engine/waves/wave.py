@@ -143,6 +143,7 @@ class _Wave:
                 triggers.get(row.id, []),
             )
             self._places[row.id] = place
+        self._documents.read_refs(one for place in self._places.values() for one in place.list_followers())
 
     def take_in(self) -> None:
         """What happened while the instances rested: an edit, a request, an answer from outside."""
