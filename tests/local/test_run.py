@@ -15,7 +15,10 @@ from typing import Any
 
 import pytest
 
-from signet.store.server import drop_database, use_database
+from signet.engine.documents.operations import Create
+from signet.store.database import Database, PoolSettings
+from signet.store.server import act_as, drop_database, use_database
+from tests.engine.conftest import INVOICE, make_company
 from tests.local.embedded import processes_about, until
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no signal tells of a parent's end")
@@ -140,6 +143,24 @@ def test_a_server_of_ones_own_is_used_and_not_stopped(
     assert [path.name for path in (folder / ".signet").iterdir()] == ["development-secret"]
     assert end(process, signal.SIGTERM) == "stopping\n"
     drop_database(empty_database_url, "none")  # somebody still answers there
+
+
+def test_what_is_made_while_it_runs_is_moved(start: Start, folder: Path, owner_url: str) -> None:
+    process = start(folder / ".signet", database_url=owner_url)
+    read_greeting(process)
+    database = Database(act_as(owner_url, "signet_api"), PoolSettings())
+    company = make_company(database)
+    company.publish("invoice")
+    company.documents.mutate(company.author(), Create("invoice", INVOICE))
+
+    def has_arrived() -> bool:
+        with database.transaction(company.tenant_id) as connection:
+            found = connection.execute("SELECT current_nodes FROM workflow_instances").fetchall()
+        return found == [(["sys:state:draft"],)]
+
+    until(has_arrived)
+    assert end(process, signal.SIGTERM) == "stopping\n"
+    database.close()
 
 
 def test_a_server_that_is_not_there_is_one_sentence_and_makes_nothing(

@@ -17,6 +17,7 @@ from signet.local.development_token import make_development_token, read_developm
 from signet.local.gateway import Handler, open_gateway
 from signet.local.postgres import running_postgres
 from signet.local.tenant_file import read_tenant_file
+from signet.local.worker_loop import running_worker
 from signet.store.database import Database, PoolSettings
 from signet.store.migrations import migrate_up, read_migrations
 from signet.store.server import (
@@ -27,11 +28,11 @@ from signet.store.server import (
     let_act_as,
     use_database,
 )
-from signet.wiring import MIGRATIONS_FOLDER, get_application
+from signet.wiring import MIGRATIONS_FOLDER, get_application, make_worker
 
 EXAMPLES_FOLDER = MIGRATIONS_FOLDER.parent / "examples"
 DATABASE_NAME = "signet"
-RUNTIME_ROLE = "signet_api"
+RUNTIME_ROLE, WORKER_ROLE = "signet_api", "signet_worker"
 POOL_SIZE = 8
 TOKEN_LIFETIME_SECONDS = 86_400
 
@@ -57,12 +58,15 @@ def run_signet(*, port: int, state: Path, database_url: str | None) -> None:
             secret = read_development_secret(state)
             _prepare(owner_url, tenants)
             runtime = Runtime(act_as(owner_url, RUNTIME_ROLE), secret)
-            gateway.start(_load_handler(runtime))
-            _greet(gateway.url, runtime, tenants)
-            wait_for_stop()
-            with suppress(OSError):  # the terminal may be what went away
-                print("stopping", flush=True)
-            gateway.stop()
+            # Loads the users' Python too, which the worker runs.
+            handler = _load_handler(runtime)
+            with _working(owner_url):
+                gateway.start(handler)
+                _greet(gateway.url, runtime, tenants)
+                wait_for_stop()
+                with suppress(OSError):  # the terminal may be what went away
+                    print("stopping", flush=True)
+                gateway.stop()
 
 
 def _listen_for_stop() -> Callable[[], object]:
@@ -94,9 +98,21 @@ def _owned_database(state: Path, database_url: str | None) -> Iterator[str]:
         yield use_database(server.url, DATABASE_NAME)
 
 
+@contextmanager
+def _working(owner_url: str) -> Iterator[None]:
+    """The engine, as the role that it has on AWS too."""
+    database = Database(act_as(owner_url, WORKER_ROLE), PoolSettings(size=1))
+    try:
+        with running_worker(database, make_worker(database)):
+            yield
+    finally:
+        database.close()
+
+
 def _prepare(owner_url: str, tenants: Sequence[TenantFile]) -> None:
     migrate_up(owner_url, read_migrations(MIGRATIONS_FOLDER))
-    let_act_as(owner_url, RUNTIME_ROLE)
+    for role in (RUNTIME_ROLE, WORKER_ROLE):
+        let_act_as(owner_url, role)
     database = Database(act_as(owner_url, RUNTIME_ROLE), PoolSettings())
     try:
         for tenant in tenants:

@@ -15,8 +15,8 @@ from signet.engine.documents.opened import DocumentCaches
 from signet.engine.waves.rebuilding import rebuild_instance
 from signet.engine.waves.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Moved, Waves
 from signet.ids import make_id
-from signet.store.database import Database
-from signet.store.queue import EVENTS, ClaimedEvent, claim
+from signet.store.database import Connection, Database
+from signet.store.queue import EVENTS, ClaimedEvent, claim, release_expired
 
 LEASE_SECONDS = 60.0
 MAX_TRANSIENT_RETRIES = 3
@@ -59,26 +59,31 @@ class Worker:
             waiting = [tenant_id for tenant_id in waiting if self.work(tenant_id, drained)]
         return drained
 
-    def work(self, tenant_id: UUID, drained: Drained) -> bool:
+    def work(self, tenant_id: UUID, drained: Drained | None = None) -> bool:
         """One claim and its wave; whether there was anything to do."""
         claimed = self._claim(tenant_id)
         if claimed is None:
             return False
-        self._run(claimed, drained)
+        self._run(claimed, drained or Drained())
         return True
 
     def _claim(self, tenant_id: UUID) -> Claim | None:
         claim_id = make_id()
         with self._database.transaction(tenant_id) as connection:
-            triggers = claim(
-                connection,
-                EVENTS,
-                tenant_id,
-                at_most=MAX_INSTANCES,
-                lease_seconds=LEASE_SECONDS,
-                claim_id=claim_id,
-            )
+            triggers = self._claim_due(connection, tenant_id, claim_id)
+            if not triggers and release_expired(connection, EVENTS, tenant_id, at_most=MAX_INSTANCES).again:
+                triggers = self._claim_due(connection, tenant_id, claim_id)
         return Claim(claim_id, tenant_id, triggers) if triggers else None
+
+    def _claim_due(self, connection: Connection, tenant_id: UUID, claim_id: UUID) -> list[ClaimedEvent]:
+        return claim(
+            connection,
+            EVENTS,
+            tenant_id,
+            at_most=MAX_INSTANCES,
+            lease_seconds=LEASE_SECONDS,
+            claim_id=claim_id,
+        )
 
     def _run(self, claimed: Claim, drained: Drained) -> None:
         """All at once; when that falls, each instance by itself, so that only the culprit's triggers fail."""

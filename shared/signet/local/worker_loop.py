@@ -1,0 +1,50 @@
+"""The engine on one machine: a thread that looks for tenants with work, as relay and queue do on AWS."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from signet.core.errors import SignetError
+from signet.engine.waves.worker import Worker
+from signet.store.database import Database
+from signet.store.queue import EVENTS, due_tenants
+
+POLL_SECONDS = 0.1
+RETRY_SECONDS = 1.0
+MAX_TENANTS_A_LOOK = 100
+
+
+@contextmanager
+def running_worker(database: Database, worker: Worker) -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(target=_work_until, args=(stop, database, worker), name="signet-worker")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _work_until(stop: threading.Event, database: Database, worker: Worker) -> None:
+    pause = 0.0
+    while not stop.wait(pause):
+        try:
+            pause = 0.0 if work_once(database, worker, stop) else POLL_SECONDS
+        except SignetError as error:
+            # The triggers come back by themselves, and so do we.
+            print(f"worker: {error.code}: {error}", file=sys.stderr, flush=True)
+            pause = RETRY_SECONDS
+
+
+def work_once(database: Database, worker: Worker, stop: threading.Event) -> bool:
+    """One wave of each tenant that has work; whether any had."""
+    with database.tenantless_transaction() as connection:
+        due = due_tenants(connection, EVENTS, at_most=MAX_TENANTS_A_LOOK)
+    has_worked = False
+    for tenant in due:
+        if stop.is_set():
+            break
+        has_worked = worker.work(tenant.tenant_id) or has_worked
+    return has_worked
