@@ -1546,6 +1546,8 @@ CREATE INDEX workflow_side_effects_outbox_leased ON ONLY public.workflow_side_ef
 
 CREATE INDEX workflow_side_effects_outbox_default_tenant_id_lease_until_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
 
+CREATE INDEX workflow_step_executions_by_actor ON ONLY public.workflow_step_executions USING btree (tenant_id, actor_user_id, id) WHERE (status = 'running'::text);
+
 CREATE INDEX workflow_step_executions_by_instance ON ONLY public.workflow_step_executions USING btree (tenant_id, instance_id, seq) WHERE (instance_id IS NOT NULL);
 
 CREATE INDEX workflow_step_executions_by_resume ON ONLY public.workflow_step_executions USING btree (tenant_id, resume_at) WHERE ((status = 'running'::text) AND (resume_at IS NOT NULL));
@@ -1557,6 +1559,8 @@ CREATE INDEX workflow_step_executions_defa_tenant_id_snapshot_version_id_idx ON 
 CREATE INDEX workflow_step_executions_waiting ON ONLY public.workflow_step_executions USING btree (tenant_id, waiting_for_event_key) WHERE ((status = 'running'::text) AND (waiting_for_event_key IS NOT NULL));
 
 CREATE INDEX workflow_step_executions_defa_tenant_id_waiting_for_event_k_idx ON public.workflow_step_executions_default USING btree (tenant_id, waiting_for_event_key) WHERE ((status = 'running'::text) AND (waiting_for_event_key IS NOT NULL));
+
+CREATE INDEX workflow_step_executions_default_tenant_id_actor_user_id_id_idx ON public.workflow_step_executions_default USING btree (tenant_id, actor_user_id, id) WHERE (status = 'running'::text);
 
 CREATE INDEX workflow_step_executions_open ON ONLY public.workflow_step_executions USING btree (tenant_id, instance_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 
@@ -1597,6 +1601,8 @@ ALTER INDEX public.workflow_step_executions_by_snapshot ATTACH PARTITION public.
 ALTER INDEX public.workflow_step_executions_waiting ATTACH PARTITION public.workflow_step_executions_defa_tenant_id_waiting_for_event_k_idx;
 
 ALTER INDEX public.workflow_step_executions_pkey ATTACH PARTITION public.workflow_step_executions_default_pkey;
+
+ALTER INDEX public.workflow_step_executions_by_actor ATTACH PARTITION public.workflow_step_executions_default_tenant_id_actor_user_id_id_idx;
 
 ALTER INDEX public.workflow_step_executions_open ATTACH PARTITION public.workflow_step_executions_default_tenant_id_instance_id_idx;
 

@@ -24,7 +24,7 @@ TABLES = [
 CALL: LiteralString = "SELECT create_month_partitions(%s, %s)"
 TENANT = UUID(int=1)
 LOCK_NOT_AVAILABLE, BAD_PARAMETER = "55P03", "22023"
-BEFORE_QUEUES = 9
+BEFORE_QUEUES = 10
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_the_migration_makes_this_month_and_two_ahead(admin: Admin) -> None:
     months = admin.execute(
         "SELECT to_char(month, 'YYYY_MM') FROM signet_migrations, generate_series("
         " date_trunc('month', applied_at AT TIME ZONE 'UTC'), applied_at AT TIME ZONE 'UTC'"
-        " + interval '2 months', '1 month') AS month WHERE number = 10"
+        " + interval '2 months', '1 month') AS month WHERE number = 11"
     )
     assert partitions(admin) == sorted(f"{table}_{month}" for (month,) in months for table in TABLES)
 

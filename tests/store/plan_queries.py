@@ -1,0 +1,205 @@
+"""For each index the query that it is there for: the store's own where there is one, else who will ask it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from signet.store.queue import ALONE_FROM_ATTEMPTS, COUNTED_AT_MOST, EFFECTS, EVENTS, Queue, fill
+from signet.store.statements import read_statements
+
+LARGE, SMALL = UUID(int=1), UUID(int=3)
+# The row that is asked for: tests/store/plan_rows.sql says what it is like. Its number is a parent's.
+NUMBER = 50_000
+ROW = UUID(int=NUMBER)
+KEY = NUMBER.to_bytes(32)
+API, WORKER = "signet_api", "signet_worker"
+PAGE = "LIMIT 50"
+QUEUE, DOCUMENTS, INSTANCES, PERSONAL = map(read_statements, ("queue", "documents", "instances", "personal"))
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Asked inside a transaction of the tenant; `created_at` of the row is added to the values."""
+
+    index: str
+    text: str
+    values: Mapping[str, Any]
+    role: str = WORKER
+
+
+def plain(
+    index: str, table: str, condition: str, order: str = "", role: str = WORKER, **values: Any
+) -> Probe:
+    text = f"SELECT * FROM {table} WHERE tenant_id = %(tenant_id)s AND {condition} {order}"
+    return Probe(index, text, {"tenant_id": LARGE, **values}, role)
+
+
+def list_probes() -> Iterator[Probe]:
+    yield from document_probes()
+    yield from instance_probes()
+    yield from step_probes()
+    for queue in (EVENTS, EFFECTS):
+        yield from queue_probes(queue)
+    # "what happened to this instance", newest first
+    history = "workflow_event"
+    yield plain(
+        f"{history}_by_subject",
+        history,
+        "subject_id = %(id)s",
+        f"ORDER BY created_at DESC, id DESC {PAGE}",
+        id=ROW,
+    )
+    # one line, as a link in a list leads to it
+    yield plain(f"{history}_pkey", history, "created_at = %(created_at)s AND id = %(id)s", id=ROW)
+
+
+def document_probes() -> Iterator[Probe]:
+    yield Probe("documents_pkey", PERSONAL["lock_document"], {"tenant_id": LARGE, "document_id": ROW}, API)
+    of_type = "entity_type = 'invoice' AND deleted_at IS NULL"
+    # lists, all and of one status
+    yield plain(
+        "documents_by_type", "documents", f"{of_type} AND id > %(id)s", f"ORDER BY id {PAGE}", API, id=ROW
+    )
+    yield plain(
+        "documents_by_status",
+        "documents",
+        f"{of_type} AND status = 'draft' AND id > %(id)s",
+        f"ORDER BY id {PAGE}",
+        API,
+        id=ROW,
+    )
+    # fast fields: by value, by prefix, by range
+    for number, letter in enumerate("abcd", start=1):
+        index = f"documents_by_t{number}"
+        found = f"entity_type = 'invoice' AND t{number}"
+        prefix = f"{found} ~>=~ %(from)s AND t{number} ~<~ %(to)s"
+        yield plain(index, "documents", f"{found} = %(value)s", role=API, value=f"{letter}{NUMBER}")
+        yield plain(index, "documents", prefix, PAGE, API, **{"from": f"{letter}1000", "to": f"{letter}1001"})
+        between = f"entity_type = 'invoice' AND n{number} BETWEEN {NUMBER} AND {NUMBER + 100}"
+        yield plain(f"documents_by_n{number}", "documents", between, role=API)
+    for name in ("d1", "d2"):
+        since = f"entity_type = 'invoice' AND {name} >= %(created_at)s"
+        yield plain(f"documents_by_{name}", "documents", since, f"ORDER BY {name} {PAGE}", API)
+    # "what became of this document": its amendment, and the foreign key
+    yield plain("documents_by_amended_from", "documents", "amended_from_id = %(id)s", role=API, id=ROW)
+
+    requests = "transition_requests"
+    ended = json.dumps([{"id": str(ROW), "status": "performed", "outcome": None}])
+    values = {"tenant_id": LARGE, "rows": ended, "now": "now"}
+    yield Probe(f"{requests}_pkey", DOCUMENTS["end_requests"], values)
+    # as lock_and_read_documents() joins it
+    yield plain(f"{requests}_open", requests, "document_id = %(id)s AND status = 'open'", id=ROW)
+    # "who asked for what", newest first
+    yield plain(
+        f"{requests}_by_document",
+        requests,
+        "document_id = %(id)s",
+        f"ORDER BY created_at DESC {PAGE}",
+        API,
+        id=ROW,
+    )
+
+
+def instance_probes() -> Iterator[Probe]:
+    table, of_document = "workflow_instances", "entity_type = 'invoice' AND entity_id = %(id)s"
+    cancelled = json.dumps(
+        [
+            {
+                "id": str(ROW),
+                "reason": "amended",
+                "entity_version": 2,
+                "step_id": str(ROW),
+                "step_created_at": "now",
+                "node_id": "a",
+                "idempotency_key": f"\\x{KEY.hex()}",
+                "output": {},
+            }
+        ]
+    )
+    values = {"tenant_id": LARGE, "rows": cancelled, "now": "now", "actor_id": "carl", "trace_id": None}
+    yield Probe(f"{table}_pkey", DOCUMENTS["cancel_instances"], values, API)
+    for name in ("read_instance", "lock_instance", "find_entity", "read_beginning"):
+        yield Probe(f"{table}_pkey", INSTANCES[name], {"id": ROW})
+    # as lock_and_read_documents() joins it
+    live = f"{of_document} AND kind = 'envelope' AND status IN ('running', 'paused')"
+    yield plain(f"{table}_live", table, live, id=ROW)
+    # every run of a document, newest first
+    yield plain(f"{table}_by_entity", table, of_document, f"ORDER BY id DESC {PAGE}", API, id=ROW)
+    # "is one running already?"
+    overlap = "overlap_key = %(key)s AND status IN ('running', 'paused')"
+    yield plain(f"{table}_overlap", table, overlap, key=f"k{NUMBER}")
+    # "my running flows", newest first
+    yield plain(f"{table}_by_status", table, "status = 'running'", f"ORDER BY id DESC {PAGE}", API)
+    yield Probe(f"{table}_by_status", INSTANCES["list_stuck"], {"idle_seconds": 60, "limit": 50})
+    # what a migration to a newer definition goes through, and the foreign key
+    yield plain(
+        f"{table}_by_definition",
+        table,
+        "definition_id = %(id)s AND id > %(after)s",
+        f"ORDER BY id {PAGE}",
+        id=UUID(int=7),
+        after=ROW,
+    )
+    # what went on about one subject
+    yield plain(f"{table}_by_subject", table, "subject_id = %(id)s", f"ORDER BY id {PAGE}", API, id=str(ROW))
+    # deadlines that passed
+    due = "status = 'running' AND timeout_at <= now()"
+    yield plain(f"{table}_by_timeout", table, due, f"ORDER BY timeout_at {PAGE}", id=ROW)
+
+
+def step_probes() -> Iterator[Probe]:
+    table, receipts = "workflow_step_executions", "workflow_step_receipts"
+    # a step that an effect or an approval refers to
+    yield plain(f"{table}_pkey", table, "created_at = %(created_at)s AND id = %(id)s FOR UPDATE", id=ROW)
+    yield Probe(f"{table}_by_instance", INSTANCES["read_steps"], {"id": ROW, "limit": 1000}, API)
+    yield Probe(f"{table}_open", INSTANCES["read_open_steps"], {"id": ROW})
+    # an event from outside, and whom it wakes
+    waiting = "status = 'running' AND waiting_for_event_key = %(key)s"
+    yield plain(f"{table}_waiting", table, waiting, key=f"k{NUMBER + 1}")
+    # the safety net under timers
+    due = "status = 'running' AND resume_at <= now()"
+    yield plain(f"{table}_by_resume", table, due, f"ORDER BY resume_at {PAGE}")
+    # approvals of one version of a document
+    yield plain(f"{table}_by_snapshot", table, "snapshot_version_id = %(id)s", id=UUID(int=NUMBER + 3))
+    # what is open on behalf of one person
+    mine = "actor_user_id = %(user)s AND status = 'running' AND id > %(id)s"
+    yield plain(f"{table}_by_actor", table, mine, f"ORDER BY id {PAGE}", API, user="u0", id=UUID(int=1))
+    # "which of these steps are done already?"
+    done = "instance_id = %(id)s AND idempotency_key = %(key)s"
+    yield plain(f"{receipts}_pkey", receipts, done, id=ROW, key=KEY)
+    receipts = "workflow_outbox_receipts"
+    sent = "instance_id = %(id)s AND source_table = 'events' AND event_idempotency_key = %(key)s"
+    yield plain(f"{receipts}_pkey", receipts, sent, id=ROW, key=KEY)
+
+
+def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
+    claiming = {"at_most": 100, "lease_seconds": 60, "claim_id": ROW, "alone_from": ALONE_FROM_ATTEMPTS}
+    by_key = {"ids": [ROW], "claim_id": ROW, "errors": ["why"], "delays": [1.0], "delay_seconds": 1.0}
+    used: list[tuple[str, str, Mapping[str, Any]]] = [
+        ("due", "claim", claiming),
+        ("pkey", "claim", claiming),
+        ("leased", "release_expired", {"at_most": 100, "error": "why"}),
+        ("pkey", "release_expired", {"at_most": 100, "error": "why"}),
+        *(("pkey", name, by_key) for name in ("relock", "complete", "release", "fail", "bury")),
+        ("dead", "list_dead", {"after": ROW, "limit": 50}),
+        *((index, "depth_of", {"limit": COUNTED_AT_MOST}) for index in ("due", "leased", "dead")),
+    ]
+    for index, name, values in used:
+        yield Probe(f"{queue.table}_{index}", fill(QUEUE[name], queue), {"tenant_id": LARGE, **values})
+    if queue is EVENTS:
+        dead = INSTANCES["list_dead_triggers"]
+        yield Probe(f"{queue.table}_by_instance", dead, {"id": ROW, "limit": 50}, API)
+    # what an instance has woken or sent, newest first
+    yield plain(
+        f"{queue.table}_by_instance",
+        queue.table,
+        "instance_id = %(id)s",
+        f"ORDER BY id DESC {PAGE}",
+        API,
+        id=ROW,
+    )
+    if queue is EFFECTS:
+        # whether what a step wanted has been done
+        yield plain(f"{queue.table}_by_step", queue.table, "step_execution_id = %(id)s", id=ROW)
