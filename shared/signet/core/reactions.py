@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from signet.core.decisions import Request, Situation, decide
 from signet.core.journey import Hold, Journey, Look
+from signet.core.projection import Actor
 from signet.core.routing import Token, TokenState
 from signet.core.slot_patch import slot_in
 
@@ -20,8 +21,8 @@ class Observed:
     request: Request | None = None
 
 
-# Why a gate cannot be passed now; None when it can.
-TryGate = Callable[[str], str | None]
+# Why a gate cannot be passed now by whoever asks for it; None when it can.
+TryGate = Callable[[str, Actor], str | None]
 
 
 def react(journey: Journey, observed: Observed, look: Look, try_gate: TryGate) -> str | None:
@@ -55,7 +56,7 @@ def _take_request(
     journey: Journey, status: str, request: Request, look: Look, try_gate: TryGate
 ) -> str | None:
     gate = _find_interrupt(journey, status, request)
-    if gate is not None and (reason := try_gate(gate)) is not None:
+    if gate is not None and (reason := try_gate(gate, request.actor)) is not None:
         return reason  # it would only take away what is under way
     for token in journey.find_waiting_states():
         if _leave_state(journey, token, request, look(token)):

@@ -126,10 +126,15 @@ class InstancePlace:
             return Hold(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
         return handler.prepare(self, node, token)
 
-    def try_gate(self, gate: str) -> str | None:
-        node = self.journey.workflow.nodes[gate]
-        token = Token(ROOT, gate, TokenState.READY, self.journey.projection.entity_version)
-        found = self.prepare(node, token)
+    def try_gate(self, gate: str, asker: Actor) -> str | None:
+        """As whoever asks: nothing of what is under way was asked for by them."""
+        projection, node = self.journey.projection, self.journey.workflow.nodes[gate]
+        token = Token(ROOT, gate, TokenState.READY, projection.entity_version)
+        served, projection.actor = projection.actor, asker
+        try:
+            found = self.prepare(node, token)
+        finally:
+            projection.actor = served
         return found.reason if isinstance(found, Hold) else None
 
     def _find_request(self, document: DocumentRow) -> Request | None:
