@@ -10,6 +10,8 @@ from uuid import UUID
 
 from signet.authoring.actions import ActionRegistry
 from signet.core.idempotency import event_key
+from signet.core.rules import Rule
+from signet.core.strict import read_strictly
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.mutate import Documents
@@ -23,6 +25,7 @@ from signet.ids import created_at_of, make_id
 from signet.store.database import Database, PoolSettings
 from signet.store.documents import WriteBatch, write_batch
 from signet.store.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses, release
+from signet.store.rules import save_rule
 from signet.store.server import act_as
 from signet.store.tenants import read_now
 from tests.engine.standing_company import Standing, standing_company
@@ -98,6 +101,21 @@ class Stage:
             definitions.publish(principal, definitions.save_patch(principal, patch))
         return name
 
+    def add_rule(self, entity_type: str, name: str, condition: str, *, on: str) -> None:
+        """Rejects this operation while the condition holds; a `rule` node asks it too."""
+        document = {
+            "name": name,
+            "entity_type": entity_type,
+            "phase": "before",
+            "operations": [on],
+            "condition": {"expression": condition},
+            "actions": [{"kind": "reject", "message": f"{name} is against it"}],
+        }
+        rule, findings = read_strictly(Rule, document)
+        assert rule is not None, findings
+        with self.standing.company.database.transaction(self.tenant_id) as connection:
+            save_rule(connection, self.tenant_id, rule)
+
     # --- people ---
 
     def mutate(self, operation: Operation, user_id: str = "carl", *roles: str) -> Applied:
@@ -135,8 +153,8 @@ class Stage:
         self.wake(instance_id)
 
     def _give_up(self, effect: ClaimedEffect, claim_id: UUID, error: str) -> None:
-        table = "workflow_side_effects_outbox"
-        self.standing.run(f"UPDATE {table} SET max_attempts = attempts WHERE id = %s", effect.id)  # noqa: S608
+        last: LiteralString = "UPDATE workflow_side_effects_outbox SET max_attempts = attempts WHERE id = %s"
+        self.standing.run(last, effect.id)
         with self.database.transaction(self.tenant_id) as connection:
             returned = fail(connection, EFFECTS, self.tenant_id, [(effect, error)], claim_id)
         assert [row.id for row in returned.dead] == [effect.id]
