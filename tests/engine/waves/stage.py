@@ -65,6 +65,14 @@ _NUMBERS = count()
 
 
 @dataclass(frozen=True)
+class Made:
+    """A document, and the instance that it was born with."""
+
+    id: UUID
+    instance_id: UUID
+
+
+@dataclass(frozen=True)
 class Stage:
     standing: Standing
     # As the workers see it.
@@ -123,8 +131,10 @@ class Stage:
         documents = Documents(company.database, self.registry)
         return documents.mutate(company.author(user_id, *roles), operation)
 
-    def create(self, entity_type: str, user_id: str = "carl", *roles: str, **data: Any) -> Applied:
-        return self.mutate(Create(entity_type, {"amount": 1, **data}), user_id, *roles)
+    def create(self, entity_type: str, user_id: str = "carl", *roles: str, **data: Any) -> Made:
+        made = self.mutate(Create(entity_type, {"amount": 1, **data}), user_id, *roles)
+        assert made.instance_id is not None
+        return Made(made.document_id, made.instance_id)
 
     def edit(self, document_id: UUID, **patch: Any) -> Applied:
         return self.mutate(Update(document_id, self.version_of(document_id), patch))

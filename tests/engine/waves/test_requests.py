@@ -23,12 +23,12 @@ def test_whoever_may_ask_for_an_interrupt_is_not_refused_for_who_came_before(
     contract["conditions"] = {"docs:cancel": "actor.user_id != 'carl'"}
     document = stage.create(stage.publish(contract, approval={"nodes": [CALL]}))
     if is_under_way:
-        stage.ask(document.document_id, "submit")
+        stage.ask(document.id, "submit")
     stage.drain()
-    stage.ask(document.document_id, "cancel", "mona", "admin")
+    stage.ask(document.id, "cancel", "mona", "admin")
     stage.drain()
-    assert stage.requests(document.document_id)[-1] == ("cancel", "performed")
-    assert stage.status_of(document.document_id) == "cancelled"
+    assert stage.requests(document.id)[-1] == ("cancel", "performed")
+    assert stage.status_of(document.id) == "cancelled"
 
 
 @pytest.mark.parametrize("transition", ["submit", "cancel"])
@@ -38,15 +38,15 @@ def test_a_rule_that_is_against_a_transition_is_not_against_its_refusal(
     """It was made after the request; the document rests where it was, and can be edited and asked again."""
     entity_type = stage.publish()
     document = stage.create(entity_type)
-    stage.ask(document.document_id, transition)
+    stage.ask(document.id, transition)
     stage.add_rule(entity_type, "small", "entity.amount < 5", on="transition")
     stage.drain()
-    assert stage.requests(document.document_id) == [(transition, "refused")]
+    assert stage.requests(document.id) == [(transition, "refused")]
     assert stage.nodes(document.instance_id)[-1] == "sys:state:draft"
-    stage.edit(document.document_id, amount=7)
-    stage.ask(document.document_id, "submit")
+    stage.edit(document.id, amount=7)
+    stage.ask(document.id, "submit")
     stage.drain()
-    assert stage.status_of(document.document_id) == "active"
+    assert stage.status_of(document.id) == "active"
 
 
 def test_a_rejection_that_a_rule_is_against_pauses_with_the_reason(stage: Stage) -> None:
@@ -54,7 +54,7 @@ def test_a_rejection_that_a_rule_is_against_pauses_with_the_reason(stage: Stage)
     ask_rule = {"id": "solvent", "type": "rule", "config": {"rules": ["solvent"]}}
     entity_type = stage.publish(approval={"nodes": [ask_rule]})
     document = stage.create(entity_type)
-    stage.ask(document.document_id, "submit")
+    stage.ask(document.id, "submit")
     stage.add_rule(entity_type, "solvent", "entity.amount == 1", on="delete")
     stage.add_rule(entity_type, "forward", "entity.status == 'draft'", on="transition")
     stage.drain()
@@ -68,7 +68,7 @@ def test_a_refusal_is_a_step_and_the_audit_trail_names_it(stage: Stage) -> None:
     contract = with_transition("cancel", condition="entity.amount > 5")
     document = stage.create(stage.publish(contract))
     stage.drain()
-    stage.ask(document.document_id, "cancel")
+    stage.ask(document.id, "cancel")
     stage.drain()
     *_, step = stage.whole_steps(document.instance_id)
     assert (step["node_id"], step["status"], step["run_as"]) == ("sys:control:refused", "completed", "system")
@@ -77,7 +77,7 @@ def test_a_refusal_is_a_step_and_the_audit_trail_names_it(stage: Stage) -> None:
     audited = stage.standing.rows(
         "SELECT content::json ->> 'step_id' FROM audit_log WHERE action = 'transition:cancel'"
         " AND subject_id = %s",
-        str(document.document_id),
+        str(document.id),
     )
     assert audited == [(step["id"],)]
     stage.check_rebuild(document.instance_id)
@@ -90,7 +90,7 @@ def test_an_instance_that_leaves_the_wave_refuses_nothing(stage: Stage) -> None:
     documents = [stage.create(entity_type) for _ in range(3)]
     stage.drain()
     for document in documents:
-        stage.ask(document.document_id, "cancel")
+        stage.ask(document.id, "cancel")
     broken = documents[1].instance_id
     # Its waiting step names a node that its workflow does not have.
     stage.standing.run("ALTER TABLE workflow_step_executions DISABLE TRIGGER USER")
@@ -100,7 +100,7 @@ def test_an_instance_that_leaves_the_wave_refuses_nothing(stage: Stage) -> None:
     )
     stage.standing.run("ALTER TABLE workflow_step_executions ENABLE TRIGGER USER")
     stage.drain()
-    assert [stage.requests(document.document_id)[0][1] for document in documents] == [
+    assert [stage.requests(document.id)[0][1] for document in documents] == [
         "refused",
         "open",
         "refused",
@@ -114,23 +114,23 @@ def test_a_request_ends_with_the_instance_that_failed_on_the_way(stage: Stage, n
     """Nobody is left to serve it; a later one begins a new instance where the document stands."""
     run = {"id": "run", "type": "action", "config": {"action": "run"}}
     document = stage.create(stage.publish(checks={"nodes": [CALL if node == "call" else run]}))
-    stage.ask(document.document_id, "submit")
+    stage.ask(document.id, "submit")
     stage.drain()
     if node == "call":
         stage.answer(document.instance_id, error="gone")
         stage.drain()
     instance = stage.instance(document.instance_id)
     assert instance["status"] == "failed"
-    assert stage.requests(document.document_id) == [("submit", "refused")]
+    assert stage.requests(document.id) == [("submit", "refused")]
     (outcome, step_id) = stage.standing.row(
         "SELECT r.outcome, a.content::json ->> 'step_id' FROM transition_requests r"
         " JOIN audit_log a ON a.subject_id = r.document_id::text AND a.action = 'transition:submit'"
         " WHERE r.document_id = %s",
-        document.document_id,
+        document.id,
     )
     assert (outcome, step_id) == (instance["reason"], instance["last_step_execution_id"])
     stage.check_rebuild(document.instance_id)
-    again = stage.ask(document.document_id, "cancel")
+    again = stage.ask(document.id, "cancel")
     assert again.instance_id != document.instance_id
     stage.drain()
-    assert stage.status_of(document.document_id) == "cancelled"
+    assert stage.status_of(document.id) == "cancelled"
