@@ -4,7 +4,7 @@ The engine and the simulator both ask here; what differs between them is only wh
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from signet.core.errors import Defect
@@ -78,6 +78,13 @@ def conclude(
     if choice.evidence:
         collected["conditions"] = list(choice.evidence)
     return Decision(outcome, choice.ways, collected, variables or {})
+
+
+def conclude_error(
+    workflow: Workflow, node: WorkflowNode, reason: str, env: Environment, evidence: Mapping[str, Any]
+) -> Decision:
+    """Goes on along the edge for errors that its conditions choose; without one the instance fails."""
+    return replace(conclude(workflow, node, "error", env, evidence), reason=reason)
 
 
 def _decide_start(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:

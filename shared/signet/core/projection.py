@@ -180,8 +180,8 @@ def _apply_control(projection: Projection, step: Step, seq: int) -> Moves:
         case "resumed":
             projection.status, projection.reason = "running", None
             return Moves()
-        case "edited":
-            return Moves()  # the document has a newer version, and nobody had to move for it
+        case "edited" | "refused":
+            return Moves()  # nobody had to move for it
         case "asked_again":
             projection.request = step.request
             projection.actor = step.actor or projection.actor

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from signet.core.decisions import Request, Situation, decide
 from signet.core.journey import Hold, Journey, Look
+from signet.core.projection import Actor, Step
 from signet.core.routing import Token, TokenState
 from signet.core.slot_patch import slot_in
 
@@ -20,18 +21,23 @@ class Observed:
     request: Request | None = None
 
 
-# Why a gate cannot be passed now; None when it can.
-TryGate = Callable[[str], str | None]
+# Why a gate cannot be passed now by whoever asks for it; None when it can.
+TryGate = Callable[[str, Actor], str | None]
 
 
-def react(journey: Journey, observed: Observed, look: Look, try_gate: TryGate) -> str | None:
-    """First what was changed, then what is asked for. The answer is why the request cannot be served."""
+def react(journey: Journey, observed: Observed, look: Look, try_gate: TryGate) -> Step | None:
+    """First what was changed, then what is asked for. The answer is the step that refuses it."""
     if journey.is_running and observed.version != journey.projection.entity_version:
         _take_edit(journey, observed)
     request = observed.request
     if not journey.is_running or request is None or request.id == journey.projection.request:
         return None  # nothing is asked for, or it is on its way
-    return _take_request(journey, observed.status, request, look, try_gate)
+    reason = _take_request(journey, observed.status, request, look, try_gate)
+    if reason is None:
+        return None
+    return journey.control(
+        "refused", {"transition": request.transition, "reason": reason}, request=request.id
+    )
 
 
 def _take_edit(journey: Journey, observed: Observed) -> None:
@@ -54,8 +60,9 @@ def _take_edit(journey: Journey, observed: Observed) -> None:
 def _take_request(
     journey: Journey, status: str, request: Request, look: Look, try_gate: TryGate
 ) -> str | None:
+    """The answer is why it cannot be served."""
     gate = _find_interrupt(journey, status, request)
-    if gate is not None and (reason := try_gate(gate)) is not None:
+    if gate is not None and (reason := try_gate(gate, request.actor)) is not None:
         return reason  # it would only take away what is under way
     for token in journey.find_waiting_states():
         if _leave_state(journey, token, request, look(token)):

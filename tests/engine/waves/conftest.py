@@ -1,4 +1,4 @@
-"""A worker as the worker's role, on the database of the company."""
+"""A worker as the worker's role: on the database of the company, or on one that stands for a module."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
 from signet.wiring import make_worker
+from tests.engine.waves.stage import Stage, standing_stage
 
 
 @pytest.fixture
@@ -20,3 +21,9 @@ def worker_database(owner_url: str) -> Iterator[Database]:
 @pytest.fixture
 def worker(worker_database: Database) -> Worker:
     return make_worker(worker_database)
+
+
+@pytest.fixture(scope="module")
+def stage(server_url: str) -> Iterator[Stage]:
+    with standing_stage(server_url) as made:
+        yield made

@@ -6,6 +6,7 @@ from typing import Any
 
 from signet.core.decisions import WAITS, Decision, conclude, decide
 from signet.core.journey import Hold, Intent, Plan
+from signet.core.projection import Actor
 from signet.core.routing import ROOT, Token, TokenState
 from signet.core.simulation.world import Asked, SimulatedWait, World
 from signet.core.strict import read_duration_seconds
@@ -27,7 +28,8 @@ def prepare(world: World, node: WorkflowNode, token: Token) -> Plan | Hold:
     return Plan()
 
 
-def try_gate(world: World, gate: str) -> str | None:
+def try_gate(world: World, gate: str, asker: Actor) -> str | None:
+    """In a script there is one person, who asks for everything."""
     found = prepare(world, world.workflow.nodes[gate], Token(ROOT, gate, TokenState.READY, world.version))
     return found.reason if isinstance(found, Hold) else None
 

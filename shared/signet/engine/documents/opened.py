@@ -20,7 +20,14 @@ from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.deciding import decide_operation, find_followed, make_document
 from signet.engine.documents.facts import Change, Facts, read_org
 from signet.engine.documents.intake import check_operation, check_size, content_of
-from signet.engine.documents.operations import Applied, Author, Create, Operation, Outcome
+from signet.engine.documents.operations import (
+    Applied,
+    Author,
+    ConcludeTransition,
+    Create,
+    Operation,
+    Outcome,
+)
 from signet.engine.documents.refs import Follower, Refs
 from signet.engine.documents.rows import RowMaker, list_keys
 from signet.engine.documents.rules import (
@@ -128,6 +135,8 @@ class OpenDocuments:
             return decided
         if decided.begins_at is not None and not self._has_workflow(contract):
             return _unknown(operation)
+        if _is_refusal(operation, decided):
+            return decided
         return self._make_documents(decided) or self._judge(facts, decided) or decided
 
     def _make_documents(self, change: Change) -> Rejected | None:
@@ -255,6 +264,12 @@ def _unknown(operation: Operation) -> Rejected:
     if isinstance(operation, Create):
         return Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{operation.entity_type}'")
     return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
+
+
+def _is_refusal(operation: Operation, change: Change) -> bool:
+    """A request ends, and nothing happens to its document: no rule can be against that."""
+    is_refused = isinstance(operation, ConcludeTransition) and operation.request_status == "refused"
+    return is_refused and not change.writes_document
 
 
 def _find_lost_key(change: Change, lost: Mapping[UUID, str]) -> Rejected | None:

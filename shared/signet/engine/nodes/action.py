@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from signet.core.decisions import Decision, conclude
+from signet.core.decisions import Decision, conclude, conclude_error
 from signet.core.errors import Rejected
 from signet.core.journey import Hold, Intent, Plan
 from signet.core.projection import Step
@@ -81,10 +81,10 @@ class Action:
         return conclude(journey.workflow, node, "done", env, evidence, saved)
 
     def _fail(self, place: Place, intent: Intent, refused: Refused) -> Decision:
-        """It takes the way for errors, where there is one; without it the instance fails."""
-        ways = intent.node.ways.get("error", ())
+        journey = place.journey
+        env = place.look(journey.token_of(intent.step)).env
         evidence = {"code": refused.code, "message": refused.message}
-        return Decision("error", ways[:1], evidence, reason=_say(refused))
+        return conclude_error(journey.workflow, intent.node, _say(refused), env, evidence)
 
 
 def _version(place: Place, step: Step) -> int:

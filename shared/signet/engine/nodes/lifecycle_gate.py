@@ -36,7 +36,7 @@ class LifecycleGate:
             operation = self._conclude(place, node, decision)
             change = place.documents.decide(place.author_of(node), operation)
         if not isinstance(change, Change):
-            raise change
+            return Hold(change.message, {**decision.evidence, "code": change.code})
         return Plan(_Passage(decision, operation, change))
 
     def act(self, place: Place, intent: Intent) -> Acted:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from signet.core.decisions import Decision, conclude
+from signet.core.decisions import conclude, conclude_error
 from signet.core.journey import Hold, Intent, Plan
 from signet.core.projection import Step
 from signet.core.routing import Token
@@ -29,11 +29,12 @@ class Notification:
         effect = place.effect_of(step)
         if effect is None:
             return None
+        journey = place.journey
+        env = place.look(journey.token_of(step)).env
         if effect.status == "dead_letter":
             reason = f"EFFECT_DEAD: {effect.error or 'nobody could be told'}"
-            return Acted(Decision("error", node.ways.get("error", ())[:1], {"error": reason}, reason=reason))
-        journey = place.journey
-        return Acted(conclude(journey.workflow, node, "done", place.look(journey.token_of(step)).env))
+            return Acted(conclude_error(journey.workflow, node, reason, env, {"error": reason}))
+        return Acted(conclude(journey.workflow, node, "done", env))
 
 
 def _name_people(node: WorkflowNode, env: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from signet.core.decisions import Decision, conclude
+from signet.core.decisions import conclude, conclude_error
 from signet.core.journey import Hold, Intent, Plan
 from signet.core.projection import Step
 from signet.core.routing import Token
@@ -24,15 +24,13 @@ class WebhookOut:
         effect = place.effect_of(step)
         if effect is None:
             return None
+        journey = place.journey
+        env = place.look(journey.token_of(step)).env
         if effect.status == "dead_letter":
             reason = f"EFFECT_DEAD: {effect.error or 'the call was given up'}"
-            return Acted(Decision("error", node.ways.get("error", ())[:1], {"error": reason}, reason=reason))
+            return Acted(conclude_error(journey.workflow, node, reason, env, {"error": reason}))
         saved: dict[str, Any] = {}
         if node.config["save_as"]:
             saved = {node.config["save_as"]: effect.response_json}
-        journey = place.journey
-        env = {
-            **place.look(journey.token_of(step)).env,
-            "context": {**journey.projection.context, **saved},
-        }
+        env = {**env, "context": {**journey.projection.context, **saved}}
         return Acted(conclude(journey.workflow, node, "delivered", env, {}, saved))

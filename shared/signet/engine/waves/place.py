@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.decisions import Request, Situation
-from signet.core.errors import Rejected
+from signet.core.errors import Defect, Rejected
 from signet.core.expression import Environment
 from signet.core.journey import Hold, Journey, Plan
 from signet.core.loaded_contract import LoadedContract
@@ -21,7 +21,7 @@ from signet.core.rules import CompiledRule, RejectAction
 from signet.core.workflow import Workflow, WorkflowNode
 from signet.engine.documents.facts import format_moment
 from signet.engine.documents.opened import OpenDocuments
-from signet.engine.documents.operations import Author
+from signet.engine.documents.operations import Applied, Author, ConcludeTransition
 from signet.engine.documents.refs import Follower
 from signet.engine.nodes.handlers import HANDLERS
 from signet.store.documents import DocumentRow
@@ -132,8 +132,19 @@ class InstancePlace:
         principal = Principal(self.tenant_id, identity.id, tuple(identity.roles))
         return Author(principal, "workflow", self.trace_id, self.row.id, step.id if step else None)
 
-    def system_author(self) -> Author:
-        return Author(Principal(self.tenant_id, SYSTEM_SUBJECT, ()), "workflow", self.trace_id, self.row.id)
+    def system_author(self, step_id: UUID | None = None) -> Author:
+        principal = Principal(self.tenant_id, SYSTEM_SUBJECT, ())
+        return Author(principal, "workflow", self.trace_id, self.row.id, step_id)
+
+    def refuse(self, transition: str, reason: str, step_id: UUID | None) -> None:
+        """Whoever asked learns why, from the request and from the document's audit trail."""
+        document = self.document
+        if document is None or document.request_id is None:
+            return
+        operation = ConcludeTransition(document.id, transition, None, "refused", reason)
+        refused = self.documents.perform(self.system_author(step_id), operation)
+        if not isinstance(refused, Applied):
+            raise Defect("REFUSAL_REJECTED", f"a request could not be refused: {refused.message}")
 
     def prepare(self, node: WorkflowNode, token: Token) -> Plan | Hold:
         handler = HANDLERS.get(node.type.name)
@@ -141,11 +152,24 @@ class InstancePlace:
             return Hold(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
         return handler.prepare(self, node, token)
 
-    def try_gate(self, gate: str) -> str | None:
-        node = self.journey.workflow.nodes[gate]
-        token = Token(ROOT, gate, TokenState.READY, self.journey.projection.entity_version)
-        found = self.prepare(node, token)
+    def try_gate(self, gate: str, asker: Actor) -> str | None:
+        """As whoever asks: nothing of what is under way was asked for by them."""
+        projection, node = self.journey.projection, self.journey.workflow.nodes[gate]
+        token = Token(ROOT, gate, TokenState.READY, projection.entity_version)
+        served, projection.actor = projection.actor, asker
+        try:
+            found = self.prepare(node, token)
+        finally:
+            projection.actor = served
         return found.reason if isinstance(found, Hold) else None
+
+    def refuse_what_is_left(self) -> None:
+        """Once the instance has ended nobody serves a request any more."""
+        projection, document = self.journey.projection, self.document
+        has_ended = projection.status not in ("running", "paused")
+        if has_ended and document is not None and document.requested is not None:
+            reason = projection.reason or f"the workflow has ended: {projection.status}"
+            self.refuse(document.requested, reason, self.last_step[1])
 
     def _find_request(self, document: DocumentRow) -> Request | None:
         if document.request_id is None or document.requested is None:

@@ -12,10 +12,10 @@ from uuid import UUID
 
 from signet.core.errors import SignetError, Superseded
 from signet.core.journey import Hold, Intent
+from signet.core.projection import Step
 from signet.core.reactions import react
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches, OpenDocuments
-from signet.engine.documents.operations import ConcludeTransition
 from signet.engine.nodes.handler import Acted
 from signet.engine.nodes.handlers import HANDLERS
 from signet.engine.waves.place import InstancePlace, Waiting, read_journey
@@ -147,8 +147,14 @@ class _Wave:
 
     def take_in(self) -> None:
         """What happened while the instances rested: an edit, a request, an answer from outside."""
+        refusals: list[tuple[InstancePlace, Step]] = []
         for place in self._moving():
-            self._attempt(place, self._take_in_one)
+            self._attempt(place, lambda one: self._take_in_one(one, refusals))
+        refusals = [(place, step) for place, step in refusals if place.row.id not in self.moved.failed]
+        if refusals:
+            self._write_new_steps()
+        for place, step in refusals:
+            place.refuse(step.data["transition"], step.data["reason"], step.id)
 
     def go_round(self) -> bool:
         """One round of all instances; whether any of them can go on."""
@@ -174,6 +180,7 @@ class _Wave:
         for place in self._places.values():
             self._rows.steps.extend(make_change_row(place, step) for step in place.journey.recorded)
             if place.journey.projection.version != place.row.version:
+                place.refuse_what_is_left()
                 self._rows.instances.append(make_instance_row(place))
                 self._rows.history.extend(make_history_rows(place))
                 self.moved.instances += 1
@@ -190,11 +197,11 @@ class _Wave:
         ]
 
     def _attempt(self, place: InstancePlace, act: Callable[[InstancePlace], None]) -> None:
-        """Before anything of it was written, an instance that fails leaves the wave and takes nobody along.
+        """Before anything was written, an instance that fails leaves the wave and takes nobody along.
 
         Whatever it is that its author or we got wrong: the others go on, and it is put on record.
         """
-        if self.moved.rounds:
+        if self.moved.steps:
             act(place)
             return
         try:
@@ -203,19 +210,13 @@ class _Wave:
             self.moved.failed[place.row.id] = error
             place.begin_anew()
 
-    def _take_in_one(self, place: InstancePlace) -> None:
+    def _take_in_one(self, place: InstancePlace, refusals: list[tuple[InstancePlace, Step]]) -> None:
         observed = place.observe()
-        if observed is not None:
-            refusal = react(place.journey, observed, place.look, place.try_gate)
-            if refusal is not None and observed.request is not None:
-                self._refuse(place, observed.request.transition, refusal)
+        refusal = react(place.journey, observed, place.look, place.try_gate) if observed else None
+        if refusal is not None:
+            refusals.append((place, refusal))
         for step in list(place.journey.open.values()):
             self._resume(place, step.token)
-
-    def _refuse(self, place: InstancePlace, transition: str, reason: str) -> None:
-        if place.document is not None:
-            operation = ConcludeTransition(place.document.id, transition, None, "refused", reason)
-            place.documents.perform(place.system_author(), operation)
 
     def _resume(self, place: InstancePlace, token_id: str) -> None:
         step = place.journey.open.get(token_id)

@@ -1,0 +1,266 @@
+"""A company with a worker on a database of its own, and what tests do with documents under way in it."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, LiteralString
+from uuid import UUID
+
+from signet.authoring.actions import ActionRegistry
+from signet.core.idempotency import event_key
+from signet.core.rules import Rule
+from signet.core.strict import read_strictly
+from signet.engine.compiled import CompiledCache
+from signet.engine.documents.contracts import ContractCache
+from signet.engine.documents.mutate import Documents
+from signet.engine.documents.opened import DocumentCaches
+from signet.engine.documents.operations import Applied, Create, Operation, RequestTransition, Update
+from signet.engine.documents.rules import RuleBook
+from signet.engine.waves.rebuilding import rebuild_instance
+from signet.engine.waves.wave import Clock
+from signet.engine.waves.worker import Drained, Worker
+from signet.ids import created_at_of, make_id
+from signet.store.database import Database, PoolSettings
+from signet.store.documents import WriteBatch, write_batch
+from signet.store.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses, release
+from signet.store.rules import save_rule
+from signet.store.server import act_as
+from signet.store.tenants import read_now
+from tests.engine.standing_company import Standing, standing_company
+
+CALL: Mapping[str, Any] = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
+CONTRACT: Mapping[str, Any] = {
+    "version": 1,
+    "fields": {
+        "number": {"type": "string"},
+        "amount": {"type": "int"},
+        "contact": {"type": "string", "personal": True},
+        "is_posted": {"type": "bool"},
+    },
+    "states": {
+        "draft": {"edit": "editable", "initial": True},
+        "submitted": {"edit": "editable"},
+        "active": {"edit": "locked", "settled": True},
+        "cancelled": {"edit": "locked", "final": True},
+    },
+    "transitions": {
+        "submit": {"from": ["draft"], "to": "submitted", "kind": "requested"},
+        "approve": {"from": ["submitted"], "to": "active", "kind": "automatic", "rejected_to": "draft"},
+        "cancel": {"from": ["draft", "submitted", "active"], "to": "cancelled", "kind": "interrupting"},
+    },
+    "slots": {
+        "checks": {"transition": "submit"},
+        "approval": {"transition": "approve"},
+        "posting": {"transition": "approve", "position": "after"},
+    },
+    "actions": {
+        "post": {"kind": "update", "set": {"is_posted": True}},
+        "run": {"kind": "python", "output": {"total": {"type": "int"}}},
+    },
+    "deletable_in": ["draft"],
+}
+_NUMBERS = count()
+
+
+@dataclass(frozen=True)
+class Made:
+    """A document, and the instance that it was born with."""
+
+    id: UUID
+    instance_id: UUID
+
+
+@dataclass(frozen=True)
+class Stage:
+    standing: Standing
+    # As the workers see it.
+    database: Database
+    registry: ActionRegistry = field(default_factory=ActionRegistry)
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.standing.company.tenant_id
+
+    def caches(self) -> DocumentCaches:
+        """A rule is seen at once."""
+        return DocumentCaches(ContractCache(), RuleBook(ttl_seconds=0), self.registry)
+
+    def worker(self, clock: Clock = time.monotonic, database: Database | None = None) -> Worker:
+        return Worker(database or self.database, self.caches(), CompiledCache(), clock)
+
+    def drain(self) -> Drained:
+        return self.worker().drain([self.tenant_id])
+
+    # --- definitions ---
+
+    def publish(self, contract: Mapping[str, Any] | None = None, **slots: Any) -> str:
+        """The contract, CONTRACT where none is given, under a name of its own, with these slots filled."""
+        name = f"thing_{next(_NUMBERS)}"
+        document = {**(contract or CONTRACT), "contract": name}
+        company = self.standing.company
+        definitions, principal = company.definitions, company.principal()
+        saved = definitions.save_contract(principal, document)
+        definitions.publish_contract(principal, saved.contract, saved.version)
+        if slots:
+            base = {"entity_type": name, "envelope_version": saved.version}
+            patch = {"patch": "own", "base": base, "slots": slots}
+            definitions.publish(principal, definitions.save_patch(principal, patch))
+        return name
+
+    def add_rule(self, entity_type: str, name: str, condition: str, *, on: str) -> None:
+        """Rejects this operation while the condition holds; a `rule` node asks it too."""
+        document = {
+            "name": name,
+            "entity_type": entity_type,
+            "phase": "before",
+            "operations": [on],
+            "condition": {"expression": condition},
+            "actions": [{"kind": "reject", "message": f"{name} is against it"}],
+        }
+        rule, findings = read_strictly(Rule, document)
+        assert rule is not None, findings
+        with self.standing.company.database.transaction(self.tenant_id) as connection:
+            save_rule(connection, self.tenant_id, rule)
+
+    # --- people ---
+
+    def mutate(self, operation: Operation, user_id: str = "carl", *roles: str) -> Applied:
+        company = self.standing.company
+        documents = Documents(company.database, self.registry)
+        return documents.mutate(company.author(user_id, *roles), operation)
+
+    def create(self, entity_type: str, user_id: str = "carl", *roles: str, **data: Any) -> Made:
+        made = self.mutate(Create(entity_type, {"amount": 1, **data}), user_id, *roles)
+        assert made.instance_id is not None
+        return Made(made.document_id, made.instance_id)
+
+    def edit(self, document_id: UUID, **patch: Any) -> Applied:
+        return self.mutate(Update(document_id, self.version_of(document_id), patch))
+
+    def ask(self, document_id: UUID, transition: str, user_id: str = "carl", *roles: str) -> Applied:
+        version = self.version_of(document_id)
+        return self.mutate(RequestTransition(document_id, version, transition, "for once"), user_id, *roles)
+
+    # --- the world outside ---
+
+    def answer(self, instance_id: UUID, *, error: str | None = None, response: Any = None) -> None:
+        """The oldest effect of the instance is delivered, or given up; and its instance woken."""
+        claim_id = make_id()
+        with self.database.transaction(self.tenant_id) as connection:
+            rows = claim(
+                connection, EFFECTS, self.tenant_id, at_most=500, lease_seconds=60, claim_id=claim_id
+            )
+            own = next(row for row in rows if row.instance_id == instance_id)
+            others = [row for row in rows if row is not own]
+            release(connection, EFFECTS, self.tenant_id, others, claim_id, delay_seconds=0)
+            keep_responses(connection, self.tenant_id, [(own, response)], claim_id)
+            if error is None:
+                complete(connection, EFFECTS, self.tenant_id, [own], claim_id)
+        if error is not None:
+            self._give_up(own, claim_id, error)
+        self.wake(instance_id)
+
+    def _give_up(self, effect: ClaimedEffect, claim_id: UUID, error: str) -> None:
+        last: LiteralString = "UPDATE workflow_side_effects_outbox SET max_attempts = attempts WHERE id = %s"
+        self.standing.run(last, effect.id)
+        with self.database.transaction(self.tenant_id) as connection:
+            returned = fail(connection, EFFECTS, self.tenant_id, [(effect, error)], claim_id)
+        assert [row.id for row in returned.dead] == [effect.id]
+
+    def wake(self, instance_id: UUID) -> UUID:
+        """A trigger like the one that whoever delivers effects writes."""
+        event_id = make_id()
+        payload = {"cause_id": str(event_id)}
+        row = {
+            "id": event_id,
+            "created_at": created_at_of(event_id),
+            "instance_id": instance_id,
+            "entity_version": 0,
+            "definition_version": None,
+            "event_type": "effect_ended",
+            "payload": payload,
+            "trace_id": None,
+            "idempotency_key": f"\\x{event_key(instance_id, 'effect_ended', payload, 0).hex()}",
+        }
+        with self.database.transaction(self.tenant_id) as connection:
+            write_batch(connection, self.tenant_id, WriteBatch(events=[row]), now=read_now(connection))
+        return event_id
+
+    # --- looking ---
+
+    def version_of(self, document_id: UUID) -> int:
+        (version,) = self.standing.row("SELECT version FROM documents WHERE id = %s", document_id)
+        return int(version)
+
+    def status_of(self, document_id: UUID) -> str:
+        (status,) = self.standing.row("SELECT status FROM documents WHERE id = %s", document_id)
+        return str(status)
+
+    def instance_of(self, document_id: UUID) -> UUID:
+        """The newest."""
+        query: LiteralString = (
+            "SELECT id FROM workflow_instances WHERE entity_id = %s ORDER BY id DESC LIMIT 1"
+        )
+        (instance_id,) = self.standing.row(query, document_id)
+        return UUID(str(instance_id))
+
+    def instance(self, instance_id: UUID) -> dict[str, Any]:
+        """Its row, all columns but `updated_at`."""
+        query: LiteralString = "SELECT to_jsonb(i) - 'updated_at' FROM workflow_instances i WHERE id = %s"
+        (row,) = self.standing.row(query, instance_id)
+        return dict(row)
+
+    def steps(self, instance_id: UUID) -> list[tuple[Any, ...]]:
+        """(node, token, status), in order."""
+        return self.standing.rows(
+            "SELECT node_id, token_id, status FROM workflow_step_executions WHERE instance_id = %s"
+            " ORDER BY seq",
+            instance_id,
+        )
+
+    def whole_steps(self, instance_id: UUID) -> list[Any]:
+        query: LiteralString = (
+            "SELECT to_jsonb(s) FROM workflow_step_executions s WHERE instance_id = %s ORDER BY seq, id"
+        )
+        return [row[0] for row in self.standing.rows(query, instance_id)]
+
+    def nodes(self, instance_id: UUID) -> list[str]:
+        return [node for node, _, _ in self.steps(instance_id)]
+
+    def requests(self, document_id: UUID) -> list[tuple[Any, ...]]:
+        """(transition, status), in order."""
+        return self.standing.rows(
+            "SELECT transition, status FROM transition_requests WHERE document_id = %s ORDER BY id",
+            document_id,
+        )
+
+    def triggers(self, instance_id: UUID) -> list[tuple[Any, ...]]:
+        """(status, attempts), in order."""
+        return self.standing.rows(
+            "SELECT status, attempts FROM workflow_events_outbox WHERE instance_id = %s ORDER BY id",
+            instance_id,
+        )
+
+    def make_due(self) -> None:
+        """Whatever waits for its next try need not wait."""
+        self.standing.run(
+            "UPDATE workflow_events_outbox SET due_at = now() WHERE status IN ('pending', 'failed')"
+        )
+
+    def check_rebuild(self, instance_id: UUID) -> None:
+        """What the row says is what its steps say (WF-15)."""
+        before = self.instance(instance_id)
+        assert not rebuild_instance(self.database, CompiledCache(), self.tenant_id, instance_id)
+        assert self.instance(instance_id) == before
+
+
+@contextmanager
+def standing_stage(server_url: str) -> Iterator[Stage]:
+    with standing_company(server_url) as standing:
+        database = Database(act_as(standing.admin_url, "signet_worker"), PoolSettings(size=4))
+        try:
+            yield Stage(standing, database)
+        finally:
+            database.close()

@@ -1,0 +1,40 @@
+"""What becomes of calls to the outside: delivered, given up, and which way the workflow then takes."""
+
+from typing import Any
+
+import pytest
+
+from tests.engine.waves.stage import CALL, Stage
+
+TELL: dict[str, Any] = {
+    "id": "tell",
+    "type": "notification",
+    "config": {"channel": "email", "to": [{"by": "user", "user": "ann"}], "text": "Look", "await": True},
+}
+RUN: dict[str, Any] = {"id": "run", "type": "action", "config": {"action": "run"}}
+
+
+@pytest.mark.parametrize("node", [CALL, TELL, RUN], ids=["call", "tell", "run"])
+@pytest.mark.parametrize("amount", [1, 500])
+def test_the_way_after_an_error_may_have_conditions(stage: Stage, node: dict[str, Any], amount: int) -> None:
+    nodes = [
+        node,
+        *({"id": name, "type": "script", "config": {"set": {name: "true"}}} for name in ("a", "b")),
+    ]
+    edges = [
+        {"source": node["id"], "target": "a", "on": "error", "condition": "entity.amount > 100"},
+        {"source": node["id"], "target": "b", "on": "error"},
+        *({"source": name, "target": "out"} for name in (node["id"], "a", "b")),
+    ]
+    document = stage.create(
+        stage.publish(checks={"nodes": nodes, "edges": edges, "exit": "join"}), amount=amount
+    )
+    stage.ask(document.id, "submit")
+    stage.drain()
+    if node is not RUN:
+        stage.answer(document.instance_id, error="nobody there")
+        stage.drain()
+    taken = [name for name in stage.nodes(document.instance_id) if name.startswith("usr:checks:")]
+    assert taken[-1] == ("usr:checks:a" if amount == 500 else "usr:checks:b")
+    assert stage.status_of(document.id) == "active"
+    stage.check_rebuild(document.instance_id)

@@ -1,0 +1,136 @@
+"""What people ask for while a document's workflow is under way: served, refused, superseded, ended."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from tests.engine.waves.stage import CALL, CONTRACT, Stage
+
+
+def with_transition(name: str, **changes: Any) -> dict[str, Any]:
+    contract = deepcopy(dict(CONTRACT))
+    contract["transitions"][name] |= changes
+    return contract
+
+
+@pytest.mark.parametrize("is_under_way", [False, True], ids=["at rest", "under way"])
+def test_whoever_may_ask_for_an_interrupt_is_not_refused_for_who_came_before(
+    stage: Stage, is_under_way: bool
+) -> None:
+    """Its gate is tried as the person who asks, not as the one whom the workflow serves so far."""
+    contract = with_transition("cancel", permission="docs:cancel")
+    contract["conditions"] = {"docs:cancel": "actor.user_id != 'carl'"}
+    document = stage.create(stage.publish(contract, approval={"nodes": [CALL]}))
+    if is_under_way:
+        stage.ask(document.id, "submit")
+    stage.drain()
+    stage.ask(document.id, "cancel", "mona", "admin")
+    stage.drain()
+    assert stage.requests(document.id)[-1] == ("cancel", "performed")
+    assert stage.status_of(document.id) == "cancelled"
+
+
+@pytest.mark.parametrize("transition", ["submit", "cancel"])
+def test_a_rule_that_is_against_a_transition_is_not_against_its_refusal(
+    stage: Stage, transition: str
+) -> None:
+    """It was made after the request; the document rests where it was, and can be edited and asked again."""
+    entity_type = stage.publish()
+    document = stage.create(entity_type)
+    stage.ask(document.id, transition)
+    stage.add_rule(entity_type, "small", "entity.amount < 5", on="transition")
+    stage.drain()
+    assert stage.requests(document.id) == [(transition, "refused")]
+    assert stage.nodes(document.instance_id)[-1] == "sys:state:draft"
+    stage.edit(document.id, amount=7)
+    stage.ask(document.id, "submit")
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
+
+
+def test_a_rejection_that_a_rule_is_against_pauses_with_the_reason(stage: Stage) -> None:
+    """The gate can neither be passed nor send the document back: for a person, and not for one more try."""
+    ask_rule = {"id": "solvent", "type": "rule", "config": {"rules": ["solvent"]}}
+    entity_type = stage.publish(approval={"nodes": [ask_rule]})
+    document = stage.create(entity_type)
+    stage.ask(document.id, "submit")
+    stage.add_rule(entity_type, "solvent", "entity.amount == 1", on="delete")
+    stage.add_rule(entity_type, "forward", "entity.status == 'draft'", on="transition")
+    stage.drain()
+    instance = stage.instance(document.instance_id)
+    assert (instance["status"], instance["reason"]) == ("paused", "forward is against it")
+    assert stage.triggers(document.instance_id) == [("completed", 1), ("completed", 1)]
+    stage.check_rebuild(document.instance_id)
+
+
+def test_a_refusal_is_a_step_and_the_audit_trail_names_it(stage: Stage) -> None:
+    contract = with_transition("cancel", condition="entity.amount > 5")
+    document = stage.create(stage.publish(contract))
+    stage.drain()
+    stage.ask(document.id, "cancel")
+    stage.drain()
+    *_, step = stage.whole_steps(document.instance_id)
+    assert (step["node_id"], step["status"], step["run_as"]) == ("sys:control:refused", "completed", "system")
+    assert step["output_json"]["transition"] == "cancel"
+    assert step["output_json"]["reason"] == "the condition 'entity.amount > 5' does not hold"
+    audited = stage.standing.rows(
+        "SELECT content::json ->> 'step_id' FROM audit_log WHERE action = 'transition:cancel'"
+        " AND subject_id = %s",
+        str(document.id),
+    )
+    assert audited == [(step["id"],)]
+    stage.check_rebuild(document.instance_id)
+
+
+def test_an_instance_that_leaves_the_wave_refuses_nothing(stage: Stage) -> None:
+    """What its first step did not survive, its refusal does not either; the others go on."""
+    contract = with_transition("cancel", condition="entity.amount > 5")
+    entity_type = stage.publish(contract)
+    documents = [stage.create(entity_type) for _ in range(3)]
+    stage.drain()
+    for document in documents:
+        stage.ask(document.id, "cancel")
+    broken = documents[1].instance_id
+    # Its waiting step names a node that its workflow does not have.
+    stage.standing.run("ALTER TABLE workflow_step_executions DISABLE TRIGGER USER")
+    stage.standing.run(
+        "UPDATE workflow_step_executions SET node_id = 'sys:nowhere' WHERE instance_id = %s AND seq = 2",
+        broken,
+    )
+    stage.standing.run("ALTER TABLE workflow_step_executions ENABLE TRIGGER USER")
+    stage.drain()
+    assert [stage.requests(document.id)[0][1] for document in documents] == [
+        "refused",
+        "open",
+        "refused",
+    ]
+    assert "sys:control:refused" not in stage.nodes(broken)
+    assert stage.triggers(broken) == [("completed", 1), ("failed", 1)]
+
+
+@pytest.mark.parametrize("node", ["call", "run"])
+def test_a_request_ends_with_the_instance_that_failed_on_the_way(stage: Stage, node: str) -> None:
+    """Nobody is left to serve it; a later one begins a new instance where the document stands."""
+    run = {"id": "run", "type": "action", "config": {"action": "run"}}
+    document = stage.create(stage.publish(checks={"nodes": [CALL if node == "call" else run]}))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    if node == "call":
+        stage.answer(document.instance_id, error="gone")
+        stage.drain()
+    instance = stage.instance(document.instance_id)
+    assert instance["status"] == "failed"
+    assert stage.requests(document.id) == [("submit", "refused")]
+    (outcome, step_id) = stage.standing.row(
+        "SELECT r.outcome, a.content::json ->> 'step_id' FROM transition_requests r"
+        " JOIN audit_log a ON a.subject_id = r.document_id::text AND a.action = 'transition:submit'"
+        " WHERE r.document_id = %s",
+        document.id,
+    )
+    assert (outcome, step_id) == (instance["reason"], instance["last_step_execution_id"])
+    stage.check_rebuild(document.instance_id)
+    again = stage.ask(document.id, "cancel")
+    assert again.instance_id != document.instance_id
+    stage.drain()
+    assert stage.status_of(document.id) == "cancelled"
