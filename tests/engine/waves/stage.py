@@ -8,6 +8,8 @@ from itertools import count
 from typing import Any, LiteralString
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
+
 from signet.authoring.actions import ActionRegistry
 from signet.core.idempotency import event_key
 from signet.core.rules import Rule
@@ -248,6 +250,21 @@ class Stage:
         self.standing.run(
             "UPDATE workflow_events_outbox SET due_at = now() WHERE status IN ('pending', 'failed')"
         )
+
+    def put_back(self, row: Mapping[str, Any]) -> None:
+        """The instance's row as it was at another time, behind everybody's back; its steps stay."""
+        self.standing.run("ALTER TABLE workflow_instances DISABLE TRIGGER USER")
+        self.standing.run(
+            "UPDATE workflow_instances i SET (status, reason, version, entity_version, active_tokens,"
+            " current_nodes, edit_window, edit_window_node, context_json, timeout_at, last_step_execution_id,"
+            " actor_id, actor_roles, request_id, completed_at) = (SELECT status, reason, version,"
+            " entity_version, active_tokens, current_nodes, edit_window, edit_window_node, context_json,"
+            " timeout_at, last_step_execution_id, actor_id, actor_roles, request_id, completed_at"
+            " FROM jsonb_populate_record(NULL::workflow_instances, %s)) WHERE id = %s",
+            Jsonb(row),
+            row["id"],
+        )
+        self.standing.run("ALTER TABLE workflow_instances ENABLE TRIGGER USER")
 
     def check_rebuild(self, instance_id: UUID) -> None:
         """What the row says is what its steps say (WF-15)."""

@@ -34,6 +34,7 @@ from signet.store.waves import (
     OpenedWave,
     OpenStepRow,
     WaveRows,
+    count_lagging,
     end_wave,
     open_wave,
     read_opened,
@@ -143,7 +144,19 @@ class _Wave:
                 triggers.get(row.id, []),
             )
             self._places[row.id] = place
+        self._check_places()
         self._documents.read_refs(one for place in self._places.values() for one in place.list_followers())
+
+    def _check_places(self) -> None:
+        """A row that lags behind its steps may send its instance anywhere: it is made anew first (WF-02).
+
+        Where it began its first step's receipt says so; where all wait, their open steps do.
+        """
+        places = self._moving()
+        lags = any(not place.journey.agrees_with_steps for place in places)
+        ready = [place.row.id for place in places if place.row.version and has_ready_tokens(place)]
+        if lags or (ready and count_lagging(self._connection, self._claim.tenant_id, ready)):
+            raise LostReceipt("PROJECTION_LAGS", "an instance's row lags behind its steps")
 
     def take_in(self) -> None:
         """What happened while the instances rested: an edit, a request, an answer from outside."""

@@ -5,7 +5,7 @@ all when the transaction fell, and then the lease brings the trigger back.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -100,23 +100,29 @@ class Worker:
         for single in singles:
             self._run(single, drained)
 
-    def _run_patiently(self, claimed: Claim) -> Moved:
+    def _run_patiently(self, claimed: Claim, failures: Mapping[UUID, BaseException] | None = None) -> Moved:
         """Deadlocks, lost connections and the like: the whole wave again."""
         for _ in range(MAX_TRANSIENT_RETRIES):
             try:
-                return self._waves.run(claimed)
+                return self._waves.run(claimed, failures)
             except Transient:
                 continue
-        return self._waves.run(claimed)
+        return self._waves.run(claimed, failures)
 
     def _answer_for(self, claimed: Claim, error: Exception, drained: Drained) -> None:
+        """An instance whose row lagged behind is made anew and goes on; all else is put on record."""
         instance_id = claimed.triggers[0].instance_id
-        if isinstance(error, LostReceipt) and rebuild_instance(
-            self._database, self._compiled, claimed.tenant_id, instance_id
-        ):
-            drained.add(self._waves.run(claimed))
-            return
-        drained.add(self._waves.run(claimed, {instance_id: error}))
+        try:
+            if isinstance(error, LostReceipt) and rebuild_instance(
+                self._database, self._compiled, claimed.tenant_id, instance_id
+            ):
+                drained.add(self._run_patiently(claimed))
+                return
+        except Transient:
+            raise
+        except Exception as another:
+            error = another
+        drained.add(self._run_patiently(claimed, {instance_id: error}))
 
 
 def split_by_instance(claimed: Claim) -> list[Claim]:
