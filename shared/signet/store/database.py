@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from signet.core.errors import Defect, Transient
@@ -159,6 +160,11 @@ class Database:
 
     def close(self) -> None:
         self._pool.close()
+
+
+def is_intact(connection: Connection) -> bool:
+    """Whether its transaction can go on: a statement that fails takes it along."""
+    return connection.info.transaction_status is TransactionStatus.INTRANS
 
 
 def _open(connection: Connection, begin: str, opening: Statement | None) -> tuple[Any, ...] | None:

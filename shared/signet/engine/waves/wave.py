@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import UUID
 
-from signet.core.errors import SignetError, Superseded
+from signet.core.errors import SignetError, Superseded, Transient
 from signet.core.journey import Hold, Intent
 from signet.core.projection import Step
 from signet.core.reactions import react
@@ -28,7 +28,7 @@ from signet.engine.waves.rows import (
     make_instance_row,
     make_step_row,
 )
-from signet.store.database import Connection, Database
+from signet.store.database import Connection, Database, is_intact
 from signet.store.queue import EVENTS, ClaimedEvent, fail, release
 from signet.store.waves import (
     OpenedWave,
@@ -220,6 +220,8 @@ class _Wave:
         try:
             act(place)
         except Exception as error:
+            if isinstance(error, Transient) or not is_intact(self._connection):
+                raise
             self.moved.failed[place.row.id] = error
             place.begin_anew()
 
