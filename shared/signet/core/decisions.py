@@ -24,17 +24,23 @@ class Request:
     actor: Actor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Situation:
-    """What a decision may look at."""
+    """What a decision may look at; the environment is made when somebody does."""
 
-    env: Environment
+    given: Environment | Callable[[], Environment]
     requested: Request | None = None
     # An instance begins because its document was created, or because it is an amendment.
     birth: str = "created"
     permissions: Sequence[str] = ()
     # The tenant's rules by name: do they all hold? With their evidence.
     ask_rules: Callable[[Sequence[str]], tuple[bool, Mapping[str, Any]]] | None = None
+
+    @property
+    def env(self) -> Environment:
+        if callable(self.given):
+            self.given = self.given()
+        return self.given
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,20 @@ def conclude(
     return Decision(outcome, choice.ways, collected, variables or {})
 
 
+def _go_on(
+    workflow: Workflow,
+    node: WorkflowNode,
+    outcome: str,
+    situation: Situation,
+    evidence: Mapping[str, Any] | None = None,
+) -> Decision:
+    """Most nodes have one way on, and nobody needs to look at anything."""
+    ways = node.ways.get(outcome, ())
+    if len(ways) <= 1:
+        return Decision(outcome, ways, evidence or {})
+    return conclude(workflow, node, outcome, situation.env, evidence)
+
+
 def conclude_error(
     workflow: Workflow, node: WorkflowNode, reason: str, env: Environment, evidence: Mapping[str, Any]
 ) -> Decision:
@@ -88,11 +108,11 @@ def conclude_error(
 
 
 def _decide_start(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
-    return conclude(workflow, node, situation.birth, situation.env)
+    return _go_on(workflow, node, situation.birth, situation)
 
 
 def _decide_done(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
-    return conclude(workflow, node, "done", situation.env)
+    return _go_on(workflow, node, "done", situation)
 
 
 def _decide_end(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
@@ -115,7 +135,7 @@ def _decide_state(workflow: Workflow, node: WorkflowNode, token: Token, situatio
 
 
 def _decide_join(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
-    return conclude(workflow, node, "rejected" if token.rejected else "done", situation.env)
+    return _go_on(workflow, node, "rejected" if token.rejected else "done", situation)
 
 
 def _decide_script(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
@@ -133,7 +153,7 @@ def _decide_rule(workflow: Workflow, node: WorkflowNode, token: Token, situation
     if situation.ask_rules is None:
         raise Defect("RULES_ABSENT", f"{node.id} asks rules, and nobody can answer")
     passed, evidence = situation.ask_rules(node.config["rules"])
-    return conclude(workflow, node, "passed" if passed else "rejected", situation.env, {"rules": evidence})
+    return _go_on(workflow, node, "passed" if passed else "rejected", situation, {"rules": evidence})
 
 
 def _decide_policy(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
@@ -146,13 +166,13 @@ def _decide_policy(workflow: Workflow, node: WorkflowNode, token: Token, situati
         evaluation = condition.evaluate(situation.env)
         allowed = evaluation.value is True
         evidence["condition"] = evaluation.evidence
-    return conclude(workflow, node, "allowed" if allowed else "denied", situation.env, evidence)
+    return _go_on(workflow, node, "allowed" if allowed else "denied", situation, evidence)
 
 
 def _decide_gate(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
     """Whether the transition may be performed; performing it is the engine's, through mutate()."""
     if token.rejected:
-        return conclude(workflow, node, "rejected", situation.env)
+        return _go_on(workflow, node, "rejected", situation)
     evidence = {}
     for pointer in ("/condition", "/permission_condition"):
         condition = node.expressions.get(pointer)
@@ -162,7 +182,7 @@ def _decide_gate(workflow: Workflow, node: WorkflowNode, token: Token, situation
         evidence[pointer.removeprefix("/")] = evaluation.evidence
         if evaluation.value is not True:
             return refuse_gate(node, f"the condition '{condition.text}' does not hold", evidence)
-    return conclude(workflow, node, "passed", situation.env, evidence)
+    return _go_on(workflow, node, "passed", situation, evidence)
 
 
 def refuse_gate(node: WorkflowNode, reason: str, evidence: Mapping[str, Any]) -> Decision:

@@ -1,7 +1,7 @@
 """How an instance takes what people did to its document since it last moved: an edit, a request."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from signet.core.decisions import Request, Situation, decide
 from signet.core.journey import Hold, Journey, Look
@@ -104,7 +104,7 @@ def state_of(status: str) -> str:
 
 
 def _leave_state(journey: Journey, token: Token, request: Request, situation: Situation) -> bool:
-    asked = Situation(situation.env, request, situation.birth, situation.permissions, situation.ask_rules)
+    asked = replace(situation, requested=request)
     decision = decide(journey.workflow, token, asked)
     if decision.request != request.id:
         return False

@@ -89,6 +89,9 @@ class Workflow:
         self.stable_nodes = frozenset(content["stable_region_nodes"])
         self.actions = {name: _load_action(action) for name, action in content["actions"].items()}
         self.nodes = {node_id: self._load_node(node_id, node) for node_id, node in content["nodes"].items()}
+        self._ways = {
+            way.id: way for node in self.nodes.values() for ways in node.ways.values() for way in ways
+        }
         self._followed: dict[str, frozenset[str]] = {}
 
     @cached_property
@@ -152,8 +155,7 @@ class Workflow:
         raise Defect("NO_EDGE_CHOSEN", f"no edge of {node.id} fires for '{outcome}', not even a default")
 
     def find_way(self, edge_id: str) -> Way:
-        edge = self.content["edges"][edge_id]
-        return next(way for way in self.nodes[edge["source"]].ways[edge["on"]] if way.id == edge_id)
+        return self._ways[edge_id]
 
     def home_of(self, node_id: str) -> str | None:
         """Where an edited document that is here goes back to: a state, or the slot behind a gate."""

@@ -105,7 +105,7 @@ class InstancePlace:
 
     def _make_situation(self, document: DocumentRow | None, identity: Actor) -> Situation:
         return Situation(
-            self._make_env(document, identity),
+            partial(self._make_env, document, identity),
             self._find_request(document) if document is not None else None,
             "amended" if self.row.birth == "amended" else "created",
             self.documents.setting.permissions_of(identity.roles),

@@ -12,55 +12,48 @@ from signet.core.projection import CONTROL, Projection, Step
 from signet.core.routing import TokenState
 from signet.core.workflow import Workflow
 from signet.engine.nodes.handler import Effect
-from signet.engine.waves.place import InstancePlace, Waiting
+from signet.engine.waves.place import InstancePlace
 from signet.ids import created_at_of, make_id
-
-NOTHING = Waiting()
 
 
 def make_step_row(place: InstancePlace, step: Step) -> dict[str, Any]:
     """Gives the step its id: from here on it is a row."""
     step.id = make_id()
     node = place.journey.workflow.nodes.get(step.node)
-    identity = place.identity_of(node).id if node is not None else _name_author(step)
-    row = _describe(place, step)
-    row |= {
-        "instance_id": place.row.id,
-        "seq": step.seq,
-        "node_id": step.node,
-        "node_type": node.type.name if node is not None else "control",
-        "token_id": step.token,
-        "entity_version": step.version,
-        "run_as": place.run_as(node) if node is not None else "system",
-        "idempotency_key": f"\\x{_key_of(place.row.id, step).hex()}",
-        "input": None,
-        "actor_id": identity,
-        "trace_id": place.trace_id,
-    }
+    row = make_change_row(place, step)
+    row["instance_id"] = place.row.id
+    row["seq"] = step.seq
+    row["node_id"] = step.node
+    row["node_type"] = node.type.name if node is not None else "control"
+    row["token_id"] = step.token
+    row["entity_version"] = step.version
+    row["run_as"] = place.run_as(node) if node is not None else "system"
+    row["actor_id"] = place.identity_of(node).id if node is not None else _name_author(step)
+    row["idempotency_key"] = "\\x" + _key_of(place.row.id, step).hex()
+    row["trace_id"] = place.trace_id
     return row
 
 
 def make_change_row(place: InstancePlace, step: Step) -> dict[str, Any]:
-    """Of a step whose row is there already."""
-    return _describe(place, step)
-
-
-def _describe(place: InstancePlace, step: Step) -> dict[str, Any]:
+    """What of a step's row may change until it has ended."""
     happened = max(step.seq, step.end_seq or 0), step.seq
     if happened > place.last_step[0]:
         place.last_step = happened, step.id
-    waiting = place.waits.get(step.token, NOTHING) if step.end_seq is None else NOTHING
-    return {
+    row = {
         "id": step.id,
         "created_at": created_at_of(step.id),
-        "end_seq": step.end_seq,
-        "version_after": step.version_after,
         "status": step.status,
-        "output": None if step.end_seq is None else _mask(place, step.to_output()),
+        "version_after": step.version_after,
         "error": step.error,
-        "resume_at": waiting.resume_at,
-        "waiting_for_event_key": waiting.waiting_for_event_key,
     }
+    if step.end_seq is not None:
+        row["end_seq"] = step.end_seq
+        row["output"] = _mask(place, step.to_output())
+    elif step.token in place.waits:
+        waiting = place.waits[step.token]
+        row["resume_at"] = waiting.resume_at
+        row["waiting_for_event_key"] = waiting.waiting_for_event_key
+    return row
 
 
 def _name_author(step: Step) -> str:
@@ -77,8 +70,8 @@ def _key_of(instance_id: UUID, step: Step) -> bytes:
 
 
 def _mask(place: InstancePlace, output: dict[str, Any]) -> dict[str, Any]:
-    document = place.document
-    if document is None or "evidence" not in output:
+    document = place.document if "evidence" in output else None
+    if document is None:
         return output
     personal = place.documents.contract_of(document).personal_fields
     return {**output, "evidence": _mask_within(output["evidence"], personal)} if personal else output

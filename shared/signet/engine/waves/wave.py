@@ -131,7 +131,7 @@ class _Wave:
                 workflow = compiled.read(
                     self._connection, tenant_id, row.definition_id, row.definition_version
                 )
-            except SignetError as error:
+            except Exception as error:  # a workflow that cannot be loaded is its instances' trouble alone
                 self.moved.failed.setdefault(row.id, error)
                 continue
             place = InstancePlace(
