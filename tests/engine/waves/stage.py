@@ -1,6 +1,5 @@
 """A company with a worker on a database of its own, and what tests do with documents under way in it."""
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -66,6 +65,10 @@ CONTRACT: Mapping[str, Any] = {
 _NUMBERS = count()
 
 
+def stopped() -> float:
+    return 0.0
+
+
 @dataclass(frozen=True)
 class Made:
     """A document, and the instance that it was born with."""
@@ -89,8 +92,18 @@ class Stage:
         """A rule is seen at once."""
         return DocumentCaches(ContractCache(), RuleBook(ttl_seconds=0), self.registry)
 
-    def worker(self, clock: Clock = time.monotonic, database: Database | None = None) -> Worker:
+    def worker(self, clock: Clock = stopped, database: Database | None = None) -> Worker:
+        """However long a wave takes, its time is not over."""
         return Worker(database or self.database, self.caches(), CompiledCache(), clock)
+
+    @contextmanager
+    def another_database(self, **settings: Any) -> Iterator[Database]:
+        """A worker's, with a pool of its own."""
+        made = Database(act_as(self.standing.admin_url, "signet_worker"), PoolSettings(**settings))
+        try:
+            yield made
+        finally:
+            made.close()
 
     def drain(self) -> Drained:
         return self.worker().drain([self.tenant_id])
