@@ -279,6 +279,10 @@ class Stage:
         )
         self.standing.run("ALTER TABLE workflow_instances ENABLE TRIGGER USER")
 
+    def expire_leases(self) -> None:
+        """Whoever has claimed something has been at it for too long."""
+        self.standing.run("UPDATE workflow_events_outbox SET lease_until = now() WHERE status = 'processing'")
+
     def check_rebuild(self, instance_id: UUID) -> None:
         """What the row says is what its steps say (WF-15)."""
         before = self.instance(instance_id)

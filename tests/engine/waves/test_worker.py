@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 import psycopg
@@ -64,8 +64,8 @@ def test_a_connection_that_breaks_in_a_wave_costs_no_attempt(stage: Stage) -> No
 
     function = Once(cut)
     documents = submit_several(stage, publish_running(stage, function), 5)
-    drained = stage.drain()
-    assert (drained.waves, function.calls) == (1, 6)
+    assert stage.worker().work(stage.tenant_id)
+    assert function.calls == 6
     check_all_done(stage, documents)
 
 
@@ -123,15 +123,11 @@ def claim_all(stage: Stage) -> Claim:
     return Claim(claim_id, stage.tenant_id, triggers)
 
 
-def expire_leases(stage: Stage) -> None:
-    stage.standing.run("UPDATE workflow_events_outbox SET lease_until = now() WHERE status = 'processing'")
-
-
 def test_what_a_worker_claimed_and_left_comes_back_when_its_lease_ends(stage: Stage) -> None:
     documents = submit_several(stage, stage.publish(), 3)
     claimed = claim_all(stage)
     assert len(claimed.triggers) == 6 and not stage.worker().work(stage.tenant_id)
-    expire_leases(stage)
+    stage.expire_leases()
     stage.drain()
     check_all_done(stage, documents, attempts=2)
 
@@ -140,7 +136,7 @@ def test_a_worker_that_comes_too_late_moves_nothing(stage: Stage) -> None:
     """Its lease ran out, and another one did the work."""
     documents = submit_several(stage, stage.publish(), 3)
     claimed = claim_all(stage)
-    expire_leases(stage)
+    stage.expire_leases()
     stage.drain()
     before = [stage.instance(document.instance_id) for document in documents]
     waves = Waves(stage.database, stage.caches(), CompiledCache(), stopped)
@@ -148,6 +144,22 @@ def test_a_worker_that_comes_too_late_moves_nothing(stage: Stage) -> None:
     assert (moved.instances, moved.steps, moved.rounds, moved.failed) == (0, 0, 0, {})
     assert [stage.instance(document.instance_id) for document in documents] == before
     check_all_done(stage, documents, attempts=2)
+
+
+def test_a_trigger_that_kills_its_workers_pauses_its_instance_in_the_end(stage: Stage) -> None:
+    """Nobody comes back to say what went wrong; the other that it was claimed with goes on."""
+    bad, good = (stage.create(stage.publish()) for _ in range(2))
+    last: LiteralString = "UPDATE workflow_events_outbox SET attempts = 4 WHERE instance_id = %s"
+    stage.standing.run(last, bad.instance_id)
+    claim_all(stage)  # the bad one, alone
+    stage.expire_leases()
+    stage.drain()
+    assert stage.triggers(bad.instance_id) == [("dead_letter", 5)]
+    instance = stage.instance(bad.instance_id)
+    assert instance["status"] == "paused" and instance["reason"].startswith("LEASE_EXPIRED: ")
+    assert stage.nodes(bad.instance_id) == ["sys:control:paused"]
+    stage.check_rebuild(bad.instance_id)
+    assert stage.nodes(good.instance_id) == ["sys:start", "sys:state:draft"]
 
 
 def tell_often(count: int) -> dict[str, Any]:

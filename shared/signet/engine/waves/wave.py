@@ -18,6 +18,7 @@ from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches, OpenDocuments
 from signet.engine.nodes.handler import Acted
 from signet.engine.nodes.handlers import HANDLERS
+from signet.engine.waves.dead_letters import pause_for
 from signet.engine.waves.place import InstancePlace, Waiting, read_journey
 from signet.engine.waves.rows import (
     has_ready_tokens,
@@ -290,6 +291,8 @@ class _Wave:
             place = self._places.get(dead.instance_id)
             if place is not None and place.journey.is_running:
                 place.journey.pause(Hold(dead.error or "", {"trigger": str(dead.id)}))
+        unread = (dead for dead in returned.dead if dead.instance_id not in self._places)
+        pause_for(self._connection, self._claim.tenant_id, unread)
 
     def _own_triggers(self) -> list[ClaimedEvent]:
         return [trigger for trigger in self._claim.triggers if trigger.id in self._opened.triggers]

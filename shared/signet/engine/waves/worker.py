@@ -12,6 +12,7 @@ from uuid import UUID
 from signet.core.errors import Transient
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches
+from signet.engine.waves.dead_letters import pause_for
 from signet.engine.waves.rebuilding import rebuild_instance
 from signet.engine.waves.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Moved, Waves
 from signet.ids import make_id
@@ -71,8 +72,10 @@ class Worker:
         claim_id = make_id()
         with self._database.transaction(tenant_id) as connection:
             triggers = self._claim_due(connection, tenant_id, claim_id)
-            if not triggers and release_expired(connection, EVENTS, tenant_id, at_most=MAX_INSTANCES).again:
-                triggers = self._claim_due(connection, tenant_id, claim_id)
+            if not triggers:
+                expired = release_expired(connection, EVENTS, tenant_id, at_most=MAX_INSTANCES)
+                pause_for(connection, tenant_id, expired.dead)
+                triggers = self._claim_due(connection, tenant_id, claim_id) if expired.again else []
         return Claim(claim_id, tenant_id, triggers) if triggers else None
 
     def _claim_due(self, connection: Connection, tenant_id: UUID, claim_id: UUID) -> list[ClaimedEvent]:
