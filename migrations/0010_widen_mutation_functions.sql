@@ -93,31 +93,29 @@ CREATE FUNCTION write_edits(document_rows json, version_rows json, audit_rows js
                             written_at timestamptz) RETURNS void
     LANGUAGE plpgsql VOLATILE
     -- A session keeps the plan of its first calls, perhaps made when the tables were empty: it must be the one
-    -- that is right when they are large. Every access here is by key.
+    -- that is right when they are large. The UPDATE names its keys beside the join: every plan finds its rows by them.
     SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
-    SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    row record;
+    ids     uuid[] := ARRAY(SELECT id FROM json_to_recordset(document_rows) AS row (id uuid));
+    written bigint;
 BEGIN
-    -- One by one: each finds its row by key, whatever the statistics say of how large a tenant is.
-    FOR row IN
-        SELECT * FROM json_to_recordset(document_rows) AS row (
-            id uuid, status text, seen_version bigint, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
-            t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint,
-            d1 timestamptz, d2 timestamptz)
-    LOOP
-        UPDATE documents d
-        SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
-            deleted_at = CASE WHEN row.is_deleted THEN written_at END, updated_at = written_at,
-            t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3,
-            n4 = row.n4, d1 = row.d1, d2 = row.d2
-        WHERE d.tenant_id = current_tenant_id() AND d.id = row.id AND d.version = row.seen_version;
-        IF NOT FOUND THEN
-            RAISE EXCEPTION 'document % is not at version %', row.id, row.seen_version USING ERRCODE = 'SG004';
-        END IF;
-    END LOOP;
+    UPDATE documents d
+    SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
+        deleted_at = CASE WHEN row.is_deleted THEN written_at END, updated_at = written_at,
+        t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3,
+        n4 = row.n4, d1 = row.d1, d2 = row.d2
+    FROM json_to_recordset(document_rows) AS row (
+        id uuid, status text, seen_version bigint, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
+        t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint,
+        d1 timestamptz, d2 timestamptz)
+    WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (ids) AND d.id = row.id AND d.version = row.seen_version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written <> cardinality(ids) THEN
+        RAISE EXCEPTION 'of % documents % were at the version that was seen', cardinality(ids), written
+            USING ERRCODE = 'SG004';
+    END IF;
 
     WITH version AS (
         INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, created_at)

@@ -50,28 +50,25 @@ CREATE FUNCTION open_wave(trigger_times timestamptz[], trigger_ids uuid[], own_c
 AS $$
 #variable_conflict use_column
 DECLARE
-    own_triggers uuid[] := '{}';
-    wanted       uuid[] := '{}';
-    own          record;
+    own_triggers uuid[];
+    wanted       uuid[];
     taken        uuid[];
     entities     uuid[];
     locked       uuid[];
     role_names   text[];
 BEGIN
-    -- One by one: a join would be planned by how large the queue was when the session began.
-    FOR position IN 1 .. coalesce(array_length(trigger_ids, 1), 0) LOOP
-        SELECT q.id, q.instance_id INTO own FROM workflow_events_outbox q
-        WHERE q.tenant_id = current_tenant_id() AND q.created_at = trigger_times[position]
-          AND q.id = trigger_ids[position] AND q.claim_id = own_claim
-        FOR UPDATE;
-        IF FOUND THEN
-            own_triggers := own_triggers || own.id;
-            wanted := wanted || own.instance_id;
-        END IF;
-    END LOOP;
+    -- Found by their times, of which there are few; a join would be planned by how large the queue was when the
+    -- session began.
+    WITH own AS MATERIALIZED (
+        SELECT q.id, q.instance_id FROM workflow_events_outbox q
+        WHERE q.tenant_id = current_tenant_id() AND q.created_at = ANY (trigger_times)
+          AND q.claim_id = own_claim AND array_position(trigger_ids, q.id) IS NOT NULL
+        FOR UPDATE
+    )
+    SELECT array_agg(own.id), array_agg(DISTINCT own.instance_id) INTO own_triggers, wanted FROM own;
 
     SELECT array_agg(id) INTO taken
-    FROM (SELECT DISTINCT unnest(wanted) AS id) AS each
+    FROM unnest(wanted) AS id
     WHERE pg_try_advisory_xact_lock(hashtextextended(id::text, 0));
 
     SELECT array_agg(i.entity_id) INTO entities FROM workflow_instances i
@@ -179,44 +176,40 @@ $$;
 CREATE FUNCTION end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json,
                          trigger_times timestamptz[], trigger_ids uuid[], written_at timestamptz) RETURNS void
     LANGUAGE plpgsql VOLATILE
+    -- Each UPDATE names the keys (or the times, of which there are few) beside the join, so that every plan that
+    -- there is finds its rows by them, however large the tenant has become since it was made.
     SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
-    SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    row record;
+    step_times timestamptz[] := ARRAY(
+        SELECT DISTINCT created_at FROM json_to_recordset(step_rows) AS row (created_at timestamptz));
+    ids uuid[] := ARRAY(SELECT id FROM json_to_recordset(instance_rows) AS row (id uuid));
 BEGIN
-    -- One by one: each finds its row by key, whatever the statistics say of how large a tenant is.
-    FOR row IN
-        SELECT * FROM json_to_recordset(step_rows) AS row (
-            id uuid, created_at timestamptz, status text, end_seq bigint, version_after bigint, output jsonb,
-            error text, resume_at timestamptz, waiting_for_event_key text)
-    LOOP
-        UPDATE workflow_step_executions s
-        SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
-            error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
-            completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
-            duration_ms = CASE WHEN row.end_seq IS NOT NULL
-                               THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
-        WHERE s.tenant_id = current_tenant_id() AND s.created_at = row.created_at AND s.id = row.id;
-    END LOOP;
+    UPDATE workflow_step_executions s
+    SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
+        error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
+        completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
+        duration_ms = CASE WHEN row.end_seq IS NOT NULL
+                           THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
+    FROM json_to_recordset(step_rows) AS row (
+        id uuid, status text, end_seq bigint, version_after bigint, output jsonb, error text, resume_at timestamptz,
+        waiting_for_event_key text)
+    WHERE s.tenant_id = current_tenant_id() AND s.created_at = ANY (step_times) AND s.id = row.id;
 
-    FOR row IN
-        SELECT * FROM json_to_recordset(instance_rows) AS row (
-            id uuid, status text, reason text, version bigint, entity_version bigint, active_tokens jsonb,
-            current_nodes text[], edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz,
-            last_step_id uuid, actor_id text, actor_roles text[], request_id uuid)
-    LOOP
-        UPDATE workflow_instances i
-        SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
-            active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
-            edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
-            last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
-            request_id = row.request_id,
-            completed_at = CASE WHEN row.status IN ('completed', 'failed', 'cancelled') THEN written_at END,
-            updated_at = written_at
-        WHERE i.tenant_id = current_tenant_id() AND i.id = row.id;
-    END LOOP;
+    UPDATE workflow_instances i
+    SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
+        active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
+        edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
+        last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
+        request_id = row.request_id,
+        completed_at = CASE WHEN row.status IN ('completed', 'failed', 'cancelled') THEN written_at END,
+        updated_at = written_at
+    FROM json_to_recordset(instance_rows) AS row (
+        id uuid, status text, reason text, version bigint, entity_version bigint, active_tokens jsonb,
+        current_nodes text[], edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz,
+        last_step_id uuid, actor_id text, actor_roles text[], request_id uuid)
+    WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (ids) AND i.id = row.id;
 
     IF effect_rows IS NOT NULL THEN
         WITH effect AS MATERIALIZED (
@@ -246,12 +239,10 @@ BEGIN
         id uuid, created_at timestamptz, instance_id uuid, entry text, actor_id text, step_id uuid, data jsonb,
         trace_id text);
 
-    FOR position IN 1 .. coalesce(array_length(trigger_ids, 1), 0) LOOP
-        UPDATE workflow_events_outbox q
-        SET status = 'completed', completed_at = written_at, claim_id = NULL, lease_until = NULL, error = NULL
-        WHERE q.tenant_id = current_tenant_id() AND q.created_at = trigger_times[position]
-          AND q.id = trigger_ids[position];
-    END LOOP;
+    UPDATE workflow_events_outbox q
+    SET status = 'completed', completed_at = written_at, claim_id = NULL, lease_until = NULL, error = NULL
+    WHERE q.tenant_id = current_tenant_id() AND q.created_at = ANY (trigger_times)
+      AND array_position(trigger_ids, q.id) IS NOT NULL;
 END
 $$;
 

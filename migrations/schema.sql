@@ -169,43 +169,36 @@ CREATE FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows 
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
-    row record;
+    step_times timestamptz[] := ARRAY(
+        SELECT DISTINCT created_at FROM json_to_recordset(step_rows) AS row (created_at timestamptz));
+    ids uuid[] := ARRAY(SELECT id FROM json_to_recordset(instance_rows) AS row (id uuid));
 BEGIN
-    -- One by one: each finds its row by key, whatever the statistics say of how large a tenant is.
-    FOR row IN
-        SELECT * FROM json_to_recordset(step_rows) AS row (
-            id uuid, created_at timestamptz, status text, end_seq bigint, version_after bigint, output jsonb,
-            error text, resume_at timestamptz, waiting_for_event_key text)
-    LOOP
-        UPDATE workflow_step_executions s
-        SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
-            error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
-            completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
-            duration_ms = CASE WHEN row.end_seq IS NOT NULL
-                               THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
-        WHERE s.tenant_id = current_tenant_id() AND s.created_at = row.created_at AND s.id = row.id;
-    END LOOP;
-    FOR row IN
-        SELECT * FROM json_to_recordset(instance_rows) AS row (
-            id uuid, status text, reason text, version bigint, entity_version bigint, active_tokens jsonb,
-            current_nodes text[], edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz,
-            last_step_id uuid, actor_id text, actor_roles text[], request_id uuid)
-    LOOP
-        UPDATE workflow_instances i
-        SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
-            active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
-            edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
-            last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
-            request_id = row.request_id,
-            completed_at = CASE WHEN row.status IN ('completed', 'failed', 'cancelled') THEN written_at END,
-            updated_at = written_at
-        WHERE i.tenant_id = current_tenant_id() AND i.id = row.id;
-    END LOOP;
+    UPDATE workflow_step_executions s
+    SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
+        error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
+        completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
+        duration_ms = CASE WHEN row.end_seq IS NOT NULL
+                           THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
+    FROM json_to_recordset(step_rows) AS row (
+        id uuid, status text, end_seq bigint, version_after bigint, output jsonb, error text, resume_at timestamptz,
+        waiting_for_event_key text)
+    WHERE s.tenant_id = current_tenant_id() AND s.created_at = ANY (step_times) AND s.id = row.id;
+    UPDATE workflow_instances i
+    SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
+        active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
+        edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
+        last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
+        request_id = row.request_id,
+        completed_at = CASE WHEN row.status IN ('completed', 'failed', 'cancelled') THEN written_at END,
+        updated_at = written_at
+    FROM json_to_recordset(instance_rows) AS row (
+        id uuid, status text, reason text, version bigint, entity_version bigint, active_tokens jsonb,
+        current_nodes text[], edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz,
+        last_step_id uuid, actor_id text, actor_roles text[], request_id uuid)
+    WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (ids) AND i.id = row.id;
     IF effect_rows IS NOT NULL THEN
         WITH effect AS MATERIALIZED (
             SELECT * FROM json_to_recordset(effect_rows) AS row (
@@ -232,12 +225,10 @@ BEGIN
     FROM json_to_recordset(history_rows) AS row (
         id uuid, created_at timestamptz, instance_id uuid, entry text, actor_id text, step_id uuid, data jsonb,
         trace_id text);
-    FOR position IN 1 .. coalesce(array_length(trigger_ids, 1), 0) LOOP
-        UPDATE workflow_events_outbox q
-        SET status = 'completed', completed_at = written_at, claim_id = NULL, lease_until = NULL, error = NULL
-        WHERE q.tenant_id = current_tenant_id() AND q.created_at = trigger_times[position]
-          AND q.id = trigger_ids[position];
-    END LOOP;
+    UPDATE workflow_events_outbox q
+    SET status = 'completed', completed_at = written_at, claim_id = NULL, lease_until = NULL, error = NULL
+    WHERE q.tenant_id = current_tenant_id() AND q.created_at = ANY (trigger_times)
+      AND array_position(trigger_ids, q.id) IS NOT NULL;
 END
 $$;
 
@@ -330,27 +321,24 @@ CREATE FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigg
     AS $$
 #variable_conflict use_column
 DECLARE
-    own_triggers uuid[] := '{}';
-    wanted       uuid[] := '{}';
-    own          record;
+    own_triggers uuid[];
+    wanted       uuid[];
     taken        uuid[];
     entities     uuid[];
     locked       uuid[];
     role_names   text[];
 BEGIN
-    -- One by one: a join would be planned by how large the queue was when the session began.
-    FOR position IN 1 .. coalesce(array_length(trigger_ids, 1), 0) LOOP
-        SELECT q.id, q.instance_id INTO own FROM workflow_events_outbox q
-        WHERE q.tenant_id = current_tenant_id() AND q.created_at = trigger_times[position]
-          AND q.id = trigger_ids[position] AND q.claim_id = own_claim
-        FOR UPDATE;
-        IF FOUND THEN
-            own_triggers := own_triggers || own.id;
-            wanted := wanted || own.instance_id;
-        END IF;
-    END LOOP;
+    -- Found by their times, of which there are few; a join would be planned by how large the queue was when the
+    -- session began.
+    WITH own AS MATERIALIZED (
+        SELECT q.id, q.instance_id FROM workflow_events_outbox q
+        WHERE q.tenant_id = current_tenant_id() AND q.created_at = ANY (trigger_times)
+          AND q.claim_id = own_claim AND array_position(trigger_ids, q.id) IS NOT NULL
+        FOR UPDATE
+    )
+    SELECT array_agg(own.id), array_agg(DISTINCT own.instance_id) INTO own_triggers, wanted FROM own;
     SELECT array_agg(id) INTO taken
-    FROM (SELECT DISTINCT unnest(wanted) AS id) AS each
+    FROM unnest(wanted) AS id
     WHERE pg_try_advisory_xact_lock(hashtextextended(id::text, 0));
     SELECT array_agg(i.entity_id) INTO entities FROM workflow_instances i
     WHERE i.tenant_id = current_tenant_id() AND i.id = ANY (taken);
@@ -568,30 +556,27 @@ CREATE FUNCTION public.write_edits(document_rows json, version_rows json, audit_
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
-    row record;
+    ids     uuid[] := ARRAY(SELECT id FROM json_to_recordset(document_rows) AS row (id uuid));
+    written bigint;
 BEGIN
-    -- One by one: each finds its row by key, whatever the statistics say of how large a tenant is.
-    FOR row IN
-        SELECT * FROM json_to_recordset(document_rows) AS row (
-            id uuid, status text, seen_version bigint, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
-            t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint,
-            d1 timestamptz, d2 timestamptz)
-    LOOP
-        UPDATE documents d
-        SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
-            deleted_at = CASE WHEN row.is_deleted THEN written_at END, updated_at = written_at,
-            t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3,
-            n4 = row.n4, d1 = row.d1, d2 = row.d2
-        WHERE d.tenant_id = current_tenant_id() AND d.id = row.id AND d.version = row.seen_version;
-        IF NOT FOUND THEN
-            RAISE EXCEPTION 'document % is not at version %', row.id, row.seen_version USING ERRCODE = 'SG004';
-        END IF;
-    END LOOP;
+    UPDATE documents d
+    SET status = row.status, version = row.version, data = row.data, editor_ids = row.editor_ids,
+        deleted_at = CASE WHEN row.is_deleted THEN written_at END, updated_at = written_at,
+        t1 = row.t1, t2 = row.t2, t3 = row.t3, t4 = row.t4, n1 = row.n1, n2 = row.n2, n3 = row.n3,
+        n4 = row.n4, d1 = row.d1, d2 = row.d2
+    FROM json_to_recordset(document_rows) AS row (
+        id uuid, status text, seen_version bigint, version bigint, data jsonb, editor_ids text[], is_deleted boolean,
+        t1 text, t2 text, t3 text, t4 text, n1 bigint, n2 bigint, n3 bigint, n4 bigint,
+        d1 timestamptz, d2 timestamptz)
+    WHERE d.tenant_id = current_tenant_id() AND d.id = ANY (ids) AND d.id = row.id AND d.version = row.seen_version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written <> cardinality(ids) THEN
+        RAISE EXCEPTION 'of % documents % were at the version that was seen', cardinality(ids), written
+            USING ERRCODE = 'SG004';
+    END IF;
     WITH version AS (
         INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, created_at)
         SELECT current_tenant_id(), document_id, version, id, snapshot, hash, actor_id, written_at

@@ -78,7 +78,7 @@ def test_also_the_statement_that_goes_with_the_commit(owner_url: str, tenant: Te
     opening = Statement(insert, {"role": "late"})
     with limited(owner_url, statement_seconds=0.05) as database:
         with pytest.raises(Transient) as caught, database.exchange(tenant.tenant_id, opening) as exchange:
-            exchange.closing = FOREVER
+            exchange.closing.append(FOREVER)
         assert caught.value.code == "STATEMENT_TIMED_OUT"
         with database.transaction(tenant.tenant_id) as connection:
             assert connection.execute("SELECT FROM roles WHERE role = 'late'").rowcount == 0

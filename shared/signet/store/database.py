@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -51,8 +51,13 @@ class Exchange:
     """A transaction under way: what its opening statement answered, and what is to go with its COMMIT."""
 
     connection: Connection
-    opening_row: tuple[Any, ...] | None
-    closing: Statement | None = None
+    opening_rows: list[tuple[Any, ...]]
+    # In this order, after everything that was executed meanwhile.
+    closing: list[Statement] = field(default_factory=list)
+
+    @property
+    def opening_row(self) -> tuple[Any, ...] | None:
+        return self.opening_rows[0] if self.opening_rows else None
 
 
 class Database:
@@ -152,15 +157,15 @@ class Database:
         with ExitStack() as leaving:
             connection = leaving.enter_context(self._pool.connection())
             try:
-                row = _open(connection, begin, opening)
+                rows = _open(connection, begin, opening)
             except psycopg.OperationalError:
                 if not connection.broken:
                     raise
                 leaving.close()
                 self._pool.check()
                 connection = leaving.enter_context(self._pool.connection())
-                row = _open(connection, begin, opening)
-            yield Exchange(connection, row)
+                rows = _open(connection, begin, opening)
+            yield Exchange(connection, rows)
 
     def close(self) -> None:
         self._pool.close()
@@ -184,27 +189,36 @@ def _read_json(text: str | bytes) -> Any:
         return json.loads(text)
 
 
-def _open(connection: Connection, begin: str, opening: Statement | None) -> tuple[Any, ...] | None:
+def _open(connection: Connection, begin: str, opening: Statement | None) -> list[tuple[Any, ...]]:
     if opening is None:
         connection.execute(begin)
-        return None
+        return []
     cursor = connection.execute(f"{begin}; {_write(connection, opening)}")
     while cursor.nextset():
         pass
-    return cursor.fetchone()
+    return cursor.fetchall()
 
 
 def _close(exchange: Exchange) -> None:
+    """One round trip either way: as one message where it is short, else as a pipeline."""
     connection, closing = exchange.connection, exchange.closing
-    if closing is None:
+    if not closing:
         connection.commit()
         return
-    message = f"{_write(connection, closing)}; COMMIT"
-    if len(message) <= MAX_MESSAGE_CHARACTERS:
-        connection.execute(message)
-    else:
-        connection.execute(closing.text, closing.values)
-        connection.commit()
+    if sum(_count_characters(statement) for statement in closing) <= MAX_MESSAGE_CHARACTERS:
+        message = "; ".join([*(_write(connection, statement) for statement in closing), "COMMIT"])
+        if len(message) <= MAX_MESSAGE_CHARACTERS:
+            connection.execute(message)
+            return
+    with connection.pipeline():
+        for statement in closing:
+            connection.execute(statement.text, statement.values)
+        connection.execute("COMMIT")
+
+
+def _count_characters(statement: Statement) -> int:
+    """As literals at the least: what is long anyway need not be written to be found too long."""
+    return sum(len(value) for value in statement.values.values() if isinstance(value, str))
 
 
 def _write(connection: Connection, statement: Statement) -> str:

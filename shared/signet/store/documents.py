@@ -208,7 +208,7 @@ def write_batch(
         },
     )
     if batch.is_edits_only and exchange is not None:
-        exchange.closing = edits
+        exchange.closing.append(edits)
         return
     statements = [
         (_SQL.insert_personal_values, batch.personal_values),

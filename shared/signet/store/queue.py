@@ -23,7 +23,7 @@ from psycopg.types.json import Jsonb
 from signet.core.errors import Defect
 from signet.core.retry import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
 from signet.ids import created_at_of
-from signet.store.database import Connection
+from signet.store.database import Connection, Statement
 from signet.store.statements import Statements
 
 MAX_ROWS = 500  # in one call, whatever it does
@@ -125,6 +125,28 @@ class DueTenant:
     oldest_due_at: datetime
 
 
+def claim_due(
+    queue: Queue[Any], tenant_id: UUID, *, at_most: int, lease_seconds: float, claim_id: UUID
+) -> Statement:
+    """Due rows that nobody holds, oldest first. One that failed before, twice or more, comes alone.
+
+    A statement, so that a claim is a transaction of two round trips; `read_claimed` reads its rows.
+    """
+    _check(at_most, MAX_ROWS)
+    values = {
+        "tenant_id": tenant_id,
+        "at_most": at_most,
+        "lease_seconds": lease_seconds,
+        "claim_id": claim_id,
+        "alone_from": ALONE_FROM_ATTEMPTS,
+    }
+    return Statement(fill(_SQL.claim, queue), values)
+
+
+def read_claimed(queue: Queue[Row], rows: Sequence[tuple[Any, ...]]) -> list[Row]:
+    return [queue.row(*row) for row in rows]
+
+
 def claim(
     connection: Connection,
     queue: Queue[Row],
@@ -134,17 +156,9 @@ def claim(
     lease_seconds: float,
     claim_id: UUID,
 ) -> list[Row]:
-    """Due rows that nobody holds, oldest first. One that failed before, twice or more, comes alone."""
-    _check(at_most, MAX_ROWS)
-    values = {
-        "tenant_id": tenant_id,
-        "at_most": at_most,
-        "lease_seconds": lease_seconds,
-        "claim_id": claim_id,
-        "alone_from": ALONE_FROM_ATTEMPTS,
-    }
-    with connection.cursor(row_factory=class_row(queue.row)) as cursor:
-        return cursor.execute(fill(_SQL.claim, queue), values).fetchall()
+    """In the transaction of the caller."""
+    due = claim_due(queue, tenant_id, at_most=at_most, lease_seconds=lease_seconds, claim_id=claim_id)
+    return read_claimed(queue, connection.execute(due.text, due.values).fetchall())
 
 
 def relock(

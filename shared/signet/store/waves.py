@@ -118,17 +118,15 @@ def write_steps(connection: Connection, rows: Sequence[Row], now: datetime) -> i
 
 def end_wave(exchange: Exchange, rows: WaveRows, now: datetime) -> None:
     """The last statement of the transaction; sent with its COMMIT where both make a short message."""
-    exchange.closing = Statement(
-        _SQL.end_wave,
-        {
-            "steps": to_json(rows.steps),
-            "instances": to_json(rows.instances),
-            "effects": to_json(rows.effects) if rows.effects else None,
-            "history": to_json(rows.history),
-            **_name_rows(rows.done),
-            "now": now,
-        },
-    )
+    values = {
+        "steps": to_json(rows.steps),
+        "instances": to_json(rows.instances),
+        "effects": to_json(rows.effects) if rows.effects else None,
+        "history": to_json(rows.history),
+        **_name_rows(rows.done),
+        "now": now,
+    }
+    exchange.closing.append(Statement(_SQL.end_wave, values))
 
 
 def _read_count(found: tuple[object, ...] | None) -> int:

@@ -206,6 +206,8 @@ class OpenDocuments:
         return self._org
 
     def write(self, exchange: Exchange | None = None) -> None:
+        if self.batch.is_empty:
+            return
         write_batch(self._connection, self._tenant_id, self.batch, now=self.setting.now, exchange=exchange)
 
     def _find_contract(self, operation: Operation, row: DocumentRow | None) -> LoadedContract | None:

@@ -29,7 +29,7 @@ from signet.engine.waves.rows import (
     make_instance_row,
     make_step_row,
 )
-from signet.store.database import Connection, Database, is_intact
+from signet.store.database import Connection, Database, Exchange, is_intact
 from signet.store.queue import EVENTS, ClaimedEvent, fail, release
 from signet.store.waves import (
     OpenedWave,
@@ -103,7 +103,7 @@ class Waves:
             while wave.go_round() and wave.moved.rounds < MAX_ROUNDS:
                 if self._clock() - began > MAX_WAVE_SECONDS:
                     break
-            end_wave(exchange, wave.finish(), opened.setting.now)
+            end_wave(exchange, wave.finish(exchange), opened.setting.now)
             return wave.moved
 
 
@@ -187,7 +187,7 @@ class _Wave:
         self.moved.rounds += 1
         return True
 
-    def finish(self) -> WaveRows:
+    def finish(self, exchange: Exchange) -> WaveRows:
         self._write_new_steps()
         self._answer_triggers()
         self._write_new_steps()
@@ -200,7 +200,7 @@ class _Wave:
                 self.moved.instances += 1
             if has_ready_tokens(place) and place.row.id not in self.moved.failed:
                 self._documents.batch.events.append(make_continuation(place))
-        self._documents.write()
+        self._documents.write(exchange)
         return self._rows
 
     def _moving(self) -> list[InstancePlace]:

@@ -17,7 +17,7 @@ from signet.engine.waves.rebuilding import rebuild_instance
 from signet.engine.waves.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Moved, Waves
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.queue import EVENTS, ClaimedEvent, claim, release_expired
+from signet.store.queue import EVENTS, ClaimedEvent, claim_due, read_claimed, release_expired
 
 LEASE_SECONDS = 60.0
 MAX_TRANSIENT_RETRIES = 3
@@ -70,23 +70,21 @@ class Worker:
 
     def _claim(self, tenant_id: UUID) -> Claim | None:
         claim_id = make_id()
-        with self._database.transaction(tenant_id) as connection:
-            triggers = self._claim_due(connection, tenant_id, claim_id)
-            if not triggers:
-                expired = release_expired(connection, EVENTS, tenant_id, at_most=MAX_INSTANCES)
-                pause_for(connection, tenant_id, expired.dead)
-                triggers = self._claim_due(connection, tenant_id, claim_id) if expired.again else []
+        due = claim_due(
+            EVENTS, tenant_id, at_most=MAX_INSTANCES, lease_seconds=LEASE_SECONDS, claim_id=claim_id
+        )
+        with self._database.exchange(tenant_id, due) as exchange:
+            triggers = read_claimed(EVENTS, exchange.opening_rows)
+            if not triggers and self._release_expired(exchange.connection, tenant_id):
+                rows = exchange.connection.execute(due.text, due.values).fetchall()
+                triggers = read_claimed(EVENTS, rows)
         return Claim(claim_id, tenant_id, triggers) if triggers else None
 
-    def _claim_due(self, connection: Connection, tenant_id: UUID, claim_id: UUID) -> list[ClaimedEvent]:
-        return claim(
-            connection,
-            EVENTS,
-            tenant_id,
-            at_most=MAX_INSTANCES,
-            lease_seconds=LEASE_SECONDS,
-            claim_id=claim_id,
-        )
+    def _release_expired(self, connection: Connection, tenant_id: UUID) -> bool:
+        """What another worker held and did not come back for; whether any of it is due again."""
+        expired = release_expired(connection, EVENTS, tenant_id, at_most=MAX_INSTANCES)
+        pause_for(connection, tenant_id, expired.dead)
+        return bool(expired.again)
 
     def _run(self, claimed: Claim, drained: Drained) -> None:
         """All at once; when that falls, each instance by itself, so that only the culprit's triggers fail."""
