@@ -13,22 +13,10 @@ from uuid import UUID
 import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
-from tests.engine.waves.stage import CALL, Made, Stage
+from tests.engine.waves.stage import CALL, Hurried, Made, Stage
 
 Row = dict[str, Any]
 RUN = {"id": "run", "type": "action", "config": {"action": "run", "save_as": "sum"}}
-PAUSE_OF_SECONDS = 10.0
-
-
-@dataclass
-class SlowClock:
-    """Every look at it finds more time gone than a wave has: each wave is one round."""
-
-    seconds: float = 0.0
-
-    def __call__(self) -> float:
-        self.seconds += PAUSE_OF_SECONDS
-        return self.seconds
 
 
 @dataclass
@@ -69,7 +57,7 @@ def entity_type(stage: Stage) -> str:
 
 def go_on(stage: Stage, life: Life) -> None:
     """Wave by wave, until nothing is due."""
-    worker = stage.worker(SlowClock())
+    worker = stage.worker(Hurried())
     life.rows.append(stage.instance(life.document.instance_id))
     while worker.work(stage.tenant_id):
         life.rows.append(stage.instance(life.document.instance_id))
