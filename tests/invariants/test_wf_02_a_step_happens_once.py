@@ -156,6 +156,21 @@ def test_wf_02_an_instance_whose_row_lagged_goes_on_where_its_steps_are(
         stage.check_rebuild(life.document.instance_id)
 
 
+def test_wf_02_what_people_did_is_taken_in_once(stage: Stage, entity_type: str) -> None:
+    """An edit moves no token: that it was taken in says only its number, which is given once."""
+    document = stage.create(entity_type)
+    stage.drain()
+    before = stage.instance(document.instance_id)
+    stage.edit(document.id, amount=5)
+    stage.drain()
+    done, row = footprint(stage, document), stage.instance(document.instance_id)
+    stage.put_back(before)
+    stage.wake(document.instance_id)
+    stage.drain()
+    assert footprint(stage, document) == done
+    assert stage.instance(document.instance_id) == row
+
+
 def test_wf_02_another_version_is_another_step(stage: Stage, entity_type: str) -> None:
     document = stage.create(entity_type)
     stage.ask(document.id, "submit")

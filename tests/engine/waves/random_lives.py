@@ -1,6 +1,7 @@
 """Documents that live through random workflows on Postgres, and the same lives in the simulator."""
 
 import json
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -8,6 +9,8 @@ from functools import lru_cache
 from random import Random
 from typing import Any, LiteralString
 from uuid import UUID
+
+from hypothesis import strategies as st
 
 from signet.authoring.actions import ActionInput, ActionResult
 from signet.core.errors import Rejected
@@ -25,6 +28,8 @@ from tests.unit.workflow.random_scripts import NODES, make_document
 from tests.unit.workflow.random_workflows import SETTINGS, Case
 
 ASKING = ("create", "edit", "amend", "t1", "t2", "t3", "park", "unpark", "renew", "cancel", "recall")
+# A quick run takes its workflows from a few, each published once in a database.
+workflows = st.integers(0, 2**32 - 1 if os.environ.get("SIGNET_FUZZ_EXAMPLES") else 39)
 # What a role grants: everything, everything that is not an action, nothing.
 PERMISSIONS = {"boss": ("*:*",), "hand": tuple(f"*:{each}" for each in ASKING), "clerk": ()}
 OUTPUT = {"total": 3}
@@ -62,7 +67,7 @@ def prepare(stage: Stage) -> None:
 
 @lru_cache(maxsize=500)
 def load(seed: int) -> tuple[Case, Workflow]:
-    case = make_runnable(seed, f"thing_{seed}")
+    case = make_runnable(seed, f"random_{seed}")
     artifact = case.compile().artifact
     assert artifact is not None
     return case, Workflow(artifact)

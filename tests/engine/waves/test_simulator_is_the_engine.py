@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.engine.waves.random_lives import Life, begin, compare, live, prepare
+from tests.engine.waves.random_lives import Life, begin, compare, live, prepare, workflows
 from tests.engine.waves.stage import Stage
 from tests.unit.workflow.strategies import fuzz, numbers
-
-seeds = st.integers(0, 2**32 - 1)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -20,7 +18,7 @@ def prepared(stage: Stage) -> None:
 
 
 @fuzz(25)
-@given(seeds, numbers)
+@given(workflows, numbers)
 def test_one_document_lives_as_its_simulation(stage: Stage, seed: int, number: int) -> None:
     life = begin(stage, seed, number)
     live(stage, [life])
@@ -29,12 +27,12 @@ def test_one_document_lives_as_its_simulation(stage: Stage, seed: int, number: i
 
 
 @fuzz(5)
-@given(st.lists(seeds, min_size=3, max_size=3), st.lists(numbers, min_size=12, max_size=12))
+@given(st.lists(workflows, min_size=3, max_size=3), st.lists(numbers, min_size=12, max_size=12))
 def test_many_documents_of_several_workflows_live_in_the_same_waves(
-    stage: Stage, workflows: list[int], documents: list[int]
+    stage: Stage, seeds: list[int], documents: list[int]
 ) -> None:
     lives: list[Life] = [
-        begin(stage, workflows[index % len(workflows)], number) for index, number in enumerate(documents)
+        begin(stage, seeds[index % len(seeds)], number) for index, number in enumerate(documents)
     ]
     live(stage, lives)
     for life in lives:
