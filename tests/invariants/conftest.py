@@ -7,11 +7,18 @@ import pytest
 from signet.store.database import Database
 from tests.engine.conftest import Company, make_company
 from tests.engine.standing_company import Standing, standing_company
+from tests.engine.waves.stage import Stage, standing_stage
 
 
 @pytest.fixture(scope="module")
 def standing(server_url: str) -> Iterator[Standing]:
     with standing_company(server_url) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def stage(server_url: str) -> Iterator[Stage]:
+    with standing_stage(server_url) as made:
         yield made
 
 

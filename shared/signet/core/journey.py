@@ -63,6 +63,13 @@ class Journey:
     def is_running(self) -> bool:
         return self.projection.status == "running"
 
+    @property
+    def agrees_with_steps(self) -> bool:
+        """Each token that waits has an open step at its node, and no step is open for anything else."""
+        tokens = self.projection.position.tokens.values()
+        waiting = {(token.id, token.node) for token in tokens if token.state is TokenState.WAITING}
+        return waiting == {(step.token, step.node) for step in self.open.values()}
+
     def begin(self, token: Token) -> Step:
         step = self._record(token)
         self.open[token.id] = step

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import orjson
 import psycopg
+from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -168,6 +169,11 @@ class Database:
 
     def close(self) -> None:
         self._pool.close()
+
+
+def is_intact(connection: Connection) -> bool:
+    """Whether its transaction can go on: a statement that fails takes it along."""
+    return connection.info.transaction_status is TransactionStatus.INTRANS
 
 
 def _configure(connection: Connection) -> None:

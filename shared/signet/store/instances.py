@@ -1,6 +1,6 @@
 """Single instances, for those who look at one or put one right; waves have statements of their own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,6 +9,7 @@ from uuid import UUID
 import orjson
 from psycopg.rows import class_row
 
+from signet.core.principal import SYSTEM_SUBJECT
 from signet.store.database import Connection, Statement
 from signet.store.statements import Statements
 from signet.store.waves import InstanceRow, OpenStepRow
@@ -94,6 +95,11 @@ def write_projection(
 ) -> None:
     values = {"tenant_id": tenant_id, "id": instance_id, "row": orjson.dumps(row).decode()}
     connection.execute(_SQL.write_projection, values)
+
+
+def pause_instances(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    values = {"tenant_id": tenant_id, "actor_id": SYSTEM_SUBJECT, "rows": orjson.dumps(rows).decode()}
+    connection.execute(_SQL.pause_instances, values)
 
 
 def list_dead_triggers(

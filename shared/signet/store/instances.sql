@@ -64,3 +64,34 @@ WHERE i.tenant_id = %(tenant_id)s AND i.status = 'running'
       WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id AND s.status IN ('pending', 'running'))
 ORDER BY i.updated_at, i.id
 LIMIT %(limit)s
+
+-- name: pause_instances
+-- By their rows alone, whatever their workflows are.
+WITH paused AS (
+    UPDATE workflow_instances i
+    SET status = 'paused', reason = row.reason, version = i.version + 1, last_step_execution_id = row.step_id,
+        updated_at = clock_timestamp()
+    FROM json_to_recordset(%(rows)s::json) AS row (
+        id uuid, reason text, step_id uuid, step_created_at timestamptz, idempotency_key bytea, output json,
+        history_id uuid, history_created_at timestamptz, trace_id text)
+    WHERE i.tenant_id = %(tenant_id)s AND i.id = row.id AND i.status = 'running'
+    RETURNING i.id, i.version, i.entity_version, row.reason, row.step_id, row.step_created_at, row.idempotency_key,
+              row.output, row.history_id, row.history_created_at, row.trace_id
+), receipt AS (
+    INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
+    SELECT %(tenant_id)s, id, idempotency_key, step_id, clock_timestamp() FROM paused
+), history AS (
+    INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id,
+                                step_execution_id, data, trace_id)
+    SELECT %(tenant_id)s, history_created_at, history_id, 'instance', id, 'paused', %(actor_id)s, step_id,
+           jsonb_build_object('reason', reason), trace_id
+    FROM paused
+)
+INSERT INTO workflow_step_executions (
+    tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
+    version_after, status, run_as, idempotency_key, started_at, completed_at, duration_ms, output_json,
+    actor_user_id, trace_id)
+SELECT %(tenant_id)s, step_created_at, step_id, id, version, version, 'sys:control:paused', 'control', '',
+       entity_version, entity_version, 'completed', 'system', idempotency_key, clock_timestamp(), clock_timestamp(), 0,
+       output::jsonb, %(actor_id)s, trace_id
+FROM paused

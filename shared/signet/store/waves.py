@@ -105,12 +105,15 @@ def read_opened(row: tuple[Any, ...] | None) -> OpenedWave | None:
     )
 
 
+def count_lagging(connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]) -> int:
+    values = {"tenant_id": tenant_id, "ids": list(instance_ids)}
+    return _read_count(connection.execute(_SQL.count_lagging, values).fetchone())
+
+
 def write_steps(connection: Connection, rows: Sequence[Row], now: datetime) -> int:
     """How many receipts were new."""
     cursor = connection.execute(_SQL.write_steps, {"steps": to_json(rows), "now": now})
-    found = cursor.fetchone()
-    assert found is not None
-    return int(str(found[0]))
+    return _read_count(cursor.fetchone())
 
 
 def end_wave(exchange: Exchange, rows: WaveRows, now: datetime) -> None:
@@ -124,6 +127,11 @@ def end_wave(exchange: Exchange, rows: WaveRows, now: datetime) -> None:
         "now": now,
     }
     exchange.closing.append(Statement(_SQL.end_wave, values))
+
+
+def _read_count(found: tuple[object, ...] | None) -> int:
+    assert found is not None
+    return int(str(found[0]))
 
 
 def _name_rows(rows: Sequence[ClaimedRow]) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """A company with a worker on a database of its own, and what tests do with documents under way in it."""
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, LiteralString
 from uuid import UUID
+
+from psycopg.types.json import Jsonb
 
 from signet.authoring.actions import ActionRegistry
 from signet.core.idempotency import event_key
@@ -64,6 +65,10 @@ CONTRACT: Mapping[str, Any] = {
 _NUMBERS = count()
 
 
+def stopped() -> float:
+    return 0.0
+
+
 @dataclass(frozen=True)
 class Made:
     """A document, and the instance that it was born with."""
@@ -87,8 +92,18 @@ class Stage:
         """A rule is seen at once."""
         return DocumentCaches(ContractCache(), RuleBook(ttl_seconds=0), self.registry)
 
-    def worker(self, clock: Clock = time.monotonic, database: Database | None = None) -> Worker:
+    def worker(self, clock: Clock = stopped, database: Database | None = None) -> Worker:
+        """However long a wave takes, its time is not over."""
         return Worker(database or self.database, self.caches(), CompiledCache(), clock)
+
+    @contextmanager
+    def another_database(self, **settings: Any) -> Iterator[Database]:
+        """A worker's, with a pool of its own."""
+        made = Database(act_as(self.standing.admin_url, "signet_worker"), PoolSettings(**settings))
+        try:
+            yield made
+        finally:
+            made.close()
 
     def drain(self) -> Drained:
         return self.worker().drain([self.tenant_id])
@@ -248,6 +263,25 @@ class Stage:
         self.standing.run(
             "UPDATE workflow_events_outbox SET due_at = now() WHERE status IN ('pending', 'failed')"
         )
+
+    def put_back(self, row: Mapping[str, Any]) -> None:
+        """The instance's row as it was at another time, behind everybody's back; its steps stay."""
+        self.standing.run("ALTER TABLE workflow_instances DISABLE TRIGGER USER")
+        self.standing.run(
+            "UPDATE workflow_instances i SET (status, reason, version, entity_version, active_tokens,"
+            " current_nodes, edit_window, edit_window_node, context_json, timeout_at, last_step_execution_id,"
+            " actor_id, actor_roles, request_id, completed_at) = (SELECT status, reason, version,"
+            " entity_version, active_tokens, current_nodes, edit_window, edit_window_node, context_json,"
+            " timeout_at, last_step_execution_id, actor_id, actor_roles, request_id, completed_at"
+            " FROM jsonb_populate_record(NULL::workflow_instances, %s)) WHERE id = %s",
+            Jsonb(row),
+            row["id"],
+        )
+        self.standing.run("ALTER TABLE workflow_instances ENABLE TRIGGER USER")
+
+    def expire_leases(self) -> None:
+        """Whoever has claimed something has been at it for too long."""
+        self.standing.run("UPDATE workflow_events_outbox SET lease_until = now() WHERE status = 'processing'")
 
     def check_rebuild(self, instance_id: UUID) -> None:
         """What the row says is what its steps say (WF-15)."""

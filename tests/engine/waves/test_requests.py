@@ -134,3 +134,18 @@ def test_a_request_ends_with_the_instance_that_failed_on_the_way(stage: Stage, n
     assert again.instance_id != document.instance_id
     stage.drain()
     assert stage.status_of(document.id) == "cancelled"
+
+
+def test_a_document_may_rest_for_months(stage: Stage) -> None:
+    document = stage.create(stage.publish())
+    stage.drain()
+    stage.standing.run(
+        "UPDATE workflow_step_executions SET started_at = started_at - interval '300 days'"
+        " WHERE instance_id = %s AND status = 'running'",
+        document.instance_id,
+    )
+    stage.ask(document.id, "submit")
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
+    rested = stage.whole_steps(document.instance_id)[1]
+    assert rested["duration_ms"] > 300 * 24 * 60 * 60 * 1000

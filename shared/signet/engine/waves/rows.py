@@ -8,7 +8,7 @@ from uuid import UUID
 from signet.core.idempotency import effect_key, event_key, join_key, step_key
 from signet.core.personal import mask_variables
 from signet.core.principal import SYSTEM_SUBJECT
-from signet.core.projection import Projection, Step
+from signet.core.projection import CONTROL, Projection, Step
 from signet.core.routing import TokenState
 from signet.core.workflow import Workflow
 from signet.engine.nodes.handler import Effect
@@ -63,8 +63,10 @@ def _name_author(step: Step) -> str:
 def _key_of(instance_id: UUID, step: Step) -> bytes:
     if step.epoch is not None and step.status != "cancelled":
         return join_key(instance_id, step.node, step.epoch)
-    # A control has no token: its number tells it from the one before.
-    return step_key(instance_id, step.node, step.token or f"seq:{step.seq}", step.version)
+    if step.is_control:
+        # It has no token: its number tells it from the one before. Two of one number are one too many.
+        return step_key(instance_id, CONTROL, f"seq:{step.seq}", 0)
+    return step_key(instance_id, step.node, step.token, step.version)
 
 
 def _mask(place: InstancePlace, output: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import UUID
 
-from signet.core.errors import SignetError, Superseded
+from signet.core.errors import SignetError, Superseded, Transient
 from signet.core.journey import Hold, Intent
 from signet.core.projection import Step
 from signet.core.reactions import react
@@ -18,6 +18,7 @@ from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches, OpenDocuments
 from signet.engine.nodes.handler import Acted
 from signet.engine.nodes.handlers import HANDLERS
+from signet.engine.waves.dead_letters import pause_for
 from signet.engine.waves.place import InstancePlace, Waiting, read_journey
 from signet.engine.waves.rows import (
     has_ready_tokens,
@@ -28,12 +29,13 @@ from signet.engine.waves.rows import (
     make_instance_row,
     make_step_row,
 )
-from signet.store.database import Connection, Database, Exchange
+from signet.store.database import Connection, Database, Exchange, is_intact
 from signet.store.queue import EVENTS, ClaimedEvent, fail, release
 from signet.store.waves import (
     OpenedWave,
     OpenStepRow,
     WaveRows,
+    count_lagging,
     end_wave,
     open_wave,
     read_opened,
@@ -143,7 +145,19 @@ class _Wave:
                 triggers.get(row.id, []),
             )
             self._places[row.id] = place
+        self._check_places()
         self._documents.read_refs(one for place in self._places.values() for one in place.list_followers())
+
+    def _check_places(self) -> None:
+        """A row that lags behind its steps may send its instance anywhere: it is made anew first (WF-02).
+
+        Where it began its first step's receipt says so; where all wait, their open steps do.
+        """
+        places = self._moving()
+        lags = any(not place.journey.agrees_with_steps for place in places)
+        ready = [place.row.id for place in places if place.row.version and has_ready_tokens(place)]
+        if lags or (ready and count_lagging(self._connection, self._claim.tenant_id, ready)):
+            raise LostReceipt("PROJECTION_LAGS", "an instance's row lags behind its steps")
 
     def take_in(self) -> None:
         """What happened while the instances rested: an edit, a request, an answer from outside."""
@@ -207,6 +221,8 @@ class _Wave:
         try:
             act(place)
         except Exception as error:
+            if isinstance(error, Transient) or not is_intact(self._connection):
+                raise
             self.moved.failed[place.row.id] = error
             place.begin_anew()
 
@@ -275,6 +291,8 @@ class _Wave:
             place = self._places.get(dead.instance_id)
             if place is not None and place.journey.is_running:
                 place.journey.pause(Hold(dead.error or "", {"trigger": str(dead.id)}))
+        unread = (dead for dead in returned.dead if dead.instance_id not in self._places)
+        pause_for(self._connection, self._claim.tenant_id, unread)
 
     def _own_triggers(self) -> list[ClaimedEvent]:
         return [trigger for trigger in self._claim.triggers if trigger.id in self._opened.triggers]

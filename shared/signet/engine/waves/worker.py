@@ -5,13 +5,14 @@ all when the transaction fell, and then the lease brings the trigger back.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from signet.core.errors import Transient
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches
+from signet.engine.waves.dead_letters import pause_for
 from signet.engine.waves.rebuilding import rebuild_instance
 from signet.engine.waves.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Moved, Waves
 from signet.ids import make_id
@@ -80,8 +81,10 @@ class Worker:
         return Claim(claim_id, tenant_id, triggers) if triggers else None
 
     def _release_expired(self, connection: Connection, tenant_id: UUID) -> bool:
-        """What another worker held and did not come back for."""
-        return bool(release_expired(connection, EVENTS, tenant_id, at_most=MAX_INSTANCES).again)
+        """What another worker held and did not come back for; whether any of it may be tried again."""
+        expired = release_expired(connection, EVENTS, tenant_id, at_most=MAX_INSTANCES)
+        pause_for(connection, tenant_id, expired.dead)
+        return bool(expired.again)
 
     def _run(self, claimed: Claim, drained: Drained) -> None:
         """All at once; when that falls, each instance by itself, so that only the culprit's triggers fail."""
@@ -98,23 +101,29 @@ class Worker:
         for single in singles:
             self._run(single, drained)
 
-    def _run_patiently(self, claimed: Claim) -> Moved:
+    def _run_patiently(self, claimed: Claim, failures: Mapping[UUID, BaseException] | None = None) -> Moved:
         """Deadlocks, lost connections and the like: the whole wave again."""
         for _ in range(MAX_TRANSIENT_RETRIES):
             try:
-                return self._waves.run(claimed)
+                return self._waves.run(claimed, failures)
             except Transient:
                 continue
-        return self._waves.run(claimed)
+        return self._waves.run(claimed, failures)
 
     def _answer_for(self, claimed: Claim, error: Exception, drained: Drained) -> None:
+        """An instance whose row lagged behind is made anew and goes on; all else is put on record."""
         instance_id = claimed.triggers[0].instance_id
-        if isinstance(error, LostReceipt) and rebuild_instance(
-            self._database, self._compiled, claimed.tenant_id, instance_id
-        ):
-            drained.add(self._waves.run(claimed))
-            return
-        drained.add(self._waves.run(claimed, {instance_id: error}))
+        try:
+            if isinstance(error, LostReceipt) and rebuild_instance(
+                self._database, self._compiled, claimed.tenant_id, instance_id
+            ):
+                drained.add(self._run_patiently(claimed))
+                return
+        except Transient:
+            raise
+        except Exception as another:
+            error = another
+        drained.add(self._run_patiently(claimed, {instance_id: error}))
 
 
 def split_by_instance(claimed: Claim) -> list[Claim]:

@@ -1,0 +1,183 @@
+"""WF-02: a node is executed once for an instance, a token and a version of the document.
+
+Also where the instance's row says that it was not: an owner's hand, or a restore, may put it back to what it
+was before, and what has happened stands in its steps.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from signet.authoring.actions import ActionInput, ActionResult
+from tests.engine.waves.stage import CALL, Made, Stage
+
+Row = dict[str, Any]
+RUN = {"id": "run", "type": "action", "config": {"action": "run", "save_as": "sum"}}
+PAUSE_OF_SECONDS = 10.0
+
+
+@dataclass
+class SlowClock:
+    """Every look at it finds more time gone than a wave has: each wave is one round."""
+
+    seconds: float = 0.0
+
+    def __call__(self) -> float:
+        self.seconds += PAUSE_OF_SECONDS
+        return self.seconds
+
+
+@dataclass
+class Life:
+    """A document's way to the end, and what its instance's row said after each wave."""
+
+    document: Made
+    rows: list[Row] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def entity_type(stage: Stage) -> str:
+    """A call beside a function, and a call after the gate."""
+
+    def run(given: ActionInput) -> ActionResult:
+        return ActionResult(changes={"amount": given.document.data["amount"] + 1}, output={"total": 1})
+
+    forked = {
+        "nodes": [
+            {"id": "fork", "type": "parallel_split"},
+            CALL,
+            {"id": "tell", "type": "script", "config": {"set": {"told": "entity.amount > 0"}}},
+            {"id": "both", "type": "parallel_join", "config": {"mode": "all"}},
+            RUN,
+        ],
+        "edges": [
+            {"id": "a", "source": "fork", "target": "call"},
+            {"id": "b", "source": "fork", "target": "tell"},
+            {"source": "call", "target": "both"},
+            {"source": "tell", "target": "both"},
+            {"source": "both", "target": "run"},
+        ],
+    }
+    name = stage.publish(checks=forked, posting={"nodes": [CALL]})
+    stage.registry.action(name, "run")(run)
+    return name
+
+
+def go_on(stage: Stage, life: Life) -> None:
+    """Wave by wave, until nothing is due."""
+    worker = stage.worker(SlowClock())
+    life.rows.append(stage.instance(life.document.instance_id))
+    while worker.work(stage.tenant_id):
+        life.rows.append(stage.instance(life.document.instance_id))
+
+
+def stimuli(stage: Stage, life: Life) -> Sequence[Any]:
+    """What happens to it, one after the other."""
+    document = life.document
+    return (
+        lambda: None,
+        lambda: stage.ask(document.id, "submit"),
+        lambda: stage.answer(document.instance_id),
+        lambda: stage.answer(document.instance_id),
+    )
+
+
+def live(stage: Stage, entity_type: str) -> Life:
+    life = Life(stage.create(entity_type))
+    for happen in stimuli(stage, life):
+        happen()
+        go_on(stage, life)
+    assert life.rows[-1]["status"] == "completed"
+    return life
+
+
+def footprint(stage: Stage, document: Made) -> Row:
+    """All that its workflow has done."""
+    standing, instance_id = stage.standing, document.instance_id
+    return {
+        "steps": stage.whole_steps(instance_id),
+        "effects": standing.rows(
+            "SELECT to_jsonb(e) FROM workflow_side_effects_outbox e WHERE instance_id = %s ORDER BY id",
+            instance_id,
+        ),
+        "document": standing.rows("SELECT to_jsonb(d) FROM documents d WHERE id = %s", document.id),
+        "audit": standing.rows("SELECT id FROM audit_log WHERE subject_id = %s", str(document.id)),
+        "history": standing.rows("SELECT id FROM workflow_event WHERE subject_id = %s", instance_id),
+    }
+
+
+def key_of(*parts: object) -> str:
+    text = "".join(f"{len(str(part))}:{part}" for part in parts)
+    return "\\x" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_wf_02_the_key_of_a_step_is_its_instance_node_token_and_version(
+    stage: Stage, entity_type: str
+) -> None:
+    document = live(stage, entity_type).document
+    steps = stage.whole_steps(document.instance_id)
+    for step in steps:
+        if step["node_id"] != "usr:checks:both":  # a join's is its split's (WF-16)
+            parts = [document.instance_id, step["node_id"], step["token_id"], step["entity_version"]]
+            assert step["idempotency_key"] == key_of(*parts)
+    receipts = stage.standing.rows(
+        "SELECT step_execution_id FROM workflow_step_receipts WHERE instance_id = %s", document.instance_id
+    )
+    assert sorted(UUID(step["id"]) for step in steps) == sorted(receipt for (receipt,) in receipts)
+
+
+def test_wf_02_a_wave_on_any_row_of_the_past_repeats_nothing(stage: Stage, entity_type: str) -> None:
+    life = live(stage, entity_type)
+    done, row = footprint(stage, life.document), stage.instance(life.document.instance_id)
+    assert len({past["version"] for past in life.rows}) == 8
+    for past in life.rows:
+        stage.put_back(past)
+        stage.wake(life.document.instance_id)
+        stage.drain()
+        assert footprint(stage, life.document) == done, f"of version {past['version']}"
+        if past["status"] == "running":
+            assert stage.instance(life.document.instance_id) == row, f"of version {past['version']}"
+
+
+@pytest.mark.parametrize("happened", [1, 2, 3])
+def test_wf_02_an_instance_whose_row_lagged_goes_on_where_its_steps_are(
+    stage: Stage, entity_type: str, happened: int
+) -> None:
+    """From every row that it had before, and to the same end."""
+    expected = [step[:3] for step in stage.steps(live(stage, entity_type).document.instance_id)]
+    pasts = 1
+    for number in range(100):
+        if number == pasts:
+            return
+        life = Life(stage.create(entity_type))
+        happenings = stimuli(stage, life)
+        for happen in happenings[:happened]:
+            happen()
+            go_on(stage, life)
+        pasts = len(life.rows)
+        stage.put_back(life.rows[number])
+        for happen in happenings[happened:]:
+            happen()
+            go_on(stage, life)
+        assert stage.steps(life.document.instance_id) == expected, f"from row {number}"
+        assert stage.status_of(life.document.id) == "active"
+        stage.check_rebuild(life.document.instance_id)
+
+
+def test_wf_02_another_version_is_another_step(stage: Stage, entity_type: str) -> None:
+    document = stage.create(entity_type)
+    stage.ask(document.id, "submit")
+    stage.drain()
+    stage.edit(document.id, amount=5)
+    stage.ask(document.id, "submit")
+    stage.drain()
+    calls = [
+        (step["entity_version"], step["status"])
+        for step in stage.whole_steps(document.instance_id)
+        if step["node_id"] == "usr:checks:call"
+    ]
+    assert calls == [(1, "cancelled"), (2, "running")]
