@@ -1,6 +1,6 @@
 """Single instances, for those who look at one or put one right; waves have statements of their own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,9 @@ from uuid import UUID
 import orjson
 from psycopg.rows import class_row
 
+from signet.ids import created_at_of
 from signet.store.database import Connection, Statement
+from signet.store.documents import to_json
 from signet.store.statements import Statements
 from signet.store.waves import InstanceRow, OpenStepRow
 
@@ -49,6 +51,14 @@ class StepRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DeadTrigger:
+    id: UUID
+    instance_id: UUID
+    has_instance: bool
+    entity_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
 class StuckRow:
     id: UUID
     entity_type: str | None
@@ -62,8 +72,8 @@ def find_entity(tenant_id: UUID, instance_id: UUID) -> Statement:
     return Statement(_SQL.find_entity, {"tenant_id": tenant_id, "id": instance_id})
 
 
-def lock_instance(connection: Connection, tenant_id: UUID, instance_id: UUID) -> None:
-    connection.execute(_SQL.lock_instance, {"tenant_id": tenant_id, "id": instance_id})
+def lock_instances(connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]) -> None:
+    connection.execute(_SQL.lock_instances, {"tenant_id": tenant_id, "ids": list(instance_ids)})
 
 
 def read_instance(
@@ -89,18 +99,46 @@ def read_steps(connection: Connection, tenant_id: UUID, instance_id: UUID, *, li
         return cursor.execute(_SQL.read_steps, values).fetchall()
 
 
+def read_last_seq(connection: Connection, tenant_id: UUID, instance_id: UUID) -> int:
+    found = connection.execute(_SQL.read_last_seq, {"tenant_id": tenant_id, "id": instance_id}).fetchone()
+    assert found is not None
+    return int(str(found[0]))
+
+
+def read_pausing_trigger(connection: Connection, tenant_id: UUID, instance_id: UUID) -> UUID | None:
+    values = {"tenant_id": tenant_id, "id": instance_id}
+    found = connection.execute(_SQL.read_pausing_trigger, values).fetchone()
+    return UUID(str(found[0])) if found is not None and found[0] is not None else None
+
+
 def write_projection(
     connection: Connection, tenant_id: UUID, instance_id: UUID, row: Mapping[str, Any]
-) -> None:
+) -> bool:
+    """Whether the row said anything else."""
     values = {"tenant_id": tenant_id, "id": instance_id, "row": orjson.dumps(row).decode()}
-    connection.execute(_SQL.write_projection, values)
+    return connection.execute(_SQL.write_projection, values).rowcount == 1
 
 
-def list_dead_triggers(
-    connection: Connection, tenant_id: UUID, instance_id: UUID, *, limit: int
-) -> list[UUID]:
-    values = {"tenant_id": tenant_id, "id": instance_id, "limit": limit}
-    return [UUID(str(row[0])) for row in connection.execute(_SQL.list_dead_triggers, values).fetchall()]
+def end_steps(
+    connection: Connection, tenant_id: UUID, steps: Sequence[Mapping[str, Any]], now: datetime
+) -> None:
+    connection.execute(_SQL.end_steps, {"tenant_id": tenant_id, "steps": to_json(steps), "now": now})
+
+
+def insert_history(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    connection.execute(_SQL.insert_history, {"tenant_id": tenant_id, "rows": to_json(rows)})
+
+
+def find_dead_triggers(
+    connection: Connection, tenant_id: UUID, trigger_ids: Sequence[UUID]
+) -> list[DeadTrigger]:
+    values = {
+        "tenant_id": tenant_id,
+        "created_ats": [created_at_of(each) for each in trigger_ids],
+        "ids": list(trigger_ids),
+    }
+    with connection.cursor(row_factory=class_row(DeadTrigger)) as cursor:
+        return cursor.execute(_SQL.find_dead_triggers, values).fetchall()
 
 
 def list_stuck(connection: Connection, tenant_id: UUID, *, idle_seconds: float, limit: int) -> list[StuckRow]:
