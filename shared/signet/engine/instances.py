@@ -8,6 +8,7 @@ with a receipt, so that a rebuild finds the same row; and there is a line in its
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected
@@ -18,12 +19,18 @@ from signet.engine.documents.operations import Author
 from signet.engine.operating import Operating
 from signet.engine.waves.place import InstancePlace
 from signet.store.database import Database
-from signet.store.instances import DeadTrigger, find_dead_triggers, find_entity
+from signet.store.instances import DeadTrigger, StuckRow, find_dead_triggers, find_entity, list_stuck
 from signet.store.queue import EVENTS, requeue_dead
 
 # What a tenant's roles grant: to set instances going, and to stop them.
 OPERATE, CONTROL = "workflow:operate", "workflow:control"
 MAX_REQUEUED = 100
+# Longer than any lease, and than what failed waits before it is tried again.
+IDLE_SECONDS = 600.0
+MAX_STUCK = 1_000
+# What may help, the likeliest first. Waking makes a lost trigger good, rebuilding a wrong row; and both wake.
+REMEDIES = ("wake", "rebuild", "fail")
+REMEDIES_OF_A_WRONG_ROW = ("rebuild", "fail", "wake")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,24 @@ class Requeued:
 
     triggers: frozenset[UUID]
     resumed: Sequence[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """An instance that should go on, and that nothing will wake.
+
+    `why` is what it does not see: a token that is `ready`, an open request (`asked`), an answer from outside
+    (`answered`), a moment that is past (`overdue`); or that it waits for nothing at all (`nothing_open`).
+    """
+
+    id: UUID
+    entity_type: str | None
+    entity_id: UUID | None
+    current_nodes: Sequence[str]
+    version: int
+    idle_since: datetime
+    why: str
+    remedies: Sequence[str]
 
 
 class Instances:
@@ -84,7 +109,6 @@ class Instances:
                 raise Rejected("INSTANCE_ENDED", f"the instance is {place.row.status} already")
             _require_reason(reason)
             operating.control(place, "failed", reason)
-            operating.refuse_request(place, reason)
             operating.note(instance_id, "fail", reason)
         return _state_of(place)
 
@@ -129,6 +153,16 @@ class Instances:
             operating.write()
         return Requeued(frozenset(done), resumed)
 
+    def list_stuck(
+        self, tenant_id: UUID, *, idle_seconds: float = IDLE_SECONDS, limit: int = MAX_STUCK
+    ) -> list[Stuck]:
+        """Those that have been so for longest first. What waits, is paused or will be woken is not stuck."""
+        with self._database.transaction(tenant_id) as connection:
+            rows = list_stuck(
+                connection, tenant_id, idle_seconds=idle_seconds, limit=max(1, min(limit, MAX_STUCK))
+            )
+        return [_read_stuck(row) for row in rows]
+
     @contextmanager
     def _locked(self, author: Author, instance_id: UUID, permission: str) -> Iterator[Operating]:
         tenant_id = author.principal.tenant_id
@@ -154,6 +188,20 @@ def _take_back(operating: Operating, instance_id: UUID, back: Sequence[DeadTrigg
     operating.control(place, "resumed")
     operating.note(instance_id, "resume")
     return True
+
+
+def _read_stuck(row: StuckRow) -> Stuck:
+    remedies = REMEDIES_OF_A_WRONG_ROW if row.why == "nothing_open" else REMEDIES
+    return Stuck(
+        row.id,
+        row.entity_type,
+        row.entity_id,
+        row.current_nodes,
+        row.version,
+        row.updated_at,
+        row.why,
+        remedies,
+    )
 
 
 def _check_version(place: InstancePlace, expected: int) -> None:

@@ -12,7 +12,7 @@ from signet.core.projection import Actor
 from signet.engine.audit import append_administration
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches, OpenDocuments
-from signet.engine.documents.operations import Author, ConcludeTransition
+from signet.engine.documents.operations import Author
 from signet.engine.waves.place import InstancePlace, read_journey
 from signet.engine.waves.rebuilding import instance_not_found, rebuild_locked
 from signet.engine.waves.rows import (
@@ -119,14 +119,6 @@ class Operating:
     def wake(self, place: InstancePlace) -> None:
         self._documents.batch.events.append(make_continuation(place))
 
-    def refuse_request(self, place: InstancePlace, reason: str) -> None:
-        """Nobody is left to serve what was asked for."""
-        document = place.document
-        if document is None or document.instance_id != place.row.id or document.requested is None:
-            return
-        operation = ConcludeTransition(document.id, document.requested, None, "refused", reason)
-        self._documents.perform(replace(self._author, instance_id=place.row.id), operation)
-
     def note(
         self, instance_id: UUID, act: str, reason: str | None = None, detail: Mapping[str, Any] | None = None
     ) -> None:
@@ -136,6 +128,7 @@ class Operating:
         for place in self._places.values():
             if place.journey.recorded:
                 self._write_steps(place)
+                place.refuse_what_is_left()
                 self._write_row(place)
         history = [row for note in self._notes for row in self._make_history(note)]
         if history:

@@ -66,6 +66,7 @@ class StuckRow:
     current_nodes: list[str]
     version: int
     updated_at: datetime
+    why: str
 
 
 def find_entity(tenant_id: UUID, instance_id: UUID) -> Statement:
@@ -142,6 +143,7 @@ def find_dead_triggers(
 
 
 def list_stuck(connection: Connection, tenant_id: UUID, *, idle_seconds: float, limit: int) -> list[StuckRow]:
+    connection.execute(_SQL.plan_for_many)
     values = {"tenant_id": tenant_id, "idle_seconds": idle_seconds, "limit": limit}
     with connection.cursor(row_factory=class_row(StuckRow)) as cursor:
         return cursor.execute(_SQL.list_stuck, values).fetchall()

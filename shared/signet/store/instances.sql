@@ -95,17 +95,45 @@ LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instanc
 WHERE q.status = 'dead_letter'
 ORDER BY q.id
 
+-- name: plan_for_many
+-- For the statement after it: a tenant whose tables nobody has analysed yet looks empty, and a nested loop over
+-- what looks empty reads everything for each of its rows.
+SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 'off', true)
+
 -- name: list_stuck
--- Running, nothing on its way to wake it, no step that waits for anybody, and nothing has happened for a while.
-SELECT i.id, i.entity_type, i.entity_id, i.current_nodes, i.version, i.updated_at
-FROM workflow_instances i
-WHERE i.tenant_id = %(tenant_id)s AND i.status = 'running'
-  AND i.updated_at < now() - make_interval(secs => %(idle_seconds)s)
-  AND NOT EXISTS (
-      SELECT FROM workflow_events_outbox q
-      WHERE q.tenant_id = i.tenant_id AND q.instance_id = i.id AND q.status IN ('pending', 'processing', 'failed'))
-  AND NOT EXISTS (
-      SELECT FROM workflow_step_executions s
-      WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id AND s.status IN ('pending', 'running'))
-ORDER BY i.updated_at, i.id
+-- Running, nothing on its way to wake it, nothing has happened for a while; and it does not only wait: a token is
+-- ready, a request is not taken, an answer from outside is not taken, a moment is past, or nothing is open at all.
+SELECT found.id, found.entity_type, found.entity_id, found.current_nodes, found.version, found.updated_at, found.why
+FROM (
+    SELECT i.id, i.entity_type, i.entity_id, i.current_nodes, i.version, i.updated_at,
+           CASE WHEN i.active_tokens @> '[{"state": "ready"}]' THEN 'ready'
+                WHEN open_step.instance_id IS NULL THEN 'nothing_open'
+                WHEN request.id IS NOT NULL THEN 'asked'
+                WHEN i.timeout_at < now() - make_interval(secs => %(idle_seconds)s) THEN 'overdue'
+                WHEN open_step.has_answer THEN 'answered' END AS why
+    FROM workflow_instances i
+    LEFT JOIN (
+        SELECT s.instance_id, bool_or(EXISTS (
+                   SELECT FROM workflow_side_effects_outbox e
+                   WHERE s.node_type IN ('webhook_out', 'notification') AND e.tenant_id = s.tenant_id
+                     AND e.step_execution_id = s.id AND e.status IN ('completed', 'dead_letter'))) AS has_answer
+        FROM workflow_step_executions s
+        WHERE s.tenant_id = %(tenant_id)s AND s.status IN ('pending', 'running')
+        GROUP BY s.instance_id
+    ) AS open_step ON open_step.instance_id = i.id
+    LEFT JOIN transition_requests request
+           ON request.tenant_id = %(tenant_id)s AND request.document_id = i.entity_id AND request.status = 'open'
+          AND i.kind = 'envelope' AND request.id IS DISTINCT FROM i.request_id
+    WHERE i.tenant_id = %(tenant_id)s AND i.status = 'running'
+      AND i.updated_at < now() - make_interval(secs => %(idle_seconds)s)
+      -- Two, because each has an index of its own.
+      AND NOT EXISTS (
+          SELECT FROM workflow_events_outbox q
+          WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status IN ('pending', 'failed'))
+      AND NOT EXISTS (
+          SELECT FROM workflow_events_outbox q
+          WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status = 'processing')
+) AS found
+WHERE found.why IS NOT NULL
+ORDER BY found.updated_at, found.id
 LIMIT %(limit)s
