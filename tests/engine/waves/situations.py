@@ -47,10 +47,35 @@ def submit(company: Company, worker: Worker, **changes: Any) -> Applied:
     return made
 
 
-def hold(company: Company, worker: Worker) -> Applied:
+def hold(
+    company: Company, worker: Worker, condition: str = "entity.grand_total < 100", **changes: Any
+) -> Applied:
     """One that its automatic gate holds, and so paused."""
-    publish_with_transition(company, "approve", condition="entity.grand_total < 100")
-    return submit(company, worker)
+    publish_with_transition(company, "approve", condition=condition)
+    return submit(company, worker, **changes)
+
+
+def publish_lanes(company: Company, ledger_entry: str = "AP-{entity.number}") -> None:
+    """Small invoices of known vendors go straight on, others wait for an endpoint; then they are posted."""
+    amount = {"id": "amount", "type": "condition", "label": "How much, and from whom"}
+    check = {"id": "check", "type": "webhook_out", "config": {"endpoint": "credit_check"}}
+    known = "entity.grand_total <= 50000 && entity.vendor_id in org.trusted_vendors"
+    edges = [
+        {"source": "amount", "target": "out", "condition": known, "label": "express"},
+        {"source": "amount", "target": "check", "label": "everything else"},
+    ]
+    payload = {"ledger_entry": ledger_entry, "posted_on": {"$expr": "entity.invoice_date"}}
+    post = {
+        "id": "post",
+        "type": "action",
+        "label": "Post to the general ledger",
+        "config": {"action": "post_to_ledger", "run_as": "system", "payload": payload},
+    }
+    slots = {
+        "submitted_to_approved": {"exit": "join", "nodes": [amount, check], "edges": edges},
+        "approved_to_active": {"nodes": [post]},
+    }
+    publish_patch(company, slots)
 
 
 def break_rule(company: Company) -> None:

@@ -48,7 +48,7 @@ def make_change_row(place: InstancePlace, step: Step) -> dict[str, Any]:
     }
     if step.end_seq is not None:
         row["end_seq"] = step.end_seq
-        row["output"] = _mask(place, step.to_output())
+        row["output"] = _mask(place, step, step.to_output())
     elif step.token in place.waits:
         waiting = place.waits[step.token]
         row["resume_at"] = waiting.resume_at
@@ -72,12 +72,16 @@ def _key_of(instance_id: UUID, step: Step) -> bytes:
     return step_key(instance_id, step.node, step.token or f"seq:{step.seq}", step.version)
 
 
-def _mask(place: InstancePlace, output: dict[str, Any]) -> dict[str, Any]:
-    document = place.document if "evidence" in output else None
+def _mask(place: InstancePlace, step: Step, output: dict[str, Any]) -> dict[str, Any]:
+    """What a control says is evidence too: of the gate that holds, of the trigger that is dead."""
+    document = place.document if step.is_control or "evidence" in output else None
     if document is None:
         return output
     personal = place.documents.contract_of(document).personal_fields
-    return {**output, "evidence": _mask_within(output["evidence"], personal)} if personal else output
+    if not personal:
+        return output
+    masked = output if step.is_control else {"evidence": output["evidence"]}
+    return {**output, **{name: _mask_within(said, personal) for name, said in masked.items()}}
 
 
 def _mask_within(evidence: Any, personal: Sequence[str]) -> Any:
