@@ -214,7 +214,10 @@ def test_a_permission_that_holds_only_sometimes_is_evaluated_for_whom_the_step_r
         "failed",
         "PERMISSION_CONDITION: 'invoice:post' is given only where actor.user_id == entity.creator",
     )
-    evidence: LiteralString = "SELECT output_json #> '{evidence,condition}' FROM workflow_step_executions WHERE node_type = 'policy_gate'"
+    evidence: LiteralString = (
+        "SELECT output_json #> '{evidence,condition}' FROM workflow_step_executions"
+        " WHERE node_type = 'policy_gate'"
+    )
     assert read(admin, evidence) == [
         (
             {
