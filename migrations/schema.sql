@@ -1936,6 +1936,8 @@ REVOKE ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp w
 
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_worker;
 
+GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_api;
+
 GRANT SELECT ON TABLE public.audit_epochs TO signet_api;
 
 GRANT SELECT ON TABLE public.audit_epochs TO signet_worker;

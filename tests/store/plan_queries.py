@@ -16,7 +16,9 @@ ROW = UUID(int=NUMBER)
 KEY = NUMBER.to_bytes(32)
 API, WORKER = "signet_api", "signet_worker"
 PAGE = "LIMIT 50"
-QUEUE, DOCUMENTS, INSTANCES, PERSONAL = map(read_statements, ("queue", "documents", "instances", "personal"))
+QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS = map(
+    read_statements, ("queue", "documents", "instances", "personal", "records")
+)
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,7 @@ def list_probes() -> Iterator[Probe]:
         yield from queue_probes(queue)
     # "what happened to this instance", newest first
     history = "workflow_event"
-    yield plain(
-        f"{history}_by_subject",
-        history,
-        "subject_id = %(id)s",
-        f"ORDER BY created_at DESC, id DESC {PAGE}",
-        id=ROW,
-    )
+    yield Probe(f"{history}_by_subject", RECORDS["list_turns"], {"id": ROW, "limit": 20}, API)
     # one line, as a link in a list leads to it
     yield plain(f"{history}_pkey", history, "created_at = %(created_at)s AND id = %(id)s", id=ROW)
 
@@ -120,8 +116,8 @@ def instance_probes() -> Iterator[Probe]:
     )
     values = {"tenant_id": LARGE, "rows": cancelled, "now": "now", "actor_id": "carl", "trace_id": None}
     yield Probe(f"{table}_pkey", DOCUMENTS["cancel_instances"], values, API)
-    for name in ("read_instance", "lock_instance", "find_entity", "read_beginning"):
-        yield Probe(f"{table}_pkey", INSTANCES[name], {"id": ROW})
+    for name in ("read_instance", "lock_instances", "find_entity", "read_beginning"):
+        yield Probe(f"{table}_pkey", INSTANCES[name], {"id": ROW, "ids": [ROW]})
     # as lock_and_read_documents() joins it
     live = f"{of_document} AND kind = 'envelope' AND status IN ('running', 'paused')"
     yield plain(f"{table}_live", table, live, id=ROW)
@@ -154,6 +150,9 @@ def step_probes() -> Iterator[Probe]:
     # a step that an effect or an approval refers to
     yield plain(f"{table}_pkey", table, "created_at = %(created_at)s AND id = %(id)s FOR UPDATE", id=ROW)
     yield Probe(f"{table}_by_instance", INSTANCES["read_steps"], {"id": ROW, "limit": 1000}, API)
+    for name in ("read_last_seq", "read_pausing_trigger"):
+        yield Probe(f"{table}_by_instance", INSTANCES[name], {"id": ROW}, API)
+    yield Probe(f"{table}_by_instance", RECORDS["read_steps"], {"id": ROW, "after": 3}, API)
     yield Probe(f"{table}_open", INSTANCES["read_open_steps"], {"id": ROW})
     # an event from outside, and whom it wakes
     waiting = "status = 'running' AND waiting_for_event_key = %(key)s"
@@ -189,8 +188,8 @@ def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
     for index, name, values in used:
         yield Probe(f"{queue.table}_{index}", fill(QUEUE[name], queue), {"tenant_id": LARGE, **values})
     if queue is EVENTS:
-        dead = INSTANCES["list_dead_triggers"]
-        yield Probe(f"{queue.table}_by_instance", dead, {"id": ROW, "limit": 50}, API)
+        yield Probe(f"{queue.table}_by_instance", RECORDS["list_triggers"], {"id": ROW, "limit": 50}, API)
+        yield Probe(f"{queue.table}_dead", INSTANCES["find_dead_triggers"], {"ids": [ROW]}, API)
     # what an instance has woken or sent, newest first
     yield plain(
         f"{queue.table}_by_instance",
@@ -203,3 +202,4 @@ def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
     if queue is EFFECTS:
         # whether what a step wanted has been done
         yield plain(f"{queue.table}_by_step", queue.table, "step_execution_id = %(id)s", id=ROW)
+        yield Probe(f"{queue.table}_by_step", RECORDS["list_effects"], {"id": ROW, "limit": 20}, API)

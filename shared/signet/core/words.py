@@ -118,6 +118,14 @@ class Vocabulary:
         whether = "whether " if isinstance(parsed, Not | Comparison | Junction) else ""
         return f"{whether}{self._say(parsed)}"
 
+    def say_value(self, name: str, value: Any) -> str:
+        """What a variable said, in the unit of its field."""
+        parsed = parse_expression(name)
+        unit = self._unit_of(parsed) if isinstance(parsed, Name) else None
+        if unit is not None and unit.scale and isinstance(value, int) and not isinstance(value, bool):
+            return _say_decimal(value, unit.scale)
+        return say_json(value)
+
     def _say(self, node: Expression, unit: DecimalField | None = None) -> str:
         match node:
             case Literal():

@@ -10,7 +10,9 @@ import orjson
 from psycopg.rows import class_row
 
 from signet.core.principal import SYSTEM_SUBJECT
+from signet.ids import created_at_of
 from signet.store.database import Connection, Statement
+from signet.store.documents import to_json
 from signet.store.statements import Statements
 from signet.store.waves import InstanceRow, OpenStepRow
 
@@ -50,6 +52,26 @@ class StepRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DeadTrigger:
+    id: UUID
+    instance_id: UUID
+    has_instance: bool
+    entity_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedInstance:
+    id: UUID
+    entity_type: str | None
+    entity_id: UUID | None
+    status: str
+    reason: str | None
+    version: int
+    current_nodes: list[str]
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class StuckRow:
     id: UUID
     entity_type: str | None
@@ -57,14 +79,15 @@ class StuckRow:
     current_nodes: list[str]
     version: int
     updated_at: datetime
+    why: str
 
 
 def find_entity(tenant_id: UUID, instance_id: UUID) -> Statement:
     return Statement(_SQL.find_entity, {"tenant_id": tenant_id, "id": instance_id})
 
 
-def lock_instance(connection: Connection, tenant_id: UUID, instance_id: UUID) -> None:
-    connection.execute(_SQL.lock_instance, {"tenant_id": tenant_id, "id": instance_id})
+def lock_instances(connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]) -> None:
+    connection.execute(_SQL.lock_instances, {"tenant_id": tenant_id, "ids": list(instance_ids)})
 
 
 def read_instance(
@@ -90,11 +113,24 @@ def read_steps(connection: Connection, tenant_id: UUID, instance_id: UUID, *, li
         return cursor.execute(_SQL.read_steps, values).fetchall()
 
 
+def read_last_seq(connection: Connection, tenant_id: UUID, instance_id: UUID) -> int:
+    found = connection.execute(_SQL.read_last_seq, {"tenant_id": tenant_id, "id": instance_id}).fetchone()
+    assert found is not None
+    return int(str(found[0]))
+
+
+def read_pausing_trigger(connection: Connection, tenant_id: UUID, instance_id: UUID) -> UUID | None:
+    values = {"tenant_id": tenant_id, "id": instance_id}
+    found = connection.execute(_SQL.read_pausing_trigger, values).fetchone()
+    return UUID(str(found[0])) if found is not None and found[0] is not None else None
+
+
 def write_projection(
     connection: Connection, tenant_id: UUID, instance_id: UUID, row: Mapping[str, Any]
-) -> None:
+) -> bool:
+    """Whether the row said anything else."""
     values = {"tenant_id": tenant_id, "id": instance_id, "row": orjson.dumps(row).decode()}
-    connection.execute(_SQL.write_projection, values)
+    return connection.execute(_SQL.write_projection, values).rowcount == 1
 
 
 def pause_instances(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -102,14 +138,46 @@ def pause_instances(connection: Connection, tenant_id: UUID, rows: Sequence[Mapp
     connection.execute(_SQL.pause_instances, values)
 
 
-def list_dead_triggers(
-    connection: Connection, tenant_id: UUID, instance_id: UUID, *, limit: int
-) -> list[UUID]:
-    values = {"tenant_id": tenant_id, "id": instance_id, "limit": limit}
-    return [UUID(str(row[0])) for row in connection.execute(_SQL.list_dead_triggers, values).fetchall()]
+def end_steps(
+    connection: Connection, tenant_id: UUID, steps: Sequence[Mapping[str, Any]], now: datetime
+) -> None:
+    connection.execute(_SQL.end_steps, {"tenant_id": tenant_id, "steps": to_json(steps), "now": now})
+
+
+def insert_history(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    connection.execute(_SQL.insert_history, {"tenant_id": tenant_id, "rows": to_json(rows)})
+
+
+def find_dead_triggers(
+    connection: Connection, tenant_id: UUID, trigger_ids: Sequence[UUID]
+) -> list[DeadTrigger]:
+    values = {
+        "tenant_id": tenant_id,
+        "created_ats": [created_at_of(each) for each in trigger_ids],
+        "ids": list(trigger_ids),
+    }
+    with connection.cursor(row_factory=class_row(DeadTrigger)) as cursor:
+        return cursor.execute(_SQL.find_dead_triggers, values).fetchall()
+
+
+def list_instances(
+    connection: Connection, tenant_id: UUID, *, statuses: Sequence[str], limit: int
+) -> list[ListedInstance]:
+    values = {"tenant_id": tenant_id, "statuses": list(statuses), "limit": limit}
+    with connection.cursor(row_factory=class_row(ListedInstance)) as cursor:
+        return cursor.execute(_SQL.list_instances, values).fetchall()
+
+
+def list_instances_of_document(
+    connection: Connection, tenant_id: UUID, document_id: UUID, *, limit: int
+) -> list[ListedInstance]:
+    values = {"tenant_id": tenant_id, "document_id": str(document_id), "limit": limit}
+    with connection.cursor(row_factory=class_row(ListedInstance)) as cursor:
+        return cursor.execute(_SQL.list_instances_of_document, values).fetchall()
 
 
 def list_stuck(connection: Connection, tenant_id: UUID, *, idle_seconds: float, limit: int) -> list[StuckRow]:
+    connection.execute(_SQL.plan_for_many)
     values = {"tenant_id": tenant_id, "idle_seconds": idle_seconds, "limit": limit}
     with connection.cursor(row_factory=class_row(StuckRow)) as cursor:
         return cursor.execute(_SQL.list_stuck, values).fetchall()

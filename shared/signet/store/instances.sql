@@ -1,9 +1,12 @@
 -- name: find_entity
 SELECT entity_id FROM workflow_instances WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
--- name: lock_instance
--- After its document: everybody locks them in this order.
-SELECT id FROM workflow_instances WHERE tenant_id = %(tenant_id)s AND id = %(id)s FOR NO KEY UPDATE
+-- name: lock_instances
+-- After their documents: everybody locks them in this order.
+SELECT id FROM workflow_instances
+WHERE tenant_id = %(tenant_id)s AND id = ANY (%(ids)s)
+ORDER BY id
+FOR NO KEY UPDATE
 
 -- name: read_instance
 SELECT id, kind, definition_id, definition_version, entity_type, entity_id, entity_version, status, reason, version,
@@ -31,7 +34,20 @@ WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s
 ORDER BY seq, end_seq
 LIMIT %(limit)s
 
+-- name: read_last_seq
+-- What the instance's version should be.
+SELECT coalesce(max(greatest(seq, end_seq)), 0) FROM workflow_step_executions
+WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s
+
+-- name: read_pausing_trigger
+-- Whose last failure paused the instance the last time; NULL when it was something else.
+SELECT output_json ->> 'trigger' FROM workflow_step_executions
+WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND node_id = 'sys:control:paused'
+ORDER BY seq DESC
+LIMIT 1
+
 -- name: write_projection
+-- Only where it says anything else.
 UPDATE workflow_instances i
 SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
     active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
@@ -43,26 +59,98 @@ FROM json_to_record(%(row)s::json) AS row (
     edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz, last_step_id uuid, actor_id text,
     actor_roles text[], request_id uuid, completed_at timestamptz)
 WHERE i.tenant_id = %(tenant_id)s AND i.id = %(id)s
+  AND (i.status, i.reason, i.version, i.entity_version, i.active_tokens, i.current_nodes, i.edit_window,
+       i.edit_window_node, i.context_json, i.timeout_at, i.last_step_execution_id, i.actor_id, i.actor_roles,
+       i.request_id, i.completed_at)
+      IS DISTINCT FROM
+      (row.status, row.reason, row.version, row.entity_version, row.active_tokens, row.current_nodes, row.edit_window,
+       row.edit_window_node, row.context, row.timeout_at, row.last_step_id, row.actor_id, row.actor_roles,
+       row.request_id, row.completed_at)
 
--- name: list_dead_triggers
-SELECT id FROM workflow_events_outbox
-WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND status = 'dead_letter'
-ORDER BY id
+-- name: end_steps
+UPDATE workflow_step_executions s
+SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
+    error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
+    completed_at = %(now)s, duration_ms = extract(epoch FROM (%(now)s - s.started_at)) * 1000
+FROM json_to_recordset(%(steps)s::json) AS row (
+    id uuid, created_at timestamptz, status text, end_seq bigint, version_after bigint, output jsonb, error text,
+    resume_at timestamptz, waiting_for_event_key text)
+WHERE s.tenant_id = %(tenant_id)s AND s.created_at = row.created_at AND s.id = row.id
+
+-- name: insert_history
+INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id, step_execution_id,
+                            data, trace_id)
+SELECT %(tenant_id)s, created_at, id, 'instance', instance_id, entry, actor_id, step_id, data, trace_id
+FROM json_to_recordset(%(rows)s::json) AS row (
+    id uuid, created_at timestamptz, instance_id uuid, entry text, actor_id text, step_id uuid, data jsonb,
+    trace_id text)
+
+-- name: find_dead_triggers
+-- With the instance of each, where there is one: a rule's event may have none.
+SELECT q.id, q.instance_id, i.id IS NOT NULL AS has_instance, i.entity_id
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS wanted (created_at, id)
+JOIN workflow_events_outbox q
+  ON q.tenant_id = %(tenant_id)s AND q.created_at = wanted.created_at AND q.id = wanted.id
+LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instance_id
+WHERE q.status = 'dead_letter'
+ORDER BY q.id
+
+-- name: list_instances
+-- The newest first.
+SELECT id, entity_type, entity_id, status, reason, version, current_nodes, updated_at
+FROM workflow_instances
+WHERE tenant_id = %(tenant_id)s AND status = ANY (%(statuses)s)
+ORDER BY id DESC
 LIMIT %(limit)s
 
+-- name: list_instances_of_document
+SELECT id, entity_type, entity_id, status, reason, version, current_nodes, updated_at
+FROM workflow_instances
+WHERE tenant_id = %(tenant_id)s AND subject_id = %(document_id)s
+ORDER BY id DESC
+LIMIT %(limit)s
+
+-- name: plan_for_many
+-- For the statement after it: a tenant whose tables nobody has analysed yet looks empty, and a nested loop over
+-- what looks empty reads everything for each of its rows.
+SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 'off', true)
+
 -- name: list_stuck
--- Running, nothing on its way to wake it, no step that waits for anybody, and nothing has happened for a while.
-SELECT i.id, i.entity_type, i.entity_id, i.current_nodes, i.version, i.updated_at
-FROM workflow_instances i
-WHERE i.tenant_id = %(tenant_id)s AND i.status = 'running'
-  AND i.updated_at < now() - make_interval(secs => %(idle_seconds)s)
-  AND NOT EXISTS (
-      SELECT FROM workflow_events_outbox q
-      WHERE q.tenant_id = i.tenant_id AND q.instance_id = i.id AND q.status IN ('pending', 'processing', 'failed'))
-  AND NOT EXISTS (
-      SELECT FROM workflow_step_executions s
-      WHERE s.tenant_id = i.tenant_id AND s.instance_id = i.id AND s.status IN ('pending', 'running'))
-ORDER BY i.updated_at, i.id
+-- Running, nothing on its way to wake it, nothing has happened for a while; and it does not only wait: a token is
+-- ready, a request is not taken, an answer from outside is not taken, a moment is past, or nothing is open at all.
+SELECT found.id, found.entity_type, found.entity_id, found.current_nodes, found.version, found.updated_at, found.why
+FROM (
+    SELECT i.id, i.entity_type, i.entity_id, i.current_nodes, i.version, i.updated_at,
+           CASE WHEN i.active_tokens @> '[{"state": "ready"}]' THEN 'ready'
+                WHEN open_step.instance_id IS NULL THEN 'nothing_open'
+                WHEN request.id IS NOT NULL THEN 'asked'
+                WHEN i.timeout_at < now() - make_interval(secs => %(idle_seconds)s) THEN 'overdue'
+                WHEN open_step.has_answer THEN 'answered' END AS why
+    FROM workflow_instances i
+    LEFT JOIN (
+        SELECT s.instance_id, bool_or(EXISTS (
+                   SELECT FROM workflow_side_effects_outbox e
+                   WHERE s.node_type IN ('webhook_out', 'notification') AND e.tenant_id = s.tenant_id
+                     AND e.step_execution_id = s.id AND e.status IN ('completed', 'dead_letter'))) AS has_answer
+        FROM workflow_step_executions s
+        WHERE s.tenant_id = %(tenant_id)s AND s.status IN ('pending', 'running')
+        GROUP BY s.instance_id
+    ) AS open_step ON open_step.instance_id = i.id
+    LEFT JOIN transition_requests request
+           ON request.tenant_id = %(tenant_id)s AND request.document_id = i.entity_id AND request.status = 'open'
+          AND i.kind = 'envelope' AND request.id IS DISTINCT FROM i.request_id
+    WHERE i.tenant_id = %(tenant_id)s AND i.status = 'running'
+      AND i.updated_at < now() - make_interval(secs => %(idle_seconds)s)
+      -- Two, because each has an index of its own.
+      AND NOT EXISTS (
+          SELECT FROM workflow_events_outbox q
+          WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status IN ('pending', 'failed'))
+      AND NOT EXISTS (
+          SELECT FROM workflow_events_outbox q
+          WHERE q.tenant_id = %(tenant_id)s AND q.instance_id = i.id AND q.status = 'processing')
+) AS found
+WHERE found.why IS NOT NULL
+ORDER BY found.updated_at, found.id
 LIMIT %(limit)s
 
 -- name: pause_instances

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from signet.engine.compiled import CompiledCache
+from signet.engine.instances import Instances
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
 from signet.wiring import make_worker
+from tests.engine.conftest import Company
 from tests.engine.waves.stage import Stage, standing_stage
 
 
@@ -27,3 +30,9 @@ def worker(worker_database: Database) -> Worker:
 def stage(server_url: str) -> Iterator[Stage]:
     with standing_stage(server_url) as made:
         yield made
+
+
+@pytest.fixture
+def instances(company: Company) -> Instances:
+    """As the API's role: that is where operators come from."""
+    return Instances(company.database, company.documents.caches, CompiledCache())

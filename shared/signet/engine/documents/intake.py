@@ -28,7 +28,7 @@ def check_batch(operations: Sequence[Operation]) -> None:
 
 
 def check_operation(operation: Operation) -> Rejected | None:
-    return _check_name(operation) or _check_reason(operation.reason) or _check_content(operation)
+    return _check_name(operation) or check_reason(operation.reason) or _check_content(operation)
 
 
 def check_size(change: Change) -> Rejected | None:
@@ -52,7 +52,7 @@ def _check_name(operation: Operation) -> Rejected | None:
     return None if _NAME.fullmatch(name) else Rejected(code, f"this is no name of any {what}")
 
 
-def _check_reason(reason: str | None) -> Rejected | None:
+def check_reason(reason: str | None) -> Rejected | None:
     if reason is None:
         return None
     if len(reason) > MAX_REASON_CHARACTERS:

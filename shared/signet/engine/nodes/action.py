@@ -1,6 +1,7 @@
 """An action changes a document by name, through mutate(): once, or for each item of a list."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from signet.core.decisions import Decision, conclude, conclude_error
@@ -83,7 +84,9 @@ class Action:
     def _fail(self, place: Place, intent: Intent, refused: Refused) -> Decision:
         journey = place.journey
         env = place.look(journey.token_of(intent.step)).env
-        evidence = {"code": refused.code, "message": refused.message}
+        evidence: dict[str, Any] = {"code": refused.code, "message": refused.message}
+        if refused.fields:
+            evidence["fields"] = [asdict(mistake) for mistake in refused.fields]
         return conclude_error(journey.workflow, intent.node, _say(refused), env, evidence)
 
 

@@ -21,7 +21,8 @@ def pause_for(connection: Connection, tenant_id: UUID, dead: Iterable[ClaimedEve
 
 def _make_row(trigger: ClaimedEvent) -> dict[str, Any]:
     step_id, history_id = make_id(), make_id()
-    key = step_key(trigger.instance_id, CONTROL, f"trigger:{trigger.id}", 0)
+    # Of this death: a trigger that is sent again may die again.
+    key = step_key(trigger.instance_id, CONTROL, f"step:{step_id}", 0)
     return {
         "id": trigger.instance_id,
         "reason": trigger.error or "",

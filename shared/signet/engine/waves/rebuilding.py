@@ -15,7 +15,7 @@ from signet.store.documents import lock_and_read
 from signet.store.instances import (
     StepRow,
     find_entity,
-    lock_instance,
+    lock_instances,
     read_beginning,
     read_instance,
     read_steps,
@@ -28,30 +28,27 @@ MAX_STEPS_OF_INSTANCE = 100_000
 def rebuild_instance(database: Database, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID) -> bool:
     """Whether its row said anything else than its steps do."""
     with database.exchange(tenant_id, find_entity(tenant_id, instance_id)) as exchange:
-        connection = exchange.connection
-        lock_with_document(connection, tenant_id, instance_id, exchange.opening_row)
-        found = read_instance(connection, tenant_id, instance_id)
-        if found is None:
-            raise _not_found(instance_id)
-        row, _ = found
-        workflow = compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
-        projection, rows = project_instance(connection, tenant_id, instance_id, workflow)
-        written = {**describe_projection(projection, workflow), **_describe_rows(projection, rows)}
-        is_other = projection.version != row.version or projection.status != row.status
-        is_other = is_other or [token.to_json() for token in projection.tokens()] != row.active_tokens
-        write_projection(connection, tenant_id, instance_id, written)
-        return is_other
+        if exchange.opening_row is None:
+            raise instance_not_found(instance_id)
+        (entity_id,) = exchange.opening_row
+        opening = lock_and_read([entity_id] if entity_id is not None else [], [])
+        exchange.connection.execute(opening.text, opening.values)
+        lock_instances(exchange.connection, tenant_id, [instance_id])
+        return rebuild_locked(exchange.connection, compiled, tenant_id, instance_id)
 
 
-def lock_with_document(
-    connection: Connection, tenant_id: UUID, instance_id: UUID, found: tuple[Any, ...] | None
-) -> None:
+def rebuild_locked(
+    connection: Connection, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID
+) -> bool:
+    """For who has locked it, after its document."""
+    found = read_instance(connection, tenant_id, instance_id)
     if found is None:
-        raise _not_found(instance_id)
-    if found[0] is not None:
-        opening = lock_and_read([found[0]], [])
-        connection.execute(opening.text, opening.values)
-    lock_instance(connection, tenant_id, instance_id)
+        raise instance_not_found(instance_id)
+    row, _ = found
+    workflow = compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
+    projection, steps = project_instance(connection, tenant_id, instance_id, workflow)
+    written = {**describe_projection(projection, workflow), **_describe_rows(projection, steps)}
+    return write_projection(connection, tenant_id, instance_id, written)
 
 
 def project_instance(
@@ -60,7 +57,7 @@ def project_instance(
     beginning = read_beginning(connection, tenant_id, instance_id)
     rows = read_steps(connection, tenant_id, instance_id, limit=MAX_STEPS_OF_INSTANCE + 1)
     if beginning is None:
-        raise _not_found(instance_id)
+        raise instance_not_found(instance_id)
     if len(rows) > MAX_STEPS_OF_INSTANCE:
         raise Defect("TOO_MANY_STEPS", f"an instance has more than {MAX_STEPS_OF_INSTANCE} steps")
     actor = Actor(beginning.begin_actor_id, tuple(beginning.begin_actor_roles))
@@ -97,5 +94,5 @@ def _describe_rows(projection: Projection, rows: Iterable[StepRow]) -> dict[str,
     }
 
 
-def _not_found(instance_id: UUID) -> Rejected:
+def instance_not_found(instance_id: UUID) -> Rejected:
     return Rejected("INSTANCE_NOT_FOUND", f"there is no instance {instance_id}")

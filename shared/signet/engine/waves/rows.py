@@ -27,7 +27,7 @@ def make_step_row(place: InstancePlace, step: Step) -> dict[str, Any]:
     row["node_type"] = node.type.name if node is not None else "control"
     row["token_id"] = step.token
     row["entity_version"] = step.version
-    row["run_as"] = place.run_as(node) if node is not None else "system"
+    row["run_as"] = place.run_as(node) if node is not None else _name_way(step)
     row["actor_id"] = place.identity_of(node).id if node is not None else _name_author(step)
     row["idempotency_key"] = "\\x" + _key_of(place.row.id, step).hex()
     row["trace_id"] = place.trace_id
@@ -48,7 +48,7 @@ def make_change_row(place: InstancePlace, step: Step) -> dict[str, Any]:
     }
     if step.end_seq is not None:
         row["end_seq"] = step.end_seq
-        row["output"] = _mask(place, step.to_output())
+        row["output"] = _mask(place, step, step.to_output())
     elif step.token in place.waits:
         waiting = place.waits[step.token]
         row["resume_at"] = waiting.resume_at
@@ -57,7 +57,12 @@ def make_change_row(place: InstancePlace, step: Step) -> dict[str, Any]:
 
 
 def _name_author(step: Step) -> str:
+    """Of a control step: who did it, or had it done by what they asked for; else the engine itself."""
     return step.actor.id if step.actor is not None else SYSTEM_SUBJECT
+
+
+def _name_way(step: Step) -> str:
+    return "actor" if step.actor is not None else "system"
 
 
 def _key_of(instance_id: UUID, step: Step) -> bytes:
@@ -69,12 +74,16 @@ def _key_of(instance_id: UUID, step: Step) -> bytes:
     return step_key(instance_id, step.node, step.token, step.version)
 
 
-def _mask(place: InstancePlace, output: dict[str, Any]) -> dict[str, Any]:
-    document = place.document if "evidence" in output else None
+def _mask(place: InstancePlace, step: Step, output: dict[str, Any]) -> dict[str, Any]:
+    """What a control says is evidence too: of the gate that holds, of the trigger that is dead."""
+    document = place.document if step.is_control or "evidence" in output else None
     if document is None:
         return output
     personal = place.documents.contract_of(document).personal_fields
-    return {**output, "evidence": _mask_within(output["evidence"], personal)} if personal else output
+    if not personal:
+        return output
+    masked = output if step.is_control else {"evidence": output["evidence"]}
+    return {**output, **{name: _mask_within(said, personal) for name, said in masked.items()}}
 
 
 def _mask_within(evidence: Any, personal: Sequence[str]) -> Any:
@@ -133,19 +142,25 @@ def make_history_rows(place: InstancePlace) -> list[dict[str, Any]]:
         entries.append("started")
     if projection.status != place.row.status:
         entries.append("resumed" if projection.status == "running" else projection.status)
-    return [_make_history_row(place, entry, projection.reason) for entry in entries]
+    actor_id = projection.actor.id or SYSTEM_SUBJECT
+    reason = {"reason": projection.reason} if projection.reason else {}
+    return [
+        make_history_row(place, entry, actor_id, {} if entry == "started" else reason) for entry in entries
+    ]
 
 
-def _make_history_row(place: InstancePlace, entry: str, reason: str | None) -> dict[str, Any]:
+def make_history_row(
+    place: InstancePlace, entry: str, actor_id: str, data: Mapping[str, Any]
+) -> dict[str, Any]:
     identifier = make_id()
     return {
         "id": identifier,
         "created_at": created_at_of(identifier),
         "instance_id": place.row.id,
         "entry": entry,
-        "actor_id": place.journey.projection.actor.id or SYSTEM_SUBJECT,
+        "actor_id": actor_id,
         "step_id": place.last_step[1],
-        "data": {"reason": reason} if reason and entry != "started" else {},
+        "data": data,
         "trace_id": place.trace_id,
     }
 

@@ -81,7 +81,7 @@ class Worker:
         return Claim(claim_id, tenant_id, triggers) if triggers else None
 
     def _release_expired(self, connection: Connection, tenant_id: UUID) -> bool:
-        """What another worker held and did not come back for; whether any of it is due again."""
+        """What another worker held and did not come back for; whether any of it may be tried again."""
         expired = release_expired(connection, EVENTS, tenant_id, at_most=MAX_INSTANCES)
         pause_for(connection, tenant_id, expired.dead)
         return bool(expired.again)

@@ -1,0 +1,181 @@
+"""Instances that an operator holds locked, and what becomes of them: steps, rows, history and audit, once."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from signet.core.audit import AuditEntry
+from signet.core.errors import Defect, Rejected
+from signet.core.permissions import grants
+from signet.core.projection import Actor
+from signet.engine.audit import append_administration
+from signet.engine.compiled import CompiledCache
+from signet.engine.documents.opened import DocumentCaches, OpenDocuments
+from signet.engine.documents.operations import Author
+from signet.engine.waves.place import InstancePlace, read_journey
+from signet.engine.waves.rebuilding import instance_not_found, rebuild_locked
+from signet.engine.waves.rows import (
+    make_change_row,
+    make_continuation,
+    make_history_row,
+    make_instance_row,
+    make_step_row,
+)
+from signet.ids import make_id
+from signet.store.database import Connection
+from signet.store.documents import lock_and_read, read_locked
+from signet.store.instances import (
+    end_steps,
+    insert_history,
+    lock_instances,
+    read_instance,
+    read_last_seq,
+    read_pausing_trigger,
+    write_projection,
+)
+from signet.store.waves import write_steps
+
+# The subject of its audit rows.
+INSTANCE = "instance"
+# What its history says of each act; its audit row names the act itself.
+ENTRIES: Mapping[str, str] = {
+    "pause": "paused",
+    "resume": "resumed",
+    "fail": "failed",
+    "wake": "woken",
+    "rebuild": "rebuilt",
+    "requeue": "requeued",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    instance_id: UUID
+    act: str
+    reason: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Operating:
+    """One transaction. `entities` are the documents of the instances, by instance; all are locked here."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        author: Author,
+        caches: DocumentCaches,
+        compiled: CompiledCache,
+        entities: Mapping[UUID, UUID | None],
+    ) -> None:
+        tenant_id = author.principal.tenant_id
+        documents = sorted({entity_id for entity_id in entities.values() if entity_id is not None})
+        opening = lock_and_read(documents, author.principal.roles)
+        rows, setting = read_locked(connection.execute(opening.text, opening.values).fetchone())
+        if setting is None:
+            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+        lock_instances(connection, tenant_id, sorted(entities))
+        self._connection = connection
+        self._author = author
+        self._tenant_id = tenant_id
+        self._compiled = compiled
+        self._setting = setting
+        self._documents = OpenDocuments(caches, connection, tenant_id, setting, rows)
+        self._places: dict[UUID, InstancePlace] = {}
+        self._notes: list[_Note] = []
+
+    def require(self, permission: str) -> None:
+        if not grants(self._setting.permissions_of(self._author.principal.roles), permission):
+            raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
+
+    def open(self, instance_id: UUID) -> InstancePlace:
+        """As its row says; made anew first where that is not what the steps say: numbers go on from there."""
+        place = self._read(instance_id)
+        last_seq = read_last_seq(self._connection, self._tenant_id, instance_id)
+        if last_seq != place.row.version or not place.journey.agrees_with_steps:
+            self.rebuild(instance_id)
+            place = self._read(instance_id)
+        self._places[instance_id] = place
+        return place
+
+    def _read(self, instance_id: UUID) -> InstancePlace:
+        connection, tenant_id = self._connection, self._tenant_id
+        found = read_instance(connection, tenant_id, instance_id)
+        if found is None:
+            raise instance_not_found(instance_id)
+        row, steps = found
+        workflow = self._compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
+        row = replace(row, trace_id=self._author.trace_id or row.trace_id)
+        journey = read_journey(workflow, row, steps)
+        return InstancePlace(tenant_id, row, steps, journey, self._documents, {}, [])
+
+    def rebuild(self, instance_id: UUID) -> bool:
+        return rebuild_locked(self._connection, self._compiled, self._tenant_id, instance_id)
+
+    def read_pausing_trigger(self, instance_id: UUID) -> UUID | None:
+        return read_pausing_trigger(self._connection, self._tenant_id, instance_id)
+
+    def control(self, place: InstancePlace, name: str, reason: str | None = None) -> None:
+        principal = self._author.principal
+        data = {"reason": reason} if reason is not None else {}
+        place.journey.control(name, data, actor=Actor(principal.subject, tuple(principal.roles)))
+
+    def wake(self, place: InstancePlace) -> None:
+        self._documents.batch.events.append(make_continuation(place))
+
+    def note(
+        self, instance_id: UUID, act: str, reason: str | None = None, detail: Mapping[str, Any] | None = None
+    ) -> None:
+        self._notes.append(_Note(instance_id, act, reason, detail or {}))
+
+    def write(self) -> None:
+        for place in self._places.values():
+            if place.journey.recorded:
+                self._write_steps(place)
+                place.refuse_what_is_left()
+                self._write_row(place)
+        history = [row for note in self._notes for row in self._make_history(note)]
+        if history:
+            insert_history(self._connection, self._tenant_id, history)
+        if not self._documents.batch.is_empty:
+            self._documents.write()
+        append_administration(self._connection, self._tenant_id, list(self._make_audit()))
+
+    def _write_steps(self, place: InstancePlace) -> None:
+        recorded, now = place.journey.recorded, self._setting.now
+        begun = [step for step in recorded if step.id is not None]
+        new = [make_step_row(place, step) for step in recorded if step.id is None]
+        if write_steps(self._connection, new, now) < len(new):
+            raise Defect("STEP_DONE_BEFORE", f"the instance {place.row.id} has more steps than its row knows")
+        end_steps(self._connection, self._tenant_id, [make_change_row(place, step) for step in begun], now)
+
+    def _write_row(self, place: InstancePlace) -> None:
+        has_ended = place.journey.projection.status not in ("running", "paused")
+        row = {**make_instance_row(place), "completed_at": self._setting.now if has_ended else None}
+        write_projection(self._connection, self._tenant_id, place.row.id, row)
+
+    def _make_history(self, note: _Note) -> Iterable[dict[str, Any]]:
+        place = self._places[note.instance_id]
+        if place.row.version == 0 and place.journey.projection.version > 0:
+            yield make_history_row(place, "started", place.journey.projection.actor.id, {})
+        data = {**({"reason": note.reason} if note.reason else {}), **note.detail}
+        yield make_history_row(place, ENTRIES[note.act], self._author.principal.subject, data)
+
+    def _make_audit(self) -> Iterable[AuditEntry]:
+        for note in self._notes:
+            place = self._places[note.instance_id]
+            yield AuditEntry(
+                id=make_id(),
+                tenant_id=self._tenant_id,
+                subject_type=INSTANCE,
+                subject_id=str(note.instance_id),
+                action=note.act,
+                actor_id=self._author.principal.subject,
+                via=self._author.via,
+                at=self._setting.now,
+                reason=note.reason,
+                instance_id=note.instance_id,
+                step_id=place.last_step[1],
+                trace_id=place.trace_id,
+                detail=note.detail,
+            )

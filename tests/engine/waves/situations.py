@@ -1,0 +1,127 @@
+"""Instances brought to where an operator meets them."""
+
+from typing import Any, LiteralString
+from uuid import UUID
+
+from psycopg import Connection
+
+from signet.authoring.files import read_document
+from signet.engine.documents.operations import Applied, Author, Create, RequestTransition
+from signet.engine.waves.worker import Worker
+from tests.engine.conftest import EXAMPLES, INVOICE, Company
+
+Admin = Connection[tuple[Any, ...]]
+HELD = "the condition 'entity.grand_total < 100' does not hold"
+
+
+def read(admin: Admin, query: LiteralString, *values: Any) -> list[tuple[Any, ...]]:
+    return admin.execute(query, values).fetchall()
+
+
+def publish_patch(company: Company, slots: dict[str, Any], version: int = 1) -> None:
+    patch = {"patch": "own", "base": {"entity_type": "invoice", "envelope_version": version}, "slots": slots}
+    principal = company.principal()
+    company.definitions.publish(principal, company.definitions.save_patch(principal, patch))
+
+
+def publish_with_transition(company: Company, name: str, version: int = 2, **changes: Any) -> None:
+    """The example's contract, one transition of it changed."""
+    transitions = read_document(EXAMPLES / "invoice" / "contract.yaml")[0]["transitions"]
+    transitions[name] |= changes
+    company.publish("invoice", version=version, transitions=transitions)
+
+
+def create(company: Company, worker: Worker, **changes: Any) -> Applied:
+    """An invoice that waits in draft."""
+    made = company.documents.mutate(company.author(), Create("invoice", {**INVOICE, **changes}))
+    worker.drain([company.tenant_id])
+    return made
+
+
+def submit(company: Company, worker: Worker, **changes: Any) -> Applied:
+    """One for which somebody has asked to be submitted."""
+    made = create(company, worker, **changes)
+    request = RequestTransition(made.document_id, made.version, "submit")
+    company.documents.mutate(company.author("sam", "clerk"), request)
+    worker.drain([company.tenant_id])
+    return made
+
+
+def hold(
+    company: Company, worker: Worker, condition: str = "entity.grand_total < 100", **changes: Any
+) -> Applied:
+    """One that its automatic gate holds, and so paused."""
+    publish_with_transition(company, "approve", condition=condition)
+    return submit(company, worker, **changes)
+
+
+def publish_lanes(company: Company, ledger_entry: str = "AP-{entity.number}") -> None:
+    """Small invoices of known vendors go straight on, others wait for an endpoint; then they are posted."""
+    amount = {"id": "amount", "type": "condition", "label": "How much, and from whom"}
+    check = {"id": "check", "type": "webhook_out", "config": {"endpoint": "credit_check"}}
+    known = "entity.grand_total <= 50000 && entity.vendor_id in org.trusted_vendors"
+    edges = [
+        {"source": "amount", "target": "out", "condition": known, "label": "express"},
+        {"source": "amount", "target": "check", "label": "everything else"},
+    ]
+    payload = {"ledger_entry": ledger_entry, "posted_on": {"$expr": "entity.invoice_date"}}
+    post = {
+        "id": "post",
+        "type": "action",
+        "label": "Post to the general ledger",
+        "config": {"action": "post_to_ledger", "run_as": "system", "payload": payload},
+    }
+    slots = {
+        "submitted_to_approved": {"exit": "join", "nodes": [amount, check], "edges": edges},
+        "approved_to_active": {"nodes": [post]},
+    }
+    publish_patch(company, slots)
+
+
+def break_rule(company: Company) -> None:
+    """From now on a step of the approval asks a rule that the tenant does not have."""
+    rule = {"id": "checks", "type": "rule", "config": {"rules": ["credit"]}}
+    publish_patch(company, {"submitted_to_approved": {"nodes": [rule], "edges": []}})
+
+
+def bury(company: Company, worker: Worker, admin: Admin) -> tuple[Applied, UUID]:
+    """One whose trigger failed for the last time, and so paused; with the trigger."""
+    break_rule(company)
+    admin.execute("ALTER TABLE workflow_events_outbox ALTER max_attempts SET DEFAULT 1")
+    made = submit(company, worker)
+    ((trigger_id,),) = read(admin, "SELECT id FROM workflow_events_outbox WHERE status = 'dead_letter'")
+    return made, trigger_id
+
+
+def instance_of(made: Applied) -> UUID:
+    assert made.instance_id is not None
+    return made.instance_id
+
+
+def version_of(admin: Admin, instance_id: UUID) -> int:
+    ((version,),) = read(admin, "SELECT version FROM workflow_instances WHERE id = %s", instance_id)
+    return int(version)
+
+
+def stand_of(admin: Admin, instance_id: UUID) -> tuple[Any, ...]:
+    (found,) = read(
+        admin, "SELECT status, current_nodes, reason FROM workflow_instances WHERE id = %s", instance_id
+    )
+    return found
+
+
+def row_of(admin: Admin, instance_id: UUID) -> dict[str, Any]:
+    """All that a rebuild must find again."""
+    query: LiteralString = "SELECT to_jsonb(i) - 'updated_at' FROM workflow_instances i WHERE id = %s"
+    ((row,),) = read(admin, query, instance_id)
+    return dict(row)
+
+
+def operator(company: Company) -> Author:
+    return Author(company.principal("olga"), "test", "00-operator")
+
+
+def audited(admin: Admin) -> list[dict[str, Any]]:
+    """What the audit trail says of instances."""
+    query: LiteralString = "SELECT content::jsonb FROM audit_log WHERE subject_type = 'instance' ORDER BY seq"
+    return [content for (content,) in read(admin, query)]

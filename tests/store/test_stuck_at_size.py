@@ -1,0 +1,97 @@
+"""Finding stuck instances reads what is open, once, and nothing of what is over; also without statistics."""
+
+from collections.abc import Iterator
+from typing import Any, LiteralString
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from signet.store.database import Database
+from signet.store.instances import list_stuck
+from signet.store.statements import Statements
+
+TENANT = UUID(int=7)
+WAITING, LIVE_TRIGGERS, STUCK = 2_000, 20, 3
+# What is over: steps that ended, triggers that are done; none of them may be read.
+ENDED_EACH = 5
+FILL: tuple[LiteralString, ...] = (
+    "SET session_replication_role = replica",
+    "INSERT INTO tenants (tenant_id, name, settings) VALUES (%(tenant)s, 'large', '{}')",
+    """
+    INSERT INTO workflow_instances (
+        tenant_id, id, kind, definition_id, definition_version, entity_type, entity_id, subject_id,
+        begin_node, begin_version, active_tokens, started_at, updated_at)
+    SELECT %(tenant)s, gen_random_uuid(), 'envelope', gen_random_uuid(), 1, 'invoice', gen_random_uuid(), 'x',
+           'sys:start', 1, CASE WHEN n <= %(live)s + %(stuck)s THEN '[{"state": "ready"}]'::jsonb
+                                ELSE '[{"state": "waiting"}]' END, now(), now() - n * interval '1 hour'
+    FROM generate_series(1, %(waiting)s) n
+    """,
+    """
+    INSERT INTO workflow_step_executions (
+        tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
+        version_after, status, idempotency_key, started_at, actor_user_id)
+    SELECT tenant_id, now(), gen_random_uuid(), id, n, CASE WHEN n <= %(ended)s THEN n END, 'sys:state:draft',
+           'state', 'T', 1, 1, CASE WHEN n <= %(ended)s THEN 'completed' ELSE 'running' END,
+           sha256('a'), now(), 'carl'
+    FROM workflow_instances, generate_series(1, %(ended)s + 1) n
+    """,
+    """
+    INSERT INTO workflow_events_outbox (
+        tenant_id, created_at, id, instance_id, entity_version, event_type, event_idempotency_key, status,
+        due_at)
+    SELECT tenant_id, now(), gen_random_uuid(), id, 1, 'mutation', sha256('a'),
+           CASE WHEN n = 1 AND rank <= %(live)s THEN 'pending' ELSE 'completed' END, now()
+    FROM (SELECT *, row_number() OVER (ORDER BY updated_at DESC) AS rank FROM workflow_instances) AS ranked,
+         generate_series(1, %(ended)s) n
+    """,
+)
+
+
+@pytest.fixture
+def filled(superuser: psycopg.Connection[tuple[object, ...]]) -> psycopg.Connection[tuple[object, ...]]:
+    values = {
+        "tenant": TENANT,
+        "waiting": WAITING,
+        "live": LIVE_TRIGGERS,
+        "stuck": STUCK,
+        "ended": ENDED_EACH,
+    }
+    for statement in FILL:
+        superuser.execute(statement, values)
+    return superuser
+
+
+def walk(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for inner in plan.get("Plans", ()):
+        yield from walk(inner)
+
+
+def count_read(plan: dict[str, Any], table: str) -> int:
+    """Rows of the table and of its partitions that were looked at, kept or not."""
+    return sum(
+        int((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"])
+        for node in walk(plan)
+        if node.get("Relation Name", "").startswith(table)
+    )
+
+
+@pytest.mark.parametrize("is_analysed", [False, True])
+def test_only_what_is_open_is_read_and_only_once(
+    database: Database, filled: psycopg.Connection[tuple[object, ...]], is_analysed: bool
+) -> None:
+    if is_analysed:
+        filled.execute("ANALYZE")
+    statements, values = Statements("instances"), {"tenant_id": TENANT, "idle_seconds": 600, "limit": 100}
+    with database.transaction(TENANT) as connection:
+        assert len(list_stuck(connection, TENANT, idle_seconds=600, limit=100)) == STUCK
+        explained = connection.execute(
+            f"EXPLAIN (ANALYZE, FORMAT JSON) {statements.list_stuck}", values
+        ).fetchone()
+    assert explained is not None
+    plan = explained[0][0]["Plan"]  # type: ignore[index]
+    assert count_read(plan, "workflow_instances") == WAITING
+    assert count_read(plan, "workflow_step_executions") == WAITING
+    assert count_read(plan, "workflow_events_outbox") <= 2 * LIVE_TRIGGERS
+    assert not any(node["Node Type"] == "Nested Loop" for node in walk(plan))
