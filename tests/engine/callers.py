@@ -7,8 +7,13 @@ from uuid import UUID
 
 from signet.core.errors import Rejected, SignetError
 from signet.core.principal import Principal
+from signet.engine.compiled import CompiledCache
+from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.mutate import Documents
+from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.operations import Author, Operation, Update
+from signet.engine.documents.rules import RuleBook
+from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
 
 # How often a writer wrote, and how many conflicts it met.
@@ -58,3 +63,11 @@ def mutate_from_process(url: str, tenant_id: UUID, operations: list[Operation], 
         documents.mutate_many(make_author(tenant_id, "carl"), operations, idempotency_key=key)
     except SignetError:
         pass
+
+
+def drain_from_process(url: str, tenant_id: UUID) -> None:
+    """Works until nothing is due, however long a wave takes; may be killed before that."""
+    database = Database(url, PoolSettings())
+    caches = DocumentCaches(ContractCache(), RuleBook())
+    Worker(database, caches, CompiledCache(), clock=lambda: 0.0).drain([tenant_id])
+    database.close()

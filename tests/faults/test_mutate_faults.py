@@ -27,11 +27,10 @@ from signet.store.database import Database, PoolSettings
 from signet.store.server import describe_url
 from tests.engine.callers import make_author, mutate_from_process, processes
 from tests.engine.conftest import INVOICE
-from tests.engine.standing_company import IS_CAMPAIGN, Standing, standing_company
+from tests.engine.standing_company import Standing, standing_company
+from tests.faults.cutting import choose, near_the_end, wait_for_the_server
 from tests.faults.wire_proxy import FROM_CLIENT, FROM_SERVER, Cut, WireProxy
 
-SOME, LAST = 6, 4
-TRIES = 5
 JOIN_SECONDS = 30
 FOOTPRINT = """
 WITH document AS (
@@ -134,24 +133,6 @@ def database(proxied_url: str) -> Iterator[Database]:
     made = Database(proxied_url, PoolSettings(size=1, wait_seconds=10))
     yield made
     made.close()
-
-
-def choose(total: int) -> list[int]:
-    """Every N, or some of them and the last ones."""
-    if IS_CAMPAIGN:
-        return list(range(1, total + 1))
-    some = range(1, total, max(1, total // SOME))
-    return sorted({*some, *range(max(1, total - LAST), total + 1)})
-
-
-def near_the_end(total: int) -> list[int]:
-    """A pipeline sends a message more or less, as answers come in: until a commit was cut and nothing was."""
-    return [total + 1, *range(max(1, total - 2), total + 4)] * TRIES
-
-
-def wait_for_the_server(standing: Standing, proxy: WireProxy) -> None:
-    """Until the backend that was cut off has ended what it was doing."""
-    standing.wait_until("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)", proxy.cut_backend)
 
 
 def measure(standing: Standing, make: Make, *, is_keyed: bool = True) -> tuple[Footprint, Footprint]:
