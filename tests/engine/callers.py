@@ -3,6 +3,7 @@
 import multiprocessing
 from multiprocessing.context import ForkServerContext
 from multiprocessing.queues import SimpleQueue
+from multiprocessing.synchronize import Barrier
 from uuid import UUID
 
 from signet.core.errors import Rejected, SignetError
@@ -16,6 +17,7 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
 
+BARRIER_SECONDS = 60
 # How often a writer wrote, and how many conflicts it met.
 Report = tuple[int, int]
 
@@ -70,4 +72,15 @@ def drain_from_process(url: str, tenant_id: UUID) -> None:
     database = Database(url, PoolSettings())
     caches = DocumentCaches(ContractCache(), RuleBook())
     Worker(database, caches, CompiledCache(), clock=lambda: 0.0).drain([tenant_id])
+    database.close()
+
+
+def race_from_process(url: str, tenant_id: UUID, begin: Barrier, reports: "SimpleQueue[int]") -> None:
+    """Works beside others that begin at the same moment; how often it moved an instance."""
+    database = Database(url, PoolSettings())
+    worker = Worker(database, DocumentCaches(ContractCache(), RuleBook()), CompiledCache())
+    with database.transaction(tenant_id):
+        pass  # a connection is there
+    begin.wait(BARRIER_SECONDS)
+    reports.put(worker.drain([tenant_id]).instances)
     database.close()
