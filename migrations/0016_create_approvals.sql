@@ -185,6 +185,14 @@ CREATE INDEX approval_delegations_of_delegate ON approval_delegations (tenant_id
     WHERE revoked_at IS NULL;
 CREATE INDEX approval_delegations_of_user ON approval_delegations (tenant_id, user_id, id) WHERE revoked_at IS NULL;
 
+-- Whose turn it is among those who hold a role.
+CREATE TABLE approval_turns (
+    tenant_id uuid NOT NULL,
+    role      text NOT NULL,
+    turn      bigint NOT NULL,
+    PRIMARY KEY (tenant_id, role)
+);
+
 -- What people are told inside Signet.
 CREATE TABLE notifications (
     tenant_id  uuid NOT NULL,
@@ -208,6 +216,7 @@ CALL isolate_tenant_table('approval_requests');
 CALL isolate_tenant_table('approval_seats');
 CALL isolate_tenant_table('approval_decisions');
 CALL isolate_tenant_table('approval_delegations');
+CALL isolate_tenant_table('approval_turns');
 CALL isolate_tenant_table('notifications');
 GRANT SELECT, INSERT, UPDATE ON approval_chains TO signet_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON approval_chain_steps TO signet_api;
@@ -222,16 +231,17 @@ GRANT SELECT ON approval_decisions TO signet_worker;
 GRANT SELECT, INSERT ON approval_delegations TO signet_api;
 GRANT UPDATE (revoked_at) ON approval_delegations TO signet_api;
 GRANT SELECT ON approval_delegations TO signet_worker;
+GRANT SELECT, INSERT, UPDATE ON approval_turns TO signet_worker;
 GRANT SELECT, INSERT ON notifications TO signet_api, signet_worker;
 GRANT UPDATE (read_at) ON notifications TO signet_api;
 GRANT SELECT ON approval_chains, approval_chain_steps, approval_requests, approval_seats, approval_decisions,
     approval_delegations, notifications TO signet_janitor;
 CALL distribute_tenant_tables(
     'approval_chains', 'approval_chain_steps', 'approval_requests', 'approval_seats', 'approval_decisions',
-    'approval_delegations', 'notifications');
+    'approval_delegations', 'approval_turns', 'notifications');
 
 -- down
-DROP TABLE notifications, approval_delegations, approval_decisions, approval_seats, approval_requests,
+DROP TABLE notifications, approval_turns, approval_delegations, approval_decisions, approval_seats, approval_requests,
     approval_chain_steps, approval_chains;
 DROP FUNCTION reject_published_chain_change();
 DROP FUNCTION reject_published_chain_mutation();

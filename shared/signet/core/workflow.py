@@ -80,6 +80,7 @@ class Workflow:
         content = artifact.content
         self.hash = artifact.hash
         self.content = content
+        self.has_approvals = any(node.type.name == "approval" for node in self.nodes.values())
         self._homes: dict[str, str | None] = {}
         self.kind: str = content["kind"]
         self.joins = {
