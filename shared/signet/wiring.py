@@ -12,6 +12,7 @@ from signet.engine.compiled import CompiledCache
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.rules import RuleBook
+from signet.engine.instances import Instances
 from signet.engine.waves.worker import Worker
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
@@ -33,6 +34,10 @@ def make_database(settings: Settings) -> Database:
 
 def make_worker(database: Database) -> Worker:
     return Worker(database, DocumentCaches(ContractCache(), RuleBook()), CompiledCache())
+
+
+def make_instances(database: Database) -> Instances:
+    return Instances(database, DocumentCaches(ContractCache(), RuleBook()), CompiledCache())
 
 
 @cache

@@ -12,7 +12,7 @@ from signet.cli.main import app
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # These need a running server or change one; their own tests run them.
-ELSEWHERE = ("signet run", "signet migrate", "signet tenant", "signet audit")
+ELSEWHERE = ("signet run", "signet migrate", "signet tenant", "signet audit", "signet instance")
 
 COMMANDS = sorted(
     {

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from signet.cli import audit, contract, migrate, run, tenant
+from signet.cli import audit, contract, instance, migrate, run, tenant
 from signet.cli.compile import compile_command
 from signet.cli.diff import diff_command
 from signet.cli.simulate import simulate_command
@@ -24,6 +24,7 @@ app.add_typer(migrate.app, name="migrate")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(contract.app, name="contract")
 app.add_typer(audit.app, name="audit")
+app.add_typer(instance.app, name="instance")
 app.command(name="compile")(compile_command)
 app.command(name="diff")(diff_command)
 app.command(name="simulate")(simulate_command)

@@ -160,13 +160,18 @@ def _decide_policy(workflow: Workflow, node: WorkflowNode, token: Token, situati
     """May whoever the action runs as do it? The system may, and the evidence says that it was the system."""
     wanted = node.config["permission"]
     evidence: dict[str, Any] = {"permission": wanted, "run_as": node.config["run_as"]}
-    allowed = node.config["run_as"] == "system" or grants(situation.permissions, wanted)
+    reason = None
+    if node.config["run_as"] != "system" and not grants(situation.permissions, wanted):
+        reason = f"PERMISSION_DENIED: needs the permission '{wanted}'"
     condition = node.expressions.get("/permission_condition")
-    if allowed and condition is not None:
+    if reason is None and condition is not None:
         evaluation = condition.evaluate(situation.env)
-        allowed = evaluation.value is True
         evidence["condition"] = evaluation.evidence
-    return _go_on(workflow, node, "allowed" if allowed else "denied", situation, evidence)
+        if evaluation.value is not True:
+            reason = f"PERMISSION_CONDITION: '{wanted}' is given only where {condition.text}"
+    if reason is None:
+        return _go_on(workflow, node, "allowed", situation, evidence)
+    return replace(_go_on(workflow, node, "denied", situation, evidence), reason=reason)
 
 
 def _decide_gate(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:

@@ -69,6 +69,7 @@ CODES: Mapping[str, Kind] = MappingProxyType(
         "IDEMPOTENCY_KEY_REUSED": Kind.INVALID,
         "INSTANCE_NOT_FOUND": Kind.NOT_FOUND,
         "KEY_TAKEN": Kind.CONFLICT,
+        "MEMBER_NOT_FOUND": Kind.NOT_FOUND,
         "METHOD_NOT_ALLOWED": Kind.METHOD,
         "PERMISSION_CONDITION": Kind.FORBIDDEN,
         "PERMISSION_DENIED": Kind.FORBIDDEN,

@@ -19,7 +19,16 @@ from signet.engine.documents.operations import Author
 from signet.engine.operating import Operating
 from signet.engine.waves.place import InstancePlace
 from signet.store.database import Database
-from signet.store.instances import DeadTrigger, StuckRow, find_dead_triggers, find_entity, list_stuck
+from signet.store.instances import (
+    DeadTrigger,
+    ListedInstance,
+    StuckRow,
+    find_dead_triggers,
+    find_entity,
+    list_instances,
+    list_instances_of_document,
+    list_stuck,
+)
 from signet.store.queue import EVENTS, requeue_dead
 
 # What a tenant's roles grant: to set instances going, and to stop them.
@@ -28,6 +37,8 @@ MAX_REQUEUED = 100
 # Longer than any lease, and than what failed waits before it is tried again.
 IDLE_SECONDS = 600.0
 MAX_STUCK = 1_000
+MAX_LISTED = 200
+LIVE = ("running", "paused")
 # What may help, the likeliest first. Waking makes a lost trigger good, rebuilding a wrong row; and both wake.
 REMEDIES = ("wake", "rebuild", "fail")
 REMEDIES_OF_A_WRONG_ROW = ("rebuild", "fail", "wake")
@@ -105,7 +116,7 @@ class Instances:
         with self._locked(author, instance_id, CONTROL) as operating:
             place = operating.open(instance_id)
             _check_version(place, expected_version)
-            if place.row.status not in ("running", "paused"):
+            if place.row.status not in LIVE:
                 raise Rejected("INSTANCE_ENDED", f"the instance is {place.row.status} already")
             _require_reason(reason)
             operating.control(place, "failed", reason)
@@ -153,9 +164,24 @@ class Instances:
             operating.write()
         return Requeued(frozenset(done), resumed)
 
+    def list_newest(
+        self,
+        tenant_id: UUID,
+        *,
+        statuses: Sequence[str] = LIVE,
+        document_id: UUID | None = None,
+        limit: int = MAX_LISTED,
+    ) -> Sequence[ListedInstance]:
+        """Of those in these statuses, or of all that a document has had."""
+        limit = max(1, min(limit, MAX_LISTED))
+        with self._database.transaction(tenant_id) as connection:
+            if document_id is not None:
+                return list_instances_of_document(connection, tenant_id, document_id, limit=limit)
+            return list_instances(connection, tenant_id, statuses=statuses, limit=limit)
+
     def list_stuck(
         self, tenant_id: UUID, *, idle_seconds: float = IDLE_SECONDS, limit: int = MAX_STUCK
-    ) -> list[Stuck]:
+    ) -> Sequence[Stuck]:
         """Those that have been so for longest first. What waits, is paused or will be woken is not stuck."""
         with self._database.transaction(tenant_id) as connection:
             rows = list_stuck(

@@ -89,21 +89,25 @@ class Operating:
             raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
 
     def open(self, instance_id: UUID) -> InstancePlace:
-        """As its row says; made anew first where that lags behind the steps: numbers go on from there."""
+        """As its row says; made anew first where that is not what the steps say: numbers go on from there."""
+        place = self._read(instance_id)
+        last_seq = read_last_seq(self._connection, self._tenant_id, instance_id)
+        if last_seq != place.row.version or not place.journey.agrees_with_steps:
+            self.rebuild(instance_id)
+            place = self._read(instance_id)
+        self._places[instance_id] = place
+        return place
+
+    def _read(self, instance_id: UUID) -> InstancePlace:
         connection, tenant_id = self._connection, self._tenant_id
         found = read_instance(connection, tenant_id, instance_id)
-        if found is not None and read_last_seq(connection, tenant_id, instance_id) != found[0].version:
-            self.rebuild(instance_id)
-            found = read_instance(connection, tenant_id, instance_id)
         if found is None:
             raise instance_not_found(instance_id)
         row, steps = found
         workflow = self._compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
         row = replace(row, trace_id=self._author.trace_id or row.trace_id)
         journey = read_journey(workflow, row, steps)
-        place = InstancePlace(tenant_id, row, steps, journey, self._documents, {}, [])
-        self._places[instance_id] = place
-        return place
+        return InstancePlace(tenant_id, row, steps, journey, self._documents, {}, [])
 
     def rebuild(self, instance_id: UUID) -> bool:
         return rebuild_locked(self._connection, self._compiled, self._tenant_id, instance_id)

@@ -1,8 +1,12 @@
 """Installing a tenant from its file: repeatable, and afterwards the file and the tables agree."""
 
+from uuid import UUID
+
+from signet.core.errors import Rejected
+from signet.core.principal import Principal
 from signet.core.tenancy import TenantFile
 from signet.store.database import Database
-from signet.store.tenants import save_members, save_roles, save_tenant
+from signet.store.tenants import find_member_roles, save_members, save_roles, save_tenant
 
 
 def install_tenant(database: Database, tenant: TenantFile) -> None:
@@ -10,3 +14,12 @@ def install_tenant(database: Database, tenant: TenantFile) -> None:
         save_tenant(connection, tenant)
         save_roles(connection, tenant.tenant_id, tenant.roles)
         save_members(connection, tenant.tenant_id, tenant.members)
+
+
+def find_principal(database: Database, tenant_id: UUID, user_id: str) -> Principal:
+    """A member with the roles of this moment: for who comes without a token that names them."""
+    with database.transaction(tenant_id) as connection:
+        roles = find_member_roles(connection, tenant_id, user_id)
+    if roles is None:
+        raise Rejected("MEMBER_NOT_FOUND", f"the tenant has no active member '{user_id}'")
+    return Principal(tenant_id, user_id, tuple(roles))

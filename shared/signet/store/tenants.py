@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import Jsonb
 
 from signet.core.errors import Defect
@@ -82,3 +82,11 @@ def read_now(connection: Connection) -> datetime:
 def list_members(connection: Connection, tenant_id: UUID, limit: int) -> list[MemberRow]:
     with connection.cursor(row_factory=class_row(MemberRow)) as cursor:
         return cursor.execute(_SQL.list_members, {"tenant_id": tenant_id, "limit": limit}).fetchall()
+
+
+def find_member_roles(connection: Connection, tenant_id: UUID, user_id: str) -> list[str] | None:
+    """Of an active member; None when there is none of that name."""
+    values = {"tenant_id": tenant_id, "user_id": user_id}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        roles: list[str] | None = cursor.execute(_SQL.find_member_roles, values).fetchone()
+    return roles

@@ -56,3 +56,9 @@ LIMIT %(limit)s
 
 -- name: read_now
 SELECT now()
+
+-- name: find_member_roles
+SELECT ARRAY(SELECT role FROM member_roles r
+             WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY role) AS roles
+FROM members m
+WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s AND m.status = 'active'

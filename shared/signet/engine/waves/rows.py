@@ -64,7 +64,7 @@ def make_change_row(place: InstancePlace, step: Step) -> dict[str, Any]:
 
 
 def _name_author(step: Step) -> str:
-    """Of a control step: who did it, or had it done by what he asked for; else the engine itself."""
+    """Of a control step: who did it, or had it done by what they asked for; else the engine itself."""
     return step.actor.id if step.actor is not None else SYSTEM_SUBJECT
 
 

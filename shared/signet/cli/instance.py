@@ -1,0 +1,215 @@
+"""`signet instance …`: where workflows stand and why, and what an operator can do about it.
+
+Exit codes: 0 done (or nothing stuck), 1 refused (or something stuck), 2 wrong use or no answer.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from signet.cli.console import FINE, FOUND_ERRORS, WRONG_USE, write, write_json
+from signet.core.errors import Rejected, SignetError
+from signet.core.explain_instance import write_instance
+from signet.core.words import plain
+from signet.engine.documents.contracts import ContractCache
+from signet.engine.documents.operations import Author
+from signet.engine.explaining import explain as explain_instance
+from signet.engine.instances import IDLE_SECONDS, LIVE, Instances, InstanceState
+from signet.engine.tenants import find_principal
+from signet.store.database import Database, PoolSettings
+from signet.store.server import plain_errors
+from signet.wiring import make_instances
+
+app = typer.Typer(help="Workflows under way.", no_args_is_help=True)
+DatabaseUrl = Annotated[str, typer.Option("--database-url", envvar="SIGNET_DATABASE_URL")]
+Tenant = Annotated[UUID, typer.Option("--tenant", help="The tenant's id.")]
+Instance = Annotated[UUID, typer.Argument(metavar="INSTANCE", help="The instance's id.")]
+Actor = Annotated[str, typer.Option(help="A member of the tenant: whose roles count, and who is on record.")]
+Version = Annotated[int, typer.Option("--version", min=0, help="The instance's version that you saw.")]
+Reason = Annotated[str, typer.Option(help="Why; people read it, and it goes into the audit trail.")]
+Limit = Annotated[int, typer.Option(min=1, max=200)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@contextmanager
+def _open(database_url: str) -> Iterator[Database]:
+    try:
+        with plain_errors():
+            database = Database(database_url, PoolSettings())
+            try:
+                yield database
+            finally:
+                database.close()
+    except SignetError as error:
+        write(f"signet: {plain(error.message)} {plain(error.remedy)}".strip(), sys.stderr)
+        raise typer.Exit(FOUND_ERRORS if isinstance(error, Rejected) else WRONG_USE) from None
+
+
+@contextmanager
+def _operating(database_url: str, tenant: UUID, actor: str) -> Iterator[tuple[Instances, Author]]:
+    with _open(database_url) as database:
+        yield make_instances(database), Author(find_principal(database, tenant, actor), "cli")
+
+
+@app.command()
+def explain(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, as_json: AsJson = False) -> None:
+    """Where it is and why: what it waits for, which conditions led there, what would move it."""
+    with _open(database_url) as database:
+        explained = explain_instance(database, ContractCache(), tenant, instance)
+    write(write_json(_simplify(asdict(explained))) if as_json else "\n".join(write_instance(explained)))
+
+
+@app.command(name="list")
+def list_command(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    status: Annotated[
+        list[str] | None, typer.Option(help="Only in this status; may be repeated. Else those that live.")
+    ] = None,
+    document: Annotated[UUID | None, typer.Option(help="Every instance of this document.")] = None,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List instances, the newest first."""
+    with _open(database_url) as database:
+        listed = make_instances(database).list_newest(
+            tenant, statuses=status or LIVE, document_id=document, limit=limit
+        )
+    if as_json:
+        write(write_json([_simplify(asdict(each)) for each in listed]))
+        return
+    for each in listed:
+        reason = f"  {plain(each.reason)}" if each.reason else ""
+        subject = _say_subject(each.entity_type, each.entity_id)
+        where = _say_nodes(each.current_nodes)
+        write(f"{each.id}  {each.status:<9}  version {each.version}  {subject}  {where}{reason}")
+
+
+@app.command()
+def stuck(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    idle_seconds: Annotated[
+        float, typer.Option(min=0, help="Only where nothing has happened for so long.")
+    ] = IDLE_SECONDS,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List instances that should go on and that nothing will wake, with what may help."""
+    with _open(database_url) as database:
+        found = make_instances(database).list_stuck(tenant, idle_seconds=idle_seconds, limit=limit)
+    if as_json:
+        write(write_json([_simplify(asdict(each)) for each in found]))
+    else:
+        for each in found:
+            since = f"{each.idle_since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+            write(
+                f"{each.id}  {each.why}  since {since}  version {each.version}"
+                f"  {_say_subject(each.entity_type, each.entity_id)}  {_say_nodes(each.current_nodes)}"
+                f"  try: {', '.join(each.remedies)}"
+            )
+        if not found:
+            write("nothing is stuck")
+    raise typer.Exit(FOUND_ERRORS if found else FINE)
+
+
+@app.command()
+def pause(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    instance: Instance,
+    actor: Actor,
+    version: Version,
+    reason: Reason,
+) -> None:
+    """Let it rest where it is (workflow:control)."""
+    with _operating(database_url, tenant, actor) as (instances, author):
+        _say_state(instances.pause(author, instance, version, reason))
+
+
+@app.command()
+def resume(
+    database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor, version: Version
+) -> None:
+    """Let a paused one go on (workflow:operate)."""
+    with _operating(database_url, tenant, actor) as (instances, author):
+        _say_state(instances.resume(author, instance, version))
+
+
+@app.command()
+def fail(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    instance: Instance,
+    actor: Actor,
+    version: Version,
+    reason: Reason,
+) -> None:
+    """Give it up for good; its document stays as it is (workflow:control)."""
+    with _operating(database_url, tenant, actor) as (instances, author):
+        _say_state(instances.fail(author, instance, version, reason))
+
+
+@app.command()
+def wake(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
+    """Have it look around, and go on where it can (workflow:operate)."""
+    with _operating(database_url, tenant, actor) as (instances, author):
+        _say_state(instances.wake(author, instance))
+
+
+@app.command()
+def rebuild(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
+    """Make its row anew from its steps, and wake it (workflow:operate)."""
+    with _operating(database_url, tenant, actor) as (instances, author):
+        was_other = instances.rebuild(author, instance)
+    write("its row said something else than its steps" if was_other else "its row was right")
+
+
+@app.command()
+def requeue(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    trigger: Annotated[list[UUID], typer.Argument(metavar="TRIGGER...", help="Ids of dead triggers.")],
+    actor: Actor,
+) -> None:
+    """Try dead triggers again, and resume what their failure had paused (workflow:operate)."""
+    with _operating(database_url, tenant, actor) as (instances, author):
+        done = instances.requeue(author, trigger)
+    for each in dict.fromkeys(trigger):
+        write(f"{each}  {'requeued' if each in done.triggers else 'is no dead trigger'}")
+    for each in done.resumed:
+        write(f"{each}  resumed")
+    raise typer.Exit(FINE if done.triggers.issuperset(trigger) else FOUND_ERRORS)
+
+
+def _say_state(state: InstanceState) -> None:
+    write(f"{state.id}  {state.status}  version {state.version}")
+
+
+def _say_subject(entity_type: str | None, entity_id: UUID | None) -> str:
+    return f"{plain(entity_type)} {entity_id}" if entity_id is not None else "no document"
+
+
+def _say_nodes(nodes: Sequence[str]) -> str:
+    return f"at {', '.join(map(plain, nodes))}" if nodes else "nowhere"
+
+
+def _simplify(value: Any) -> Any:
+    """Ids and moments as texts."""
+    match value:
+        case dict():
+            return {name: _simplify(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_simplify(inner) for inner in value]
+        case datetime():
+            return value.astimezone(UTC).isoformat()
+        case UUID():
+            return str(value)
+        case _:
+            return value

@@ -1,0 +1,147 @@
+"""`signet instance …` as an operator calls it, and as docs/operating.md shows it."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from typer.testing import CliRunner
+
+from signet.cli.main import app
+from signet.core.tenancy import Member
+from signet.engine.waves.worker import Worker
+from signet.store.server import act_as
+from signet.store.tenants import save_members
+from tests.engine.conftest import Company
+from tests.engine.waves.situations import Admin, bury, create, instance_of, read, stand_of, version_of
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "operating.md"
+Signet = Callable[..., str]
+
+
+@pytest.fixture
+def signet(company: Company, owner_url: str) -> Signet:
+    """What it printed, when it exits as expected."""
+    members = (
+        Member(user_id="olga", display_name="Olga", roles=("admin",)),
+        Member(user_id="carl", display_name="Carl", roles=("clerk",)),
+    )
+    with company.database.transaction(company.tenant_id) as connection:
+        save_members(connection, company.tenant_id, members)
+
+    def run(*words: object, exit_code: int = 0, url: str | None = None, actor: str | None = "olga") -> str:
+        more = ["--tenant", str(company.tenant_id), *(["--actor", actor] if actor else [])]
+        environment = {"SIGNET_DATABASE_URL": url or act_as(owner_url, "signet_api")}
+        result = CliRunner().invoke(app, ["instance", *map(str, words), *more], env=environment)
+        assert result.exit_code == exit_code, result.output
+        return result.output
+
+    return run
+
+
+def test_what_is_listed(company: Company, worker: Worker, signet: Signet) -> None:
+    made = create(company, worker)
+    line = f"{made.instance_id}  running    version 2  invoice {made.document_id}  at sys:state:draft\n"
+    assert signet("list", actor=None) == line
+    assert signet("list", "--document", made.document_id, actor=None) == line
+    assert signet("list", "--document", uuid4(), actor=None) == ""
+    assert signet("list", "--status", "paused", "--status", "failed", actor=None) == ""
+    (listed,) = json.loads(signet("list", "--json", actor=None))
+    assert (listed["id"], listed["version"]) == (str(made.instance_id), 2)
+
+
+def test_it_is_explained(company: Company, worker: Worker, signet: Signet) -> None:
+    instance_id = instance_of(create(company, worker))
+    said = signet("explain", instance_id, actor=None)
+    assert 'Its workflow waits at the state "Draft".' in said
+    explained = json.loads(signet("explain", instance_id, "--json", actor=None))
+    assert explained["standing"][0]["node"] == "sys:state:draft"
+    assert explained["happened"][0]["chosen_edge_ids"] == ["sys:edge:start>state:draft#created"]
+    assert "there is no instance" in signet("explain", uuid4(), actor=None, exit_code=1)
+
+
+def test_it_rests_goes_on_and_is_given_up(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    instance_id = instance_of(create(company, worker))
+    paused = signet("pause", instance_id, "--version", 2, "--reason", "wait")
+    assert paused == f"{instance_id}  paused  version 3\n"
+    assert "wait" in signet("list", actor=None)
+    assert "is at version 3, not 2" in signet("resume", instance_id, "--version", 2, exit_code=1)
+    assert "running  version 4" in signet("resume", instance_id, "--version", 3)
+    assert "running  version 4" in signet("wake", instance_id)
+    assert signet("rebuild", instance_id) == "its row was right\n"
+    admin.execute("UPDATE workflow_instances SET reason = 'x'")
+    assert signet("rebuild", instance_id) == "its row said something else than its steps\n"
+    assert "failed  version 5" in signet("fail", instance_id, "--version", 4, "--reason", "twice")
+    via = read(
+        admin, "SELECT DISTINCT content::jsonb ->> 'via' FROM audit_log WHERE subject_type = 'instance'"
+    )
+    assert via == [("cli",)]
+
+
+def test_dead_triggers_are_tried_again(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    made, trigger_id = bury(company, worker, admin)
+    other = uuid4()
+    said = signet("requeue", trigger_id, other, exit_code=1)
+    assert said.splitlines() == [
+        f"{trigger_id}  requeued",
+        f"{other}  is no dead trigger",
+        f"{made.instance_id}  resumed",
+    ]
+    worker.drain([company.tenant_id])
+    assert stand_of(admin, instance_of(made))[0] == "paused"
+    assert signet("requeue", trigger_id).count("\n") == 2
+
+
+def test_what_is_stuck_is_exit_code_1(company: Company, worker: Worker, signet: Signet, admin: Admin) -> None:
+    instance_id = instance_of(create(company, worker))
+    assert signet("stuck", actor=None) == "nothing is stuck\n"
+    admin.execute(
+        "UPDATE workflow_instances SET updated_at = now() - interval '1 hour',"
+        " active_tokens = jsonb_set(active_tokens, '{0,state}', '\"ready\"')"
+    )
+    said = signet("stuck", actor=None, exit_code=1)
+    assert f"{instance_id}  ready  since " in said and "try: wake, rebuild, fail" in said
+    assert signet("stuck", "--idle-seconds", 7200, actor=None) == "nothing is stuck\n"
+    (stuck,) = json.loads(signet("stuck", "--json", actor=None, exit_code=1))
+    assert (stuck["why"], stuck["remedies"]) == ("ready", ["wake", "rebuild", "fail"])
+
+
+def test_who_may_not_is_told_so(company: Company, worker: Worker, signet: Signet) -> None:
+    instance_id = instance_of(create(company, worker))
+    assert "needs the permission 'workflow:operate'" in signet("wake", instance_id, actor="carl", exit_code=1)
+    assert "no active member 'eve'" in signet("wake", instance_id, actor="eve", exit_code=1)
+
+
+def test_no_answer_is_exit_code_2(signet: Signet) -> None:
+    gone = "postgresql://nobody@127.0.0.1:1/nothing?connect_timeout=1"
+    assert "cannot be reached" in signet("stuck", actor=None, exit_code=2, url=gone)
+
+
+def test_the_page_runs_as_it_stands(
+    company: Company, worker: Worker, signet: Signet, owner_url: str, admin: Admin
+) -> None:
+    """In the order of the page, on one invoice that waits in draft."""
+    made = create(company, worker)
+    known = {
+        "$TENANT": str(company.tenant_id),
+        "$INSTANCE": str(made.instance_id),
+        "$DOCUMENT": str(made.document_id),
+        "$ACTOR": "olga",
+    }
+    blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    commands = [line for block in blocks for line in block.splitlines()]
+    assert len(commands) == 8
+    for command in commands:
+        words = [known.get(word, word) for word in shlex.split(command, comments=True)]
+        assert words[:2] == ["signet", "instance"]
+        environment = {"SIGNET_DATABASE_URL": act_as(owner_url, "signet_api")}
+        result = CliRunner().invoke(app, words[1:], env=environment)
+        assert result.exit_code == 0, f"{command}: {result.output}"
+    assert version_of(admin, instance_of(made)) == 4
