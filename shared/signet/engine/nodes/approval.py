@@ -34,9 +34,7 @@ class Approval:
     def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | Hold | None:
         request = place.approvals.find_of_step(place.about_instance, step.id)
         if request is None:
-            raise Defect(
-                "APPROVAL_REQUEST_ABSENT", f"the step of {node.id} waits for a request that is not there"
-            )
+            raise Defect("APPROVAL_REQUEST_ABSENT", f"{node.id} waits for a request that is not there")
         if request.status == "open":
             held = _move(place, request, step)
             if held is not None:

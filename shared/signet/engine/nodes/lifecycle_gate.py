@@ -77,7 +77,5 @@ class LifecycleGate:
 def _find_stale(place: Place) -> int | None:
     """An approval counts for the version that it was given for, and for no other (WF-03)."""
     version = place.document.version if place.document is not None else 0
-    unused = [
-        r for r in place.approvals.list_live(place.about_instance) if r.status == "approved" and not r.applied
-    ]
+    unused = place.approvals.list_unused(place.about_instance)
     return next((r.document_version for r in unused if r.document_version != version), None)

@@ -88,6 +88,10 @@ class WaveApprovals:
     def list_live(self, instance_id: UUID) -> list[LiveRequest]:
         return self._live.get(instance_id, [])
 
+    def list_unused(self, instance_id: UUID) -> list[LiveRequest]:
+        """Approved, and no gate has used it yet."""
+        return [r for r in self.list_live(instance_id) if r.status == "approved" and not r.applied]
+
     def find_of_step(self, instance_id: UUID, step_id: UUID) -> LiveRequest | None:
         return next((r for r in self.list_live(instance_id) if r.step_execution_id == step_id), None)
 
@@ -234,9 +238,20 @@ class WaveApprovals:
         self._rows.ended.append(request.id)
         self._change(request)
 
+    def void_what_is_left(
+        self, instance_id: UUID, open_steps: Collection[UUID], version: int, *, has_moved_on: bool
+    ) -> None:
+        """A request ends with its step; an approval that no gate used, when the document has moved on."""
+        for request in self.list_live(instance_id):
+            if request.status == "open" and request.step_execution_id not in open_steps:
+                self.void(request, "its step was withdrawn")
+        for request in self.list_unused(instance_id):
+            if has_moved_on or request.document_version != version:
+                self.void(request, "the document went another way, or was edited")
+
     def consume(self, instance_id: UUID) -> list[UUID]:
         """The gate's last act: what was approved is used up, and cannot be used again (WF-03)."""
-        used = [r for r in self.list_live(instance_id) if r.status == "approved" and not r.applied]
+        used = self.list_unused(instance_id)
         for request in used:
             request.applied = True
             self._rows.applied[request.id] = instance_id

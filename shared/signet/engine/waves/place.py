@@ -185,6 +185,12 @@ class InstancePlace:
             projection.actor = served
         return found.reason if isinstance(found, Hold) else None
 
+    def void_what_is_left(self) -> None:
+        open_steps = {step.id for step in self.journey.open.values()}
+        version = self.document.version if self.document is not None else 0
+        has_moved_on = self.has_come_to_state or not self.journey.is_live
+        self.approvals.void_what_is_left(self.row.id, open_steps, version, has_moved_on=has_moved_on)
+
     def refuse_what_is_left(self) -> None:
         """Once the instance has ended nobody serves a request any more."""
         projection, document = self.journey.projection, self.document

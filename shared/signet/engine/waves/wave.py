@@ -207,27 +207,12 @@ class _Wave:
                 self.moved.instances += 1
             if has_ready_tokens(place) and place.row.id not in self.moved.failed:
                 self._documents.batch.events.append(make_continuation(place))
-            self._void_what_is_left(place)
+            place.void_what_is_left()
         for instance_id, moment in self._approvals.wakes:
             self._documents.batch.events.append(make_continuation(self._places[instance_id], moment))
         self._approvals.write()
         self._documents.write(exchange)
         return self._rows
-
-    def _void_what_is_left(self, place: InstancePlace) -> None:
-        """A request ends with its step; an approval that no gate used, when the document has moved on."""
-        open_steps = {step.id for step in place.journey.open.values()}
-        version = place.document.version if place.document is not None else 0
-        for request in self._approvals.list_live(place.row.id):
-            if request.status == "open" and request.step_execution_id not in open_steps:
-                self._approvals.void(request, "its step was withdrawn")
-            elif request.status == "approved" and not request.applied:
-                if (
-                    place.has_come_to_state
-                    or request.document_version != version
-                    or not place.journey.is_live
-                ):
-                    self._approvals.void(request, "the document went another way, or was edited")
 
     def _moving(self) -> list[InstancePlace]:
         return [
