@@ -41,7 +41,8 @@ DECLARE
                          WHERE c.tenant_id = coalesce(NEW.tenant_id, OLD.tenant_id)
                            AND c.name = coalesce(NEW.name, OLD.name) AND c.version = coalesce(NEW.version, OLD.version));
 BEGIN
-    IF NOT coalesce(is_draft, false) THEN
+    -- Of a chain that this tenant does not have, row security and the foreign key have their say.
+    IF NOT is_draft THEN
         RAISE EXCEPTION 'approval chain % version % is published and frozen', coalesce(NEW.name, OLD.name),
             coalesce(NEW.version, OLD.version) USING ERRCODE = 'SG003';
     END IF;
@@ -218,8 +219,8 @@ CALL isolate_tenant_table('approval_decisions');
 CALL isolate_tenant_table('approval_delegations');
 CALL isolate_tenant_table('approval_turns');
 CALL isolate_tenant_table('notifications');
-GRANT SELECT, INSERT, UPDATE ON approval_chains TO signet_api;
-GRANT SELECT, INSERT, UPDATE, DELETE ON approval_chain_steps TO signet_api;
+GRANT SELECT, INSERT ON approval_chains, approval_chain_steps TO signet_api;
+GRANT UPDATE (status, published_at) ON approval_chains TO signet_api;
 GRANT SELECT ON approval_chains, approval_chain_steps TO signet_worker;
 GRANT SELECT, INSERT ON approval_requests, approval_seats TO signet_worker;
 GRANT SELECT ON approval_requests, approval_seats TO signet_api;

@@ -479,7 +479,8 @@ DECLARE
                          WHERE c.tenant_id = coalesce(NEW.tenant_id, OLD.tenant_id)
                            AND c.name = coalesce(NEW.name, OLD.name) AND c.version = coalesce(NEW.version, OLD.version));
 BEGIN
-    IF NOT coalesce(is_draft, false) THEN
+    -- Of a chain that this tenant does not have, row security and the foreign key have their say.
+    IF NOT is_draft THEN
         RAISE EXCEPTION 'approval chain % version % is published and frozen', coalesce(NEW.name, OLD.name),
             coalesce(NEW.version, OLD.version) USING ERRCODE = 'SG003';
     END IF;
@@ -2238,17 +2239,21 @@ GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp wi
 
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_api;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.approval_chain_steps TO signet_api;
+GRANT SELECT,INSERT ON TABLE public.approval_chain_steps TO signet_api;
 
 GRANT SELECT ON TABLE public.approval_chain_steps TO signet_worker;
 
 GRANT SELECT ON TABLE public.approval_chain_steps TO signet_janitor;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.approval_chains TO signet_api;
+GRANT SELECT,INSERT ON TABLE public.approval_chains TO signet_api;
 
 GRANT SELECT ON TABLE public.approval_chains TO signet_worker;
 
 GRANT SELECT ON TABLE public.approval_chains TO signet_janitor;
+
+GRANT UPDATE(status) ON TABLE public.approval_chains TO signet_api;
+
+GRANT UPDATE(published_at) ON TABLE public.approval_chains TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.approval_decisions TO signet_api;
 

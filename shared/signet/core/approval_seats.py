@@ -41,10 +41,6 @@ class Seat:
     decided_by: str | None = None
     on_behalf_of: str | None = None
 
-    @property
-    def is_decided(self) -> bool:
-        return self.decided_by is not None
-
     def belongs_to(self, user_id: str, roles: Collection[str]) -> bool:
         return self.holder_user_id == user_id if self.holder_role is None else self.holder_role in roles
 
