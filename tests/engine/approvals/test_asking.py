@@ -160,12 +160,17 @@ def test_time_escalates_and_then_expires(stage: Stage) -> None:
     stage.ask(document.id, "submit")
     stage.drain()
     request = request_of(stage, document.instance_id)
+    due: LiteralString = (
+        "SELECT (due_at - now()) > interval '23 hours' FROM workflow_events_outbox"
+        " WHERE instance_id = %s AND status = 'pending'"
+    )
+    assert stage.standing.rows(due, document.instance_id) == [(True,), (True,)]
     stage.standing.run("UPDATE approval_requests SET escalate_at = now() WHERE id = %s", request["id"])
     stage.make_due()
     stage.drain()
     assert [seat[1] for seat in seats_of(stage, request["id"])] == ["mona", "anna"]
     stage.standing.run("UPDATE approval_requests SET expire_at = now() WHERE id = %s", request["id"])
-    stage.make_due()
+    stage.wake(document.instance_id)
     stage.drain()
     assert request_of(stage, document.instance_id)["status"] == "expired"
     stage.check_rebuild(document.instance_id)

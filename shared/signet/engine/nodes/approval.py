@@ -109,6 +109,6 @@ def _describe(request: LiveRequest) -> Mapping[str, Any]:
                 "on_behalf_of": seat.on_behalf_of,
             }
             for seat in request.seats
-            if seat.is_decided
+            if seat.decided_by is not None
         ],
     }
