@@ -106,7 +106,8 @@ def fill_approvals(standing: Standing) -> None:
         " SELECT tenant_id, id, 1, 1, 'mona', 'approved', 'carl', 'mona', now() FROM approval_requests"
     )
     standing.run(
-        "INSERT INTO approval_decisions SELECT tenant_id, gen_random_uuid(), id, 1, 1, 'approved', NULL, 'carl',"
+        "INSERT INTO approval_decisions"
+        " SELECT tenant_id, gen_random_uuid(), id, 1, 1, 'approved', NULL, 'carl',"
         " 'mona', NULL, document_version, snapshot_hash, definition_hash, policy_hash, NULL, now()"
         " FROM approval_requests"
     )

@@ -5,8 +5,11 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 import pytest
+from psycopg.types.json import Jsonb
 
-from tests.engine.waves.stage import Stage, standing_stage
+from signet.engine.compiled import CompiledCache
+from signet.engine.instances import Instances
+from tests.engine.waves.stage import CONTRACT, Stage, standing_stage
 
 PEOPLE = {"mona": ["finance"], "otto": ["finance"], "anna": ["board"], "carl": []}
 BY_FINANCE = {"approvers": [{"by": "role", "role": "finance"}]}
@@ -28,8 +31,8 @@ def stage(server_url: str) -> Iterator[Stage]:
         yield made
 
 
-def approval(node_id: str = "look", **config: Any) -> dict[str, Any]:
-    return {"id": node_id, "type": "approval", "config": config or BY_FINANCE}
+def approval(**config: Any) -> dict[str, Any]:
+    return {"id": "look", "type": "approval", "config": config or BY_FINANCE}
 
 
 def request_of(stage: Stage, instance_id: UUID) -> dict[str, Any]:
@@ -187,3 +190,77 @@ def test_turns_go_round(stage: Stage) -> None:
         stage.drain()
         asked += [seat[1] for seat in seats_of(stage, request_of(stage, document.instance_id)["id"])]
     assert sorted(asked[:2]) == ["mona", "otto"] and asked[2] == asked[0]
+
+
+def test_an_amendment_voids_what_the_original_asked(stage: Stage) -> None:
+    contract = {
+        **CONTRACT,
+        "states": {**CONTRACT["states"], "submitted": {"edit": "amend_only"}},
+        "amendment": {},
+    }
+    entity_type = stage.publish(contract, approval={"nodes": [approval()]})
+    document = stage.create(entity_type)
+    stage.ask(document.id, "submit")
+    stage.drain()
+    request = request_of(stage, document.instance_id)
+    amended = stage.edit(document.id, amount=9)
+    assert amended.original_id == document.id
+    again = stage.standing.row("SELECT status, outcome FROM approval_requests WHERE id = %s", request["id"])
+    assert again == ("voided", "amended")
+    assert seats_of(stage, request["id"]) == [(1, "finance", "resolved", "closed")]
+    stage.check_rebuild(document.instance_id)
+    # The new row goes its way by itself, and is asked about anew.
+    stage.drain()
+    stage.ask(amended.document_id, "submit")
+    stage.drain()
+    new = request_of(stage, stage.instance_of(amended.document_id))
+    assert (new["status"], new["document_id"]) == ("open", str(amended.document_id))
+
+
+def test_an_operator_who_ends_an_instance_ends_its_requests(stage: Stage) -> None:
+    document = submitted(stage, approval())
+    request = request_of(stage, document.instance_id)
+    company = stage.standing.company
+    instances = Instances(company.database, stage.caches(), CompiledCache())
+    version = stage.instance(document.instance_id)["version"]
+    instances.fail(company.author(), document.instance_id, version, "over")
+    assert request_of(stage, document.instance_id)["status"] == "voided"
+    assert seats_of(stage, request["id"]) == [(1, "finance", "resolved", "closed")]
+
+
+def test_a_chain_asks_stage_after_stage_and_keeps_to_its_version(stage: Stage) -> None:
+    tenant = stage.tenant_id
+    first = {"approvers": [{"by": "user", "user": "mona"}]}
+    second = {"approvers": [{"by": "user", "user": "anna"}]}
+    stage.standing.run(
+        "INSERT INTO approval_chains (tenant_id, name, version, hash, created_by)"
+        " VALUES (%s, 'two', 1, %s, 'carl')",
+        tenant,
+        "0" * 64,
+    )
+    for position, body in enumerate((first, second), start=1):
+        stage.standing.run(
+            "INSERT INTO approval_chain_steps VALUES (%s, 'two', 1, %s, %s)", tenant, position, Jsonb(body)
+        )
+    stage.standing.run(
+        "UPDATE approval_chains SET status = 'published', published_at = now() WHERE name = 'two'"
+    )
+    document = submitted(stage, approval(chain="two"))
+    request = request_of(stage, document.instance_id)
+    assert (request["chain_name"], request["chain_version"]) == ("two", 1)
+    stage.standing.run("UPDATE approval_chains SET status = 'archived' WHERE name = 'two'")
+    vote(stage, request["id"], 1, "approved", "mona")
+    stage.wake(document.instance_id)
+    stage.drain()
+    assert seats_of(stage, request["id"]) == [
+        (1, "mona", "resolved", "approved"),
+        (2, "anna", "resolved", "open"),
+    ]
+    stage.standing.run(
+        "UPDATE approval_seats SET status = 'approved', decided_by = 'anna'"
+        " WHERE request_id = %s AND stage = 2",
+        request["id"],
+    )
+    stage.wake(document.instance_id)
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
