@@ -13,22 +13,10 @@ from uuid import UUID
 import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
-from tests.engine.waves.stage import CALL, Made, Stage
+from tests.engine.waves.stage import CALL, Hurried, Made, Stage
 
 Row = dict[str, Any]
 RUN = {"id": "run", "type": "action", "config": {"action": "run", "save_as": "sum"}}
-PAUSE_OF_SECONDS = 10.0
-
-
-@dataclass
-class SlowClock:
-    """Every look at it finds more time gone than a wave has: each wave is one round."""
-
-    seconds: float = 0.0
-
-    def __call__(self) -> float:
-        self.seconds += PAUSE_OF_SECONDS
-        return self.seconds
 
 
 @dataclass
@@ -69,7 +57,7 @@ def entity_type(stage: Stage) -> str:
 
 def go_on(stage: Stage, life: Life) -> None:
     """Wave by wave, until nothing is due."""
-    worker = stage.worker(SlowClock())
+    worker = stage.worker(Hurried())
     life.rows.append(stage.instance(life.document.instance_id))
     while worker.work(stage.tenant_id):
         life.rows.append(stage.instance(life.document.instance_id))
@@ -166,6 +154,21 @@ def test_wf_02_an_instance_whose_row_lagged_goes_on_where_its_steps_are(
         assert stage.steps(life.document.instance_id) == expected, f"from row {number}"
         assert stage.status_of(life.document.id) == "active"
         stage.check_rebuild(life.document.instance_id)
+
+
+def test_wf_02_what_people_did_is_taken_in_once(stage: Stage, entity_type: str) -> None:
+    """An edit moves no token: that it was taken in says only its number, which is given once."""
+    document = stage.create(entity_type)
+    stage.drain()
+    before = stage.instance(document.instance_id)
+    stage.edit(document.id, amount=5)
+    stage.drain()
+    done, row = footprint(stage, document), stage.instance(document.instance_id)
+    stage.put_back(before)
+    stage.wake(document.instance_id)
+    stage.drain()
+    assert footprint(stage, document) == done
+    assert stage.instance(document.instance_id) == row
 
 
 def test_wf_02_another_version_is_another_step(stage: Stage, entity_type: str) -> None:

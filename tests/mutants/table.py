@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from tests.mutants.compiling import COMPILING
 from tests.mutants.definitions import DEFINITIONS
+from tests.mutants.engine import ENGINE
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
 
-MUTATIONS: Sequence[Mutation] = (*DEFINITIONS, *COMPILING, *OUTBOX)
+MUTATIONS: Sequence[Mutation] = (*DEFINITIONS, *COMPILING, *OUTBOX, *ENGINE)

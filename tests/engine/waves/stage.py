@@ -25,7 +25,7 @@ from signet.engine.waves.worker import Drained, Worker
 from signet.ids import created_at_of, make_id
 from signet.store.database import Database, PoolSettings
 from signet.store.documents import WriteBatch, write_batch
-from signet.store.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses, release
+from signet.store.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses
 from signet.store.rules import save_rule
 from signet.store.server import act_as
 from signet.store.tenants import read_now
@@ -69,12 +69,31 @@ def stopped() -> float:
     return 0.0
 
 
+@dataclass
+class Hurried:
+    """A clock by which every wave's time is over after one round."""
+
+    seconds: float = 0.0
+
+    def __call__(self) -> float:
+        self.seconds += 10.0
+        return self.seconds
+
+
 @dataclass(frozen=True)
 class Made:
     """A document, and the instance that it was born with."""
 
     id: UUID
     instance_id: UUID
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the outside world says to a call, or why it was given up."""
+
+    error: str | None = None
+    response: Any = None
 
 
 @dataclass(frozen=True)
@@ -162,20 +181,38 @@ class Stage:
 
     def answer(self, instance_id: UUID, *, error: str | None = None, response: Any = None) -> None:
         """The oldest effect of the instance is delivered, or given up; and its instance woken."""
+        (step_id,) = self.standing.row(
+            "SELECT step_execution_id FROM workflow_side_effects_outbox"
+            " WHERE instance_id = %s AND status = 'pending' ORDER BY id LIMIT 1",
+            instance_id,
+        )
+        self.answer_steps({step_id: Answer(error, response)})
+
+    def answer_steps(self, answers: Mapping[UUID, "Answer"]) -> None:
+        """The effects of these steps, as whoever delivers effects will; then their instances are woken."""
         claim_id = make_id()
+        first: LiteralString = (
+            "UPDATE workflow_side_effects_outbox SET due_at = '2000-01-01' WHERE step_execution_id = ANY (%s)"
+        )
+        self.standing.run(first, list(answers))
         with self.database.transaction(self.tenant_id) as connection:
-            rows = claim(
-                connection, EFFECTS, self.tenant_id, at_most=500, lease_seconds=60, claim_id=claim_id
+            own = claim(
+                connection,
+                EFFECTS,
+                self.tenant_id,
+                at_most=len(answers),
+                lease_seconds=60,
+                claim_id=claim_id,
             )
-            own = next(row for row in rows if row.instance_id == instance_id)
-            others = [row for row in rows if row is not own]
-            release(connection, EFFECTS, self.tenant_id, others, claim_id, delay_seconds=0)
-            keep_responses(connection, self.tenant_id, [(own, response)], claim_id)
-            if error is None:
-                complete(connection, EFFECTS, self.tenant_id, [own], claim_id)
-        if error is not None:
-            self._give_up(own, claim_id, error)
-        self.wake(instance_id)
+            assert {row.step_execution_id for row in own} == set(answers)
+            responses = [(row, answers[row.step_execution_id].response) for row in own]
+            keep_responses(connection, self.tenant_id, responses, claim_id)
+            delivered = [row for row in own if answers[row.step_execution_id].error is None]
+            complete(connection, EFFECTS, self.tenant_id, delivered, claim_id)
+        for row in own:
+            if (error := answers[row.step_execution_id].error) is not None:
+                self._give_up(row, claim_id, error)
+            self.wake(row.instance_id)
 
     def _give_up(self, effect: ClaimedEffect, claim_id: UUID, error: str) -> None:
         last: LiteralString = "UPDATE workflow_side_effects_outbox SET max_attempts = attempts WHERE id = %s"

@@ -14,7 +14,7 @@ from signet.engine.waves.wave import MAX_ROUNDS, Claim, Waves
 from signet.ids import make_id
 from signet.store.queue import EVENTS, claim
 from tests.engine.standing_company import WAIT_SECONDS
-from tests.engine.waves.stage import CONTRACT, Made, Stage, stopped
+from tests.engine.waves.stage import CONTRACT, Hurried, Made, Stage, stopped
 
 RUN = {"id": "run", "type": "action", "config": {"action": "run"}}
 TELL = {"channel": "email", "to": [{"by": "user", "user": "ann"}], "text": "Look"}
@@ -193,8 +193,7 @@ def test_a_wave_has_so_many_rounds_and_leaves_the_rest_to_the_next(stage: Stage)
 
 def test_a_wave_whose_time_is_over_leaves_the_rest_to_the_next(stage: Stage) -> None:
     documents = submit_several(stage, stage.publish(checks=tell_often(3)), 4)
-    seconds = iter(range(0, 1_000, 10))
-    worker, waves = stage.worker(lambda: float(next(seconds))), 0
+    worker, waves = stage.worker(Hurried()), 0
     while worker.work(stage.tenant_id):
         waves += 1
         for document in documents:

@@ -45,7 +45,7 @@ def make_case(rng: Random) -> Case:
     return Case(contract, make_patch(rng, contract))
 
 
-def make_patch(rng: Random, contract: dict[str, Any]) -> dict[str, Any]:
+def make_patch(rng: Random, contract: dict[str, Any], make_region: type[Region] = Region) -> dict[str, Any]:
     names = sorted(contract["slots"])
     read, mistakes = read_contract(contract)
     assert read is not None, mistakes
@@ -54,7 +54,7 @@ def make_patch(rng: Random, contract: dict[str, Any]) -> dict[str, Any]:
     for name in rng.sample(names, rng.randint(1, min(3, len(names)))):
         slot = envelope.slots[name]
         place = Place(*_find_who_may(read, name))
-        slots[name] = make_slot_patch(rng, place)
+        slots[name] = make_slot_patch(rng, place, make_region)
         if rng.random() < 0.2:
             stricter = WINDOWS[WINDOWS.index(slot.window.value) :]
             slots[name]["edit"] = rng.choice([w for w in stricter if w != "amend_only" or read.amendment])
@@ -72,8 +72,8 @@ def _find_who_may(contract: Contract, slot_name: str) -> tuple[bool, bool]:
     return takes, takes
 
 
-def make_slot_patch(rng: Random, place: Place) -> dict[str, Any]:
-    region = Region(rng)
+def make_slot_patch(rng: Random, place: Place, make_region: type[Region] = Region) -> dict[str, Any]:
+    region = make_region(rng)
     patch: dict[str, Any] = {"nodes": region.nodes, "edges": region.edges, "exit": "join"}
     if rng.random() < 0.3:
         patch["entry"] = "branch"

@@ -1,0 +1,269 @@
+"""Documents that live through random workflows on Postgres, and the same lives in the simulator."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from random import Random
+from typing import Any, LiteralString
+from uuid import UUID
+
+from hypothesis import strategies as st
+
+from signet.authoring.actions import ActionInput, ActionResult
+from signet.core.errors import Rejected
+from signet.core.projection import Step
+from signet.core.simulation import Script, Simulation, simulate
+from signet.core.simulation.nodes import scripted
+from signet.core.tenancy import TenantFile
+from signet.core.workflow import Workflow
+from signet.engine.documents.operations import Create, RequestTransition, Update
+from signet.engine.tenants import install_tenant
+from signet.engine.waves.wave import Clock
+from tests.engine.waves.runnable_workflows import make_runnable
+from tests.engine.waves.stage import Answer, Stage, stopped
+from tests.unit.workflow.random_scripts import NODES, make_document
+from tests.unit.workflow.random_workflows import SETTINGS, Case
+
+ASKING = ("create", "edit", "amend", "t1", "t2", "t3", "park", "unpark", "renew", "cancel", "recall")
+# A quick run takes its workflows from a few, each published once in a database.
+workflows = st.integers(0, 2**32 - 1 if os.environ.get("SIGNET_FUZZ_EXAMPLES") else 39)
+# What a role grants: everything, everything that is not an action, nothing.
+PERMISSIONS = {"boss": ("*:*",), "hand": tuple(f"*:{each}" for each in ASKING), "clerk": ()}
+OUTPUT = {"total": 3}
+RESPONSE = {"points": 9, "note": "ok"}
+TASK = {
+    "contract": "task",
+    "fields": {"title": {"type": "string"}},
+    "states": {"open": {"edit": "editable", "initial": True}, "done": {"edit": "locked", "final": True}},
+    "transitions": {"finish": {"from": ["open"], "to": "done", "kind": "requested"}},
+}
+PARTNER = {**TASK, "contract": "partner", "fields": {"limit": {"type": "int"}}}
+LIFE_STEPS: LiteralString = (
+    "SELECT seq, end_seq, node_id, token_id, status, entity_version, version_after, output_json"
+    " FROM workflow_step_executions WHERE instance_id = %s ORDER BY seq"
+)
+
+
+def prepare(stage: Stage) -> None:
+    """A tenant with the settings and roles, and the contracts, that random workflows speak of."""
+    roles = [{"role": name, "permissions": list(permissions)} for name, permissions in PERMISSIONS.items()]
+    company = stage.standing.company
+    tenant = TenantFile.model_validate(
+        {
+            "tenant_id": stage.tenant_id,
+            "name": "acme",
+            "settings": SETTINGS.model_dump(mode="json"),
+            "roles": [{"role": "admin", "permissions": ["*:*"]}, *roles],
+        }
+    )
+    install_tenant(company.database, tenant)
+    for contract in (TASK, PARTNER):
+        company.definitions.save_contract(company.principal(), contract)
+        company.definitions.publish_contract(company.principal(), str(contract["contract"]), 1)
+
+
+@lru_cache(maxsize=500)
+def load(seed: int) -> tuple[Case, Workflow]:
+    case = make_runnable(seed, f"random_{seed}")
+    artifact = case.compile().artifact
+    assert artifact is not None
+    return case, Workflow(artifact)
+
+
+def call(given: ActionInput) -> ActionResult:
+    return ActionResult(output=OUTPUT)
+
+
+def publish(stage: Stage, seed: int) -> None:
+    """Once for a database; with the rules that its nodes ask."""
+    case, workflow = load(seed)
+    name = case.contract["contract"]
+    if stage.standing.rows("SELECT FROM contracts WHERE entity_type = %s", name):
+        return
+    company = stage.standing.company
+    company.definitions.save_contract(company.principal(), case.contract)
+    company.definitions.publish_contract(company.principal(), name, case.contract["version"])
+    patch_id = company.definitions.save_patch(company.principal(), case.patch)
+    published = company.definitions.publish(company.principal(), patch_id)
+    assert published.compiled_hash == workflow.hash
+    stage.add_rule(name, "known", "entity.name == 'else'", on="delete")
+    stage.add_rule(name, "solvent", "entity.amount < 0", on="delete")
+    stage.registry.action(name, "call")(call)
+
+
+@dataclass
+class Life:
+    """One document under one workflow; what people and the world do to it stands in its script."""
+
+    seed: int
+    script: Script
+    document_id: UUID
+    instance_id: UUID
+    data: dict[str, Any]
+    # What people asked for and mutate() took.
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def workflow(self) -> Workflow:
+        return load(self.seed)[1]
+
+    def simulate(self) -> Simulation:
+        script = replace(self.script, requests=tuple(self.asked))
+        return simulate(self.workflow, self.data, script, datetime.now(UTC))
+
+
+def begin(stage: Stage, seed: int, number: int) -> Life:
+    publish(stage, seed)
+    case, rng = load(seed)[0], Random(number)
+    name = case.contract["contract"]
+    roles = [rng.choice(["boss", "boss", "hand"]), *(["clerk"] if rng.random() < 0.5 else [])]
+    # Gates have conditions on the amount: now and then one does not hold.
+    data = {**make_document(rng), "amount": rng.choice([-1, 5, 50, 500])}
+    birth = "amended" if "amendment" in case.contract and rng.random() < 0.3 else "created"
+    made = stage.mutate(Create(name, data), "ann", *roles)
+    if birth == "amended":
+        stage.standing.put_at(made.document_id, "s0", "amend_only")
+        made = stage.mutate(Update(made.document_id, 1, {}), "ann", *roles)
+    (stored,) = stage.standing.row("SELECT data FROM documents WHERE id = %s", made.document_id)
+    assert made.instance_id is not None
+    script = Script(
+        requests=[rng.choice([*case.contract["transitions"], "t1", "nothing"]) for _ in range(8)],
+        effects={node: rng.choice(["delivered", "done", "error"]) for node in NODES if rng.random() < 0.5},
+        outputs={"call": OUTPUT, "erp": RESPONSE, "count_up": {}},
+        rules={"known": stored.get("name") != "else", "solvent": not stored["amount"] < 0},
+        actor={"user_id": "ann", "roles": roles},
+        permissions=[permission for role in roles for permission in PERMISSIONS[role]],
+        org={"trusted": ["acme"]},
+        birth=birth,
+    )
+    return Life(seed, script, made.document_id, made.instance_id, stored)
+
+
+def live(
+    stage: Stage,
+    lives: Sequence[Life],
+    *,
+    clock: Clock = stopped,
+    after_wave: Callable[[], None] = lambda: None,
+) -> None:
+    """To the end of all of their scripts; whatever is due for any of them moves in one wave."""
+    wanted = {life.instance_id: list(life.script.requests) for life in lives}
+    while True:
+        worker = stage.worker(clock)
+        while worker.work(stage.tenant_id):
+            after_wave()
+        answers: dict[UUID, Answer] = {}
+        has_asked = False
+        for life in lives:
+            if stage.instance(life.instance_id)["status"] != "running":
+                continue
+            found = find_answer(stage, life)
+            if found is not None:
+                answers |= found
+            else:
+                has_asked = ask_next(stage, life, wanted[life.instance_id]) or has_asked
+        if answers:
+            stage.answer_steps(answers)
+        if not answers and not has_asked:
+            return
+
+
+def find_answer(stage: Stage, life: Life) -> dict[UUID, Answer] | None:
+    """To the first token, in order of birth, whose call the script has an answer for."""
+    tokens = stage.instance(life.instance_id)["active_tokens"]
+    waiting: dict[str, UUID] = dict(
+        stage.standing.rows(
+            "SELECT token_id, id FROM workflow_step_executions WHERE instance_id = %s AND status = 'running'"
+            " AND node_type IN ('webhook_out', 'notification')",
+            life.instance_id,
+        )
+    )
+    for token in tokens:
+        node = life.workflow.nodes[token["node"]]
+        if token["id"] not in waiting:
+            continue
+        answer = scripted(life.script.effects, node.id) or node.type.outcomes[0]
+        if answer in node.type.outcomes:
+            is_error = answer == "error"
+            return {waiting[token["id"]]: Answer("gone" if is_error else None, RESPONSE)}
+    return None
+
+
+def ask_next(stage: Stage, life: Life, wanted: list[str]) -> bool:
+    """The next thing that may be asked for at all."""
+    while wanted:
+        transition = wanted.pop(0)
+        operation = RequestTransition(life.document_id, stage.version_of(life.document_id), transition)
+        try:
+            stage.mutate(operation, "ann", *life.script.actor["roles"])
+        except Rejected:
+            continue
+        life.asked.append(transition)
+        return True
+    return False
+
+
+# --- comparing ---
+
+
+def compare(stage: Stage, life: Life) -> None:
+    simulation = life.simulate()
+    expected = [describe_simulated(one.step) for one in simulation.steps]
+    found = [describe_row(row) for row in stage.standing.rows(LIFE_STEPS, life.instance_id)]
+    assert found == expected, f"workflow {life.seed}, asked for {life.asked}"
+    instance, projection = stage.instance(life.instance_id), simulation.projection
+    assert {
+        "status": instance["status"],
+        "version": instance["version"],
+        "entity_version": instance["entity_version"],
+        "active_tokens": instance["active_tokens"],
+        "context_json": instance["context_json"],
+        "actor": (instance["actor_id"], instance["actor_roles"]),
+        "serves": instance["request_id"] is not None,
+        "reason": instance["reason"] if instance["status"] == "paused" else None,
+    } == {
+        "status": projection.status,
+        "version": projection.version,
+        "entity_version": projection.entity_version,
+        "active_tokens": plain([token.to_json() for token in projection.tokens()]),
+        "context_json": plain(projection.context),
+        "actor": ("ann", life.script.actor["roles"]),
+        "serves": projection.request is not None,
+        "reason": projection.reason if projection.status == "paused" else None,
+    }
+    (status, version, data) = stage.standing.row(
+        "SELECT status, version, data FROM documents WHERE id = %s", life.document_id
+    )
+    assert (status, data) == (simulation.document_status, plain(simulation.document))
+    assert version == projection.entity_version
+
+
+def plain(value: Any) -> Any:
+    """As it comes back from JSON."""
+    return json.loads(json.dumps(value))
+
+
+def describe_simulated(step: Step) -> tuple[Any, ...]:
+    return (*_identify(step), *_describe_output(step.is_control, plain(step.to_output())))
+
+
+def _identify(step: Step) -> tuple[Any, ...]:
+    return (step.seq, step.end_seq, step.node, step.token, step.status, step.version, step.version_after)
+
+
+def describe_row(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*row[:7], *_describe_output(row[2].startswith("sys:control:"), row[7]))
+
+
+def _describe_output(is_control: bool, output: dict[str, Any] | None) -> Iterable[Any]:
+    """What moved, and what it said: not how either of them knows it."""
+    if output is None or output.get("outcome", "") is None:
+        return ()
+    if is_control:
+        kept = {name: output[name] for name in ("reason", "node", "because", "transition") if name in output}
+        return (kept, "request" in output)
+    told = (output["outcome"], output["chosen_edge_ids"], output.get("variables"))
+    return (*told, "request" in output, output.get("actor"))

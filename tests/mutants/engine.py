@@ -1,0 +1,302 @@
+"""Faults in waves: who moves (WF-01), what happens once (WF-02, 14, 16), edits (WF-05), steps (WF-09, 15)."""
+
+from tests.mutants.mutation import Mutation
+
+WAVE = "shared/signet/engine/waves/wave.py"
+PLACE = "shared/signet/engine/waves/place.py"
+ROWS = "shared/signet/engine/waves/rows.py"
+FUNCTIONS = "migrations/0012_create_wave_functions.sql"
+KEYS = "shared/signet/core/idempotency.py"
+REACTIONS = "shared/signet/core/reactions.py"
+PROJECTION = "shared/signet/core/projection.py"
+JOURNEY = "shared/signet/core/journey.py"
+ROUTING = "shared/signet/core/routing.py"
+WF_01 = "tests/invariants/test_wf_01_one_writer_for_an_instance.py::test_wf_01_"
+WF_02 = "tests/invariants/test_wf_02_a_step_happens_once.py::test_wf_02_"
+WF_05 = "tests/invariants/test_wf_05_an_edit_is_found_out.py::test_wf_05_"
+WF_09 = "tests/invariants/test_wf_09_every_effect_has_its_step.py::test_wf_09_"
+WF_14 = "tests/invariants/test_wf_14_the_receipt_comes_first.py::test_wf_14_"
+WF_15 = "tests/invariants/test_wf_15_an_instance_is_the_sum_of_its_steps.py::test_wf_15_"
+WF_16 = "tests/invariants/test_wf_16_a_join_fires_once.py::test_wf_16_"
+STEP_KEY = "return _digest(str(instance_id), node_id, token_id, str(entity_version))"
+
+ENGINE = (
+    Mutation(
+        "an instance is moved without its lock",
+        1,
+        FUNCTIONS,
+        "WHERE pg_try_advisory_xact_lock(hashtextextended(id::text, 0));",
+        "WHERE id IS NOT NULL;",
+        (f"{WF_01}an_instance_that_somebody_holds_is_passed_by",),
+    ),
+    Mutation(
+        "an instance is moved while somebody holds its document",
+        1,
+        FUNCTIONS,
+        "AND (i.entity_id IS NULL OR i.entity_id = ANY (entities))",
+        "AND (i.entity_id IS NULL OR i.entity_id IS NOT NULL)",
+        (f"{WF_01}an_instance_that_somebody_holds_is_passed_by",),
+    ),
+    Mutation(
+        "to be passed by costs an attempt",
+        1,
+        "shared/signet/store/queue.sql",
+        "SET status = 'pending', attempts = q.attempts - 1,",
+        "SET status = 'pending', attempts = q.attempts,",
+        (
+            f"{WF_01}an_instance_that_somebody_holds_is_passed_by",
+            f"{WF_01}a_worker_that_comes_while_another_is_at_it_does_nothing",
+        ),
+    ),
+    Mutation(
+        "what was passed by is taken for done",
+        1,
+        WAVE,
+        "elif trigger.instance_id in self._places or trigger.instance_id not in self._opened.known:",
+        "elif trigger.instance_id:",
+        (
+            f"{WF_01}an_instance_that_somebody_holds_is_passed_by",
+            f"{WF_01}a_worker_that_comes_while_another_is_at_it_does_nothing",
+        ),
+    ),
+    Mutation(
+        "a step's key leaves out the document's version",
+        2,
+        KEYS,
+        STEP_KEY,
+        "return _digest(str(instance_id), node_id, token_id)",
+        (f"{WF_02}the_key_of_a_step_is_its_instance_node_token_and_version",),
+    ),
+    Mutation(
+        "a step's key leaves out its token",
+        2,
+        KEYS,
+        STEP_KEY,
+        "return _digest(str(instance_id), node_id, str(entity_version))",
+        (f"{WF_02}the_key_of_a_step_is_its_instance_node_token_and_version",),
+    ),
+    Mutation(
+        "an instance's row is believed, whatever its steps say",
+        2,
+        WAVE,
+        "        self._check_places()\n",
+        "",
+        (
+            f"{WF_02}a_wave_on_any_row_of_the_past_repeats_nothing",
+            f"{WF_02}an_instance_whose_row_lagged_goes_on_where_its_steps_are",
+        ),
+    ),
+    Mutation(
+        "what people did is keyed by the row that says so",
+        2,
+        ROWS,
+        'f"seq:{step.seq}"',
+        'f"seq:{step.id}"',
+        (f"{WF_02}what_people_did_is_taken_in_once",),
+    ),
+    Mutation(
+        "a row that lags is never made anew",
+        2,
+        "shared/signet/engine/waves/worker.py",
+        "            if isinstance(error, LostReceipt) and rebuild_instance(",
+        "            if not isinstance(error, Exception) and rebuild_instance(",
+        (
+            f"{WF_02}a_wave_on_any_row_of_the_past_repeats_nothing",
+            f"{WF_02}an_instance_whose_row_lagged_goes_on_where_its_steps_are",
+        ),
+    ),
+    Mutation(
+        "an edit in a stable region is an edit like any other",
+        5,
+        REACTIONS,
+        "if node_id in journey.workflow.stable_nodes]",
+        'if node_id == "nowhere"]',
+        (f"{WF_05}drift_in_a_stable_region_pauses",),
+    ),
+    Mutation(
+        "an edit leaves tokens where they are",
+        5,
+        REACTIONS,
+        "    if on_the_way:\n",
+        "    if not live:\n",
+        (
+            f"{WF_05}an_edit_on_the_way_of_a_request_goes_back_to_its_state",
+            f"{WF_05}an_edit_on_an_automatic_way_begins_its_slot_anew",
+            f"{WF_05}an_edit_behind_a_gate_begins_the_slot_behind_it_anew",
+        ),
+    ),
+    Mutation(
+        "an edit is not on record",
+        5,
+        REACTIONS,
+        '    journey.control("edited", seen, version_after=observed.version)\n',
+        "    journey.projection.entity_version = observed.version\n",
+        (f"{WF_05}an_edit_at_rest_is_on_record_and_moves_nobody",),
+    ),
+    Mutation(
+        "an instance does not see what it changes itself",
+        5,
+        PROJECTION,
+        """\
+    projection.entity_version = max(projection.entity_version, step.version_after)
+    projection.context.update(step.variables)
+""",
+        "    projection.context.update(step.variables)\n",
+        (f"{WF_05}what_the_instance_itself_changes_is_no_drift",),
+    ),
+    Mutation(
+        "an edit does not end the request that was made before it",
+        5,
+        "shared/signet/engine/documents/deciding.py",
+        '            supersede_request(change, row, "edited")\n            return change\n',
+        "            return change\n",
+        (f"{WF_05}an_edit_on_the_way_of_a_request_goes_back_to_its_state",),
+    ),
+    Mutation(
+        "what a step does to a document does not name it",
+        9,
+        PLACE,
+        "step.id if step else None)",
+        "None)",
+        (
+            f"{WF_09}the_steps_row_comes_before_what_it_does",
+            f"{WF_09}every_version_that_a_workflow_makes_is_of_a_step",
+            f"{WF_09}random_workflows_do_nothing_without_a_step",
+        ),
+    ),
+    Mutation(
+        "a refusal does not name its step",
+        9,
+        PLACE,
+        "self.documents.perform(self.system_author(step_id), operation)",
+        "self.documents.perform(self.system_author(), operation)",
+        (f"{WF_09}random_workflows_do_nothing_without_a_step",),
+    ),
+    Mutation(
+        "documents are written before the steps that change them",
+        9,
+        WAVE,
+        """\
+        self._write_new_steps()
+        for place, intent in intents:
+""",
+        """\
+        self._documents.write()
+        self._documents.batch.events.clear()
+        for place, intent in intents:
+""",
+        (f"{WF_09}the_steps_row_comes_before_what_it_does",),
+    ),
+    Mutation(
+        "nodes act whatever became of their receipts",
+        14,
+        WAVE,
+        "if write_steps(self._connection, rows, self._opened.setting.now) < len(rows):",
+        "if write_steps(self._connection, rows, self._opened.setting.now) < 0:",
+        (f"{WF_14}where_a_receipt_was_lost_nobody_acts",),
+    ),
+    Mutation(
+        "nodes act before their receipts are written",
+        14,
+        WAVE,
+        """\
+        self._write_new_steps()
+        for place, intent in intents:
+""",
+        "        for place, intent in intents:\n",
+        (
+            f"{WF_14}where_a_receipt_was_lost_nobody_acts",
+            f"{WF_14}a_node_acts_when_its_receipt_and_its_step_are_written",
+        ),
+    ),
+    Mutation(
+        "a step is written without a receipt",
+        14,
+        FUNCTIONS,
+        "FROM step JOIN receipt ON receipt.step_execution_id = step.id",
+        "FROM step",
+        (f"{WF_14}a_step_is_written_only_with_its_receipt",),
+    ),
+    Mutation(
+        "a step does not keep the variables that it set",
+        15,
+        PROJECTION,
+        '                output["variables"] = dict(self.variables)\n',
+        "                pass\n",
+        (f"{WF_15}after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row",),
+    ),
+    Mutation(
+        "an instance does not say which of its steps was the last",
+        15,
+        ROWS,
+        "    if happened > place.last_step[0]:\n",
+        "    if place.last_step[1] is None:\n",
+        (f"{WF_15}after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row",),
+    ),
+    Mutation(
+        "a rebuild forgets who is acted for",
+        15,
+        "shared/signet/engine/waves/rebuilding.py",
+        "beginning.begin_version, steps, actor), rows",
+        "beginning.begin_version, steps), rows",
+        (f"{WF_15}after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row",),
+    ),
+    Mutation(
+        "a rebuild reads steps in the order in which they began",
+        15,
+        PROJECTION,
+        "sorted(happenings, key=lambda happening: happening[:2])",
+        "sorted(happenings, key=lambda happening: happening[2].seq)",
+        (f"{WF_15}after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row",),
+    ),
+    Mutation(
+        "a join's receipt is that of whoever arrived",
+        16,
+        ROWS,
+        'if step.epoch is not None and step.status != "cancelled":',
+        "if step.epoch == 0:",
+        (
+            f"{WF_16}all_of_them_in_the_same_wave",
+            f"{WF_16}the_last_of_them_fires_it",
+            f"{WF_16}a_join_that_has_fired_cannot_fire_again",
+        ),
+    ),
+    Mutation(
+        "a join's receipt is the same for every time",
+        16,
+        KEYS,
+        'f"epoch:{epoch}"',
+        '"epoch"',
+        (f"{WF_16}when_the_split_parts_again_its_join_fires_again",),
+    ),
+    Mutation(
+        "a join whose receipt is there fires all the same",
+        16,
+        WAVE,
+        "if write_steps(self._connection, rows, self._opened.setting.now) < len(rows):",
+        "if write_steps(self._connection, rows, self._opened.setting.now) < len(rows) - 1:",
+        (f"{WF_16}a_join_that_has_fired_cannot_fire_again",),
+    ),
+    Mutation(
+        "losers that had not begun leave no row",
+        16,
+        JOURNEY,
+        "        elif token.state is TokenState.READY:\n            step = self._record(token)",
+        "        elif token.state is TokenState.JOINED:\n            step = self._record(token)",
+        (f"{WF_16}a_loser_that_had_not_begun_has_its_row_too",),
+    ),
+    Mutation(
+        "losers go on",
+        16,
+        ROUTING,
+        """\
+    _cancel_below(position, parent_id, moves)
+    parent = position.tokens[parent_id]
+""",
+        "    parent = position.tokens[parent_id]\n",
+        (
+            f"{WF_16}any_of_them_and_the_others_are_cancelled",
+            f"{WF_16}two_that_arrive_at_an_any_join_in_the_same_wave",
+        ),
+    ),
+)
