@@ -179,12 +179,13 @@ BEGIN
     UPDATE workflow_step_executions s
     SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
         error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
+        approval_request_id = coalesce(row.approval_request_id, s.approval_request_id),
         completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
         duration_ms = CASE WHEN row.end_seq IS NOT NULL
                            THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
     FROM json_to_recordset(step_rows) AS row (
         id uuid, status text, end_seq bigint, version_after bigint, output jsonb, error text, resume_at timestamptz,
-        waiting_for_event_key text)
+        waiting_for_event_key text, approval_request_id uuid)
     WHERE s.tenant_id = current_tenant_id() AND s.created_at = ANY (step_times) AND s.id = row.id;
     UPDATE workflow_instances i
     SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
@@ -275,7 +276,7 @@ BEGIN
                       q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
                       q.actor_roles AS requester_roles,
                       h.seq AS audit_seq, h.hash AS audit_hash,
-                      v.hash AS snapshot_hash,
+                      v.id AS snapshot_id, v.hash AS snapshot_hash,
                       (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
                        WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
                FROM documents d
@@ -292,7 +293,7 @@ BEGIN
                    LIMIT 1
                ) q ON true
                LEFT JOIN LATERAL (
-                   SELECT v.hash FROM document_versions v
+                   SELECT v.id, v.hash FROM document_versions v
                    WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
                    LIMIT 1
                ) v ON true
@@ -661,7 +662,7 @@ BEGIN
             id uuid, created_at timestamptz, instance_id uuid, seq bigint, end_seq bigint, node_id text,
             node_type text, token_id text, entity_version bigint, version_after bigint, status text, run_as text,
             idempotency_key bytea, input jsonb, output jsonb, error text, actor_id text, resume_at timestamptz,
-            waiting_for_event_key text, trace_id text)
+            waiting_for_event_key text, snapshot_version_id uuid, trace_id text)
     ), receipt AS (
         INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
         SELECT current_tenant_id(), instance_id, idempotency_key, id, written_at FROM step
@@ -671,12 +672,12 @@ BEGIN
         INSERT INTO workflow_step_executions (
             tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
             version_after, status, run_as, idempotency_key, started_at, completed_at, duration_ms, input_json,
-            output_json, error, actor_user_id, resume_at, waiting_for_event_key, trace_id)
+            output_json, error, actor_user_id, resume_at, waiting_for_event_key, snapshot_version_id, trace_id)
         SELECT current_tenant_id(), step.created_at, step.id, step.instance_id, step.seq, step.end_seq, step.node_id,
                step.node_type, step.token_id, step.entity_version, step.version_after, step.status, step.run_as,
                step.idempotency_key, written_at, CASE WHEN step.end_seq IS NOT NULL THEN written_at END,
                CASE WHEN step.end_seq IS NOT NULL THEN 0 END, step.input, step.output, step.error, step.actor_id,
-               step.resume_at, step.waiting_for_event_key, step.trace_id
+               step.resume_at, step.waiting_for_event_key, step.snapshot_version_id, step.trace_id
         FROM step JOIN receipt ON receipt.step_execution_id = step.id
     )
     SELECT count(*) INTO written FROM receipt;
@@ -824,6 +825,16 @@ CREATE TABLE public.approval_seats (
 ALTER TABLE ONLY public.approval_seats FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.approval_seats OWNER TO signet_owner;
+
+CREATE TABLE public.approval_turns (
+    tenant_id uuid NOT NULL,
+    role text NOT NULL,
+    turn bigint NOT NULL
+);
+
+ALTER TABLE ONLY public.approval_turns FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_turns OWNER TO signet_owner;
 
 CREATE TABLE public.audit_epochs (
     epoch integer NOT NULL,
@@ -1545,6 +1556,9 @@ ALTER TABLE ONLY public.approval_requests
 ALTER TABLE ONLY public.approval_seats
     ADD CONSTRAINT approval_seats_pkey PRIMARY KEY (tenant_id, request_id, stage, "position");
 
+ALTER TABLE ONLY public.approval_turns
+    ADD CONSTRAINT approval_turns_pkey PRIMARY KEY (tenant_id, role);
+
 ALTER TABLE ONLY public.audit_epochs
     ADD CONSTRAINT audit_epochs_pkey PRIMARY KEY (epoch);
 
@@ -2019,6 +2033,8 @@ ALTER TABLE public.approval_requests ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.approval_seats ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.approval_turns ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seals ENABLE ROW LEVEL SECURITY;
@@ -2064,6 +2080,8 @@ CREATE POLICY tenant_isolation ON public.approval_delegations USING ((tenant_id 
 CREATE POLICY tenant_isolation ON public.approval_requests USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.approval_seats USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.approval_turns USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.audit_log USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -2324,6 +2342,8 @@ GRANT UPDATE(on_behalf_of) ON TABLE public.approval_seats TO signet_worker;
 GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_api;
 
 GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.approval_turns TO signet_worker;
 
 GRANT SELECT ON TABLE public.audit_epochs TO signet_api;
 
