@@ -301,6 +301,7 @@ class RowMaker:
             subject_id=str(change.document_id),
             action=change.action,
             actor_id=author.principal.subject,
+            on_behalf_of=change.on_behalf_of,
             via=author.via,
             at=self._setting.now,
             reason=change.reason,
@@ -318,7 +319,7 @@ class RowMaker:
 
 
 def _detail(change: Change) -> dict[str, Any]:
-    detail: dict[str, Any] = {"status": change.status}
+    detail: dict[str, Any] = {"status": change.status, **change.noted}
     if change.amended_from is not None:
         detail["amended_from"] = str(change.amended_from.id)
     if change.creates:
