@@ -111,6 +111,7 @@ def fill_approvals(standing: Standing) -> None:
         " 'mona', NULL, document_version, snapshot_hash, definition_hash, policy_hash, NULL, now()"
         " FROM approval_requests"
     )
+    standing.run("INSERT INTO approval_turns VALUES (%s, 'clerk', 1)", standing.company.tenant_id)
     standing.run(
         "INSERT INTO notifications SELECT tenant_id, gen_random_uuid(), 'mona', NULL, 'approval_wanted', id,"
         " '{}', now() FROM approval_requests"
