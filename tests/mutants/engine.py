@@ -173,18 +173,14 @@ ENGINE = (
         (f"{WF_09}random_workflows_do_nothing_without_a_step",),
     ),
     Mutation(
-        "documents are written before the steps that change them",
+        "a step is written when all is done",
         9,
         WAVE,
         """\
         self._write_new_steps()
         for place, intent in intents:
 """,
-        """\
-        self._documents.write()
-        self._documents.batch.events.clear()
-        for place, intent in intents:
-""",
+        "        for place, intent in intents:\n",
         (f"{WF_09}the_steps_row_comes_before_what_it_does",),
     ),
     Mutation(

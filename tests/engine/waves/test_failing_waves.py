@@ -10,6 +10,8 @@ import pytest
 from psycopg import sql
 
 from signet.core.errors import Transient
+from signet.engine.compiled import CompiledCache
+from signet.engine.instances import Instances
 from signet.engine.waves.worker import Drained
 from tests.engine.waves.stage import Made, Stage
 
@@ -122,6 +124,23 @@ def test_a_trigger_that_always_fails_goes_alone_and_pauses_its_instance_in_the_e
         assert stage.nodes(bad.instance_id)[-1] == "sys:control:paused"
         stage.check_rebuild(bad.instance_id)
         assert not worker.work(stage.tenant_id)
+    requeue(stage, bad)
+    stage.drain()
+    assert stage.triggers(bad.instance_id)[1:] == [("completed", 1)]
+    assert stage.status_of(bad.id) == "active"
+    stage.check_rebuild(bad.instance_id)
+
+
+def requeue(stage: Stage, document: Made) -> None:
+    """What an operator does when the cause is gone."""
+    dead = stage.standing.rows(
+        "SELECT id FROM workflow_events_outbox WHERE instance_id = %s AND status = 'dead_letter'",
+        document.instance_id,
+    )
+    company = stage.standing.company
+    instances = Instances(company.database, stage.caches(), CompiledCache())
+    requeued = instances.requeue(company.author(), [row_id for (row_id,) in dead])
+    assert requeued.resumed == [document.instance_id]
 
 
 def test_a_mistake_in_the_first_round_drops_one_instance_and_rolls_nothing_back(stage: Stage) -> None:
@@ -184,4 +203,8 @@ def test_an_instance_whose_workflow_cannot_be_loaded_is_paused_in_the_end(stage:
     assert said == [("paused", instance["reason"])]
     stage.standing.run(change, row[1], row[0])
     stage.standing.run("ALTER TABLE workflow_definitions ENABLE TRIGGER USER")
+    stage.check_rebuild(document.instance_id)
+    requeue(stage, document)
+    stage.drain()
+    assert stage.nodes(document.instance_id)[1:] == ["sys:control:resumed", "sys:start", "sys:state:draft"]
     stage.check_rebuild(document.instance_id)
