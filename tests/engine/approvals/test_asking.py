@@ -77,6 +77,7 @@ def test_who_is_asked_is_pinned_to_version_snapshot_definition_and_policy(stage:
         "SELECT id::text, hash FROM document_versions WHERE document_id = %s AND version = 2", document.id
     )
     assert (request["document_version"], request["status"], request["requester_id"]) == (2, "open", "carl")
+    assert request["trace_id"] == "00-test"
     assert (request["snapshot_version_id"], request["snapshot_hash"]) == snapshot
     assert seats_of(stage, request["id"]) == [(1, "finance", "resolved", "open")]
     (step,) = [s for s in stage.whole_steps(document.instance_id) if s["node_type"] == "approval"]
