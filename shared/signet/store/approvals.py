@@ -163,7 +163,8 @@ def add_decision(
     if closes_stage:
         exchange.closing.append(Statement(_SQL.close_seats, decision))
     if status is not None:
-        exchange.closing.append(Statement(_SQL.end_request, {**decision, "status": status}))
+        ended = {**decision, "status": status, "outcome": f"decided in stage {decision['stage']}"}
+        exchange.closing.append(Statement(_SQL.end_request, ended))
 
 
 def list_inbox(

@@ -75,7 +75,8 @@ WHERE tenant_id = %(tenant_id)s AND request_id = %(request_id)s AND stage = %(st
 -- name: end_request
 -- An approval waits for the gate that consumes it.
 UPDATE approval_requests
-SET status = %(status)s, applied = CASE WHEN %(status)s = 'approved' THEN false END, ended_at = %(now)s
+SET status = %(status)s, outcome = %(outcome)s, applied = CASE WHEN %(status)s = 'approved' THEN false END,
+    ended_at = %(now)s
 WHERE tenant_id = %(tenant_id)s AND id = %(request_id)s AND status = 'open'
 
 -- name: list_inbox
