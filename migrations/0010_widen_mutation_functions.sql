@@ -53,7 +53,7 @@ BEGIN
                       q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
                       q.actor_roles AS requester_roles,
                       h.seq AS audit_seq, h.hash AS audit_hash,
-                      v.hash AS snapshot_hash,
+                      v.id AS snapshot_id, v.hash AS snapshot_hash,
                       (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
                        WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
                FROM documents d
@@ -70,7 +70,7 @@ BEGIN
                    LIMIT 1
                ) q ON true
                LEFT JOIN LATERAL (
-                   SELECT v.hash FROM document_versions v
+                   SELECT v.id, v.hash FROM document_versions v
                    WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
                    LIMIT 1
                ) v ON true

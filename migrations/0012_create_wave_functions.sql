@@ -149,7 +149,7 @@ BEGIN
             id uuid, created_at timestamptz, instance_id uuid, seq bigint, end_seq bigint, node_id text,
             node_type text, token_id text, entity_version bigint, version_after bigint, status text, run_as text,
             idempotency_key bytea, input jsonb, output jsonb, error text, actor_id text, resume_at timestamptz,
-            waiting_for_event_key text, trace_id text)
+            waiting_for_event_key text, snapshot_version_id uuid, trace_id text)
     ), receipt AS (
         INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
         SELECT current_tenant_id(), instance_id, idempotency_key, id, written_at FROM step
@@ -159,12 +159,12 @@ BEGIN
         INSERT INTO workflow_step_executions (
             tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
             version_after, status, run_as, idempotency_key, started_at, completed_at, duration_ms, input_json,
-            output_json, error, actor_user_id, resume_at, waiting_for_event_key, trace_id)
+            output_json, error, actor_user_id, resume_at, waiting_for_event_key, snapshot_version_id, trace_id)
         SELECT current_tenant_id(), step.created_at, step.id, step.instance_id, step.seq, step.end_seq, step.node_id,
                step.node_type, step.token_id, step.entity_version, step.version_after, step.status, step.run_as,
                step.idempotency_key, written_at, CASE WHEN step.end_seq IS NOT NULL THEN written_at END,
                CASE WHEN step.end_seq IS NOT NULL THEN 0 END, step.input, step.output, step.error, step.actor_id,
-               step.resume_at, step.waiting_for_event_key, step.trace_id
+               step.resume_at, step.waiting_for_event_key, step.snapshot_version_id, step.trace_id
         FROM step JOIN receipt ON receipt.step_execution_id = step.id
     )
     SELECT count(*) INTO written FROM receipt;
@@ -189,12 +189,13 @@ BEGIN
     UPDATE workflow_step_executions s
     SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
         error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
+        approval_request_id = coalesce(row.approval_request_id, s.approval_request_id),
         completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
         duration_ms = CASE WHEN row.end_seq IS NOT NULL
                            THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
     FROM json_to_recordset(step_rows) AS row (
         id uuid, status text, end_seq bigint, version_after bigint, output jsonb, error text, resume_at timestamptz,
-        waiting_for_event_key text)
+        waiting_for_event_key text, approval_request_id uuid)
     WHERE s.tenant_id = current_tenant_id() AND s.created_at = ANY (step_times) AND s.id = row.id;
 
     UPDATE workflow_instances i

@@ -179,12 +179,13 @@ BEGIN
     UPDATE workflow_step_executions s
     SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
         error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
+        approval_request_id = coalesce(row.approval_request_id, s.approval_request_id),
         completed_at = CASE WHEN row.end_seq IS NOT NULL THEN written_at END,
         duration_ms = CASE WHEN row.end_seq IS NOT NULL
                            THEN extract(epoch FROM (written_at - s.started_at)) * 1000 END
     FROM json_to_recordset(step_rows) AS row (
         id uuid, status text, end_seq bigint, version_after bigint, output jsonb, error text, resume_at timestamptz,
-        waiting_for_event_key text)
+        waiting_for_event_key text, approval_request_id uuid)
     WHERE s.tenant_id = current_tenant_id() AND s.created_at = ANY (step_times) AND s.id = row.id;
     UPDATE workflow_instances i
     SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
@@ -275,7 +276,7 @@ BEGIN
                       q.id AS request_id, q.transition AS requested, q.actor_id AS requester_id,
                       q.actor_roles AS requester_roles,
                       h.seq AS audit_seq, h.hash AS audit_hash,
-                      v.hash AS snapshot_hash,
+                      v.id AS snapshot_id, v.hash AS snapshot_hash,
                       (SELECT jsonb_object_agg(p.id, p.value) FROM personal_values p
                        WHERE p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.erased_at IS NULL) AS personal
                FROM documents d
@@ -292,7 +293,7 @@ BEGIN
                    LIMIT 1
                ) q ON true
                LEFT JOIN LATERAL (
-                   SELECT v.hash FROM document_versions v
+                   SELECT v.id, v.hash FROM document_versions v
                    WHERE v.tenant_id = d.tenant_id AND v.document_id = d.id AND v.version = d.version
                    LIMIT 1
                ) v ON true
@@ -456,6 +457,39 @@ END
 $$;
 
 ALTER FUNCTION public.reject_personal_change() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reject_published_chain_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP = 'DELETE' OR (to_jsonb(NEW) - 'status') IS DISTINCT FROM (to_jsonb(OLD) - 'status') THEN
+        RAISE EXCEPTION 'approval chain % version % is published and frozen', OLD.name, OLD.version
+            USING ERRCODE = 'SG003';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.reject_published_chain_change() OWNER TO signet_owner;
+
+CREATE FUNCTION public.reject_published_chain_mutation() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    is_draft boolean := (SELECT status = 'draft' FROM approval_chains c
+                         WHERE c.tenant_id = coalesce(NEW.tenant_id, OLD.tenant_id)
+                           AND c.name = coalesce(NEW.name, OLD.name) AND c.version = coalesce(NEW.version, OLD.version));
+BEGIN
+    -- Of a chain that this tenant does not have, row security and the foreign key have their say.
+    IF NOT is_draft THEN
+        RAISE EXCEPTION 'approval chain % version % is published and frozen', coalesce(NEW.name, OLD.name),
+            coalesce(NEW.version, OLD.version) USING ERRCODE = 'SG003';
+    END IF;
+    RETURN coalesce(NEW, OLD);
+END
+$$;
+
+ALTER FUNCTION public.reject_published_chain_mutation() OWNER TO signet_owner;
 
 CREATE FUNCTION public.reject_published_contract_mutation() RETURNS trigger
     LANGUAGE plpgsql
@@ -628,7 +662,7 @@ BEGIN
             id uuid, created_at timestamptz, instance_id uuid, seq bigint, end_seq bigint, node_id text,
             node_type text, token_id text, entity_version bigint, version_after bigint, status text, run_as text,
             idempotency_key bytea, input jsonb, output jsonb, error text, actor_id text, resume_at timestamptz,
-            waiting_for_event_key text, trace_id text)
+            waiting_for_event_key text, snapshot_version_id uuid, trace_id text)
     ), receipt AS (
         INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
         SELECT current_tenant_id(), instance_id, idempotency_key, id, written_at FROM step
@@ -638,12 +672,12 @@ BEGIN
         INSERT INTO workflow_step_executions (
             tenant_id, created_at, id, instance_id, seq, end_seq, node_id, node_type, token_id, entity_version,
             version_after, status, run_as, idempotency_key, started_at, completed_at, duration_ms, input_json,
-            output_json, error, actor_user_id, resume_at, waiting_for_event_key, trace_id)
+            output_json, error, actor_user_id, resume_at, waiting_for_event_key, snapshot_version_id, trace_id)
         SELECT current_tenant_id(), step.created_at, step.id, step.instance_id, step.seq, step.end_seq, step.node_id,
                step.node_type, step.token_id, step.entity_version, step.version_after, step.status, step.run_as,
                step.idempotency_key, written_at, CASE WHEN step.end_seq IS NOT NULL THEN written_at END,
                CASE WHEN step.end_seq IS NOT NULL THEN 0 END, step.input, step.output, step.error, step.actor_id,
-               step.resume_at, step.waiting_for_event_key, step.trace_id
+               step.resume_at, step.waiting_for_event_key, step.snapshot_version_id, step.trace_id
         FROM step JOIN receipt ON receipt.step_execution_id = step.id
     )
     SELECT count(*) INTO written FROM receipt;
@@ -652,6 +686,155 @@ END
 $$;
 
 ALTER FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
+CREATE TABLE public.approval_chain_steps (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    version integer NOT NULL,
+    "position" integer NOT NULL,
+    body jsonb NOT NULL,
+    CONSTRAINT approval_chain_steps_body_check CHECK ((jsonb_typeof(body) = 'object'::text)),
+    CONSTRAINT approval_chain_steps_position_check CHECK ((("position" >= 1) AND ("position" <= 20)))
+);
+
+ALTER TABLE ONLY public.approval_chain_steps FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_chain_steps OWNER TO signet_owner;
+
+CREATE TABLE public.approval_chains (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    version integer NOT NULL,
+    status text DEFAULT 'draft'::text NOT NULL,
+    label text DEFAULT ''::text NOT NULL,
+    hash text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_at timestamp with time zone,
+    CONSTRAINT approval_chains_check CHECK (((status = 'draft'::text) = (published_at IS NULL))),
+    CONSTRAINT approval_chains_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT approval_chains_label_check CHECK ((char_length(label) <= 200)),
+    CONSTRAINT approval_chains_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT approval_chains_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
+    CONSTRAINT approval_chains_version_check CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY public.approval_chains FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_chains OWNER TO signet_owner;
+
+CREATE TABLE public.approval_decisions (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    request_id uuid NOT NULL,
+    stage integer NOT NULL,
+    "position" integer NOT NULL,
+    decision text NOT NULL,
+    reason text,
+    decided_by text NOT NULL,
+    on_behalf_of text,
+    delegation_id uuid,
+    document_version bigint NOT NULL,
+    snapshot_hash text NOT NULL,
+    definition_hash text NOT NULL,
+    policy_hash text NOT NULL,
+    trace_id text,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT approval_decisions_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text]))),
+    CONSTRAINT approval_decisions_reason_check CHECK ((char_length(reason) <= 4000))
+);
+
+ALTER TABLE ONLY public.approval_decisions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_decisions OWNER TO signet_owner;
+
+CREATE TABLE public.approval_delegations (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    user_id text NOT NULL,
+    delegate_id text NOT NULL,
+    entity_type text,
+    from_time timestamp with time zone NOT NULL,
+    to_time timestamp with time zone NOT NULL,
+    reason text,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    CONSTRAINT approval_delegations_check CHECK ((delegate_id <> user_id)),
+    CONSTRAINT approval_delegations_check1 CHECK ((to_time > from_time)),
+    CONSTRAINT approval_delegations_reason_check CHECK ((char_length(reason) <= 4000))
+);
+
+ALTER TABLE ONLY public.approval_delegations FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_delegations OWNER TO signet_owner;
+
+CREATE TABLE public.approval_requests (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    step_execution_id uuid NOT NULL,
+    node_id text NOT NULL,
+    document_id uuid NOT NULL,
+    document_version bigint NOT NULL,
+    snapshot_version_id uuid NOT NULL,
+    snapshot_hash text NOT NULL,
+    definition_hash text NOT NULL,
+    policy text NOT NULL,
+    policy_hash text NOT NULL,
+    chain_name text,
+    chain_version integer,
+    requester_id text NOT NULL,
+    stage integer DEFAULT 1 NOT NULL,
+    status text DEFAULT 'open'::text NOT NULL,
+    outcome text,
+    applied boolean,
+    escalate_at timestamp with time zone,
+    expire_at timestamp with time zone,
+    trace_id text,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT approval_requests_check CHECK (((status = 'open'::text) = (ended_at IS NULL))),
+    CONSTRAINT approval_requests_check1 CHECK (((applied IS NOT TRUE) OR (status = 'approved'::text))),
+    CONSTRAINT approval_requests_stage_check CHECK ((stage >= 1)),
+    CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'voided'::text])))
+);
+
+ALTER TABLE ONLY public.approval_requests FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_requests OWNER TO signet_owner;
+
+CREATE TABLE public.approval_seats (
+    tenant_id uuid NOT NULL,
+    request_id uuid NOT NULL,
+    stage integer NOT NULL,
+    "position" integer NOT NULL,
+    holder_user_id text,
+    holder_role text,
+    origin text DEFAULT 'resolved'::text NOT NULL,
+    status text DEFAULT 'open'::text NOT NULL,
+    decided_by text,
+    on_behalf_of text,
+    decided_at timestamp with time zone,
+    CONSTRAINT approval_seats_check CHECK (((holder_user_id IS NULL) <> (holder_role IS NULL))),
+    CONSTRAINT approval_seats_check1 CHECK (((status = ANY (ARRAY['approved'::text, 'rejected'::text, 'abstained'::text])) = (decided_by IS NOT NULL))),
+    CONSTRAINT approval_seats_origin_check CHECK ((origin = ANY (ARRAY['resolved'::text, 'escalated'::text]))),
+    CONSTRAINT approval_seats_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'abstained'::text, 'closed'::text])))
+);
+
+ALTER TABLE ONLY public.approval_seats FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_seats OWNER TO signet_owner;
+
+CREATE TABLE public.approval_turns (
+    tenant_id uuid NOT NULL,
+    role text NOT NULL,
+    turn bigint NOT NULL
+);
+
+ALTER TABLE ONLY public.approval_turns FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_turns OWNER TO signet_owner;
 
 CREATE TABLE public.audit_epochs (
     epoch integer NOT NULL,
@@ -833,6 +1016,24 @@ CREATE TABLE public.members (
 ALTER TABLE ONLY public.members FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.members OWNER TO signet_owner;
+
+CREATE TABLE public.notifications (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    user_id text,
+    role text,
+    kind text NOT NULL,
+    request_id uuid,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    read_at timestamp with time zone,
+    CONSTRAINT notifications_check CHECK (((user_id IS NULL) <> (role IS NULL))),
+    CONSTRAINT notifications_kind_check CHECK ((kind ~ '^[a-z][a-z0-9_]{0,62}$'::text))
+);
+
+ALTER TABLE ONLY public.notifications FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.notifications OWNER TO signet_owner;
 
 CREATE TABLE public.org_chart (
     tenant_id uuid NOT NULL,
@@ -1334,6 +1535,30 @@ ALTER TABLE ONLY public.workflow_side_effects_outbox ATTACH PARTITION public.wor
 
 ALTER TABLE ONLY public.workflow_step_executions ATTACH PARTITION public.workflow_step_executions_default DEFAULT;
 
+ALTER TABLE ONLY public.approval_chain_steps
+    ADD CONSTRAINT approval_chain_steps_pkey PRIMARY KEY (tenant_id, name, version, "position");
+
+ALTER TABLE ONLY public.approval_chains
+    ADD CONSTRAINT approval_chains_pkey PRIMARY KEY (tenant_id, name, version);
+
+ALTER TABLE ONLY public.approval_decisions
+    ADD CONSTRAINT approval_decisions_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.approval_decisions
+    ADD CONSTRAINT approval_decisions_tenant_id_request_id_stage_position_key UNIQUE (tenant_id, request_id, stage, "position");
+
+ALTER TABLE ONLY public.approval_delegations
+    ADD CONSTRAINT approval_delegations_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.approval_requests
+    ADD CONSTRAINT approval_requests_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.approval_seats
+    ADD CONSTRAINT approval_seats_pkey PRIMARY KEY (tenant_id, request_id, stage, "position");
+
+ALTER TABLE ONLY public.approval_turns
+    ADD CONSTRAINT approval_turns_pkey PRIMARY KEY (tenant_id, role);
+
 ALTER TABLE ONLY public.audit_epochs
     ADD CONSTRAINT audit_epochs_pkey PRIMARY KEY (epoch);
 
@@ -1363,6 +1588,9 @@ ALTER TABLE ONLY public.member_roles
 
 ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (tenant_id, user_id);
+
+ALTER TABLE ONLY public.notifications
+    ADD CONSTRAINT notifications_pkey PRIMARY KEY (tenant_id, id);
 
 ALTER TABLE ONLY public.org_chart
     ADD CONSTRAINT org_chart_pkey PRIMARY KEY (tenant_id, user_id);
@@ -1427,6 +1655,22 @@ ALTER TABLE ONLY public.workflow_step_executions_default
 ALTER TABLE ONLY public.workflow_step_receipts
     ADD CONSTRAINT workflow_step_receipts_pkey PRIMARY KEY (tenant_id, instance_id, idempotency_key);
 
+CREATE INDEX approval_decisions_by_person ON public.approval_decisions USING btree (tenant_id, decided_by, id) WHERE (decided_by IS NOT NULL);
+
+CREATE INDEX approval_delegations_of_delegate ON public.approval_delegations USING btree (tenant_id, delegate_id, user_id) WHERE (revoked_at IS NULL);
+
+CREATE INDEX approval_delegations_of_user ON public.approval_delegations USING btree (tenant_id, user_id, id) WHERE (revoked_at IS NULL);
+
+CREATE INDEX approval_requests_by_document ON public.approval_requests USING btree (tenant_id, document_id, id) WHERE (document_id IS NOT NULL);
+
+CREATE INDEX approval_requests_by_instance ON public.approval_requests USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
+
+CREATE UNIQUE INDEX approval_requests_by_step ON public.approval_requests USING btree (tenant_id, step_execution_id);
+
+CREATE INDEX approval_seats_of_role ON public.approval_seats USING btree (tenant_id, holder_role, request_id) WHERE ((status = 'open'::text) AND (holder_role IS NOT NULL));
+
+CREATE INDEX approval_seats_of_user ON public.approval_seats USING btree (tenant_id, holder_user_id, request_id) WHERE (status = 'open'::text);
+
 CREATE INDEX audit_log_by_transaction ON public.audit_log USING btree (tenant_id, epoch, xid, id);
 
 CREATE UNIQUE INDEX audit_log_chain ON public.audit_log USING btree (tenant_id, subject_type, subject_id, seq) WHERE (seq IS NOT NULL);
@@ -1464,6 +1708,10 @@ CREATE INDEX documents_by_type ON public.documents USING btree (tenant_id, entit
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
 
 CREATE INDEX member_roles_by_role ON public.member_roles USING btree (tenant_id, role, user_id);
+
+CREATE INDEX notifications_of_role ON public.notifications USING btree (tenant_id, role, id) WHERE (role IS NOT NULL);
+
+CREATE INDEX notifications_of_user ON public.notifications USING btree (tenant_id, user_id, id) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX org_chart_by_manager ON public.org_chart USING btree (tenant_id, manager_id);
 
@@ -1595,6 +1843,8 @@ ALTER INDEX public.workflow_step_executions_by_instance ATTACH PARTITION public.
 
 ALTER INDEX public.workflow_step_executions_by_resume ATTACH PARTITION public.workflow_step_executions_default_tenant_id_resume_at_idx;
 
+CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
+
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_change BEFORE DELETE OR UPDATE ON public.audit_seals FOR EACH ROW EXECUTE FUNCTION public.reject_any_change();
@@ -1625,9 +1875,15 @@ CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, kind, enti
 
 CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id, instance_id, step_execution_id, effect_type, endpoint, payload_json, event_idempotency_key, trace_id ON public.workflow_side_effects_outbox FOR EACH ROW WHEN (((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.step_execution_id IS DISTINCT FROM old.step_execution_id)) OR (new.effect_type IS DISTINCT FROM old.effect_type)) OR (new.endpoint IS DISTINCT FROM old.endpoint)) OR (new.payload_json IS DISTINCT FROM old.payload_json)) OR (new.event_idempotency_key IS DISTINCT FROM old.event_idempotency_key)) OR (new.trace_id IS DISTINCT FROM old.trace_id))) EXECUTE FUNCTION public.reject_identity_change();
 
+CREATE TRIGGER reject_published_mutation BEFORE INSERT OR DELETE OR UPDATE ON public.approval_chain_steps FOR EACH ROW EXECUTE FUNCTION public.reject_published_chain_mutation();
+
+CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.approval_chains FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_chain_change();
+
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.reject_published_contract_mutation();
 
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.workflow_definitions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_definition_mutation();
+
+CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.approval_decisions FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
@@ -1651,6 +1907,12 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_execution
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_executions_default FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_chains FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
+
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,expired,voided;approved>voided');
+
+CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_seats FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,abstained,closed');
+
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.contracts FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.transition_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>performed,refused,superseded');
@@ -1668,6 +1930,27 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_step_
 CREATE TRIGGER restrict_step_execution_updates BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.restrict_step_execution_updates();
 
 CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['pending'::text, 'running'::text]))) EXECUTE FUNCTION public.restrict_updates_of_ended_step();
+
+ALTER TABLE ONLY public.approval_chain_steps
+    ADD CONSTRAINT approval_chain_steps_tenant_id_name_version_fkey FOREIGN KEY (tenant_id, name, version) REFERENCES public.approval_chains(tenant_id, name, version);
+
+ALTER TABLE ONLY public.approval_chains
+    ADD CONSTRAINT approval_chains_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.approval_decisions
+    ADD CONSTRAINT approval_decisions_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES public.approval_requests(tenant_id, id);
+
+ALTER TABLE ONLY public.approval_delegations
+    ADD CONSTRAINT approval_delegations_tenant_id_delegate_id_fkey FOREIGN KEY (tenant_id, delegate_id) REFERENCES public.members(tenant_id, user_id);
+
+ALTER TABLE ONLY public.approval_delegations
+    ADD CONSTRAINT approval_delegations_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.members(tenant_id, user_id);
+
+ALTER TABLE ONLY public.approval_requests
+    ADD CONSTRAINT approval_requests_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
+
+ALTER TABLE ONLY public.approval_seats
+    ADD CONSTRAINT approval_seats_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES public.approval_requests(tenant_id, id);
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -1738,6 +2021,20 @@ ALTER TABLE ONLY public.workflow_instances
 ALTER TABLE ONLY public.workflow_instances
     ADD CONSTRAINT workflow_instances_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE public.approval_chain_steps ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_chains ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_decisions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_delegations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_requests ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_seats ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.approval_turns ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seals ENABLE ROW LEVEL SECURITY;
@@ -1760,6 +2057,8 @@ ALTER TABLE public.member_roles ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.notifications ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.org_chart ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.personal_values ENABLE ROW LEVEL SECURITY;
@@ -1769,6 +2068,20 @@ ALTER TABLE public.roles ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.rule_executions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.rules ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON public.approval_chain_steps USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.approval_chains USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.approval_decisions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.approval_delegations USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.approval_requests USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.approval_seats USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.approval_turns USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.audit_log USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -1787,6 +2100,8 @@ CREATE POLICY tenant_isolation ON public.idempotency_keys USING ((tenant_id = pu
 CREATE POLICY tenant_isolation ON public.member_roles USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.members USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.notifications USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.org_chart USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -1916,6 +2231,10 @@ REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_personal_change() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_published_chain_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.reject_published_chain_mutation() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.reject_published_contract_mutation() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_published_definition_mutation() FROM PUBLIC;
@@ -1937,6 +2256,94 @@ REVOKE ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp w
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_worker;
 
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.approval_chain_steps TO signet_api;
+
+GRANT SELECT ON TABLE public.approval_chain_steps TO signet_worker;
+
+GRANT SELECT ON TABLE public.approval_chain_steps TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.approval_chains TO signet_api;
+
+GRANT SELECT ON TABLE public.approval_chains TO signet_worker;
+
+GRANT SELECT ON TABLE public.approval_chains TO signet_janitor;
+
+GRANT UPDATE(status) ON TABLE public.approval_chains TO signet_api;
+
+GRANT UPDATE(published_at) ON TABLE public.approval_chains TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.approval_decisions TO signet_api;
+
+GRANT SELECT ON TABLE public.approval_decisions TO signet_worker;
+
+GRANT SELECT ON TABLE public.approval_decisions TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.approval_delegations TO signet_api;
+
+GRANT SELECT ON TABLE public.approval_delegations TO signet_worker;
+
+GRANT SELECT ON TABLE public.approval_delegations TO signet_janitor;
+
+GRANT UPDATE(revoked_at) ON TABLE public.approval_delegations TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.approval_requests TO signet_worker;
+
+GRANT SELECT ON TABLE public.approval_requests TO signet_api;
+
+GRANT SELECT ON TABLE public.approval_requests TO signet_janitor;
+
+GRANT UPDATE(stage) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(stage) ON TABLE public.approval_requests TO signet_worker;
+
+GRANT UPDATE(status) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.approval_requests TO signet_worker;
+
+GRANT UPDATE(outcome) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(outcome) ON TABLE public.approval_requests TO signet_worker;
+
+GRANT UPDATE(applied) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(applied) ON TABLE public.approval_requests TO signet_worker;
+
+GRANT UPDATE(escalate_at) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(escalate_at) ON TABLE public.approval_requests TO signet_worker;
+
+GRANT UPDATE(expire_at) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(expire_at) ON TABLE public.approval_requests TO signet_worker;
+
+GRANT UPDATE(ended_at) ON TABLE public.approval_requests TO signet_api;
+
+GRANT UPDATE(ended_at) ON TABLE public.approval_requests TO signet_worker;
+
+GRANT SELECT,INSERT ON TABLE public.approval_seats TO signet_worker;
+
+GRANT SELECT ON TABLE public.approval_seats TO signet_api;
+
+GRANT SELECT ON TABLE public.approval_seats TO signet_janitor;
+
+GRANT UPDATE(status) ON TABLE public.approval_seats TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT UPDATE(decided_by) ON TABLE public.approval_seats TO signet_api;
+
+GRANT UPDATE(decided_by) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT UPDATE(on_behalf_of) ON TABLE public.approval_seats TO signet_api;
+
+GRANT UPDATE(on_behalf_of) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_api;
+
+GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.approval_turns TO signet_worker;
 
 GRANT SELECT ON TABLE public.audit_epochs TO signet_api;
 
@@ -1995,6 +2402,14 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.members TO signet_api;
 GRANT SELECT ON TABLE public.members TO signet_worker;
 
 GRANT SELECT ON TABLE public.members TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.notifications TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.notifications TO signet_worker;
+
+GRANT SELECT ON TABLE public.notifications TO signet_janitor;
+
+GRANT UPDATE(read_at) ON TABLE public.notifications TO signet_api;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.org_chart TO signet_api;
 

@@ -2,45 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib.util import find_spec
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from bench.company import open_database
 from bench.counting import count_wire, read_peak_memory
 from bench.engine.processes import Task, serve
-from signet.store.database import Database
+from signet import wiring
 
 MODULE = "bench.engine.worker"
-
-
-class Drained(Protocol):
-    """What a worker did until nothing was left that it could do."""
-
-    instances: int
-    steps: int
-    rounds: int
-    waves: int
-
-
-class Drainer(Protocol):
-    def drain(self, tenant_ids: Sequence[UUID]) -> Drained: ...
-
-
-def engine_exists() -> bool:
-    try:
-        return find_spec("signet.engine.waves.worker") is not None
-    except ModuleNotFoundError:
-        return False
-
-
-def make_worker(database: Database) -> Drainer:
-    """The one place where the benchmark calls the engine: wired as it is in production."""
-    from signet import wiring
-
-    worker: Drainer = wiring.make_worker(database)
-    return worker
 
 
 class WorkerProcess:
@@ -48,7 +19,7 @@ class WorkerProcess:
         self._database = open_database(url, 1, "signet_worker")
         with self._database.tenantless_transaction():
             pass  # connects
-        self._worker = make_worker(self._database)
+        self._worker = wiring.make_worker(self._database)
 
     def drain(self, index: int, count: int, tenant_ids: Sequence[str]) -> Mapping[str, Any]:
         ids = [UUID(tenant_id) for tenant_id in tenant_ids]

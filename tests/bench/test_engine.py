@@ -102,7 +102,9 @@ def test_the_lines(owner_url: str, superuser: Admin) -> None:
     lines = list(measure_server(owner_url, loads, singles=1, seconds=1))
     text = "\n".join(lines)
     assert lines[0].startswith("each document: 10 steps, 2 of them gates; 1,024 bytes")
-    assert text.count("limit, 2 processes") == 2
+    assert text.count("limit, 2 processes") == text.count("engine, 1 process ") == 2
+    assert text.count("engine, 2 processes") == 2
+    assert "100 documents, one worker: 1 wave, 3 rounds" in text
     assert "2 waiting, 1 tenant\n" in text and "2 waiting, 2 tenants\n" in text
     assert lines[-1].startswith("pgbench, one step a transaction")
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from tests.mutants.approvals import APPROVALS_MUTATIONS
 from tests.mutants.compiling import COMPILING
 from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.engine import ENGINE
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
 
-MUTATIONS: Sequence[Mutation] = (*DEFINITIONS, *COMPILING, *OUTBOX, *ENGINE)
+MUTATIONS: Sequence[Mutation] = (*DEFINITIONS, *COMPILING, *OUTBOX, *ENGINE, *APPROVALS_MUTATIONS)

@@ -76,6 +76,46 @@ def fill(standing: Standing) -> None:
         "INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id)"
         " SELECT tenant_id, now(), id, 'instance', id, 'started', 'carl' FROM workflow_instances"
     )
+    fill_approvals(standing)
+
+
+def fill_approvals(standing: Standing) -> None:
+    """A request about every version of every document, each with a seat that carl has filled for mona."""
+    standing.run(
+        "INSERT INTO approval_chains (tenant_id, name, version, hash, created_by)"
+        " VALUES (%s, 'large', 1, repeat('0', 64), 'carl')",
+        standing.company.tenant_id,
+    )
+    standing.run(
+        "INSERT INTO approval_chain_steps SELECT tenant_id, name, version, 1, '{}' FROM approval_chains"
+    )
+    standing.run(
+        "INSERT INTO approval_delegations SELECT tenant_id, gen_random_uuid(), 'mona', 'carl', NULL, now(),"
+        " now() + interval '1 day', NULL, 'mona', now() FROM tenants"
+    )
+    standing.run(
+        "INSERT INTO approval_requests (tenant_id, id, instance_id, step_execution_id, node_id, document_id,"
+        " document_version, snapshot_version_id, snapshot_hash, definition_hash, policy, policy_hash,"
+        " requester_id, created_at)"
+        " SELECT tenant_id, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'usr:a:b', document_id,"
+        " version, id, hash, hash, '{}', hash, 'carl', now() FROM document_versions"
+    )
+    standing.run(
+        "INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, status,"
+        " decided_by, on_behalf_of, decided_at)"
+        " SELECT tenant_id, id, 1, 1, 'mona', 'approved', 'carl', 'mona', now() FROM approval_requests"
+    )
+    standing.run(
+        "INSERT INTO approval_decisions"
+        " SELECT tenant_id, gen_random_uuid(), id, 1, 1, 'approved', NULL, 'carl',"
+        " 'mona', NULL, document_version, snapshot_hash, definition_hash, policy_hash, NULL, now()"
+        " FROM approval_requests"
+    )
+    standing.run("INSERT INTO approval_turns VALUES (%s, 'clerk', 1)", standing.company.tenant_id)
+    standing.run(
+        "INSERT INTO notifications SELECT tenant_id, gen_random_uuid(), 'mona', NULL, 'approval_wanted', id,"
+        " '{}', now() FROM approval_requests"
+    )
 
 
 @contextmanager

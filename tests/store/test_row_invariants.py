@@ -34,6 +34,7 @@ APPEND_ONLY = [
     "rule_executions",
     "personal_values",
     "workflow_event",
+    "approval_decisions",
 ]
 RECEIPTS = ["workflow_step_receipts", "workflow_outbox_receipts"]
 # Of these dispatch may see whose rows there are, and when they are due: tests/store/test_dispatch.py

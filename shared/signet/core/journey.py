@@ -60,6 +60,10 @@ class Journey:
     held: dict[str, Hold] = field(default_factory=dict)
 
     @property
+    def is_live(self) -> bool:
+        return self.projection.status in ("running", "paused")
+
+    @property
     def is_running(self) -> bool:
         return self.projection.status == "running"
 

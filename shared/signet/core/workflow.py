@@ -89,6 +89,7 @@ class Workflow:
         self.stable_nodes = frozenset(content["stable_region_nodes"])
         self.actions = {name: _load_action(action) for name, action in content["actions"].items()}
         self.nodes = {node_id: self._load_node(node_id, node) for node_id, node in content["nodes"].items()}
+        self.has_approvals = any(node.type.name == "approval" for node in self.nodes.values())
         self._ways = {
             way.id: way for node in self.nodes.values() for ways in node.ways.values() for way in ways
         }

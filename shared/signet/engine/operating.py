@@ -13,6 +13,7 @@ from signet.engine.audit import append_administration
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches, OpenDocuments
 from signet.engine.documents.operations import Author
+from signet.engine.waves.approvals import WaveApprovals
 from signet.engine.waves.place import InstancePlace, read_journey
 from signet.engine.waves.rebuilding import instance_not_found, rebuild_locked
 from signet.engine.waves.rows import (
@@ -81,6 +82,7 @@ class Operating:
         self._compiled = compiled
         self._setting = setting
         self._documents = OpenDocuments(caches, connection, tenant_id, setting, rows)
+        self._approvals = WaveApprovals(connection, tenant_id, setting.now)
         self._places: dict[UUID, InstancePlace] = {}
         self._notes: list[_Note] = []
 
@@ -107,7 +109,9 @@ class Operating:
         workflow = self._compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
         row = replace(row, trace_id=self._author.trace_id or row.trace_id)
         journey = read_journey(workflow, row, steps)
-        return InstancePlace(tenant_id, row, steps, journey, self._documents, {}, [])
+        if workflow.has_approvals:
+            self._approvals.load([instance_id])
+        return InstancePlace(tenant_id, row, steps, journey, self._documents, {}, self._approvals, [])
 
     def rebuild(self, instance_id: UUID) -> bool:
         return rebuild_locked(self._connection, self._compiled, self._tenant_id, instance_id)
@@ -133,12 +137,13 @@ class Operating:
             if place.journey.recorded:
                 self._write_steps(place)
                 place.refuse_what_is_left()
+                place.void_what_is_left()
                 self._write_row(place)
         history = [row for note in self._notes for row in self._make_history(note)]
         if history:
             insert_history(self._connection, self._tenant_id, history)
-        if not self._documents.batch.is_empty:
-            self._documents.write()
+        self._approvals.write()
+        self._documents.write()
         append_administration(self._connection, self._tenant_id, list(self._make_audit()))
 
     def _write_steps(self, place: InstancePlace) -> None:

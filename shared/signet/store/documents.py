@@ -46,6 +46,7 @@ class DocumentRow:
     requester_roles: list[str] | None
     audit_seq: int | None
     audit_hash: str | None
+    snapshot_id: UUID | None
     snapshot_hash: str | None
     personal: dict[str, Any] | None
 
@@ -133,7 +134,7 @@ def read_locked(row: tuple[Any, ...] | None) -> tuple[dict[UUID, DocumentRow], S
 
 def _read_document(found: dict[str, Any]) -> DocumentRow:
     """JSON knows no ids and no moments."""
-    for name in ("id", "amended_from_id", "instance_id", "request_id"):
+    for name in ("id", "amended_from_id", "instance_id", "request_id", "snapshot_id"):
         found[name] = found[name] and UUID(found[name])
     for name in ("created_at", "updated_at", "deleted_at"):
         found[name] = found[name] and datetime.fromisoformat(found[name])

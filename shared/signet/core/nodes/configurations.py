@@ -95,27 +95,33 @@ class Escalation(Strict):
     to: Approver
 
 
+# all: the first rejection rejects; any: the first vote decides; a number: so many approvals.
+Quorum = Literal["all", "any"] | Annotated[int, Constraint(ge=1, le=MAX_APPROVERS)]
+Vote = Literal["approved", "rejected", "abstained"]
+ReasonedVotes = Annotated[tuple[Vote, ...], Constraint(max_length=3)]
+
+
+def check_quorum(quorum: Quorum, approvers: int) -> None:
+    if isinstance(quorum, int) and quorum > approvers:
+        raise ValueError(f"a quorum of {quorum} cannot be reached by {approvers} approvers")
+
+
 class ApprovalConfiguration(Strict):
     """Inline approvers, or a chain of stages by name."""
 
     chain: Name | None = None
     approvers: Annotated[tuple[Approver, ...], Constraint(max_length=MAX_APPROVERS)] = ()
-    # all: the first rejection rejects; any: the first vote decides; a number: so many approvals.
-    quorum: Literal["all", "any"] | Annotated[int, Constraint(ge=1, le=MAX_APPROVERS)] = "all"
+    quorum: Quorum = "all"
     escalate: Escalation | None = None
     expire_after: Duration | None = None
-    reason_required_for: Annotated[
-        tuple[Literal["approved", "rejected", "abstained"], ...], Constraint(max_length=3)
-    ] = ("rejected",)
+    reason_required_for: ReasonedVotes = ("rejected",)
 
     @model_validator(mode="after")
     def _one_mode(self) -> "ApprovalConfiguration":
         if (self.chain is None) == (not self.approvers):
             raise ValueError("wants either 'chain' or 'approvers'")
-        if isinstance(self.quorum, int) and self.approvers and self.quorum > len(self.approvers):
-            raise ValueError(
-                f"a quorum of {self.quorum} cannot be reached by {len(self.approvers)} approvers"
-            )
+        if self.approvers:
+            check_quorum(self.quorum, len(self.approvers))
         return self
 
 

@@ -90,6 +90,9 @@ class Change:
     # The documents that an action makes, and of such a document which action of which one made it.
     creates: Sequence[Create] = ()
     made_by: Mapping[str, str] | None = None
+    # Of a decision: for whom the author stands in, and what its audit row tells besides.
+    on_behalf_of: str | None = None
+    noted: Mapping[str, Any] = field(default_factory=dict)
     request_id: UUID | None = None
     # Of the instance that begins, once its row is made.
     instance_id: UUID | None = None

@@ -45,21 +45,27 @@ class RowMaker:
 
     def _add_one(self, change: Change) -> DocumentRow | None:
         snapshot_hash = change.row.snapshot_hash if change.row else None
+        snapshot_id = change.row.snapshot_id if change.row else None
         stored = change.row.data if change.row else {}
         before = stored
         if change.writes_document:
             stored = self._store_personal(change)
             self._add_document(change, stored)
-            snapshot_hash = self._add_version(change, stored)
+            snapshot_id, snapshot_hash = self._add_version(change, stored)
         self._add_requests(change)
         self._add_instance(change)
         self._add_events(change)
         self.batch.rule_executions.extend(change.executions)
         audit = self._add_audit(change, before, stored, snapshot_hash)
-        return self._advance(change, stored, snapshot_hash, audit) if change.row else None
+        return self._advance(change, stored, snapshot_id, snapshot_hash, audit) if change.row else None
 
     def _advance(
-        self, change: Change, stored: dict[str, Any], snapshot_hash: str | None, audit: AuditRow
+        self,
+        change: Change,
+        stored: dict[str, Any],
+        snapshot_id: UUID | None,
+        snapshot_hash: str | None,
+        audit: AuditRow,
     ) -> DocumentRow | None:
         row = change.row
         if row is None:
@@ -78,6 +84,7 @@ class RowMaker:
             requested=change.opens_request or (None if has_ended else row.requested),
             audit_seq=audit.seq,
             audit_hash=audit.hash,
+            snapshot_id=snapshot_id,
             snapshot_hash=snapshot_hash,
             personal={**(row.personal or {}), **self._new_personal(change)},
         )
@@ -144,7 +151,7 @@ class RowMaker:
             row["is_deleted"] = change.is_deleted
             self.batch.updated_documents[change.document_id] = row
 
-    def _add_version(self, change: Change, stored: Mapping[str, Any]) -> str:
+    def _add_version(self, change: Change, stored: Mapping[str, Any]) -> tuple[UUID, str]:
         origin = change.row.amended_from_id if change.row else change.amended_from and change.amended_from.id
         snapshot = canonical_bytes(
             {
@@ -159,18 +166,18 @@ class RowMaker:
                 "is_deleted": change.is_deleted,
             }
         )
-        snapshot_hash = hash_bytes(snapshot)
+        snapshot_id, snapshot_hash = self._make_id(), hash_bytes(snapshot)
         self.batch.versions.append(
             {
                 "document_id": change.document_id,
                 "version": change.version,
-                "id": self._make_id(),
+                "id": snapshot_id,
                 "snapshot": snapshot.decode(),
                 "hash": snapshot_hash,
                 "actor_id": change.author.principal.subject,
             }
         )
-        return snapshot_hash
+        return snapshot_id, snapshot_hash
 
     def _add_requests(self, change: Change) -> None:
         for request_id, status, outcome in change.ends_requests:
@@ -294,6 +301,7 @@ class RowMaker:
             subject_id=str(change.document_id),
             action=change.action,
             actor_id=author.principal.subject,
+            on_behalf_of=change.on_behalf_of,
             via=author.via,
             at=self._setting.now,
             reason=change.reason,
@@ -311,7 +319,7 @@ class RowMaker:
 
 
 def _detail(change: Change) -> dict[str, Any]:
-    detail: dict[str, Any] = {"status": change.status}
+    detail: dict[str, Any] = {"status": change.status, **change.noted}
     if change.amended_from is not None:
         detail["amended_from"] = str(change.amended_from.id)
     if change.creates:

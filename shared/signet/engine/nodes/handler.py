@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
+from uuid import UUID
 
 from signet.core.decisions import Decision, Situation
 from signet.core.journey import Hold, Intent, Journey, Plan
@@ -17,6 +18,7 @@ from signet.core.routing import Token
 from signet.core.workflow import WorkflowNode
 from signet.engine.documents.opened import OpenDocuments
 from signet.engine.documents.operations import Author
+from signet.engine.waves.approvals import About, WaveApprovals
 from signet.store.documents import DocumentRow
 from signet.store.waves import EffectOutcome
 
@@ -59,6 +61,14 @@ class Place(Protocol):
 
     def author_of(self, node: WorkflowNode, step: Step | None = None) -> Author: ...
 
+    @property
+    def approvals(self) -> WaveApprovals: ...
+
+    @property
+    def about_instance(self) -> UUID: ...
+
+    def about(self, token: Token) -> About: ...
+
     def effect_of(self, step: Step) -> EffectOutcome | None: ...
 
 
@@ -67,4 +77,4 @@ class Handler(Protocol):
 
     def act(self, place: Place, intent: Intent) -> Acted: ...
 
-    def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | None: ...
+    def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | Hold | None: ...

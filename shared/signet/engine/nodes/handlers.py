@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from signet.engine.nodes.action import Action
+from signet.engine.nodes.approval import Approval
 from signet.engine.nodes.handler import Handler
 from signet.engine.nodes.lifecycle_gate import LifecycleGate
 from signet.engine.nodes.notification import Notification
@@ -11,6 +12,7 @@ from signet.engine.nodes.webhook_out import WebhookOut
 HANDLERS: Mapping[str, Handler] = {
     "lifecycle_gate": LifecycleGate(),
     "action": Action(),
+    "approval": Approval(),
     "webhook_out": WebhookOut(),
     "notification": Notification(),
 }

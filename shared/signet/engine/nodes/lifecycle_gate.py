@@ -27,6 +27,10 @@ class LifecycleGate:
         decision = decide(place.journey.workflow, token, place.look(token))
         if decision.outcome is None:
             return Hold(decision.reason or "the gate cannot be passed", decision.evidence)
+        stale = _find_stale(place) if decision.outcome == "passed" else None
+        if stale is not None:
+            evidence = {"approved": stale, "version": place.document.version if place.document else None}
+            return Hold("APPROVAL_STALE: what was approved is another version of the document", evidence)
         operation = self._conclude(place, node, decision)
         change = place.documents.decide(place.author_of(node), operation)
         if not isinstance(change, Change) and decision.outcome == "passed":
@@ -50,6 +54,8 @@ class LifecycleGate:
             change = decided
         change.author = author
         place.documents.keep(change)
+        if passage.decision.outcome == "passed":
+            place.approvals.consume(place.about_instance)
         return Acted(passage.decision)
 
     def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | None:
@@ -66,3 +72,10 @@ class LifecycleGate:
         reason = None if has_passed else decision.reason or str(decision.outcome)
         status: Literal["performed", "refused"] = "performed" if has_passed else "refused"
         return ConcludeTransition(row.id, node.config["transition"], target, status, reason)
+
+
+def _find_stale(place: Place) -> int | None:
+    """An approval counts for the version that it was given for, and for no other (WF-03)."""
+    version = place.document.version if place.document is not None else 0
+    unused = place.approvals.list_unused(place.about_instance)
+    return next((r.document_version for r in unused if r.document_version != version), None)

@@ -24,6 +24,7 @@ from signet.engine.documents.opened import OpenDocuments
 from signet.engine.documents.operations import Applied, Author, ConcludeTransition
 from signet.engine.documents.refs import Follower
 from signet.engine.nodes.handlers import HANDLERS
+from signet.engine.waves.approvals import About, WaveApprovals
 from signet.store.documents import DocumentRow
 from signet.store.queue import ClaimedEvent
 from signet.store.waves import EffectOutcome, InstanceRow, OpenStepRow
@@ -49,6 +50,7 @@ class InstancePlace:
     journey: Journey
     documents: OpenDocuments
     effects: Mapping[UUID, EffectOutcome]
+    approvals: WaveApprovals
     triggers: list[ClaimedEvent]
     waits: dict[str, Waiting] = field(default_factory=dict)
     # The step that happened last: its number, the row's id.
@@ -58,6 +60,8 @@ class InstancePlace:
     _env: dict[str, Any] | None = None
     _situations: dict[Actor, Situation] = field(default_factory=dict)
     _follows: bool = False
+    # Since it was read: what was approved on the way to a state, and not used, counts no more.
+    has_come_to_state: bool = False
     # Of what woke it last; else of what began it.
     trace_id: str | None = None
 
@@ -81,6 +85,24 @@ class InstancePlace:
     @property
     def now(self) -> datetime:
         return self.documents.setting.now
+
+    @property
+    def about_instance(self) -> UUID:
+        return self.row.id
+
+    def about(self, token: Token) -> About:
+        document = self.document
+        if document is None:
+            raise Rejected("DOCUMENT_NOT_FOUND", "an approval is about a document, and there is none")
+        return About(
+            self.row.id,
+            document,
+            self.documents.contract_of(document),
+            self.look(token).env,
+            self.journey.workflow.hash,
+            self.journey.projection.actor.id,
+            self.trace_id,
+        )
 
     def effect_of(self, step: Step) -> EffectOutcome | None:
         return self.effects.get(step.id)
@@ -162,6 +184,12 @@ class InstancePlace:
         finally:
             projection.actor = served
         return found.reason if isinstance(found, Hold) else None
+
+    def void_what_is_left(self) -> None:
+        open_steps = {step.id for step in self.journey.open.values()}
+        version = self.document.version if self.document is not None else 0
+        has_moved_on = self.has_come_to_state or not self.journey.is_live
+        self.approvals.void_what_is_left(self.row.id, open_steps, version, has_moved_on=has_moved_on)
 
     def refuse_what_is_left(self) -> None:
         """Once the instance has ended nobody serves a request any more."""

@@ -31,6 +31,10 @@ def make_step_row(place: InstancePlace, step: Step) -> dict[str, Any]:
     row["actor_id"] = place.identity_of(node).id if node is not None else _name_author(step)
     row["idempotency_key"] = "\\x" + _key_of(place.row.id, step).hex()
     row["trace_id"] = place.trace_id
+    if node is not None and node.type.name == "approval" and place.document is not None:
+        row["snapshot_version_id"] = place.document.snapshot_id
+    if node is not None and node.type.name == "state":
+        place.has_come_to_state = True
     return row
 
 
@@ -53,6 +57,9 @@ def make_change_row(place: InstancePlace, step: Step) -> dict[str, Any]:
         waiting = place.waits[step.token]
         row["resume_at"] = waiting.resume_at
         row["waiting_for_event_key"] = waiting.waiting_for_event_key
+        request = place.approvals.find_of_step(place.row.id, step.id)
+        if request is not None:
+            row["approval_request_id"] = request.id
     return row
 
 

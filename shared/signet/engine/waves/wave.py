@@ -18,6 +18,7 @@ from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches, OpenDocuments
 from signet.engine.nodes.handler import Acted
 from signet.engine.nodes.handlers import HANDLERS
+from signet.engine.waves.approvals import WaveApprovals
 from signet.engine.waves.dead_letters import pause_for
 from signet.engine.waves.place import InstancePlace, Waiting, read_journey
 from signet.engine.waves.rows import (
@@ -99,6 +100,7 @@ class Waves:
             )
             wave = _Wave(exchange.connection, claim, opened, documents, failures or {})
             wave.load(self._compiled)
+            wave.load_approvals()
             wave.take_in()
             while wave.go_round() and wave.moved.rounds < MAX_ROUNDS:
                 if self._clock() - began > MAX_WAVE_SECONDS:
@@ -121,6 +123,7 @@ class _Wave:
         self._opened = opened
         self._documents = documents
         self._rows = WaveRows()
+        self._approvals = WaveApprovals(connection, claim.tenant_id, opened.setting.now)
         self._places: dict[UUID, InstancePlace] = {}
         self.moved = Moved(failed=dict(failures))
 
@@ -142,6 +145,7 @@ class _Wave:
                 read_journey(workflow, row, steps.get(row.id, [])),
                 self._documents,
                 self._opened.effects,
+                self._approvals,
                 triggers.get(row.id, []),
             )
             self._places[row.id] = place
@@ -158,6 +162,9 @@ class _Wave:
         ready = [place.row.id for place in places if place.row.version and has_ready_tokens(place)]
         if lags or (ready and count_lagging(self._connection, self._claim.tenant_id, ready)):
             raise LostReceipt("PROJECTION_LAGS", "an instance's row lags behind its steps")
+
+    def load_approvals(self) -> None:
+        self._approvals.load([p.row.id for p in self._places.values() if p.journey.workflow.has_approvals])
 
     def take_in(self) -> None:
         """What happened while the instances rested: an edit, a request, an answer from outside."""
@@ -200,6 +207,10 @@ class _Wave:
                 self.moved.instances += 1
             if has_ready_tokens(place) and place.row.id not in self.moved.failed:
                 self._documents.batch.events.append(make_continuation(place))
+            place.void_what_is_left()
+        for instance_id, moment in self._approvals.wakes:
+            self._documents.batch.events.append(make_continuation(self._places[instance_id], moment))
+        self._approvals.write()
         self._documents.write(exchange)
         return self._rows
 
@@ -240,7 +251,9 @@ class _Wave:
         if step is None or handler is None or not place.journey.is_running:
             return
         acted = handler.resume(place, place.journey.workflow.nodes[step.node], step)
-        if acted is not None and acted.decision is not None:
+        if isinstance(acted, Hold):
+            place.journey.pause(acted)
+        elif acted is not None and acted.decision is not None:
             del place.waits[token_id]
             version = place.document.version if place.document is not None else step.version
             place.journey.end_open(step, acted.decision, version, has_waited=True)
@@ -252,7 +265,7 @@ class _Wave:
         if acted.decision is not None:
             version = place.document.version if place.document is not None else step.version
             place.journey.end_open(step, acted.decision, version)
-        elif acted.resume_at is not None or acted.waiting_for_event_key is not None:
+        else:
             place.waits[step.token] = Waiting(acted.resume_at, acted.waiting_for_event_key)
             place.journey.touch(step)
 

@@ -1,0 +1,99 @@
+"""Chains of approvals from draft to published: a request that runs keeps the version that it began with."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from signet.core.approval_policy import policy_of_chain, read_chain
+from signet.core.canonical import canonical_bytes, hash_bytes
+from signet.core.errors import Rejected
+from signet.core.findings import Finding
+from signet.engine.administering import Administering, administering
+from signet.engine.documents.operations import Author
+from signet.store import approval_chains as store
+from signet.store.approval_chains import ChainRow
+from signet.store.audit import lock_administration
+from signet.store.database import Database
+
+MANAGE = "approval:manage"
+
+
+@dataclass(frozen=True, slots=True)
+class ChainVersion:
+    name: str
+    version: int
+    hash: str
+
+
+class ApprovalChains:
+    """The use case; one a process. What an author got wrong comes back as findings."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(self, author: Author, document: Any) -> ChainVersion | tuple[Finding, ...]:
+        """A draft of the next version; the newest one where that says the same."""
+        chain, findings = read_chain(document)
+        with administering(self._database, author) as act:
+            act.require(MANAGE)
+            if chain is None:
+                return findings
+            tenant_id, body = author.principal.tenant_id, chain.to_json()
+            digest = hash_bytes(canonical_bytes(body))
+            # Two who save at once take two numbers.
+            lock_administration(act.connection, tenant_id)
+            version, newest = store.find_newest(act.connection, tenant_id, chain.name) or (0, "")
+            if newest == digest:
+                return ChainVersion(chain.name, version, digest)
+            store.insert_chain(
+                act.connection,
+                tenant_id,
+                name=chain.name,
+                version=version + 1,
+                label=chain.label,
+                digest=digest,
+                steps=body["steps"],
+                created_by=author.principal.subject,
+                now=act.now,
+            )
+            _note(act, chain.name, "save_chain", version + 1, digest)
+        return ChainVersion(chain.name, version + 1, digest)
+
+    def publish(self, author: Author, name: str, version: int) -> ChainVersion | tuple[Finding, ...]:
+        """Frozen from now on; new requests take the newest version that is published."""
+        tenant_id = author.principal.tenant_id
+        with administering(self._database, author) as act:
+            act.require(MANAGE)
+            chain = _find(act, name, version)
+            policy, findings = policy_of_chain(chain.steps)
+            if policy is None:
+                return findings
+            if not store.publish_chain(act.connection, tenant_id, name, version, act.now):
+                raise Rejected("VERSION_FROZEN", f"version {version} of the chain '{name}' is {chain.status}")
+            _note(act, name, "publish_chain", version, chain.hash)
+        return ChainVersion(name, version, chain.hash)
+
+    def archive(self, author: Author, name: str, version: int) -> None:
+        """No new request takes it; what runs goes on."""
+        tenant_id = author.principal.tenant_id
+        with administering(self._database, author) as act:
+            act.require(MANAGE)
+            chain = _find(act, name, version)
+            if not store.archive_chain(act.connection, tenant_id, name, version):
+                raise Rejected("VERSION_FROZEN", f"archived is what was published; this is {chain.status}")
+            _note(act, name, "archive_chain", version, chain.hash)
+
+    def read(self, author: Author, name: str, version: int) -> ChainRow:
+        with administering(self._database, author) as act:
+            act.require(MANAGE)
+            return _find(act, name, version)
+
+
+def _find(act: Administering, name: str, version: int) -> ChainRow:
+    found = store.read_chain(act.connection, act.author.principal.tenant_id, name, version)
+    if found is None:
+        raise Rejected("CHAIN_NOT_FOUND", f"there is no version {version} of a chain '{name}'")
+    return found
+
+
+def _note(act: Administering, name: str, action: str, version: int, digest: str) -> None:
+    act.note(("approval_chain", name), action, {"version": version, "hash": digest})

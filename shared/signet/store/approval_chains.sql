@@ -1,0 +1,30 @@
+-- name: find_newest
+SELECT version, hash FROM approval_chains
+WHERE tenant_id = %(tenant_id)s AND name = %(name)s
+ORDER BY version DESC
+LIMIT 1
+
+-- name: insert_chain
+INSERT INTO approval_chains (tenant_id, name, version, label, hash, created_by, created_at)
+VALUES (%(tenant_id)s, %(name)s, %(version)s, %(label)s, %(hash)s, %(created_by)s, %(now)s)
+
+-- name: insert_steps
+INSERT INTO approval_chain_steps (tenant_id, name, version, position, body)
+SELECT %(tenant_id)s, %(name)s, %(version)s, row.position, row.body
+FROM jsonb_array_elements(%(steps)s::jsonb) WITH ORDINALITY AS row (body, position)
+
+-- name: read_chain
+SELECT c.name, c.version, c.status, c.label, c.hash, c.created_by, c.created_at, c.published_at,
+       ARRAY(SELECT s.body FROM approval_chain_steps s
+             WHERE s.tenant_id = c.tenant_id AND s.name = c.name AND s.version = c.version
+             ORDER BY s.position) AS steps
+FROM approval_chains c
+WHERE c.tenant_id = %(tenant_id)s AND c.name = %(name)s AND c.version = %(version)s
+
+-- name: publish_chain
+UPDATE approval_chains SET status = 'published', published_at = %(now)s
+WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND version = %(version)s AND status = 'draft'
+
+-- name: archive_chain
+UPDATE approval_chains SET status = 'archived'
+WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND version = %(version)s AND status = 'published'

@@ -1,0 +1,116 @@
+-- name: read_of_instances
+-- What a wave must know: what is open, and what was decided and no gate has used yet.
+SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, r.stage, r.status, r.applied, r.policy,
+       r.policy_hash, r.requester_id, r.escalate_at, r.expire_at, r.outcome,
+       ARRAY(SELECT json_build_object(
+                 'stage', s.stage, 'position', s.position, 'holder_user_id', s.holder_user_id,
+                 'holder_role', s.holder_role, 'origin', s.origin, 'status', s.status, 'decided_by', s.decided_by,
+                 'on_behalf_of', s.on_behalf_of)
+             FROM approval_seats s
+             WHERE s.tenant_id = r.tenant_id AND s.request_id = r.id
+             ORDER BY s.stage, s.position) AS seats
+FROM approval_requests r
+WHERE r.tenant_id = %(tenant_id)s AND r.instance_id = ANY (%(instance_ids)s) AND r.status <> 'voided'
+  AND r.applied IS NOT TRUE
+ORDER BY r.id
+
+-- name: read_chain
+-- The newest version that is published, with its steps in their order.
+SELECT c.version, ARRAY(SELECT s.body FROM approval_chain_steps s
+                        WHERE s.tenant_id = c.tenant_id AND s.name = c.name AND s.version = c.version
+                        ORDER BY s.position) AS steps
+FROM approval_chains c
+WHERE c.tenant_id = %(tenant_id)s AND c.name = %(name)s AND c.status = 'published'
+ORDER BY c.version DESC
+LIMIT 1
+
+-- name: read_holders
+-- Who holds these roles, and these people, as far as they are active; each with all of their roles.
+SELECT m.user_id, ARRAY(SELECT r.role FROM member_roles r
+                        WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
+FROM members m
+WHERE m.tenant_id = %(tenant_id)s AND m.status = 'active'
+  AND (m.user_id = ANY (%(user_ids)s)
+       OR m.user_id IN (SELECT r.user_id FROM member_roles r
+                        WHERE r.tenant_id = %(tenant_id)s AND r.role = ANY (%(roles)s))
+       OR m.user_id IN (SELECT d.delegate_id FROM approval_delegations d
+                        WHERE d.tenant_id = %(tenant_id)s AND d.revoked_at IS NULL AND d.from_time <= %(now)s
+                          AND d.to_time > %(now)s
+                          AND (d.user_id = ANY (%(user_ids)s)
+                               OR d.user_id IN (SELECT r.user_id FROM member_roles r
+                                                WHERE r.tenant_id = %(tenant_id)s AND r.role = ANY (%(roles)s)))))
+ORDER BY m.user_id
+LIMIT %(limit)s
+
+-- name: read_delegations
+SELECT id, user_id, delegate_id, entity_type, from_time, to_time
+FROM approval_delegations
+WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND revoked_at IS NULL
+  AND from_time <= %(now)s AND to_time > %(now)s
+ORDER BY id
+LIMIT %(limit)s
+
+-- name: read_managers
+-- As far up as anybody may be asked.
+WITH RECURSIVE above AS (
+    SELECT c.user_id, c.manager_id, 1 AS level FROM org_chart c
+    WHERE c.tenant_id = %(tenant_id)s AND c.user_id = ANY (%(user_ids)s)
+    UNION
+    SELECT c.user_id, c.manager_id, above.level + 1 FROM above
+    JOIN org_chart c ON c.tenant_id = %(tenant_id)s AND c.user_id = above.manager_id
+    WHERE above.level < %(levels)s
+)
+SELECT DISTINCT user_id, manager_id FROM above
+
+-- name: read_turns
+SELECT role, turn FROM approval_turns WHERE tenant_id = %(tenant_id)s AND role = ANY (%(roles)s)
+
+-- name: take_turns
+INSERT INTO approval_turns (tenant_id, role, turn)
+SELECT %(tenant_id)s, role, count FROM unnest(%(roles)s::text[], %(counts)s::bigint[]) AS row (role, count)
+ORDER BY role
+ON CONFLICT (tenant_id, role) DO UPDATE SET turn = approval_turns.turn + excluded.turn
+
+-- name: insert_requests
+INSERT INTO approval_requests (
+    tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
+    snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, escalate_at, expire_at,
+    trace_id, created_at)
+SELECT %(tenant_id)s, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
+       snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, escalate_at,
+       expire_at, trace_id, %(now)s
+FROM json_to_recordset(%(rows)s::json) AS row (
+    id uuid, instance_id uuid, step_execution_id uuid, node_id text, document_id uuid, document_version bigint,
+    snapshot_version_id uuid, snapshot_hash text, definition_hash text, policy text, policy_hash text, chain_name text,
+    chain_version integer, requester_id text, escalate_at timestamptz, expire_at timestamptz, trace_id text)
+
+-- name: insert_seats
+INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, holder_role, origin)
+SELECT %(tenant_id)s, request_id, stage, position, holder_user_id, holder_role, origin
+FROM json_to_recordset(%(rows)s::json) AS row (
+    request_id uuid, stage integer, position integer, holder_user_id text, holder_role text, origin text)
+
+-- name: update_requests
+UPDATE approval_requests r
+SET stage = row.stage, status = row.status, outcome = row.outcome, applied = row.applied,
+    escalate_at = row.escalate_at, expire_at = row.expire_at,
+    ended_at = CASE WHEN row.status = 'open' THEN NULL ELSE coalesce(r.ended_at, %(now)s) END
+FROM json_to_recordset(%(rows)s::json) AS row (
+    id uuid, stage integer, status text, outcome text, applied boolean, escalate_at timestamptz, expire_at timestamptz)
+WHERE r.tenant_id = %(tenant_id)s AND r.id = row.id
+
+-- name: close_seats
+-- Of requests that are over: nobody is asked any more.
+UPDATE approval_seats s SET status = 'closed'
+WHERE s.tenant_id = %(tenant_id)s AND s.request_id = ANY (%(request_ids)s) AND s.status = 'open'
+
+-- name: mark_applied
+UPDATE workflow_step_executions s SET applied = true
+WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = ANY (%(instance_ids)s)
+  AND s.approval_request_id = ANY (%(request_ids)s)
+
+-- name: insert_notifications
+INSERT INTO notifications (tenant_id, id, user_id, role, kind, request_id, data, created_at)
+SELECT %(tenant_id)s, id, user_id, role, kind, request_id, data, %(now)s
+FROM json_to_recordset(%(rows)s::json) AS row (
+    id uuid, user_id text, role text, kind text, request_id uuid, data jsonb)

@@ -1,0 +1,197 @@
+-- name: find_document
+SELECT document_id FROM approval_requests WHERE tenant_id = %(tenant_id)s AND id = %(id)s
+
+-- name: lock_request
+SELECT id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash,
+       definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, stage, status, outcome, applied,
+       escalate_at, expire_at, created_at, ended_at
+FROM approval_requests
+WHERE tenant_id = %(tenant_id)s AND id = %(id)s
+FOR NO KEY UPDATE
+
+-- name: lock_delegations
+-- Whoever revokes one waits for the decisions that it allowed; after him nobody finds it here.
+SELECT id, user_id, delegate_id, entity_type, from_time, to_time
+FROM approval_delegations
+WHERE tenant_id = %(tenant_id)s AND delegate_id = %(user_id)s AND revoked_at IS NULL
+  AND from_time <= %(now)s AND to_time > %(now)s
+ORDER BY id
+FOR SHARE
+
+-- name: read_stage_seats
+SELECT s.stage, s.position, s.holder_user_id, s.holder_role, s.origin, s.status, s.decided_by, s.on_behalf_of
+FROM approval_seats s
+JOIN approval_requests r ON r.tenant_id = s.tenant_id AND r.id = s.request_id AND r.stage = s.stage
+WHERE s.tenant_id = %(tenant_id)s AND s.request_id = %(id)s
+ORDER BY s.position
+
+-- name: read_people
+-- Of those who may matter: who decides, for whom he stands in, and who could still vote. Of a role so many that
+-- somebody is among them who is neither barred nor counted, if there is anybody.
+WITH open_seats AS (
+    SELECT s.holder_user_id, s.holder_role
+    FROM approval_seats s
+    JOIN approval_requests r ON r.tenant_id = s.tenant_id AND r.id = s.request_id AND r.stage = s.stage
+    WHERE s.tenant_id = %(tenant_id)s AND s.request_id = %(id)s AND s.status = 'open'
+), person AS (
+    SELECT %(user_id)s::text AS user_id
+    UNION SELECT d.user_id FROM approval_delegations d
+          WHERE d.tenant_id = %(tenant_id)s AND d.delegate_id = %(user_id)s AND d.revoked_at IS NULL
+            AND d.from_time <= %(now)s AND d.to_time > %(now)s
+    UNION SELECT holder_user_id FROM open_seats WHERE holder_user_id IS NOT NULL
+    UNION SELECT member.user_id
+          FROM (SELECT DISTINCT holder_role FROM open_seats WHERE holder_role IS NOT NULL) AS asked
+          CROSS JOIN LATERAL (
+              SELECT r.user_id FROM member_roles r
+              JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
+              WHERE r.tenant_id = %(tenant_id)s AND r.role = asked.holder_role
+              ORDER BY r.user_id
+              LIMIT %(at_most)s
+          ) AS member
+)
+SELECT m.user_id,
+       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id) AS roles
+FROM person
+JOIN members m ON m.tenant_id = %(tenant_id)s AND m.user_id = person.user_id AND m.status = 'active'
+
+-- name: fill_seat
+UPDATE approval_seats
+SET status = %(decision)s, decided_by = %(decided_by)s, on_behalf_of = %(on_behalf_of)s, decided_at = %(now)s
+WHERE tenant_id = %(tenant_id)s AND request_id = %(request_id)s AND stage = %(stage)s AND position = %(position)s
+  AND status = 'open'
+
+-- name: insert_decision
+INSERT INTO approval_decisions (tenant_id, id, request_id, stage, position, decision, reason, decided_by, on_behalf_of,
+                                delegation_id, document_version, snapshot_hash, definition_hash, policy_hash, trace_id,
+                                created_at)
+VALUES (%(tenant_id)s, %(id)s, %(request_id)s, %(stage)s, %(position)s, %(decision)s, %(reason)s, %(decided_by)s,
+        %(on_behalf_of)s, %(delegation_id)s, %(document_version)s, %(snapshot_hash)s, %(definition_hash)s,
+        %(policy_hash)s, %(trace_id)s, %(now)s)
+
+-- name: close_seats
+UPDATE approval_seats SET status = 'closed'
+WHERE tenant_id = %(tenant_id)s AND request_id = %(request_id)s AND stage = %(stage)s AND status = 'open'
+
+-- name: end_request
+-- An approval waits for the gate that consumes it.
+UPDATE approval_requests
+SET status = %(status)s, outcome = %(outcome)s, applied = CASE WHEN %(status)s = 'approved' THEN false END,
+    ended_at = %(now)s
+WHERE tenant_id = %(tenant_id)s AND id = %(request_id)s AND status = 'open'
+
+-- name: list_inbox
+-- One index lookup for each voice in which the person may speak: his own, those of his roles, and of the people for
+-- whom he stands in now. Each goes on from the last page and stops when the page is full; what the tenant has open
+-- besides is never looked at. LIMIT keeps every other table a lookup, whatever a join would seem to cost. Who is
+-- counted in a stage already is not asked again there; what was edited meanwhile cannot be decided any more.
+WITH voice AS (
+    SELECT m.user_id, NULL::uuid AS delegation_id, NULL::text AS entity_type
+    FROM members m WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s AND m.status = 'active'
+    UNION ALL
+    SELECT d.user_id, d.id, d.entity_type
+    FROM members m
+    JOIN approval_delegations d ON d.tenant_id = m.tenant_id AND d.delegate_id = m.user_id
+    JOIN members absent ON absent.tenant_id = d.tenant_id AND absent.user_id = d.user_id AND absent.status = 'active'
+    WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s AND m.status = 'active'
+      AND d.revoked_at IS NULL AND d.from_time <= now() AND d.to_time > now()
+), asked AS (
+    SELECT own.*, voice.user_id AS voice, voice.delegation_id
+    FROM voice
+    CROSS JOIN LATERAL (
+        SELECT s.request_id, s.stage, s.position, s.holder_role, s.origin, request.*, document.*
+        FROM approval_seats s
+        CROSS JOIN LATERAL (
+            SELECT q.document_id, q.document_version, q.node_id, q.requester_id, q.created_at, q.expire_at
+            FROM approval_requests q
+            WHERE q.tenant_id = s.tenant_id AND q.id = s.request_id AND q.status = 'open' AND q.stage = s.stage
+            LIMIT 1
+        ) AS request
+        CROSS JOIN LATERAL (
+            SELECT d.entity_type, d.contract_version, d.creator_id, d.editor_ids
+            FROM documents d
+            WHERE d.tenant_id = s.tenant_id AND d.id = request.document_id AND d.version = request.document_version
+              AND (voice.entity_type IS NULL OR d.entity_type = voice.entity_type)
+            LIMIT 1
+        ) AS document
+        WHERE s.tenant_id = %(tenant_id)s AND s.holder_user_id = voice.user_id AND s.status = 'open'
+          AND s.request_id > %(after)s
+          AND (SELECT count(*) FROM approval_seats c
+               WHERE c.tenant_id = s.tenant_id AND c.request_id = s.request_id AND c.stage = s.stage
+                 AND (c.decided_by IN (%(user_id)s, voice.user_id)
+                      OR c.on_behalf_of IN (%(user_id)s, voice.user_id))) = 0
+        ORDER BY s.request_id
+        LIMIT %(limit)s
+    ) AS own
+    UNION ALL
+    SELECT shared.*, voice.user_id AS voice, voice.delegation_id
+    FROM voice JOIN member_roles r ON r.tenant_id = %(tenant_id)s AND r.user_id = voice.user_id
+    CROSS JOIN LATERAL (
+        SELECT s.request_id, s.stage, s.position, s.holder_role, s.origin, request.*, document.*
+        FROM approval_seats s
+        CROSS JOIN LATERAL (
+            SELECT q.document_id, q.document_version, q.node_id, q.requester_id, q.created_at, q.expire_at
+            FROM approval_requests q
+            WHERE q.tenant_id = s.tenant_id AND q.id = s.request_id AND q.status = 'open' AND q.stage = s.stage
+            LIMIT 1
+        ) AS request
+        CROSS JOIN LATERAL (
+            SELECT d.entity_type, d.contract_version, d.creator_id, d.editor_ids
+            FROM documents d
+            WHERE d.tenant_id = s.tenant_id AND d.id = request.document_id AND d.version = request.document_version
+              AND (voice.entity_type IS NULL OR d.entity_type = voice.entity_type)
+            LIMIT 1
+        ) AS document
+        WHERE s.tenant_id = %(tenant_id)s AND s.holder_role = r.role AND s.status = 'open'
+          AND s.request_id > %(after)s
+          AND (SELECT count(*) FROM approval_seats c
+               WHERE c.tenant_id = s.tenant_id AND c.request_id = s.request_id AND c.stage = s.stage
+                 AND (c.decided_by IN (%(user_id)s, voice.user_id)
+                      OR c.on_behalf_of IN (%(user_id)s, voice.user_id))) = 0
+        ORDER BY s.request_id
+        LIMIT %(limit)s
+    ) AS shared
+)
+SELECT request_id, document_id, entity_type, contract_version, document_version, node_id, stage, position, requester_id,
+       created_at, expire_at, CASE WHEN delegation_id IS NOT NULL THEN voice END AS on_behalf_of, creator_id, editor_ids
+FROM (
+    -- of several seats the one that a vote would fill
+    SELECT DISTINCT ON (request_id) *
+    FROM asked
+    ORDER BY request_id, delegation_id IS NOT NULL, holder_role IS NOT NULL, origin = 'resolved', position, voice,
+             delegation_id
+) AS chosen
+ORDER BY request_id
+LIMIT %(limit)s
+
+-- name: read_request
+SELECT r.id, r.instance_id, r.node_id, r.document_id, r.document_version, r.snapshot_hash, r.definition_hash, r.policy,
+       r.policy_hash, r.chain_name, r.chain_version, r.requester_id, r.stage, r.status, r.outcome, r.applied,
+       r.escalate_at, r.expire_at, r.created_at, r.ended_at, d.entity_type, d.version AS current_version, v.snapshot
+FROM approval_requests r
+JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id
+JOIN document_versions v ON v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id
+WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
+
+-- name: read_seats
+SELECT stage, position, holder_user_id, holder_role, origin, status, decided_by, on_behalf_of
+FROM approval_seats
+WHERE tenant_id = %(tenant_id)s AND request_id = %(id)s
+ORDER BY stage, position
+
+-- name: read_decisions
+SELECT id, stage, position, decision, reason, decided_by, on_behalf_of, delegation_id, created_at
+FROM approval_decisions
+WHERE tenant_id = %(tenant_id)s AND request_id = %(id)s
+ORDER BY stage, created_at, id
+
+-- name: read_voices
+-- Who a person is, and for whom he stands in now about documents of this type; with the roles of each.
+SELECT m.user_id,
+       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id) AS roles
+FROM members m
+WHERE m.tenant_id = %(tenant_id)s AND m.status = 'active'
+  AND (m.user_id = %(user_id)s
+       OR m.user_id IN (SELECT d.user_id FROM approval_delegations d
+                        WHERE d.tenant_id = %(tenant_id)s AND d.delegate_id = %(user_id)s AND d.revoked_at IS NULL
+                          AND d.from_time <= now() AND d.to_time > now()
+                          AND (d.entity_type IS NULL OR d.entity_type = %(entity_type)s)))

@@ -1,0 +1,28 @@
+-- name: list_notifications
+-- The newest first: a person's own, and those of the roles that he holds now; each a lookup that ends with the page.
+SELECT found.id, found.role, found.kind, found.request_id, found.data, found.created_at, found.read_at
+FROM (
+    (SELECT n.id, n.role, n.kind, n.request_id, n.data, n.created_at, n.read_at
+     FROM notifications n
+     WHERE n.tenant_id = %(tenant_id)s AND n.user_id = %(user_id)s AND n.id < %(before)s
+     ORDER BY n.id DESC LIMIT %(limit)s)
+    UNION ALL
+    SELECT theirs.*
+    FROM member_roles r
+    CROSS JOIN LATERAL (
+        SELECT n.id, n.role, n.kind, n.request_id, n.data, n.created_at, n.read_at
+        FROM notifications n
+        WHERE n.tenant_id = %(tenant_id)s AND n.role = r.role AND n.id < %(before)s
+        ORDER BY n.id DESC LIMIT %(limit)s
+    ) AS theirs
+    WHERE r.tenant_id = %(tenant_id)s AND r.user_id = %(user_id)s
+) AS found
+ORDER BY found.id DESC
+LIMIT %(limit)s
+
+-- name: mark_read
+UPDATE notifications n SET read_at = now()
+WHERE n.tenant_id = %(tenant_id)s AND n.id = ANY (%(ids)s) AND n.read_at IS NULL
+  AND (n.user_id = %(user_id)s
+       OR n.role IN (SELECT r.role FROM member_roles r
+                     WHERE r.tenant_id = %(tenant_id)s AND r.user_id = %(user_id)s))

@@ -1,0 +1,189 @@
+"""A decision meets another one, an edit, a revocation or a wave: the locks settle who was first."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from signet.core.errors import Rejected
+from signet.engine.approval_decision import Deciding
+from signet.engine.approvals import Approvals
+from signet.engine.delegations import Delegations
+from signet.engine.documents.operations import Applied, Update
+from signet.store.approvals import find_document
+from signet.store.delegations import revoke_delegation
+from signet.store.tenants import read_now
+from tests.concurrency.steps import Second, holding, second
+from tests.engine.approvals.asked import Asking
+from tests.engine.standing_company import Standing, standing_company
+
+
+@pytest.fixture
+def standing(server_url: str) -> Iterator[Standing]:
+    with standing_company(server_url) as made:
+        yield made
+
+
+@pytest.fixture
+def asking(standing: Standing) -> Asking:
+    company = standing.company
+    made = Asking(company, standing.admin, Approvals(company.database, company.documents.caches))
+    made.hire()
+    return made
+
+
+@contextmanager
+def deciding(asking: Asking, request_id: UUID, user_id: str) -> Iterator[None]:
+    """The vote is counted, and its transaction is open as long as the block runs."""
+    company = asking.company
+    opening = find_document(company.tenant_id, request_id)
+    with company.database.exchange(company.tenant_id, opening) as exchange:
+        assert exchange.opening_row is not None
+        document_id = exchange.opening_row[0]
+        act = Deciding(company.documents.caches, exchange, company.author(user_id), request_id, document_id)
+        assert act.decide("approved", None).vote == "approved"
+        yield
+
+
+def voting(asking: Asking, request_id: UUID, user_id: str) -> Second:
+    def vote() -> list[Any]:
+        return [asking.decide(request_id, user_id)]
+
+    return Second(vote)
+
+
+def code_of(came: Any) -> str:
+    return came.code if isinstance(came, Rejected) else "done"
+
+
+def test_of_two_who_vote_for_the_last_seat_the_second_finds_it_closed(
+    standing: Standing, asking: Asking
+) -> None:
+    request_id = asking.ask("@finance")
+    with deciding(asking, request_id, "ben"):
+        late = voting(asking, request_id, "cleo")
+        standing.wait_until_blocked()
+    assert code_of(late.result()) == "APPROVAL_CLOSED"
+    assert asking.seats(request_id) == [("approved", "ben", None)]
+    assert asking.rows("SELECT decided_by FROM approval_decisions") == [("ben",)]
+
+
+def test_two_who_vote_for_two_seats_of_a_role_each_get_one(standing: Standing, asking: Asking) -> None:
+    request_id = asking.ask("@finance", "@finance")
+    with deciding(asking, request_id, "ben"):
+        late = voting(asking, request_id, "cleo")
+        standing.wait_until_blocked()
+    assert code_of(late.result()) == "done"
+    assert [who for _, who, _ in asking.seats(request_id)] == ["ben", "cleo"]
+    assert asking.request(request_id) == ("approved", False, True)
+    assert len(asking.triggers()) == 1
+
+
+def test_a_second_click_of_the_same_person_is_not_counted(standing: Standing, asking: Asking) -> None:
+    request_id = asking.ask("@finance", "@finance")
+    with deciding(asking, request_id, "ben"):
+        late = voting(asking, request_id, "ben")
+        standing.wait_until_blocked()
+    assert code_of(late.result()) == "APPROVAL_SEAT_TAKEN"
+    assert asking.rows("SELECT count(*) FROM approval_decisions") == [(1,)]
+
+
+def edit_of(made: Applied) -> Update:
+    return Update(made.document_id, made.version, {"cost_center": "C"})
+
+
+def test_an_edit_that_was_first_bars_the_vote(standing: Standing, asking: Asking) -> None:
+    made = asking.create()
+    request_id = asking.ask("anna", made=made)
+    with holding(standing, [edit_of(made)]):
+        late = voting(asking, request_id, "anna")
+        standing.wait_until_blocked()
+    assert code_of(late.result()) == "APPROVAL_STALE"
+    assert asking.rows("SELECT count(*) FROM approval_decisions") == [(0,)]
+
+
+def test_an_edit_that_was_given_up_bars_nothing(standing: Standing, asking: Asking) -> None:
+    made = asking.create()
+    request_id = asking.ask("anna", made=made)
+    with holding(standing, [edit_of(made)], commits=False):
+        late = voting(asking, request_id, "anna")
+        standing.wait_until_blocked()
+    assert code_of(late.result()) == "done"
+
+
+def test_a_vote_that_was_first_is_about_the_version_before_the_edit(
+    standing: Standing, asking: Asking
+) -> None:
+    made = asking.create()
+    request_id = asking.ask("anna", made=made)
+    with deciding(asking, request_id, "anna"):
+        edit = second(standing, edit_of(made))
+        standing.wait_until_blocked()
+    came = edit.result()
+    assert isinstance(came, Applied) and came.version == 2
+    assert asking.rows("SELECT document_version FROM approval_decisions") == [(1,)]
+    # For the wave, which voids what no gate has used.
+    assert asking.request(request_id) == ("approved", False, True)
+
+
+def test_a_revocation_that_was_first_bars_the_vote(standing: Standing, asking: Asking) -> None:
+    delegation_id, request_id = asking.delegate("anna", "dora"), asking.ask("anna")
+    company = asking.company
+    with company.database.transaction(company.tenant_id) as connection:
+        assert revoke_delegation(connection, company.tenant_id, delegation_id, read_now(connection))
+        late = voting(asking, request_id, "dora")
+        standing.wait_until_blocked()
+    assert code_of(late.result()) == "APPROVAL_NOT_YOURS"
+
+
+def test_a_revocation_waits_for_the_vote_that_the_delegation_allows(
+    standing: Standing, asking: Asking
+) -> None:
+    delegation_id, request_id = asking.delegate("anna", "dora"), asking.ask("anna")
+
+    def revoke() -> list[Any]:
+        Delegations(asking.company.database).revoke(asking.company.author("anna"), delegation_id)
+        return ["revoked"]
+
+    with deciding(asking, request_id, "dora"):
+        late = Second(revoke)
+        standing.wait_until_blocked()
+        assert asking.rows("SELECT revoked_at FROM approval_delegations") == [(None,)]
+    assert not isinstance(late.result(), Rejected)
+    assert asking.rows("SELECT revoked_at IS NOT NULL FROM approval_delegations") == [(True,)]
+    assert asking.rows("SELECT on_behalf_of FROM approval_decisions") == [("anna",)]
+
+
+def test_two_delegations_at_once_close_no_circle(standing: Standing, asking: Asking) -> None:
+    company, delegations = asking.company, Delegations(asking.company.database)
+
+    def give_back() -> list[Any]:
+        now = asking.rows("SELECT now(), now() + interval '1 day'")[0]
+        author = company.author("dora")
+        return [delegations.delegate(author, "dora", "anna", from_time=now[0], to_time=now[1])]
+
+    with company.database.transaction(company.tenant_id) as connection:
+        connection.execute("SELECT FROM tenants FOR NO KEY UPDATE")
+        late = Second(give_back)
+        standing.wait_until_blocked()
+        connection.execute(
+            "INSERT INTO approval_delegations SELECT %s, gen_random_uuid(), 'anna', 'dora', NULL,"
+            " now() - interval '1 hour', now() + interval '1 day', NULL, 'anna', now()",
+            [company.tenant_id],
+        )
+    assert code_of(late.result()) == "DELEGATION_CYCLE"
+
+
+def test_a_vote_waits_for_a_wave_that_ends_the_request(standing: Standing, asking: Asking) -> None:
+    """Also one that holds the request alone."""
+    request_id = asking.ask("anna")
+    with psycopg.connect(standing.admin_url) as wave:
+        end = "UPDATE approval_requests SET status = 'expired', ended_at = now() WHERE id = %s"
+        wave.execute(end, [request_id])
+        late = voting(asking, request_id, "anna")
+        standing.wait_until_blocked()
+    assert code_of(late.result()) == "APPROVAL_CLOSED"
+    assert asking.rows("SELECT count(*) FROM approval_decisions") == [(0,)]

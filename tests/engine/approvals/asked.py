@@ -1,0 +1,168 @@
+"""Invoices about which somebody is asked: requests as a wave writes them, and people who decide."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+from uuid import UUID
+
+from signet.core.approval_policy import Policy, hash_policy
+from signet.core.nodes.configurations import Vote
+from signet.core.tenancy import Member, Role
+from signet.engine.approvals import Approvals
+from signet.engine.documents.operations import Applied, Create, Update
+from signet.ids import make_id
+from signet.store.tenants import save_members, save_roles
+from tests.engine.conftest import INVOICE, Company
+from tests.engine.standing_company import Admin
+from tests.unit.approvals.asking import make_policy, make_stage
+
+# Nobody's seat, and nobody's document.
+REQUESTER = "rita"
+PEOPLE: Mapping[str, tuple[str, ...]] = {
+    "carl": ("clerk",),
+    "rita": ("clerk",),
+    "anna": ("approver",),
+    "ben": ("approver", "finance"),
+    "cleo": ("finance",),
+    "dora": (),
+    "emil": (),
+}
+
+
+@dataclass(frozen=True)
+class Asking:
+    company: Company
+    admin: Admin
+    approvals: Approvals
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.company.tenant_id
+
+    def hire(self, people: Mapping[str, Sequence[str]] = PEOPLE) -> None:
+        roles = sorted({role for held in people.values() for role in held} - {"clerk"})
+        members = [
+            Member(user_id=name, display_name=name, roles=tuple(held)) for name, held in people.items()
+        ]
+        with self.company.database.transaction(self.tenant_id) as connection:
+            save_roles(connection, self.tenant_id, tuple(Role(role=role, permissions=()) for role in roles))
+            save_members(connection, self.tenant_id, tuple(members))
+
+    def create(self, user_id: str = "carl", **changes: Any) -> Applied:
+        data = {**INVOICE, "number": f"R-{make_id()}", **changes}
+        return self.company.documents.mutate(self.company.author(user_id), Create("invoice", data))
+
+    def edit(self, made: Applied, version: int, user_id: str = "carl", **patch: Any) -> Applied:
+        operation = Update(made.document_id, version, patch or {"cost_center": f"C-{version}"})
+        return self.company.documents.mutate(self.company.author(user_id), operation)
+
+    def ask(
+        self, *holders: str, made: Applied | None = None, policy: Policy | None = None, **stage: Any
+    ) -> UUID:
+        """Seats of persons, and of roles where a name begins with @; about the document as it is now."""
+        made = made or self.create()
+        policy = policy or one_stage(*holders, **stage)
+        request_id, text = make_id(), policy.to_text()
+        self.run(
+            "INSERT INTO approval_requests (tenant_id, id, instance_id, step_execution_id, node_id,"
+            " document_id, document_version, snapshot_version_id, snapshot_hash, definition_hash, policy,"
+            " policy_hash, requester_id, created_at)"
+            " SELECT d.tenant_id, %s, %s, gen_random_uuid(), 'usr:approval:finance', d.id, d.version, v.id,"
+            " v.hash, repeat('d', 64), %s, %s, %s, now()"
+            " FROM documents d JOIN document_versions v ON v.document_id = d.id AND v.version = d.version"
+            " WHERE d.id = %s",
+            request_id,
+            made.instance_id,
+            text,
+            hash_policy(text),
+            REQUESTER,
+            made.document_id,
+        )
+        self.seat(request_id, *holders)
+        return request_id
+
+    def seat(self, request_id: UUID, *holders: str, stage: int = 1, origin: str = "resolved") -> None:
+        for holder in holders:
+            self.run(
+                "INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id,"
+                " holder_role, origin) SELECT %s, %s, %s, count(*) + 1, %s, %s, %s FROM approval_seats"
+                " WHERE request_id = %s AND stage = %s",
+                self.tenant_id,
+                request_id,
+                stage,
+                None if holder.startswith("@") else holder,
+                holder[1:] if holder.startswith("@") else None,
+                origin,
+                request_id,
+                stage,
+            )
+
+    def decide(
+        self, request_id: UUID, user_id: str, vote: Vote = "approved", reason: str | None = None
+    ) -> Any:
+        return self.approvals.decide(self.company.author(user_id, "approver"), request_id, vote, reason)
+
+    def delegate(self, user_id: str, delegate_id: str, entity_type: str | None = None) -> UUID:
+        """From an hour ago, for a day."""
+        delegation_id = make_id()
+        self.run(
+            "INSERT INTO approval_delegations (tenant_id, id, user_id, delegate_id, entity_type, from_time,"
+            " to_time, created_by, created_at) VALUES (%s, %s, %s, %s, %s, now() - interval '1 hour',"
+            " now() + interval '1 day', %s, now())",
+            self.tenant_id,
+            delegation_id,
+            user_id,
+            delegate_id,
+            entity_type,
+            user_id,
+        )
+        return delegation_id
+
+    # --- looking ---
+
+    def seats(self, request_id: UUID) -> list[tuple[Any, ...]]:
+        """(status, decided by, on behalf of), by stage and place."""
+        return self.rows(
+            "SELECT status, decided_by, on_behalf_of FROM approval_seats WHERE request_id = %s"
+            " ORDER BY stage, position",
+            request_id,
+        )
+
+    def request(self, request_id: UUID) -> tuple[Any, ...]:
+        """(status, applied, whether it has ended)."""
+        (row,) = self.rows(
+            "SELECT status, applied, ended_at IS NOT NULL FROM approval_requests WHERE id = %s", request_id
+        )
+        return row
+
+    def triggers(self) -> list[Any]:
+        """What decisions told workflows, without the cause."""
+        found = self.rows(
+            "SELECT payload_json - 'cause_id' FROM workflow_events_outbox"
+            " WHERE event_type = 'approval_decided' ORDER BY id"
+        )
+        return [payload for (payload,) in found]
+
+    def written(self) -> tuple[Any, ...]:
+        """How much there is that a decision would add to."""
+        (row,) = self.rows(
+            "SELECT (SELECT count(*) FROM approval_decisions), (SELECT count(*) FROM audit_log),"
+            " (SELECT count(*) FROM workflow_events_outbox),"
+            " (SELECT json_agg(s ORDER BY request_id, stage, position)::text FROM approval_seats s),"
+            " (SELECT json_agg(r ORDER BY id)::text FROM approval_requests r)"
+        )
+        return row
+
+    def run(self, statement: LiteralString, *values: Any) -> None:
+        self.admin.execute(statement, values)
+
+    def rows(self, query: LiteralString, *values: Any) -> list[tuple[Any, ...]]:
+        return self.admin.execute(query, values).fetchall()
+
+
+def one_stage(*holders: str, **stage: Any) -> Policy:
+    approvers = [
+        {"by": "role", "role": holder[1:]} if holder.startswith("@") else {"by": "user", "user": holder}
+        for holder in holders
+    ]
+    return make_policy(make_stage(*approvers, **stage))

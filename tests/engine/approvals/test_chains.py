@@ -1,0 +1,106 @@
+"""Chains from draft to published: versions only grow, mistakes come back as findings."""
+
+from typing import Any
+
+import pytest
+
+from signet.core.approval_policy import policy_of_chain
+from signet.core.errors import Rejected
+from signet.engine.approval_chains import ApprovalChains, ChainVersion
+from tests.engine.approvals.asked import Asking
+from tests.engine.conftest import make_company
+from tests.unit.approvals.asking import expression, role, user
+
+CHAIN: dict[str, Any] = {
+    "name": "large",
+    "label": "Large invoices",
+    "steps": [{"approvers": [role("finance")]}, {"approvers": [user("anna"), user("dora")], "quorum": "any"}],
+}
+
+
+@pytest.fixture
+def chains(asking: Asking) -> ApprovalChains:
+    return ApprovalChains(asking.company.database)
+
+
+def saved(chains: ApprovalChains, asking: Asking, **changes: Any) -> ChainVersion:
+    made = chains.save(asking.company.author("carl"), {**CHAIN, **changes})
+    assert isinstance(made, ChainVersion)
+    return made
+
+
+def test_a_draft_is_kept_as_it_was_written(asking: Asking, chains: ApprovalChains) -> None:
+    made = saved(chains, asking)
+    row = chains.read(asking.company.author(), "large", 1)
+    assert (row.version, row.status, row.label, row.hash) == (1, "draft", "Large invoices", made.hash)
+    policy, findings = policy_of_chain(row.steps)
+    assert policy is not None and findings == ()
+    assert [stage.quorum for stage in policy.stages] == ["all", "any"]
+
+
+def test_versions_grow_and_the_same_again_is_the_same(asking: Asking, chains: ApprovalChains) -> None:
+    first = saved(chains, asking)
+    assert saved(chains, asking) == first
+    second = saved(chains, asking, label="Other")
+    assert (second.version, second.hash != first.hash) == (2, True)
+    assert saved(chains, asking).version == 3
+    assert saved(chains, asking, name="small").version == 1
+
+
+def test_publishing_freezes_and_archiving_ends(asking: Asking, chains: ApprovalChains) -> None:
+    author, made = asking.company.author("carl"), saved(chains, asking)
+    assert chains.publish(author, "large", 1) == made
+    with pytest.raises(Rejected, match="is published"):
+        chains.publish(author, "large", 1)
+    chains.archive(author, "large", 1)
+    with pytest.raises(Rejected, match="this is archived"):
+        chains.archive(author, "large", 1)
+    actions = asking.rows("SELECT action FROM audit_log WHERE subject_type = 'approval_chain' ORDER BY seq")
+    assert actions == [("save_chain",), ("publish_chain",), ("archive_chain",)]
+
+
+def test_a_draft_is_not_archived(asking: Asking, chains: ApprovalChains) -> None:
+    saved(chains, asking)
+    with pytest.raises(Rejected) as caught:
+        chains.archive(asking.company.author(), "large", 1)
+    assert caught.value.code == "VERSION_FROZEN"
+
+
+def test_mistakes_come_back_and_nothing_is_written(asking: Asking, chains: ApprovalChains) -> None:
+    wrong = [{**CHAIN, "steps": []}, {**CHAIN, "steps": [{"approvers": [expression("1 +")]}]}, 5]
+    for document in wrong:
+        findings = chains.save(asking.company.author(), document)
+        assert isinstance(findings, tuple) and findings
+    assert asking.rows("SELECT count(*) FROM approval_chains") == [(0,)]
+
+
+def test_a_stored_chain_that_is_none_any_more_is_not_published(
+    asking: Asking, chains: ApprovalChains
+) -> None:
+    saved(chains, asking)
+    asking.run("UPDATE approval_chain_steps SET body = '{}' WHERE position = 2")
+    findings = chains.publish(asking.company.author(), "large", 1)
+    assert isinstance(findings, tuple) and findings
+    assert chains.read(asking.company.author(), "large", 1).status == "draft"
+
+
+def test_who_may_not_does_nothing_and_learns_nothing(asking: Asking, chains: ApprovalChains) -> None:
+    saved(chains, asking)
+    author = asking.company.author("carl", "clerk")
+    for act in (
+        lambda: chains.save(author, CHAIN),
+        lambda: chains.publish(author, "large", 1),
+        lambda: chains.archive(author, "nothing", 1),
+        lambda: chains.read(author, "large", 1),
+    ):
+        with pytest.raises(Rejected) as caught:
+            act()
+        assert caught.value.code == "PERMISSION_DENIED"
+
+
+def test_another_tenant_has_no_such_chain(asking: Asking, chains: ApprovalChains) -> None:
+    saved(chains, asking)
+    other = make_company(asking.company.database)
+    with pytest.raises(Rejected) as caught:
+        chains.publish(other.author(), "large", 1)
+    assert caught.value.code == "CHAIN_NOT_FOUND"

@@ -1,0 +1,140 @@
+"""Who may let whom decide, until when; and that no circle comes of it."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from signet.core.approval_rights import Delegation
+from signet.core.errors import Rejected
+from signet.engine.delegations import MAX_OPEN, Delegations
+from signet.engine.verification import verify_tenant
+from tests.engine.approvals.asked import Asking
+from tests.engine.conftest import make_company
+
+NOW = datetime.now(UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def delegations(asking: Asking) -> Delegations:
+    return Delegations(asking.company.database)
+
+
+def give(
+    asking: Asking, user_id: str, delegate_id: str, *, by: str = "", role: str = "clerk", **terms: Any
+) -> Delegation:
+    author = asking.company.author(by or user_id, role)
+    wanted = {"from_time": NOW - DAY, "to_time": NOW + DAY, **terms}
+    return Delegations(asking.company.database).delegate(author, user_id, delegate_id, **wanted)
+
+
+def code_of(asking: Asking, *people: str, **terms: Any) -> str:
+    before = asking.rows("SELECT count(*) FROM approval_delegations")
+    with pytest.raises(Rejected) as caught:
+        give(asking, *people, **terms)
+    assert asking.rows("SELECT count(*) FROM approval_delegations") == before
+    return caught.value.code
+
+
+def test_what_one_gives_lets_the_other_decide_and_is_on_record(asking: Asking) -> None:
+    given = give(asking, "anna", "dora", entity_type="invoice", reason="on leave")
+    assert asking.decide(asking.ask("anna"), "dora").delegation_id == given.id
+    ((content,),) = asking.rows("SELECT content::jsonb FROM audit_log WHERE subject_type = 'delegation'")
+    assert (content["subject_id"], content["action"]) == (str(given.id), "delegate")
+    assert (content["actor_id"], content["on_behalf_of"], content["reason"]) == ("anna", None, "on leave")
+    assert content["detail"]["delegate_id"] == "dora"
+    assert verify_tenant(asking.company.database, asking.tenant_id).is_sound
+
+
+def test_for_another_only_with_the_permission(asking: Asking) -> None:
+    assert code_of(asking, "anna", "dora", by="emil") == "PERMISSION_DENIED"
+    give(asking, "anna", "dora", by="emil", role="admin")
+    ((content,),) = asking.rows("SELECT content::jsonb FROM audit_log WHERE subject_type = 'delegation'")
+    assert (content["actor_id"], content["on_behalf_of"]) == ("emil", "anna")
+
+
+@pytest.mark.parametrize(
+    ("pointer", "terms"),
+    [
+        ("/to_time", {"to_time": NOW - DAY}),
+        ("/to_time", {"from_time": NOW - 3 * DAY, "to_time": NOW - 2 * DAY}),
+        ("/to_time", {"to_time": NOW + 366 * DAY}),
+        ("/from_time", {"from_time": NOW + 367 * DAY, "to_time": NOW + 368 * DAY}),
+        ("/from_time", {"from_time": NOW.replace(tzinfo=None)}),
+        ("/entity_type", {"entity_type": "In voice"}),
+        ("/reason", {"reason": "x" * 4_001}),
+    ],
+)
+def test_terms_that_are_none(asking: Asking, pointer: str, terms: dict[str, Any]) -> None:
+    with pytest.raises(Rejected) as caught:
+        give(asking, "anna", "dora", **terms)
+    assert [field.pointer for field in caught.value.fields] == [pointer]
+
+
+def test_only_between_two_active_members(asking: Asking) -> None:
+    assert code_of(asking, "anna", "anna") == "FIELDS_INVALID"
+    assert code_of(asking, "anna", "nobody") == "MEMBER_NOT_FOUND"
+    asking.run("UPDATE members SET status = 'disabled' WHERE user_id = 'dora'")
+    assert code_of(asking, "anna", "dora") == "MEMBER_NOT_FOUND"
+
+
+def test_a_circle_is_refused_where_it_would_close(asking: Asking) -> None:
+    give(asking, "anna", "ben")
+    give(asking, "ben", "cleo", entity_type="invoice")
+    assert code_of(asking, "cleo", "anna") == "DELEGATION_CYCLE"
+    assert code_of(asking, "cleo", "anna", entity_type="invoice") == "DELEGATION_CYCLE"
+    give(asking, "cleo", "anna", entity_type="order")
+    give(asking, "cleo", "anna", from_time=NOW + DAY, to_time=NOW + 2 * DAY)
+
+
+def test_a_revoked_one_closes_none(asking: Asking, delegations: Delegations) -> None:
+    given = give(asking, "anna", "ben")
+    delegations.revoke(asking.company.author("anna", "clerk"), given.id)
+    give(asking, "ben", "anna")
+
+
+def test_nobody_gives_or_takes_more_than_can_be_looked_at(asking: Asking) -> None:
+    for _ in range(MAX_OPEN):
+        asking.delegate("anna", "dora", "order")
+    assert code_of(asking, "anna", "emil") == "DELEGATION_TOO_MANY"
+    assert code_of(asking, "emil", "dora") == "DELEGATION_TOO_MANY"
+    # As many lead on from anna, and may still be looked through; then one more does.
+    give(asking, "emil", "anna")
+    give(asking, "dora", "ben")
+    assert code_of(asking, "cleo", "anna") == "DELEGATION_TOO_MANY"
+
+
+def test_who_gave_it_revokes_it_and_who_may_delegate_for_others(
+    asking: Asking, delegations: Delegations
+) -> None:
+    first, second = give(asking, "anna", "dora"), give(asking, "anna", "dora")
+    for stranger in ("dora", "emil"):
+        with pytest.raises(Rejected, match="there is no delegation"):
+            delegations.revoke(asking.company.author(stranger, "clerk"), first.id)
+    delegations.revoke(asking.company.author("anna", "clerk"), first.id)
+    delegations.revoke(asking.company.author("emil"), second.id, "she is back")
+    delegations.revoke(asking.company.author("emil"), second.id)
+    assert asking.rows("SELECT count(*) FROM audit_log WHERE action = 'revoke'") == [(2,)]
+    with pytest.raises(Rejected) as caught:
+        asking.decide(asking.ask("anna"), "dora")
+    assert caught.value.code == "APPROVAL_NOT_YOURS"
+
+
+def test_another_tenant_revokes_nothing(asking: Asking, delegations: Delegations) -> None:
+    given, other = give(asking, "anna", "dora"), make_company(asking.company.database)
+    for wanted in (given.id, uuid4()):
+        with pytest.raises(Rejected) as caught:
+            delegations.revoke(other.author(), wanted)
+        assert caught.value.code == "DELEGATION_NOT_FOUND"
+    assert asking.rows("SELECT revoked_at FROM approval_delegations") == [(None,)]
+
+
+def test_one_sees_what_one_gave_and_took(asking: Asking, delegations: Delegations) -> None:
+    given, taken = give(asking, "anna", "dora"), give(asking, "ben", "anna")
+    give(asking, "cleo", "dora")
+    revoked = give(asking, "anna", "emil")
+    delegations.revoke(asking.company.author("anna"), revoked.id)
+    found: list[UUID] = [each.id for each in delegations.list_of(asking.company.author("anna"))]
+    assert sorted(found) == sorted([given.id, taken.id])

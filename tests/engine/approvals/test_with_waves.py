@@ -1,0 +1,139 @@
+"""From a node that asks to the gate that passes: decisions of people between the waves of a worker."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from signet.core.errors import Rejected
+from signet.core.tenancy import Member, Role
+from signet.engine.approval_chains import ApprovalChains, ChainVersion
+from signet.engine.approval_decision import Decided
+from signet.engine.approvals import Approvals
+from signet.engine.verification import verify_tenant
+from signet.store.tenants import save_members, save_roles
+from tests.engine.waves.stage import Made, Stage, standing_stage
+from tests.unit.approvals.asking import role, user
+
+PEOPLE = {"mona": ("finance",), "otto": ("finance",), "anna": ("board",), "dora": (), "carl": ("clerk",)}
+
+
+@pytest.fixture(scope="module")
+def stage(server_url: str) -> Iterator[Stage]:
+    with standing_stage(server_url) as made:
+        members = [Member(user_id=name, display_name=name, roles=held) for name, held in PEOPLE.items()]
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            roles = tuple(Role(role=name, permissions=()) for name in ("finance", "board"))
+            save_roles(connection, made.tenant_id, roles)
+            save_members(connection, made.tenant_id, tuple(members))
+        yield made
+
+
+@pytest.fixture
+def approvals(stage: Stage) -> Approvals:
+    return Approvals(stage.standing.company.database, stage.caches())
+
+
+def submitted(stage: Stage, **config: Any) -> Made:
+    """Asked about, as its creator wanted."""
+    node = {"id": "look", "type": "approval", "config": config}
+    document = stage.create(stage.publish(approval={"nodes": [node]}))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    return document
+
+
+def waiting(stage: Stage, approvals: Approvals, document: Made, user_id: str) -> UUID:
+    """The request about the document in somebody's inbox."""
+    inbox = approvals.inbox(stage.standing.company.author(user_id), limit=200)
+    (found,) = [item.request_id for item in inbox if item.document_id == document.id]
+    return found
+
+
+def decide(
+    stage: Stage, approvals: Approvals, document: Made, user_id: str, vote: Any = "approved"
+) -> Decided:
+    request_id = waiting(stage, approvals, document, user_id)
+    decided = approvals.decide(stage.standing.company.author(user_id), request_id, vote, "seen")
+    stage.drain()
+    return decided
+
+
+def outcome_of(stage: Stage, decided: Decided) -> tuple[Any, ...]:
+    query = "SELECT status, outcome, applied FROM approval_requests WHERE id = %s"
+    return stage.standing.row(query, decided.request_id)
+
+
+def test_an_approval_opens_the_gate_and_is_used_up(stage: Stage, approvals: Approvals) -> None:
+    document = submitted(stage, approvers=[role("finance")])
+    decided = decide(stage, approvals, document, "otto")
+    assert stage.status_of(document.id) == "active"
+    assert outcome_of(stage, decided) == ("approved", "decided in stage 1", True)
+    stage.check_rebuild(document.instance_id)
+    assert verify_tenant(stage.standing.company.database, stage.tenant_id).is_sound
+
+
+def test_a_rejection_sends_the_document_back(stage: Stage, approvals: Approvals) -> None:
+    document = submitted(stage, approvers=[user("mona"), user("anna")])
+    decided = decide(stage, approvals, document, "anna", "rejected")
+    assert stage.status_of(document.id) == "draft"
+    assert outcome_of(stage, decided) == ("rejected", "decided in stage 1", None)
+
+
+def test_a_chain_goes_from_stage_to_stage(stage: Stage, approvals: Approvals) -> None:
+    company = stage.standing.company
+    chains, author = ApprovalChains(company.database), company.author()
+    steps = [{"approvers": [user("mona"), user("otto")], "quorum": "any"}, {"approvers": [role("board")]}]
+    saved = chains.save(author, {"name": "two_stages", "steps": steps})
+    assert isinstance(saved, ChainVersion)
+    assert chains.publish(author, "two_stages", saved.version) == saved
+    document = submitted(stage, chain="two_stages")
+    first = decide(stage, approvals, document, "mona")
+    assert (first.stage_state, first.request_status) == ("approved", "open")
+    with pytest.raises(Rejected, match="not asked"):
+        approvals.decide(company.author("otto"), first.request_id, "approved")
+    second = decide(stage, approvals, document, "anna")
+    assert (second.stage, second.request_status) == (2, "approved")
+    assert stage.status_of(document.id) == "active"
+
+
+def test_when_all_abstain_a_wider_circle_is_asked(stage: Stage, approvals: Approvals) -> None:
+    wider = {"after": "P9D", "to": user("anna")}
+    document = submitted(stage, approvers=[user("mona")], escalate=wider)
+    assert decide(stage, approvals, document, "mona", "abstained").stage_state == "deadlocked"
+    assert stage.status_of(document.id) == "submitted"
+    decide(stage, approvals, document, "anna")
+    assert stage.status_of(document.id) == "active"
+
+
+def test_without_a_wider_circle_the_instance_pauses_and_says_why(stage: Stage, approvals: Approvals) -> None:
+    document = submitted(stage, approvers=[user("mona")])
+    decide(stage, approvals, document, "mona", "abstained")
+    row = stage.instance(document.instance_id)
+    assert row["status"] == "paused" and row["reason"].startswith("APPROVAL_ALL_ABSTAINED")
+
+
+def test_after_an_edit_people_are_asked_anew_and_only_that_counts(stage: Stage, approvals: Approvals) -> None:
+    document = submitted(stage, approvers=[user("mona")])
+    before = waiting(stage, approvals, document, "mona")
+    stage.edit(document.id, amount=7)
+    stage.drain()
+    with pytest.raises(Rejected) as caught:
+        approvals.decide(stage.standing.company.author("mona"), before, "approved")
+    assert caught.value.code == "APPROVAL_CLOSED"
+    assert waiting(stage, approvals, document, "mona") != before
+    decide(stage, approvals, document, "mona")
+    assert stage.status_of(document.id) == "active"
+
+
+def test_an_approval_that_an_edit_overtook_opens_nothing(stage: Stage, approvals: Approvals) -> None:
+    """The edit is there before the wave that would have used the approval."""
+    document = submitted(stage, approvers=[user("mona")])
+    request_id = waiting(stage, approvals, document, "mona")
+    decided = approvals.decide(stage.standing.company.author("mona"), request_id, "approved")
+    stage.edit(document.id, amount=9)
+    stage.drain()
+    assert stage.status_of(document.id) == "submitted"
+    assert outcome_of(stage, decided)[0::2] == ("voided", False)
+    assert waiting(stage, approvals, document, "mona") != request_id

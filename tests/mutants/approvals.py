@@ -1,0 +1,42 @@
+"""Faults in approvals: what counts for another version, or twice (WF-03)."""
+
+from tests.mutants.mutation import Mutation
+
+GATE = "shared/signet/engine/nodes/lifecycle_gate.py"
+APPROVALS = "shared/signet/engine/waves/approvals.py"
+WF_03 = "tests/invariants/test_wf_03_an_approval_counts_once_for_one_version.py::test_wf_03_"
+
+APPROVALS_MUTATIONS = (
+    Mutation(
+        "a gate passes and leaves the approval unused",
+        3,
+        GATE,
+        "            place.approvals.consume(place.about_instance)\n",
+        "            pass\n",
+        (f"{WF_03}what_is_approved_lets_the_gate_pass_and_is_used_up",),
+    ),
+    Mutation(
+        "a gate takes an approval of another version",
+        3,
+        GATE,
+        "next((r.document_version for r in unused if r.document_version != version), None)",
+        "next((r.document_version for r in unused if r.document_version < 0), None)",
+        (f"{WF_03}a_gate_does_not_take_an_approval_of_another_version",),
+    ),
+    Mutation(
+        "an edit leaves an approval standing",
+        3,
+        APPROVALS,
+        "if has_moved_on or request.document_version != version:",
+        "if False:",
+        (f"{WF_03}an_edit_after_the_approval_takes_it_away",),
+    ),
+    Mutation(
+        "a vote counts for a version that is gone",
+        3,
+        "shared/signet/engine/approval_decision.py",
+        "if row.version != request.document_version:",
+        "if row.version < request.document_version:",
+        (f"{WF_03}a_vote_for_a_version_that_is_gone_does_not_count",),
+    ),
+)
