@@ -197,8 +197,10 @@ def find_answer(stage: Stage, life: Life) -> Given | None:
     tokens = stage.instance(life.instance_id)["active_tokens"]
     waiting: dict[str, UUID] = dict(
         stage.standing.rows(
-            "SELECT token_id, id FROM workflow_step_executions WHERE instance_id = %s AND status = 'running'"
-            " AND node_type IN ('webhook_out', 'notification', 'approval')",
+            "SELECT s.token_id, s.id FROM workflow_step_executions s WHERE s.instance_id = %s"
+            " AND s.status = 'running' AND (EXISTS (SELECT FROM workflow_side_effects_outbox e"
+            " WHERE e.step_execution_id = s.id AND e.status = 'pending') OR EXISTS (SELECT"
+            " FROM approval_requests a WHERE a.step_execution_id = s.id AND a.status = 'open'))",
             life.instance_id,
         )
     )
