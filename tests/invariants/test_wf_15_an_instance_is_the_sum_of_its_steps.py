@@ -14,7 +14,7 @@ from signet.core.errors import Rejected
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.operations import Amend, Delete, Update
 from signet.engine.waves.rebuilding import rebuild_instance
-from tests.engine.waves.random_lives import Life, begin, find_answer, live, prepare, workflows
+from tests.engine.waves.random_lives import Life, begin, find_answer, give, live, prepare, workflows
 from tests.engine.waves.stage import CALL, CONTRACT, Hurried, Made, Stage
 from tests.unit.workflow.strategies import fuzz, numbers
 
@@ -80,7 +80,7 @@ def interfere(stage: Stage, life: Life, rng: Random) -> None:
         elif chance < 0.75:
             stage.mutate(Amend(life.document_id, version, {"count": 3}), "ann", "boss")
         elif answer := find_answer(stage, life):
-            stage.answer_steps(answer)
+            give(stage, [answer])
     except Rejected:
         pass
 

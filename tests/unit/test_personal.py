@@ -1,7 +1,7 @@
 """What stands where a personal value would."""
 
 from signet.core.fields import Fields, ObjectField, StringField
-from signet.core.personal import mask_fields, mask_text
+from signet.core.personal import mask_fields, mask_said, mask_text
 
 FIELDS: Fields = {
     "name": StringField(type="string", personal=True),
@@ -28,3 +28,15 @@ def test_a_text_repeats_no_personal_value() -> None:
     text = "Erna of Ernastadt (E.) rang at 17: True"
     assert mask_text(text, values) == "(personal) of (personal) ((personal)) rang at (personal): True"
     assert mask_text(text, [None, {}]) == text
+
+
+def test_what_a_template_came_to_repeats_no_personal_value() -> None:
+    values = ["Erna", {"door": 17}]
+    said = {"to": ["Call Erna", 17, 18], "is_known": True, "none": None, "rate": 1.5, "text": "door 17"}
+    assert mask_said(said, values) == {
+        "to": ["Call (personal)", "(personal)", 18],
+        "is_known": True,
+        "none": None,
+        "rate": 1.5,
+        "text": "door (personal)",
+    }

@@ -54,6 +54,19 @@ def mask_text(text: str, values: Iterable[Any]) -> str:
     return re.sub("|".join(map(re.escape, longest_first)), MASK, text)
 
 
+def mask_said(said: Any, values: Iterable[Any]) -> Any:
+    """What an expression or a template came to, without the values that it repeats."""
+    if isinstance(said, Mapping):
+        return {name: mask_said(inner, values) for name, inner in said.items()}
+    if isinstance(said, list | tuple):
+        return [mask_said(inner, values) for inner in said]
+    if said is None or isinstance(said, bool):
+        return said
+    if isinstance(said, str):
+        return mask_text(said, values)
+    return MASK if str(said) in {leaf for value in values for leaf in _list_leaves(value)} else said
+
+
 def _list_leaves(value: Any) -> Iterator[str]:
     if isinstance(value, Mapping):
         value = list(value.values())

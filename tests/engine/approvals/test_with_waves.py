@@ -137,3 +137,42 @@ def test_an_approval_that_an_edit_overtook_opens_nothing(stage: Stage, approvals
     assert stage.status_of(document.id) == "submitted"
     assert outcome_of(stage, decided)[0::2] == ("voided", False)
     assert waiting(stage, approvals, document, "mona") != request_id
+
+
+def asked_twice(stage: Stage) -> Made:
+    """One has to look, and then another one."""
+    nodes = [
+        {"id": name, "type": "approval", "config": {"approvers": [approver]}}
+        for name, approver in (("first", user("mona")), ("second", user("anna")))
+    ]
+    edges = [{"source": "first", "target": "second"}]
+    document = stage.create(stage.publish(approval={"nodes": nodes, "edges": edges}))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    return document
+
+
+def test_an_interrupt_uses_no_approval_that_was_given_for_another_way(
+    stage: Stage, approvals: Approvals
+) -> None:
+    document = asked_twice(stage)
+    decided = decide(stage, approvals, document, "mona")
+    assert outcome_of(stage, decided) == ("approved", "decided in stage 1", False)
+    stage.ask(document.id, "cancel")
+    stage.drain()
+    assert stage.status_of(document.id) == "cancelled"
+    assert outcome_of(stage, decided) == ("voided", "the document went another way, or was edited", False)
+
+
+def test_an_interrupt_passes_whatever_became_of_the_approvals(stage: Stage, approvals: Approvals) -> None:
+    """Drift has paused the instance at what was approved of another version; cancelling needs no approval."""
+    document = asked_twice(stage)
+    decide(stage, approvals, document, "mona")
+    stage.standing.run(
+        "UPDATE approval_requests SET document_version = document_version - 1 WHERE instance_id = %s"
+        " AND status = 'approved'",
+        document.instance_id,
+    )
+    stage.ask(document.id, "cancel")
+    stage.drain()
+    assert stage.requests(document.id)[-1] == ("cancel", "performed")

@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 
 from signet.authoring.actions import ActionInput, ActionResult
 from signet.core.errors import Rejected
+from signet.core.nodes.configurations import Vote
 from signet.core.projection import Step
 from signet.core.simulation import Script, Simulation, simulate
 from signet.core.simulation.nodes import scripted
 from signet.core.tenancy import TenantFile
-from signet.core.workflow import Workflow
+from signet.core.workflow import Workflow, WorkflowNode
+from signet.engine.approvals import Approvals
 from signet.engine.documents.operations import Create, RequestTransition, Update
 from signet.engine.tenants import install_tenant
 from signet.engine.waves.wave import Clock
@@ -32,6 +34,7 @@ ASKING = ("create", "edit", "amend", "t1", "t2", "t3", "park", "unpark", "renew"
 workflows = st.integers(0, 2**32 - 1 if os.environ.get("SIGNET_FUZZ_EXAMPLES") else 39)
 # What a role grants: everything, everything that is not an action, nothing.
 PERMISSIONS = {"boss": ("*:*",), "hand": tuple(f"*:{each}" for each in ASKING), "clerk": ()}
+VOTES: Sequence[Any] = ("approved", "approved", "rejected")
 OUTPUT = {"total": 3}
 RESPONSE = {"points": 9, "note": "ok"}
 TASK = {
@@ -57,6 +60,7 @@ def prepare(stage: Stage) -> None:
             "name": "acme",
             "settings": SETTINGS.model_dump(mode="json"),
             "roles": [{"role": "admin", "permissions": ["*:*"]}, *roles],
+            "members": [{"user_id": "cora", "display_name": "Cora", "roles": ["clerk"]}],
         }
     )
     install_tenant(company.database, tenant)
@@ -131,6 +135,7 @@ def begin(stage: Stage, seed: int, number: int) -> Life:
     assert made.instance_id is not None
     script = Script(
         requests=[rng.choice([*case.contract["transitions"], "t1", "nothing"]) for _ in range(8)],
+        approvals={node: rng.choice(VOTES) for node in NODES if rng.random() < 0.8},
         effects={node: rng.choice(["delivered", "done", "error"]) for node in NODES if rng.random() < 0.5},
         outputs={"call": OUTPUT, "erp": RESPONSE, "count_up": {}},
         rules={"known": stored.get("name") != "else", "solvent": not stored["amount"] < 0},
@@ -155,41 +160,63 @@ def live(
         worker = stage.worker(clock)
         while worker.work(stage.tenant_id):
             after_wave()
-        answers: dict[UUID, Answer] = {}
-        has_asked = False
-        for life in lives:
-            if stage.instance(life.instance_id)["status"] != "running":
-                continue
-            found = find_answer(stage, life)
-            if found is not None:
-                answers |= found
-            else:
-                has_asked = ask_next(stage, life, wanted[life.instance_id]) or has_asked
-        if answers:
-            stage.answer_steps(answers)
-        if not answers and not has_asked:
+        running = [life for life in lives if stage.instance(life.instance_id)["status"] == "running"]
+        found = {life.instance_id: find_answer(stage, life) for life in running}
+        answers = [answer for answer in found.values() if answer is not None]
+        give(stage, answers)
+        others = [life for life in running if found[life.instance_id] is None]
+        asked = [life for life in others if ask_next(stage, life, wanted[life.instance_id])]
+        if not answers and not asked:
             return
 
 
-def find_answer(stage: Stage, life: Life) -> dict[UUID, Answer] | None:
-    """To the first token, in order of birth, whose call the script has an answer for."""
+@dataclass(frozen=True)
+class Given:
+    """To a step that waits: what the outside world says, or how people decide."""
+
+    step_id: UUID
+    answer: Answer | Vote
+
+
+def give(stage: Stage, answers: Sequence[Given]) -> None:
+    effects = {each.step_id: each.answer for each in answers if isinstance(each.answer, Answer)}
+    if effects:
+        stage.answer_steps(effects)
+    company = stage.standing.company
+    approvals = Approvals(company.database, stage.caches())
+    for each in answers:
+        if not isinstance(each.answer, Answer):
+            (request_id,) = stage.standing.row(
+                "SELECT id FROM approval_requests WHERE step_execution_id = %s", each.step_id
+            )
+            approvals.decide(company.author("cora", "clerk"), request_id, each.answer, "seen")
+
+
+def find_answer(stage: Stage, life: Life) -> Given | None:
+    """To the first token, in order of birth, whose step the script has an answer for."""
     tokens = stage.instance(life.instance_id)["active_tokens"]
     waiting: dict[str, UUID] = dict(
         stage.standing.rows(
             "SELECT token_id, id FROM workflow_step_executions WHERE instance_id = %s AND status = 'running'"
-            " AND node_type IN ('webhook_out', 'notification')",
+            " AND node_type IN ('webhook_out', 'notification', 'approval')",
             life.instance_id,
         )
     )
     for token in tokens:
-        node = life.workflow.nodes[token["node"]]
-        if token["id"] not in waiting:
-            continue
-        answer = scripted(life.script.effects, node.id) or node.type.outcomes[0]
-        if answer in node.type.outcomes:
-            is_error = answer == "error"
-            return {waiting[token["id"]]: Answer("gone" if is_error else None, RESPONSE)}
+        answer = read_answer(life, life.workflow.nodes[token["node"]]) if token["id"] in waiting else None
+        if answer is not None:
+            return Given(waiting[token["id"]], answer)
     return None
+
+
+def read_answer(life: Life, node: WorkflowNode) -> Answer | Vote | None:
+    if node.type.name == "approval":
+        vote: Vote | None = scripted(life.script.approvals, node.id)
+        return vote if vote in node.ways else None
+    answer = scripted(life.script.effects, node.id) or node.type.outcomes[0]
+    if answer not in node.type.outcomes:
+        return None
+    return Answer("gone" if answer == "error" else None, RESPONSE)
 
 
 def ask_next(stage: Stage, life: Life, wanted: list[str]) -> bool:

@@ -1,7 +1,4 @@
-"""Random workflows of what the engine runs, with what it does not run yet in other clothes.
-
-Rules say no where people would, and calls are waited for where people, events or timers would be.
-"""
+"""Random workflows of what the engine runs; calls are waited for where events or timers would be."""
 
 import json
 from random import Random
@@ -14,7 +11,10 @@ from tests.unit.workflow.random_workflows import Case, make_patch
 
 class RunnableRegion(Region):
     def _approval(self, ends: list[End], place: Place) -> list[End]:
-        return self._rule(ends, place)
+        node = self.add("approval", {"approvers": [{"by": "user", "user": "cora"}]})
+        self.connect(ends, node)
+        self.has_asked = True
+        return [End(node), *self._aside(node, "rejected", place, required=not place.takes_rejections)]
 
     def _timer(self, ends: list[End], place: Place) -> list[End]:
         return self._webhook(ends, place)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.waves.stage import CALL, Stage
+from tests.engine.waves.stage import CALL, CONTRACT, Stage
 
 TELL: dict[str, Any] = {
     "id": "tell",
@@ -37,4 +37,34 @@ def test_the_way_after_an_error_may_have_conditions(stage: Stage, node: dict[str
     taken = [name for name in stage.nodes(document.instance_id) if name.startswith("usr:checks:")]
     assert taken[-1] == ("usr:checks:a" if amount == 500 else "usr:checks:b")
     assert stage.status_of(document.id) == "active"
+    stage.check_rebuild(document.instance_id)
+
+
+def test_evidence_of_a_step_repeats_no_personal_value(stage: Stage) -> None:
+    """Neither what an action was given nor what an expression came to; the call itself must say it."""
+    actions = {"note": {"kind": "update", "payload": {"text": {"type": "string"}}, "set": {"number": "N"}}}
+    note = {"action": "note", "payload": {"text": "Call {entity.contact}"}}
+    nodes = [
+        {"id": "note", "type": "action", "config": note},
+        {"id": "known", "type": "condition"},
+        {**CALL, "config": {"endpoint": "erp", "payload": {"who": "{entity.contact}"}}},
+    ]
+    edges = [
+        {"source": "note", "target": "known"},
+        {"source": "known", "target": "call", "condition": "entity.contact == 'Erna'"},
+        {"source": "known", "target": "out"},
+        {"source": "call", "target": "out"},
+    ]
+    slot = {"nodes": nodes, "edges": edges, "exit": "join"}
+    document = stage.create(
+        stage.publish({**CONTRACT, "actions": actions}, checks=slot), contact="Erna Ernst"
+    )
+    stage.ask(document.id, "submit")
+    stage.drain()
+    said = {step["node_id"]: step["output_json"] for step in stage.whole_steps(document.instance_id)}
+    assert said["usr:checks:note"]["evidence"] == {
+        "payload": {"text": "Call (personal)"},
+        "variables": {"entity.contact": "(personal)"},
+    }
+    assert "Ernst" not in str(said)
     stage.check_rebuild(document.instance_id)

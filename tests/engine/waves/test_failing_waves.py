@@ -29,8 +29,9 @@ def errors_of(stage: Stage, instance_id: UUID) -> list[str]:
     return [error for (error,) in rows]
 
 
-def test_a_statement_that_was_in_somebodys_way_is_nobodys_failure(stage: Stage) -> None:
-    """A node's look at the database meets a lock in the first round: the wave falls whole, to be repeated."""
+@pytest.mark.parametrize("table", ["rules", "workflow_definitions"])
+def test_a_statement_that_was_in_somebodys_way_is_nobodys_failure(stage: Stage, table: str) -> None:
+    """A look at the database meets a lock before anything was written: the wave falls, to be repeated."""
     entity_type = stage.publish(checks={"nodes": [ASK_RULE]})
     stage.add_rule(entity_type, "known", "entity.amount > 5", on="delete")
     documents = make_several(stage, entity_type, 3)
@@ -40,7 +41,7 @@ def test_a_statement_that_was_in_somebodys_way_is_nobodys_failure(stage: Stage) 
         psycopg.connect(stage.standing.admin_url) as other,
         stage.another_database(lock_seconds=0.02) as database,
     ):
-        other.execute("LOCK TABLE rules IN ACCESS EXCLUSIVE MODE")
+        other.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(sql.Identifier(table)))
         with pytest.raises(Transient) as caught:
             stage.worker(database=database).drain([stage.tenant_id])
         assert caught.value.code == "DATABASE_CONTENDED"

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.engine.waves.stage import CALL, CONTRACT, Stage
+from signet.engine.compiled import CompiledCache
+from signet.engine.instances import Instances
+from tests.engine.waves.stage import CALL, CONTRACT, Made, Stage
 
 
 def with_transition(name: str, **changes: Any) -> dict[str, Any]:
@@ -149,3 +151,112 @@ def test_a_document_may_rest_for_months(stage: Stage) -> None:
     assert stage.status_of(document.id) == "active"
     rested = stage.whole_steps(document.instance_id)[1]
     assert rested["duration_ms"] > 300 * 24 * 60 * 60 * 1000
+
+
+def settled(stage: Stage, contract: dict[str, Any] | None = None) -> Made:
+    """At rest for good, its workflow completed."""
+    document = stage.create(stage.publish(contract))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
+    return document
+
+
+def test_a_settled_document_is_taken_up_again_where_it_stands(stage: Stage) -> None:
+    document = settled(stage)
+    again = stage.ask(document.id, "cancel")
+    assert again.instance_id not in (None, document.instance_id)
+    stage.drain()
+    instance_id = stage.instance_of(document.id)
+    assert stage.nodes(instance_id) == [
+        "sys:state:active",
+        "sys:gate:cancel",
+        "sys:state:cancelled",
+        "sys:end",
+    ]
+    assert stage.requests(document.id) == [("submit", "performed"), ("cancel", "performed")]
+    stage.check_rebuild(instance_id)
+
+
+def test_a_settled_document_stays_settled_when_its_request_is_refused(stage: Stage) -> None:
+    document = settled(stage, with_transition("cancel", condition="entity.amount > 5"))
+    stage.ask(document.id, "cancel")
+    stage.drain()
+    instance_id = stage.instance_of(document.id)
+    assert stage.instance(instance_id)["status"] == "completed"
+    assert stage.nodes(instance_id) == ["sys:control:refused", "sys:state:active", "sys:end"]
+    assert (stage.status_of(document.id), stage.requests(document.id)[1]) == ("active", ("cancel", "refused"))
+    stage.check_rebuild(instance_id)
+    # And it can be asked for again, by an instance of its own.
+    stage.ask(document.id, "cancel")
+    stage.drain()
+    assert stage.requests(document.id)[2] == ("cancel", "refused")
+
+
+def test_a_second_request_before_the_worker_looks_replaces_the_first(stage: Stage) -> None:
+    document = settled(stage)
+    for _ in range(2):
+        stage.ask(document.id, "cancel")
+    stage.drain()
+    statuses = [status for _, status in stage.requests(document.id)]
+    assert statuses == ["performed", "superseded", "performed"]
+    assert stage.status_of(document.id) == "cancelled"
+
+
+def test_a_failed_document_goes_the_same_way_again(stage: Stage) -> None:
+    """Another instance, at the same version: what the first one did is done again."""
+    document = stage.create(stage.publish(checks={"nodes": [CALL]}))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    stage.answer(document.instance_id, error="gone")
+    stage.drain()
+    assert stage.instance(document.instance_id)["status"] == "failed"
+    stage.ask(document.id, "submit")
+    stage.drain()
+    instance_id = stage.instance_of(document.id)
+    assert stage.steps(instance_id)[-1] == ("usr:checks:call", "T", "running")
+    stage.answer(instance_id)
+    stage.drain()
+    assert stage.status_of(document.id) == "active"
+    assert stage.requests(document.id) == [("submit", "refused"), ("submit", "performed")]
+
+
+def test_a_request_for_another_exit_takes_the_way_back(stage: Stage) -> None:
+    """Who was asked on the first way is asked no more; the state leads along the other one."""
+    contract = with_transition("cancel", **{"from": ["draft", "parked"]})
+    contract["states"]["parked"] = {"edit": "editable"}
+    contract["transitions"]["park"] = {"from": ["draft"], "to": "parked", "kind": "requested"}
+    document = stage.create(stage.publish(contract, checks={"nodes": [CALL]}))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    stage.ask(document.id, "park", "mona", "admin")
+    stage.drain()
+    assert stage.requests(document.id) == [("submit", "superseded"), ("park", "performed")]
+    assert stage.steps(document.instance_id)[3:] == [
+        ("usr:checks:call", "T", "cancelled"),
+        ("sys:control:sent_to", "", "completed"),
+        ("sys:state:draft", "T/b5", "completed"),
+        ("sys:gate:park", "T/b5", "completed"),
+        ("sys:state:parked", "T/b5", "running"),
+    ]
+    assert stage.instance(document.instance_id)["actor_id"] == "mona"
+    stage.check_rebuild(document.instance_id)
+
+
+def test_a_paused_instance_serves_a_request_when_it_goes_on(stage: Stage) -> None:
+    contract = with_transition("approve", condition="entity.amount > 5")
+    document = stage.create(stage.publish(contract))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    paused = stage.instance(document.instance_id)
+    assert (paused["status"], paused["current_nodes"]) == ("paused", ["sys:gate:approve"])
+    stage.ask(document.id, "cancel")
+    stage.drain()
+    assert stage.requests(document.id)[-1] == ("cancel", "open")
+    company = stage.standing.company
+    instances = Instances(company.database, stage.caches(), CompiledCache())
+    instances.resume(company.author(), document.instance_id, paused["version"])
+    stage.drain()
+    assert stage.status_of(document.id) == "cancelled"
+    assert stage.requests(document.id)[-1] == ("cancel", "performed")
+    stage.check_rebuild(document.instance_id)

@@ -27,7 +27,7 @@ class LifecycleGate:
         decision = decide(place.journey.workflow, token, place.look(token))
         if decision.outcome is None:
             return Hold(decision.reason or "the gate cannot be passed", decision.evidence)
-        stale = _find_stale(place) if decision.outcome == "passed" else None
+        stale = _find_stale(place) if _uses_approvals(node, decision) else None
         if stale is not None:
             evidence = {"approved": stale, "version": place.document.version if place.document else None}
             return Hold("APPROVAL_STALE: what was approved is another version of the document", evidence)
@@ -54,7 +54,7 @@ class LifecycleGate:
             change = decided
         change.author = author
         place.documents.keep(change)
-        if passage.decision.outcome == "passed":
+        if _uses_approvals(intent.node, passage.decision):
             place.approvals.consume(place.about_instance)
         return Acted(passage.decision)
 
@@ -72,6 +72,11 @@ class LifecycleGate:
         reason = None if has_passed else decision.reason or str(decision.outcome)
         status: Literal["performed", "refused"] = "performed" if has_passed else "refused"
         return ConcludeTransition(row.id, node.config["transition"], target, status, reason)
+
+
+def _uses_approvals(node: WorkflowNode, decision: Decision) -> bool:
+    """An interrupt leaves the way on which they were given."""
+    return decision.outcome == "passed" and node.config["kind"] != "interrupting"
 
 
 def _find_stale(place: Place) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.idempotency import effect_key, event_key, join_key, step_key
-from signet.core.personal import mask_variables
+from signet.core.personal import mask_said, mask_variables
 from signet.core.principal import SYSTEM_SUBJECT
 from signet.core.projection import CONTROL, Projection, Step
 from signet.core.routing import TokenState
@@ -89,22 +89,26 @@ def _mask(place: InstancePlace, step: Step, output: dict[str, Any]) -> dict[str,
     personal = place.documents.contract_of(document).personal_fields
     if not personal:
         return output
+    values = list((document.personal or {}).values())
     masked = output if step.is_control else {"evidence": output["evidence"]}
-    return {**output, **{name: _mask_within(said, personal) for name, said in masked.items()}}
+    return {**output, **{name: _mask_within(said, personal, values) for name, said in masked.items()}}
 
 
-def _mask_within(evidence: Any, personal: Sequence[str]) -> Any:
-    """What conditions read stands under `variables`, however deep."""
+def _mask_within(evidence: Any, personal: Sequence[str], values: Sequence[Any]) -> Any:
+    """What was read stands under `variables`, what came of it under `result` or `payload`; however deep."""
     if isinstance(evidence, Mapping):
-        return {
-            name: mask_variables(value, personal)
-            if name == "variables" and isinstance(value, Mapping)
-            else _mask_within(value, personal)
-            for name, value in evidence.items()
-        }
+        return {name: _mask_named(name, value, personal, values) for name, value in evidence.items()}
     if isinstance(evidence, (list, tuple)):
-        return [_mask_within(one, personal) for one in evidence]
+        return [_mask_within(one, personal, values) for one in evidence]
     return evidence
+
+
+def _mask_named(name: str, value: Any, personal: Sequence[str], values: Sequence[Any]) -> Any:
+    if name == "variables" and isinstance(value, Mapping):
+        return mask_variables(value, personal)
+    if name in ("result", "payload"):
+        return mask_said(value, values)
+    return _mask_within(value, personal, values)
 
 
 def make_instance_row(place: InstancePlace) -> dict[str, Any]:

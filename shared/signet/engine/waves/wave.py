@@ -136,7 +136,7 @@ class _Wave:
                     self._connection, tenant_id, row.definition_id, row.definition_version
                 )
             except Exception as error:  # a workflow that cannot be loaded is its instances' trouble alone
-                self.moved.failed.setdefault(row.id, error)
+                self._leave_out(row.id, error)
                 continue
             place = InstancePlace(
                 tenant_id,
@@ -232,10 +232,14 @@ class _Wave:
         try:
             act(place)
         except Exception as error:
-            if isinstance(error, Transient) or not is_intact(self._connection):
-                raise
-            self.moved.failed[place.row.id] = error
+            self._leave_out(place.row.id, error)
             place.begin_anew()
+
+    def _leave_out(self, instance_id: UUID, error: Exception) -> None:
+        """Unless it was the database that could not go on: that is nobody's failure."""
+        if isinstance(error, Transient) or not is_intact(self._connection):
+            raise error
+        self.moved.failed.setdefault(instance_id, error)
 
     def _take_in_one(self, place: InstancePlace, refusals: list[tuple[InstancePlace, Step]]) -> None:
         observed = place.observe()
