@@ -4,9 +4,15 @@ from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any
 
-from signet.core.decisions import Situation
+import pytest
+
+from signet.core import journey as journey_module
+from signet.core.decisions import Request, Situation
+from signet.core.errors import Defect
 from signet.core.journey import Hold, Journey, Plan
-from signet.core.projection import start_projection
+from signet.core.projection import Actor, start_projection
+from signet.core.reactions import Observed, react
+from signet.core.routing import Token
 from signet.core.simulation import Simulation, simulate
 from signet.core.simulation.world import Script
 from signet.core.workflow import Workflow
@@ -108,3 +114,53 @@ def test_what_was_begun_before_a_hold_is_done_or_ended() -> None:
     assert [step.node for step in journey.open.values() if step.node in dead] == []
     journey.end_round()
     assert journey.projection.status == "paused" and journey.projection.reason == "nobody"
+
+
+def begin(node: str) -> Journey:
+    return Journey(load({"approval": {"nodes": [approval("first")]}}), start_projection(node, 1))
+
+
+def look(token: Token) -> Situation:
+    return Situation({"entity": {"grand_total": 1}})
+
+
+def test_a_chain_without_a_wait_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a broken graph goes on like this."""
+    monkeypatch.setattr(journey_module, "MAX_CHAIN_STEPS", 0)
+    with pytest.raises(Defect, match="without a wait"):
+        begin("sys:start").run_chains(look, lambda node, token: Plan())
+
+
+def test_items_of_a_list_that_is_withdrawn_are_cancelled_with_it() -> None:
+    journey = begin("usr:approval:first")
+    (intent,) = journey.run_chains(look, lambda node, token: Plan(item_count=2))
+    journey.control("cancelled", {"reason": "over"})
+    assert not journey.is_due(intent)
+    assert [item.status for item in intent.items] == ["cancelled", "cancelled"]
+
+
+def test_an_automation_goes_on_and_reads_the_new_version() -> None:
+    journey = begin("usr:approval:first")
+    journey.workflow.stable_nodes = frozenset()
+    journey.workflow.kind = "automation"
+    assert react(journey, Observed(2, "submitted"), look, lambda gate, asker: None) is None
+    assert [step.node for step in journey.recorded] == ["sys:control:edited"]
+    assert journey.projection.position.current_nodes() == ["usr:approval:first"]
+
+
+def test_the_same_request_again_finds_it_at_its_gate() -> None:
+    journey = begin("sys:gate:submit")
+    request = Request("r", "submit", Actor("ann"))
+    assert react(journey, Observed(1, "draft", request), look, lambda gate, asker: None) is None
+    assert [step.outcome for step in journey.recorded] == ["asked_again"]
+    assert journey.projection.request == "r"
+
+
+def test_a_gate_goes_back_to_the_state_before_it_where_there_is_one() -> None:
+    workflow = load({"approval": {"nodes": [approval("first")]}})
+    homes = {node.id: workflow.home_of(node.id) for node in workflow.nodes.values()}
+    gates = {node_id: home for node_id, home in homes.items() if node_id.startswith("sys:gate:")}
+    assert None in gates.values()  # an interrupt, from anywhere
+    assert {home for home in gates.values() if home is not None} <= {
+        node_id for node_id in workflow.nodes if node_id.startswith("sys:state:")
+    }
