@@ -39,7 +39,7 @@ def prepared(stage: Stage) -> None:
     prepare(stage)
 
 
-@fuzz(15)
+@fuzz(15, shrinks=False)
 @given(workflows, numbers)
 def test_wf_15_after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row(
     stage: Stage, seed: int, number: int
@@ -54,7 +54,7 @@ def test_wf_15_after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row(
     live(stage, lives, clock=Hurried(), after_wave=check)
 
 
-@fuzz(15)
+@fuzz(15, shrinks=False)
 @given(workflows, numbers)
 def test_wf_15_also_when_people_interfere(stage: Stage, seed: int, number: int) -> None:
     """Edits, amendments and deletions at any time, as far as mutate() takes them."""

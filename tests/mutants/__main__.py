@@ -129,7 +129,7 @@ def run_tests(root: Path, server_url: str, tests: Sequence[str]) -> list[Outcome
         )
     except subprocess.TimeoutExpired as expired:
         raise RunFailed(f"no end within {MAX_RUN_SECONDS:.0f} s") from expired
-    if completed.returncode > 1:  # 0 all passed, 1 some failed, more: no proper run
+    if completed.returncode not in (0, 1):  # all passed, some failed; else no proper run, or killed
         shown = (completed.stdout + completed.stderr).splitlines()[-SHOWN_LINES:]
         raise RunFailed("\n".join(shown))
     lines = noted.read_text(encoding="utf-8").splitlines()

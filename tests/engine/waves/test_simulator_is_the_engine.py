@@ -17,7 +17,7 @@ def prepared(stage: Stage) -> None:
     prepare(stage)
 
 
-@fuzz(25)
+@fuzz(25, shrinks=False)
 @given(workflows, numbers)
 def test_one_document_lives_as_its_simulation(stage: Stage, seed: int, number: int) -> None:
     life = begin(stage, seed, number)
@@ -26,7 +26,7 @@ def test_one_document_lives_as_its_simulation(stage: Stage, seed: int, number: i
     stage.check_rebuild(life.instance_id)
 
 
-@fuzz(5)
+@fuzz(5, shrinks=False)
 @given(st.lists(workflows, min_size=3, max_size=3), st.lists(numbers, min_size=12, max_size=12))
 def test_many_documents_of_several_workflows_live_in_the_same_waves(
     stage: Stage, seeds: list[int], documents: list[int]

@@ -8,7 +8,7 @@ import os
 from functools import lru_cache
 from random import Random
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from signet.core.artifact import Artifact
@@ -23,9 +23,11 @@ seeds = st.integers(0, 2**32 - 1 if _EXAMPLES else _QUICK_WORKFLOWS - 1)
 numbers = st.integers(0, 2**32 - 1)
 
 
-def fuzz(examples: int) -> settings:
+def fuzz(examples: int, *, shrinks: bool = True) -> settings:
+    """Where an example takes a database, a failure is told as it was found: a seed says enough."""
     return settings(
         max_examples=_EXAMPLES or examples,
+        phases=[phase for phase in Phase if shrinks or phase is not Phase.shrink],
         derandomize=not _EXAMPLES,
         database=None,
         deadline=None,
