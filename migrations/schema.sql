@@ -1065,6 +1065,18 @@ ALTER TABLE ONLY public.personal_values FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.personal_values OWNER TO signet_owner;
 
+CREATE TABLE public.quota_meters (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    full_at timestamp with time zone NOT NULL,
+    CONSTRAINT quota_meters_name_check CHECK ((char_length(name) <= 100))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.quota_meters FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.quota_meters OWNER TO signet_owner;
+
 CREATE TABLE public.roles (
     tenant_id uuid NOT NULL,
     role text NOT NULL,
@@ -1127,6 +1139,21 @@ CREATE TABLE public.signet_migrations (
 );
 
 ALTER TABLE public.signet_migrations OWNER TO signet_owner;
+
+CREATE TABLE public.tenant_quotas (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    capacity integer NOT NULL,
+    refill_seconds integer NOT NULL,
+    granted_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT tenant_quotas_capacity_check CHECK (((capacity >= 1) AND (capacity <= 10000000))),
+    CONSTRAINT tenant_quotas_name_check CHECK ((name ~ '^[a-z_]+:[a-z_]+$'::text)),
+    CONSTRAINT tenant_quotas_refill_seconds_check CHECK (((refill_seconds >= 1) AND (refill_seconds <= 86400)))
+);
+
+ALTER TABLE ONLY public.tenant_quotas FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.tenant_quotas OWNER TO signet_owner;
 
 CREATE TABLE public.tenants (
     tenant_id uuid NOT NULL,
@@ -1598,6 +1625,9 @@ ALTER TABLE ONLY public.org_chart
 ALTER TABLE ONLY public.personal_values
     ADD CONSTRAINT personal_values_pkey PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY public.quota_meters
+    ADD CONSTRAINT quota_meters_pkey PRIMARY KEY (tenant_id, name);
+
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_pkey PRIMARY KEY (tenant_id, role);
 
@@ -1609,6 +1639,9 @@ ALTER TABLE ONLY public.rules
 
 ALTER TABLE ONLY public.signet_migrations
     ADD CONSTRAINT signet_migrations_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY public.tenant_quotas
+    ADD CONSTRAINT tenant_quotas_pkey PRIMARY KEY (tenant_id, name);
 
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_pkey PRIMARY KEY (tenant_id);
@@ -2000,6 +2033,9 @@ ALTER TABLE ONLY public.org_chart
 ALTER TABLE ONLY public.personal_values
     ADD CONSTRAINT personal_values_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
 
+ALTER TABLE ONLY public.quota_meters
+    ADD CONSTRAINT quota_meters_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
@@ -2008,6 +2044,9 @@ ALTER TABLE ONLY public.rule_executions
 
 ALTER TABLE ONLY public.rules
     ADD CONSTRAINT rules_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
+ALTER TABLE ONLY public.tenant_quotas
+    ADD CONSTRAINT tenant_quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.transition_requests
     ADD CONSTRAINT transition_requests_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, id);
@@ -2063,6 +2102,8 @@ ALTER TABLE public.org_chart ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.personal_values ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.quota_meters ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.roles ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.rule_executions ENABLE ROW LEVEL SECURITY;
@@ -2107,11 +2148,15 @@ CREATE POLICY tenant_isolation ON public.org_chart USING ((tenant_id = public.cu
 
 CREATE POLICY tenant_isolation ON public.personal_values USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.quota_meters USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.roles USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.rule_executions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.rules USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.tenant_quotas USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.tenants USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -2140,6 +2185,8 @@ CREATE POLICY tenant_isolation ON public.workflow_step_executions USING ((tenant
 CREATE POLICY tenant_isolation ON public.workflow_step_executions_default USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.workflow_step_receipts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+ALTER TABLE public.tenant_quotas ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
 
@@ -2421,6 +2468,14 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.personal_values TO signet_api;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.personal_values TO signet_worker;
 
+GRANT SELECT,INSERT ON TABLE public.quota_meters TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.quota_meters TO signet_worker;
+
+GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_api;
+
+GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_worker;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.roles TO signet_api;
 
 GRANT SELECT ON TABLE public.roles TO signet_worker;
@@ -2442,6 +2497,10 @@ GRANT SELECT ON TABLE public.signet_migrations TO signet_api;
 GRANT SELECT ON TABLE public.signet_migrations TO signet_worker;
 
 GRANT SELECT ON TABLE public.signet_migrations TO signet_janitor;
+
+GRANT SELECT ON TABLE public.tenant_quotas TO signet_api;
+
+GRANT SELECT ON TABLE public.tenant_quotas TO signet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.tenants TO signet_api;
 

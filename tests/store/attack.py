@@ -76,6 +76,8 @@ def fill(standing: Standing) -> None:
         "INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id)"
         " SELECT tenant_id, now(), id, 'instance', id, 'started', 'carl' FROM workflow_instances"
     )
+    standing.run("INSERT INTO tenant_quotas VALUES (%s, 'api:read', 10, 60)", tenant)
+    standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
     fill_approvals(standing)
 
 

@@ -82,6 +82,8 @@ CODES: Mapping[str, Kind] = MappingProxyType(
         "METHOD_NOT_ALLOWED": Kind.METHOD,
         "PERMISSION_CONDITION": Kind.FORBIDDEN,
         "PERMISSION_DENIED": Kind.FORBIDDEN,
+        "QUOTA_EXCEEDED": Kind.TOO_MANY,
+        "QUOTA_UNKNOWN": Kind.NOT_FOUND,
         "REQUEST_INVALID": Kind.INVALID,
         "ROUTE_NOT_FOUND": Kind.NOT_FOUND,
         "RULE_REJECTED": Kind.INVALID,

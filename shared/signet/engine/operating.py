@@ -13,6 +13,7 @@ from signet.engine.audit import append_administration
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches, OpenDocuments
 from signet.engine.documents.operations import Author
+from signet.engine.quotas import require_quota
 from signet.engine.waves.approvals import WaveApprovals
 from signet.engine.waves.place import InstancePlace, read_journey
 from signet.engine.waves.rebuilding import instance_not_found, rebuild_locked
@@ -89,6 +90,8 @@ class Operating:
     def require(self, permission: str) -> None:
         if not grants(self._setting.permissions_of(self._author.principal.roles), permission):
             raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
+        # Last, so that its row is locked for a moment only; what is refused after it takes nothing.
+        require_quota(self._connection, self._tenant_id, permission)
 
     def open(self, instance_id: UUID) -> InstancePlace:
         """As its row says; made anew first where that is not what the steps say: numbers go on from there."""

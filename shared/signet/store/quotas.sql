@@ -1,0 +1,33 @@
+-- name: take_quota
+-- A bucket as one moment (GCRA): when it is full again. No row comes back when there is not enough in it.
+-- The clock's time and not the transaction's: whoever waited for the row must not count from before.
+WITH granted AS MATERIALIZED (
+    SELECT coalesce(t.capacity, %(capacity)s::integer) AS capacity,
+           make_interval(secs => coalesce(t.refill_seconds, %(refill_seconds)s::integer)::double precision) AS refill,
+           make_interval(secs => coalesce(t.refill_seconds, %(refill_seconds)s::integer)::double precision
+                                 * %(cost)s::integer / coalesce(t.capacity, %(capacity)s::integer)) AS cost
+    FROM (SELECT) AS one
+    LEFT JOIN tenant_quotas t ON t.tenant_id = %(tenant_id)s AND t.name = %(name)s
+), taken AS (
+    INSERT INTO quota_meters AS m (tenant_id, name, full_at)
+    SELECT %(tenant_id)s, %(name)s, clock_timestamp() + cost FROM granted WHERE cost <= refill
+    ON CONFLICT (tenant_id, name) DO UPDATE
+    SET full_at = greatest(m.full_at, clock_timestamp()) + (SELECT cost FROM granted)
+    WHERE greatest(m.full_at, clock_timestamp()) + (SELECT cost FROM granted)
+          <= clock_timestamp() + (SELECT refill FROM granted)
+    RETURNING full_at
+)
+SELECT granted.capacity,
+       extract(epoch FROM granted.refill)::double precision AS refill_seconds,
+       (SELECT full_at FROM taken) IS NOT NULL AS is_taken,
+       extract(epoch FROM coalesce(
+           (SELECT full_at FROM taken),
+           (SELECT full_at FROM quota_meters WHERE tenant_id = %(tenant_id)s AND name = %(name)s),
+           clock_timestamp()) - clock_timestamp())::double precision AS full_seconds
+FROM granted
+
+-- name: grant_quota
+INSERT INTO tenant_quotas (tenant_id, name, capacity, refill_seconds)
+VALUES (%(tenant_id)s, %(name)s, %(capacity)s, %(refill_seconds)s)
+ON CONFLICT (tenant_id, name) DO UPDATE
+SET capacity = excluded.capacity, refill_seconds = excluded.refill_seconds, granted_at = now()
