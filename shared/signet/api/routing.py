@@ -41,6 +41,8 @@ class Declared:
     # Whether the answer has an ETag, and whether a change wants it back.
     is_versioned: bool = False
     may_wait: bool = False
+    # What a use case reads strictly from a body that the route passes on as it came.
+    body_model: Any = None
     query_names: frozenset[str] = field(default_factory=frozenset)
 
 

@@ -24,7 +24,7 @@ class Notifications:
     ) -> list[NotificationRow]:
         """The newest first."""
         tenant_id, person = author.principal.tenant_id, author.principal.subject
-        limit = max(1, min(limit, MAX_PAGE))
+        limit = max(1, min(limit, MAX_PAGE + 1))
         with self._database.transaction(tenant_id) as connection:
             return store.list_notifications(connection, tenant_id, person, before=before or LAST, limit=limit)
 

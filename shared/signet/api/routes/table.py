@@ -4,8 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
+from signet.api.routes.approval_chains import add_approval_chain_routes
+from signet.api.routes.approvals import add_approval_routes
+from signet.api.routes.delegations import add_delegation_routes
 from signet.api.routes.documents import add_document_routes
 from signet.api.routes.health import add_health_routes
+from signet.api.routes.notifications import add_notification_routes
 from signet.api.routes.reference import add_reference_routes
 from signet.api.routing import Declared, Routes
 from signet.core.errors import Rejected
@@ -13,8 +17,12 @@ from signet.core.errors import Rejected
 # Heading in the reference, and who declares what stands below it.
 Groups = Sequence[tuple[str, Callable[[Routes], None]]]
 GROUPS: Groups = (
+    ("Approvals", add_approval_routes),
+    ("Approval chains", add_approval_chain_routes),
+    ("Delegations", add_delegation_routes),
     ("Documents", add_document_routes),
     ("Health", add_health_routes),
+    ("Notifications", add_notification_routes),
     ("Reference", add_reference_routes),
 )
 _ALWAYS = ("OPTIONS",)
