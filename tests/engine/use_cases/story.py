@@ -12,6 +12,7 @@ from uuid import UUID
 import psycopg
 
 from signet.authoring.files import read_document
+from signet.core.explain_instance import InstanceExplanation, write_instance
 from signet.core.nodes.configurations import Vote
 from signet.engine.approval_chains import ApprovalChains, ChainVersion
 from signet.engine.approval_decision import Decided
@@ -27,6 +28,7 @@ from signet.engine.documents.operations import (
     RequestTransition,
     Update,
 )
+from signet.engine.explaining import explain
 from signet.engine.tenants import find_principal, install_tenant
 from signet.engine.verification import verify_tenant
 from signet.local.tenant_file import read_tenant_file
@@ -38,6 +40,8 @@ from tests.engine.use_cases.on_record import AMENDED, DOCUMENT, ON_RECORD, PENDI
 from tests.engine.waves.stage import Answer, Stage
 
 GOLDEN = Path(__file__).parent / "golden"
+_HASH = re.compile(r"\b[0-9a-f]{64}\b")
+_TIME = re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?: UTC|\+00:00)")
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
@@ -84,8 +88,9 @@ class Story:
         version = self.stage.version_of(document_id)
         self.mutate(user_id, RequestTransition(document_id, version, transition, reason))
 
-    def edit(self, user_id: str, document_id: UUID, **patch: Any) -> Applied:
-        return self.mutate(user_id, Update(document_id, self.stage.version_of(document_id), patch))
+    def edit(self, user_id: str, document_id: UUID, *, then_works: bool = True, **patch: Any) -> Applied:
+        operation = Update(document_id, self.stage.version_of(document_id), patch)
+        return self.mutate(user_id, operation, then_works=then_works)
 
     def amend(self, user_id: str, document_id: UUID, reason: str, **patch: Any) -> Applied:
         return self.mutate(user_id, Amend(document_id, self.stage.version_of(document_id), patch, reason))
@@ -132,13 +137,15 @@ class Story:
             self.stage.check_rebuild(instance_id)
         assert verify_tenant(self.company.database, self.company.tenant_id).is_sound
         lines = [line for document_id in document_ids for line in self._tell(document_id)]
-        text = "\n".join(lines).strip() + "\n"
-        ids = {found: f"<id {number}>" for number, found in enumerate(dict.fromkeys(_ID.findall(text)), 1)}
-        masked = _ID.sub(lambda found: ids[found[0]], text)
-        file = GOLDEN / name
-        if os.environ.get("SIGNET_WRITE_GOLDEN"):
-            file.write_text(masked, encoding="utf-8")
-        assert masked == file.read_text(encoding="utf-8")
+        assert_golden(name, "\n".join(lines).strip() + "\n")
+
+    def explain(self, name: str, document_id: UUID) -> InstanceExplanation:
+        """Of the document's newest workflow: the part about its approvals, word by word."""
+        contracts, instance_id = self.stage.caches().contracts, self.stage.instance_of(document_id)
+        explained = explain(self.company.database, contracts, self.company.tenant_id, instance_id)
+        text = "\n".join(write_instance(explained))
+        assert_golden(name, text[text.index("Its approvals") : text.index("\n\nIts life")] + "\n")
+        return explained
 
     def _list_instances(self, *document_ids: UUID) -> list[UUID]:
         query: LiteralString = "SELECT id FROM workflow_instances WHERE entity_id = ANY (%s) ORDER BY id"
@@ -162,6 +169,16 @@ class Story:
             told = list(_say(rows(query, instance_id)))
             if told:
                 yield from ("", title, *told)
+
+
+def assert_golden(name: str, text: str) -> None:
+    """Ids by the order in which they come, moments and hashes without what they are."""
+    ids = {found: f"<id {number}>" for number, found in enumerate(dict.fromkeys(_ID.findall(text)), 1)}
+    masked = _HASH.sub("<sha-256>", _TIME.sub("<time>", _ID.sub(lambda found: ids[found[0]], text)))
+    file = GOLDEN / name
+    if os.environ.get("SIGNET_WRITE_GOLDEN"):
+        file.write_text(masked, encoding="utf-8")
+    assert masked == file.read_text(encoding="utf-8")
 
 
 def _say(rows: list[tuple[Any, ...]]) -> Iterator[str]:
