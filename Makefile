@@ -4,7 +4,7 @@ PORT   ?= 8700
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants bench lock schema clean
+.PHONY: help run test lint types architecture check mutants bench lock schema openapi clean
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -39,6 +39,9 @@ bench: .venv/installed-dev  ## Print the measured figures beside their reference
 
 schema: .venv/installed-dev  ## Rewrite migrations/schema.sql from a fresh migrate
 	$(BIN)/python -m tests.migrations.write_schema
+
+openapi: .venv/installed-dev  ## Rewrite the OpenAPI document and the reference page from the routes
+	$(BIN)/python -m signet.api.build
 
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
        --no-emit-index-url --no-header

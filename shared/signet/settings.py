@@ -1,6 +1,7 @@
 """The environment, read once by `wiring` or the command line and passed on as one frozen value."""
 
 import keyword
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -9,6 +10,7 @@ from signet.core.errors import Rejected
 
 Environment = Literal["local", "dev", "staging", "prod"]
 MAX_POOL_SIZE = 100
+_ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Settings:
     development_secret: str | None
     # The modules with users' Python.
     extensions: tuple[str, ...] = ()
+    # Of the web pages that may call the API from a browser.
+    cors_origins: tuple[str, ...] = ()
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -51,6 +55,14 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         for name in named
         if not _is_module(name)
     ]
+    origins = tuple(
+        name for text in environ.get("SIGNET_CORS_ORIGINS", "").split(",") if (name := text.strip())
+    )
+    mistakes += [
+        f"SIGNET_CORS_ORIGINS names origins such as https://a.example, separated by commas; {name!r} is none"
+        for name in origins
+        if _ORIGIN.fullmatch(name) is None
+    ]
     settings = Settings(
         environment=environment,  # type: ignore[arg-type]  # checked above
         database_url=database_url,
@@ -59,6 +71,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         database_pool_lifetime_seconds=number("SIGNET_DATABASE_POOL_LIFETIME_SECONDS", 900, 10, 86_400),
         development_secret=development_secret,
         extensions=named,
+        cors_origins=origins,
     )
     if mistakes:
         raise Rejected("SETTINGS_INVALID", "; ".join(mistakes))

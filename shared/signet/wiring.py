@@ -1,18 +1,26 @@
 """The composition root: settings in, wired use cases out. Nothing else reads the environment."""
 
 import os
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from signet.api.application import make_application
+from signet.api.application import Application, Ports, make_application
+from signet.api.authentication import make_authentication
+from signet.api.use_cases import UseCases
 from signet.authoring.extensions import load_extensions
+from signet.engine.approval_chains import ApprovalChains
+from signet.engine.approvals import Approvals
 from signet.engine.compiled import CompiledCache
+from signet.engine.definitions import Definitions
+from signet.engine.delegations import Delegations
 from signet.engine.documents.contracts import ContractCache
+from signet.engine.documents.mutate import Documents
 from signet.engine.documents.opened import DocumentCaches
+from signet.engine.documents.reading import DocumentsRead
 from signet.engine.documents.rules import RuleBook
 from signet.engine.instances import Instances
+from signet.engine.notifications import Notifications
+from signet.engine.quotas import RequestQuotas
 from signet.engine.waves.worker import Worker
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
@@ -32,17 +40,46 @@ def make_database(settings: Settings) -> Database:
     )
 
 
+def make_caches() -> DocumentCaches:
+    return DocumentCaches(ContractCache(), RuleBook())
+
+
 def make_worker(database: Database) -> Worker:
-    return Worker(database, DocumentCaches(ContractCache(), RuleBook()), CompiledCache())
+    return Worker(database, make_caches(), CompiledCache())
 
 
 def make_instances(database: Database) -> Instances:
-    return Instances(database, DocumentCaches(ContractCache(), RuleBook()), CompiledCache())
+    return Instances(database, make_caches(), CompiledCache())
+
+
+def make_use_cases(database: Database) -> UseCases:
+    documents, compiled = Documents(database), CompiledCache()
+    return UseCases(
+        database=database,
+        documents=documents,
+        documents_read=DocumentsRead(database),
+        definitions=Definitions(database),
+        instances=Instances(database, documents.caches, compiled),
+        approvals=Approvals(database, documents.caches),
+        approval_chains=ApprovalChains(database),
+        delegations=Delegations(database),
+        notifications=Notifications(database),
+    )
+
+
+def make_ports(settings: Settings) -> Ports:
+    database = make_database(settings)
+    return Ports(
+        use=make_use_cases(database),
+        authenticate=make_authentication(settings.development_secret),
+        quotas=RequestQuotas(database),
+        origins=settings.cors_origins,
+    )
 
 
 @cache
-def get_application() -> Callable[[dict[str, Any], object], dict[str, Any]]:
+def get_application() -> Application:
     """The API, wired once per process."""
     settings = read_settings(os.environ)
     load_extensions(settings.extensions)
-    return make_application(database=make_database(settings), development_secret=settings.development_secret)
+    return make_application(make_ports(settings))

@@ -16,19 +16,20 @@ from typing import Annotated, Any, cast
 from uuid import UUID, uuid4
 
 import pytest
-from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import BaseModel
 
-from signet.api import application as application_module
-from signet.api.application import MAX_BODY_BYTES, Application, Ports, make_application
+from signet.api.application import Application
+from signet.api.calls import Call
+from signet.api.intake import MAX_BODY_BYTES
+from signet.api.routing import Routes
 from signet.core.errors import Defect, Rejected, Transient
 from signet.core.tenancy import TenantFile
 from signet.local.development_token import make_development_token
 from signet.store.database import Database, PoolSettings
+from tests.functions.applications import SECRET, wire
 
 EVENTS = Path(__file__).with_name("events")
-SECRET = "the secret of the function tests, long"
 
 
 class BrokenDatabase:
@@ -53,12 +54,12 @@ def make_token(tenant_id: UUID) -> str:
 
 
 def make_broken(error: Exception) -> Application:
-    return make_application(database=cast(Database, BrokenDatabase(error)), development_secret=SECRET)
+    return wire(BrokenDatabase(error))
 
 
 @pytest.fixture
 def application(database: Database) -> Application:
-    return make_application(database=database, development_secret=SECRET)
+    return wire(database)
 
 
 @pytest.fixture
@@ -81,9 +82,12 @@ def check_problem(answer: dict[str, Any], status: int, code: str) -> dict[str, A
 def test_health(application: Application, tenant: TenantFile) -> None:
     answer = application(read_event("get_health.json", tenant.tenant_id), None)
     assert answer["statusCode"] == 200
+    limits = {name: answer["headers"].pop(name) for name in ("ratelimit", "ratelimit-policy")}
+    assert limits == {"ratelimit": '"api:read";r=2999;t=0', "ratelimit-policy": '"api:read";q=3000;w=60'}
     assert answer["headers"] == {
         "content-type": "application/json",
         "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
         "x-request-id": "JKJaXmPLvHcESHA=",
     }
     body = json.loads(answer["body"])
@@ -96,7 +100,7 @@ def test_health(application: Application, tenant: TenantFile) -> None:
 
 def test_an_unreachable_database() -> None:
     database = Database("postgresql://127.0.0.1:1/none", PoolSettings(wait_seconds=0.2, connect_seconds=1))
-    application = make_application(database=database, development_secret=SECRET)
+    application = wire(database)
     answer = application(read_event("get_health.json", uuid4()), None)
     check_problem(answer, 503, "DATABASE_UNAVAILABLE")
     assert int(answer["headers"]["retry-after"]) > 0
@@ -146,13 +150,13 @@ def test_an_unknown_route(unwired: Application, path: str) -> None:
     check_problem(unwired(read_event("get_health.json", uuid4(), rawPath=path), None), 404, "ROUTE_NOT_FOUND")
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "TRACE", "NONSENSE"])
 def test_a_wrong_method(unwired: Application, method: str) -> None:
     event = read_event("get_health.json", uuid4())
     event["requestContext"]["http"]["method"] = method
     answer = unwired(event, None)
     check_problem(answer, 405, "METHOD_NOT_ALLOWED")
-    assert answer["headers"]["allow"] == "GET"
+    assert answer["headers"]["allow"] == "GET, HEAD, OPTIONS"
 
 
 def test_a_route_below_a_stage(application: Application, tenant: TenantFile) -> None:
@@ -260,7 +264,7 @@ def test_an_event_that_is_none(unwired: Application, event: Any) -> None:
 
 def test_an_event_without_optional_parts(unwired: Application) -> None:
     event = read_event("get_health.json", headers=None)
-    del event["cookies"], event["queryStringParameters"], event["requestContext"]["requestId"]
+    del event["cookies"], event["requestContext"]["requestId"]
     answer = unwired(event, None)
     check_problem(answer, 401, "TOKEN_MISSING")
     assert answer["headers"]["x-request-id"] == "unknown"
@@ -271,24 +275,23 @@ class Item(BaseModel):
     tags: list[str] = []
 
 
-def make_validating(monkeypatch: pytest.MonkeyPatch) -> Application:
+def make_validating() -> Application:
     """An API of one route, which takes a body and a parameter."""
 
-    def add_route(resolver: APIGatewayHttpResolver, ports: Ports) -> None:
-        @resolver.get("/v1/health")
+    def add_route(routes: Routes) -> None:
+        @routes.get("/v1/health", "Takes a body", dict)
         def create(
-            item: Annotated[Item, Body()], limit: Annotated[int, Query(le=200)] = 50
+            call: Call, item: Annotated[Item, Body()], limit: Annotated[int, Query(le=200)] = 50
         ) -> dict[str, int]:
             return {"amount": item.amount, "limit": limit}
 
-    monkeypatch.setattr(application_module, "_add_health_route", add_route)
-    return make_broken(AssertionError("the database was asked"))
+    return wire(BrokenDatabase(AssertionError("the database was asked")), groups=[("Items", add_route)])
 
 
-def test_a_request_of_a_wrong_form(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_of_a_wrong_form() -> None:
     event = make_body_event('{"amount": "x", "tags": [1]}', False)
-    event["queryStringParameters"] = {"limit": "201"}
-    document = check_problem(make_validating(monkeypatch)(event, None), 422, "REQUEST_INVALID")
+    event |= {"queryStringParameters": {"limit": "201"}, "rawQueryString": "limit=201"}
+    document = check_problem(make_validating()(event, None), 422, "REQUEST_INVALID")
     places = sorted((error["pointer"], error["code"]) for error in document["errors"])
     assert places == [
         ("/amount", "INT_PARSING"),
@@ -297,20 +300,20 @@ def test_a_request_of_a_wrong_form(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_a_request_of_the_right_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = make_validating(monkeypatch)(make_body_event('{"amount": 7}', False), None)
+def test_a_request_of_the_right_form() -> None:
+    answer = make_validating()(make_body_event('{"amount": 7}', False), None)
     assert (answer["statusCode"], json.loads(answer["body"])) == (200, {"amount": 7, "limit": 50})
 
 
-def test_a_body_of_another_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = make_validating(monkeypatch)(make_body_event("a,b", False, "text/csv"), None)
+def test_a_body_of_another_type() -> None:
+    answer = make_validating()(make_body_event("a,b", False, "text/csv"), None)
     check_problem(answer, 415, "CONTENT_TYPE_UNSUPPORTED")
 
 
-def test_a_bad_token_is_answered_before_a_bad_body(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_token_is_answered_before_a_bad_body() -> None:
     event = make_body_event("{", False)
     del event["headers"]["authorization"]
-    check_problem(make_validating(monkeypatch)(event, None), 401, "TOKEN_MISSING")
+    check_problem(make_validating()(event, None), 401, "TOKEN_MISSING")
 
 
 def test_threads_do_not_see_each_other() -> None:
@@ -324,7 +327,7 @@ def test_threads_do_not_see_each_other() -> None:
             raise Transient("SEEN", str(tenant_id))
             yield
 
-    application = make_application(database=cast(Database, SlowDatabase()), development_secret=SECRET)
+    application = wire(SlowDatabase())
 
     def ask(tenant_id: UUID) -> tuple[str, str, str]:
         event = read_event("get_health.json", tenant_id)
@@ -341,8 +344,7 @@ def test_threads_do_not_see_each_other() -> None:
 
 def test_a_short_secret_stops_the_wiring() -> None:
     with pytest.raises(Rejected, match="at least 32 bytes"):
-        make_broken_with = cast(Database, BrokenDatabase(ValueError()))
-        make_application(database=make_broken_with, development_secret="short")
+        wire(BrokenDatabase(ValueError()), secret="short")
 
 
 def test_the_handler_calls_the_wired_application(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,14 +359,14 @@ def test_the_api_path_loads_no_aws_sdk() -> None:
     script = f"""
 import json, sys
 from functions.api.handler import handler
-from signet.api.application import make_application
 from signet.core.errors import Transient
+from tests.functions.applications import wire
 
 class Database:
     def transaction(self, tenant_id):
         raise Transient("REACHED", "the route")
 
-answer = make_application(database=Database(), development_secret={SECRET!r})(json.loads({event!r}), None)
+answer = wire(Database())(json.loads({event!r}), None)
 assert answer["statusCode"] == 503, answer
 # Powertools asks for botocore's version: the bare package, without a client, a session or a parser.
 loaded = [n for n in sys.modules if n.startswith(("boto3", "s3transfer", "botocore."))]

@@ -1,13 +1,15 @@
 """The HTTP API: API Gateway events (payload format 2.0) in, answers out. Routing is Powertools'.
 
 A request passes, in this order: a readable event, a body within its limit, a known route and method,
-a valid token, a readable body, the route's own validation, the route. The first that fails answers.
+a valid token, the tenant's quota, a readable body, the route's own validation, the route. The first that
+fails answers.
 """
 
-import binascii
 import logging
+import os
+import re
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -20,165 +22,161 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from signet.api.authentication import authenticate, check_development_secret
+from signet.api.calls import MAX_WAIT_SECONDS, Call
+from signet.api.delivery import answer_preflight, deliver
+from signet.api.intake import check_body, check_form, check_size, read_request_id
 from signet.api.problems import make_problem
+from signet.api.rendering import to_json
+from signet.api.routes.table import GROUPS, Groups, RouteTable, add_all_routes, write_allowed
+from signet.api.routing import Declared
+from signet.api.use_cases import UseCases
 from signet.core.errors import FieldError, Rejected, SignetError
 from signet.core.principal import Principal
-from signet.engine.health import read_health
-from signet.store.database import Database
+from signet.core.quotas import READS, WRITES
+from signet.engine.quotas import Left, RequestQuotas
 
 Application = Callable[[dict[str, Any], object], dict[str, Any]]
+Authenticate = Callable[[str | None], Principal]
 
-MAX_BODY_BYTES = 1_048_576
 UNKNOWN_REQUEST_ID = "unknown"
 _FIRST_UNEXPECTED_STATUS = 500
+_TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+_WAIT = re.compile(r"(?:^|[,;])\s*wait=([0-9]{1,4})\s*(?:$|[,;])")
 _LOG = logging.getLogger("signet.api")
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """What the routes are given; `wiring` fills it."""
+    """What the API is made of; `wiring` fills it."""
 
-    database: Database
-    development_secret: str | None
+    use: UseCases
+    authenticate: Authenticate
+    quotas: RequestQuotas
+    # Of browsers that may call; none unless settings say so.
+    origins: Sequence[str] = ()
 
 
-def make_application(*, database: Database, development_secret: str | None) -> Application:
+def make_application(ports: Ports, groups: Groups = GROUPS) -> Application:
     """A handler that any number of threads may call at once."""
-    if development_secret is not None:
-        check_development_secret(development_secret)
-    ports = Ports(database, development_secret)
+    first, declared = make_resolver(groups)
+    table = RouteTable(declared)
     # A resolver holds the request that it is working on, so that each serves one at a time.
-    idle = deque([_make_resolver(ports)])
+    idle = deque([first])
 
     def application(event: dict[str, Any], context: object) -> dict[str, Any]:
         try:
             resolver = idle.pop()
         except IndexError:
-            resolver = _make_resolver(ports)
+            resolver, _ = make_resolver(groups)
         try:
-            return _answer(resolver, ports, event, context)
+            return _Request(resolver, ports, table, event, context).answer()
         finally:
             idle.append(resolver)
 
     return application
 
 
-def _make_resolver(ports: Ports) -> APIGatewayHttpResolver:
-    resolver = APIGatewayHttpResolver(enable_validation=True, debug=False, serializer=_to_json)
+def make_resolver(groups: Groups = GROUPS) -> tuple[APIGatewayHttpResolver, list[Declared]]:
+    resolver = APIGatewayHttpResolver(enable_validation=True, debug=False, serializer=to_json)
     # Without this an error would be answered by Powertools, in its own form.
     resolver.exception_handler(Exception)(lambda error: _problem_response(resolver, error))
-    _add_health_route(resolver, ports)
-    return resolver
+    return resolver, add_all_routes(resolver, groups)
 
 
-def _add_health_route(resolver: APIGatewayHttpResolver, ports: Ports) -> None:
-    @resolver.get("/v1/health", summary="Whether the service can work for the caller's tenant")
-    def get_health() -> dict[str, object]:
-        tenant_id = current_principal(resolver).tenant_id
-        state = read_health(ports.database, tenant_id)
-        return {
-            "status": "ok",
-            "tenant": {"id": str(tenant_id)},
-            "database": {
-                "version": state.server_version,
-                "migrations": state.migrations,
-                "latest_migration": state.latest_migration,
-            },
-        }
+class _Request:
+    """One event on its way through."""
 
+    def __init__(
+        self,
+        resolver: APIGatewayHttpResolver,
+        ports: Ports,
+        table: RouteTable,
+        event: dict[str, Any],
+        context: object,
+    ) -> None:
+        self._resolver = resolver
+        self._ports = ports
+        self._table = table
+        self._event = event
+        self._context = cast(LambdaContext, context)
+        self._headers: Mapping[str, str] = {}
+        self._method = ""
+        self._left: Left | None = None
 
-def current_principal(resolver: APIGatewayHttpResolver) -> Principal:
-    """Whose request the resolver is working on."""
-    return cast(Principal, resolver.context["principal"])
+    def answer(self) -> dict[str, Any]:
+        request_id = read_request_id(self._event, UNKNOWN_REQUEST_ID)
+        try:
+            answer = self._serve()
+        except Exception as error:
+            answer = _problem_answer(error, request_id)
+        if self._left is not None:
+            answer["headers"] = {**answer["headers"], **_describe_quota(self._left)}
+        return deliver(
+            answer,
+            method=self._method,
+            headers=self._headers,
+            request_id=request_id,
+            origins=self._ports.origins,
+        )
 
-
-def _answer(
-    resolver: APIGatewayHttpResolver, ports: Ports, event: dict[str, Any], context: object
-) -> dict[str, Any]:
-    request_id = _read_request_id(event)
-    try:
-        _check_form(event)
+    def _serve(self) -> dict[str, Any]:
+        check_form(self._event)
+        event = APIGatewayProxyEventV2(self._event, orjson.loads)
+        self._headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+        self._method = event.http_method.upper()
+        check_size(event)
+        if self._method == "OPTIONS":
+            allowed = write_allowed(self._table.find_methods(event.path))
+            return answer_preflight(self._headers, self._ports.origins, allowed)
+        event = self._read_as_get(event)
+        declared = self._table.find(event.http_method.upper(), event.path)
+        principal = self._admit(declared)
+        check_body(event)
         # Powertools keeps the event on a class, one for the whole process: a second thread would answer
         # with the first one's. Set on the instance, they are found before the class's.
-        resolver.current_event = APIGatewayProxyEventV2(event, orjson.loads)
-        resolver.lambda_context = cast(LambdaContext, context)
-        resolver.context = {"principal": _admit(resolver, ports)}
-        answer = resolver.resolve(event, cast(LambdaContext, context))
-    except Exception as error:
-        answer = _problem_answer(error, request_id)
-    answer["headers"] = {
-        **{name.lower(): value for name, value in answer["headers"].items()},
-        "cache-control": "no-store",
-        "x-request-id": request_id,
+        self._resolver.current_event = event
+        self._resolver.lambda_context = self._context
+        self._resolver.context = {"call": self._make_call(principal)}
+        return self._resolver.resolve(event.raw_event, self._context)
+
+    def _read_as_get(self, event: APIGatewayProxyEventV2) -> APIGatewayProxyEventV2:
+        """HEAD is GET, of which only the headers are sent."""
+        if self._method != "HEAD":
+            return event
+        context = self._event["requestContext"]
+        as_get = {**context, "http": {**context["http"], "method": "GET"}}
+        return APIGatewayProxyEventV2({**self._event, "requestContext": as_get}, orjson.loads)
+
+    def _admit(self, declared: Declared) -> Principal | None:
+        if declared.is_public:
+            return None
+        principal = self._ports.authenticate(self._headers.get("authorization"))
+        self._left = self._ports.quotas.take(
+            principal.tenant_id, READS if declared.method == "GET" else WRITES
+        )
+        return principal
+
+    def _make_call(self, principal: Principal | None) -> Call:
+        # Of a public route, which asks nobody who they are.
+        asking = cast(Principal, principal)
+        trace_id = self._headers.get("traceparent", "")
+        if _TRACEPARENT.fullmatch(trace_id) is None:
+            trace_id = f"00-{os.urandom(16).hex()}-{os.urandom(8).hex()}-01"
+        return Call(self._ports.use, asking, trace_id, self._headers, _read_wait(self._headers.get("prefer")))
+
+
+def _read_wait(prefer: str | None) -> float:
+    """A preference that cannot be read or met is none (RFC 7240)."""
+    found = _WAIT.search(prefer) if prefer else None
+    return min(float(found[1]), MAX_WAIT_SECONDS) if found else 0.0
+
+
+def _describe_quota(left: Left) -> dict[str, str]:
+    quota = left.quota
+    return {
+        "ratelimit-policy": f'"{quota.name}";q={quota.capacity};w={quota.refill_seconds}',
+        "ratelimit": f'"{quota.name}";r={left.count};t={max(round(left.full_seconds), 0)}',
     }
-    return answer
-
-
-def _admit(resolver: APIGatewayHttpResolver, ports: Ports) -> Principal:
-    """Everything that is checked before Powertools, whose validation would come before the token."""
-    event = resolver.current_event
-    _check_size(event)
-    _check_route(resolver, event.http_method.upper(), event.path)
-    principal = authenticate(event.headers.get("authorization"), ports.development_secret)
-    _check_body(event)
-    return principal
-
-
-def _check_form(event: object) -> None:
-    """Whatever invokes the function without API Gateway in between gets a sentence, not a KeyError."""
-    event = event if isinstance(event, dict) else {}
-    context = event.get("requestContext")
-    context = context if isinstance(context, dict) else {}
-    http = context.get("http")
-    http = http if isinstance(http, dict) else {}
-    texts = (context.get("stage"), http.get("method"), event.get("rawPath"), event.get("body") or "")
-    readable = all(isinstance(text, str) for text in texts) and isinstance(event.get("headers") or {}, dict)
-    if event.get("version") != "2.0" or not readable:
-        raise Rejected(
-            "EVENT_MALFORMED", "The event is not one of an API Gateway HTTP API, payload format 2.0."
-        )
-
-
-def _check_size(event: APIGatewayProxyEventV2) -> None:
-    body = event.body or ""
-    if event.is_base64_encoded:
-        # Four characters stand for three bytes, less the padding.
-        size = len(body) // 4 * 3 - body.count("=", -2)
-    else:
-        size = len(body.encode(errors="surrogatepass"))
-    if size > MAX_BODY_BYTES:
-        raise Rejected("BODY_TOO_LARGE", f"A request body has at most {MAX_BODY_BYTES} bytes.")
-
-
-def _check_route(resolver: APIGatewayHttpResolver, method: str, path: str) -> None:
-    """Powertools answers a wrong method as an unknown route, and does not say which would be right."""
-    routes = resolver._static_routes + resolver._dynamic_routes
-    allowed = sorted({route.method for route in routes if route.rule.match(path)})
-    if not allowed:
-        raise Rejected("ROUTE_NOT_FOUND", "There is nothing at this path.")
-    if method not in allowed:
-        raise Rejected(
-            "METHOD_NOT_ALLOWED",
-            "This path does not know this method.",
-            remedy=f"Use {' or '.join(allowed)}.",
-            details={"allow": ", ".join(allowed)},
-        )
-
-
-def _check_body(event: APIGatewayProxyEventV2) -> None:
-    if not event.body or not _is_json(event.headers.get("content-type", "")):
-        return
-    try:
-        event.json_body  # noqa: B018  parsed once: the event remembers it for the route
-    except (binascii.Error, UnicodeError, orjson.JSONDecodeError) as error:
-        raise Rejected("BODY_MALFORMED", "The request body is not JSON in UTF-8.") from error
-
-
-def _is_json(content_type: str) -> bool:
-    media_type = content_type.partition(";")[0].strip().lower()
-    # Powertools reads a body without a type as JSON, too.
-    return media_type in ("", "application/json") or media_type.endswith("+json")
 
 
 def _as_signet_error(error: Exception) -> Exception:
@@ -201,7 +199,8 @@ def _as_field_error(mistake: Mapping[str, Any]) -> FieldError:
 
 
 def _problem_response(resolver: APIGatewayHttpResolver, error: Exception) -> Response[str]:
-    answer = _problem_answer(error, _read_request_id(resolver.current_event.raw_event))
+    request_id = read_request_id(resolver.current_event.raw_event, UNKNOWN_REQUEST_ID)
+    answer = _problem_answer(error, request_id)
     return Response(status_code=answer["statusCode"], headers=answer["headers"], body=answer["body"])
 
 
@@ -215,17 +214,6 @@ def _problem_answer(error: Exception, request_id: str) -> dict[str, Any]:
         "statusCode": problem.status,
         "headers": dict(problem.headers),
         "cookies": [],
-        "body": _to_json(problem.document),
+        "body": to_json(problem.document),
         "isBase64Encoded": False,
     }
-
-
-def _read_request_id(event: Mapping[str, Any]) -> str:
-    try:
-        return str(event["requestContext"]["requestId"])
-    except (KeyError, TypeError):
-        return UNKNOWN_REQUEST_ID
-
-
-def _to_json(value: object) -> str:
-    return orjson.dumps(value).decode()

@@ -1,5 +1,6 @@
 """A bearer JWT becomes a principal."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from signet.core.errors import Rejected
@@ -24,6 +25,12 @@ def check_development_secret(secret: str) -> str:
             remedy="make one with: python3 -c 'import secrets; print(secrets.token_hex(32))'",
         )
     return secret
+
+
+def make_authentication(development_secret: str | None) -> Callable[[str | None], Principal]:
+    if development_secret is not None:
+        check_development_secret(development_secret)
+    return lambda authorization: authenticate(authorization, development_secret)
 
 
 def authenticate(authorization: str | None, development_secret: str | None) -> Principal:

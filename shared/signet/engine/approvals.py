@@ -13,15 +13,14 @@ from signet.core.errors import Rejected, Transient
 from signet.core.loaded_contract import Denial
 from signet.core.nodes.configurations import Vote
 from signet.core.permissions import grants
-from signet.core.personal import REFERENCE, is_reference, resolve_personal
 from signet.engine.approval_decision import Decided, Deciding, approval_not_found, check_ballot
 from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.operations import Author
+from signet.engine.documents.reading import resolve
 from signet.store import approvals as store
 from signet.store.approvals import DecisionRow, RequestRecord
 from signet.store.database import Connection, Database
 from signet.store.documents import Setting, lock_and_read, read_locked
-from signet.store.personal import read_values
 
 MAX_DECISIONS = 100
 MAX_PAGE = 200
@@ -164,10 +163,5 @@ def _may_read(
 
 def _read_snapshot(connection: Connection, tenant_id: UUID, snapshot: str) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(snapshot)
-    data = document["data"]
-    ids = [value[REFERENCE] for value in data.values() if is_reference(value)]
-    if ids:
-        found = read_values(connection, tenant_id, ids)
-        values = {key: json.loads(each.value) for key, each in found.items() if each.value is not None}
-        document["data"] = resolve_personal(data, values)
+    document["data"] = resolve(connection, tenant_id, document["data"])
     return document

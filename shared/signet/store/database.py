@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -60,6 +61,14 @@ class Exchange:
         return self.opening_rows[0] if self.opening_rows else None
 
 
+@dataclass(frozen=True)
+class _Joined:
+    """The transaction that others are to be part of."""
+
+    tenant_id: UUID
+    connection: Connection
+
+
 class Database:
     """Opens its pool on first use, so that importing and wiring cost no connection."""
 
@@ -72,6 +81,8 @@ class Database:
                 ("statement_timeout", settings.statement_seconds),
             ]
         )
+        # Of this thread: others of the process have transactions of their own.
+        self._joined: ContextVar[_Joined | None] = ContextVar("joined", default=None)
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             url,
             min_size=settings.idle_count,
@@ -96,12 +107,40 @@ class Database:
         """One transaction that sees exactly this tenant."""
         if not isinstance(tenant_id, UUID):
             raise Defect("TENANT_MISSING", "a transaction was asked for without a tenant")
+        if (joined := self._find_joined(tenant_id)) is not None:
+            with joined.transaction():
+                yield joined
+            return
         with self._transacted(self._begin_of(tenant_id)) as connection:
             yield connection
 
     @contextmanager
+    def joining(self, tenant_id: UUID) -> Iterator[Connection]:
+        """A transaction that those opened within it, by the same thread, are part of: each a savepoint.
+
+        So that what a use case does, and that it was asked for, are written together or not at all.
+        """
+        with self.transaction(tenant_id) as connection:
+            token = self._joined.set(_Joined(tenant_id, connection))
+            try:
+                yield connection
+            finally:
+                self._joined.reset(token)
+
+    def _find_joined(self, tenant_id: UUID) -> Connection | None:
+        joined = self._joined.get()
+        if joined is None:
+            return None
+        if joined.tenant_id != tenant_id:
+            raise Defect("TENANT_MIXED", "a transaction of one tenant was to hold another's")
+        return joined.connection
+
+    @contextmanager
     def snapshot(self, tenant_id: UUID) -> Iterator[Connection]:
         """Many reads of one tenant as of one moment; writes are refused."""
+        if (joined := self._find_joined(tenant_id)) is not None:
+            yield joined
+            return
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self._transacted(self._begin_of(tenant_id, begin)) as connection:
             yield connection
@@ -119,6 +158,13 @@ class Database:
         Written as one message each, with the values as literals: half the round trips of a short transaction
         are half of what it costs (docs/decisions/0008).
         """
+        if (joined := self._find_joined(tenant_id)) is not None:
+            with joined.transaction():
+                exchange = Exchange(joined, joined.execute(opening.text, opening.values).fetchall())
+                yield exchange
+                for statement in exchange.closing:
+                    joined.execute(statement.text, statement.values)
+            return
         with self._begun(self._begin_of(tenant_id), opening) as exchange:
             yield exchange
 

@@ -1,0 +1,67 @@
+"""All routes there are, and which of them a path and a method mean."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+
+from signet.api.routes.documents import add_document_routes
+from signet.api.routes.health import add_health_routes
+from signet.api.routes.reference import add_reference_routes
+from signet.api.routing import Declared, Routes
+from signet.core.errors import Rejected
+
+# Heading in the reference, and who declares what stands below it.
+Groups = Sequence[tuple[str, Callable[[Routes], None]]]
+GROUPS: Groups = (
+    ("Documents", add_document_routes),
+    ("Health", add_health_routes),
+    ("Reference", add_reference_routes),
+)
+_ALWAYS = ("OPTIONS",)
+
+
+def add_all_routes(resolver: APIGatewayHttpResolver, groups: Groups) -> list[Declared]:
+    declared: list[Declared] = []
+    for tag, add in groups:
+        add(Routes(resolver, tag, declared))
+    return declared
+
+
+class RouteTable:
+    """By the segments of a path; a name stands for any one, and what is spelled out goes before it."""
+
+    def __init__(self, declared: Sequence[Declared]) -> None:
+        self._by_length: dict[int, list[tuple[tuple[str | None, ...], dict[str, Declared]]]] = {}
+        paths: dict[str, dict[str, Declared]] = {}
+        for one in declared:
+            paths.setdefault(one.path, {})[one.method] = one
+        for path, methods in paths.items():
+            parts = tuple(None if part.startswith("<") else part for part in path.split("/"))
+            self._by_length.setdefault(len(parts), []).append((parts, methods))
+        for entries in self._by_length.values():
+            entries.sort(key=lambda entry: [part is None for part in entry[0]])
+
+    def find(self, method: str, path: str) -> Declared:
+        methods = self.find_methods(path)
+        if method in methods:
+            return methods[method]
+        allowed = write_allowed(methods)
+        raise Rejected(
+            "METHOD_NOT_ALLOWED",
+            "This path does not know this method.",
+            remedy=f"Use {' or '.join(sorted(methods))}.",
+            details={"allow": allowed},
+        )
+
+    def find_methods(self, path: str) -> Mapping[str, Declared]:
+        parts = path.split("/")
+        for wanted, methods in self._by_length.get(len(parts), ()):
+            if all((want is None and part) or want == part for want, part in zip(wanted, parts, strict=True)):
+                return methods
+        raise Rejected("ROUTE_NOT_FOUND", "There is nothing at this path.")
+
+
+def write_allowed(methods: Mapping[str, Declared]) -> str:
+    """For the header Allow: HEAD goes wherever GET does, and OPTIONS always."""
+    head = ("HEAD",) if "GET" in methods else ()
+    return ", ".join(sorted({*methods, *head, *_ALWAYS}))

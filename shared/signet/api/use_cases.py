@@ -1,0 +1,26 @@
+"""The use cases that the routes call; `wiring` makes them."""
+
+from dataclasses import dataclass
+
+from signet.engine.approval_chains import ApprovalChains
+from signet.engine.approvals import Approvals
+from signet.engine.definitions import Definitions
+from signet.engine.delegations import Delegations
+from signet.engine.documents.mutate import Documents
+from signet.engine.documents.reading import DocumentsRead
+from signet.engine.instances import Instances
+from signet.engine.notifications import Notifications
+from signet.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class UseCases:
+    database: Database
+    documents: Documents
+    documents_read: DocumentsRead
+    definitions: Definitions
+    instances: Instances
+    approvals: Approvals
+    approval_chains: ApprovalChains
+    delegations: Delegations
+    notifications: Notifications

@@ -1,0 +1,15 @@
+-- name: find_document
+SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.amended_from_id, d.creator_id,
+       d.created_at, d.updated_at,
+       (SELECT i.id FROM workflow_instances i
+        WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+          AND i.kind = 'envelope' AND i.status IN ('running', 'paused')) AS instance_id
+FROM documents d
+WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s AND d.deleted_at IS NULL
+
+-- name: find_transition_request
+SELECT r.id, r.document_id, r.document_version, r.transition, r.actor_id, r.reason, r.status, r.outcome,
+       r.created_at, r.ended_at, d.entity_type, d.status AS document_status, d.version AS version_now
+FROM transition_requests r
+JOIN documents d ON d.tenant_id = r.tenant_id AND d.id = r.document_id
+WHERE r.tenant_id = %(tenant_id)s AND r.id = %(request_id)s

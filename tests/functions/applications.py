@@ -1,0 +1,28 @@
+"""The API as tests wire it: development tokens, and whatever database they give it."""
+
+from typing import cast
+
+from signet.api.application import Application, Ports, make_application
+from signet.api.authentication import make_authentication
+from signet.api.routes.table import GROUPS, Groups
+from signet.engine.quotas import RequestQuotas
+from signet.store.database import Database
+from signet.wiring import make_use_cases
+
+SECRET = "the secret of the function tests, long"
+
+
+class NoQuotas:
+    """For applications whose database is none."""
+
+    def take(self, tenant_id: object, name: str) -> None:
+        return None
+
+
+def wire(
+    database: object, *, secret: str = SECRET, origins: tuple[str, ...] = (), groups: Groups = GROUPS
+) -> Application:
+    quotas = RequestQuotas(database) if isinstance(database, Database) else NoQuotas()
+    use = make_use_cases(cast(Database, database))
+    ports = Ports(use, make_authentication(secret), cast(RequestQuotas, quotas), origins)
+    return make_application(ports, groups)

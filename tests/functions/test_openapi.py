@@ -1,0 +1,78 @@
+"""What is sent as the API's description is what the code says, and holds together."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from signet.api.application import make_resolver
+from signet.api.openapi import make_openapi, write_openapi
+from signet.api.reference_page import write_reference_page
+from signet.api.routes.reference import OPENAPI_FILE, REFERENCE_FILE
+from signet.api.routing import Declared
+
+STALE = "run: make openapi"
+
+
+@pytest.fixture(scope="module")
+def declared() -> list[Declared]:
+    return make_resolver()[1]
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return make_openapi(*make_resolver())
+
+
+def test_the_document_is_what_the_routes_say(document: dict[str, Any]) -> None:
+    assert OPENAPI_FILE.read_text(encoding="utf-8") == write_openapi(document), STALE
+
+
+def test_the_page_is_what_the_document_says(document: dict[str, Any]) -> None:
+    assert REFERENCE_FILE.read_text(encoding="utf-8") == write_reference_page(document), STALE
+
+
+def test_the_page_loads_nothing_from_anywhere() -> None:
+    page = REFERENCE_FILE.read_text(encoding="utf-8")
+    assert "http://" not in page.replace("http://json-schema.org", "")
+    assert "<script" not in page and "<link" not in page and "src=" not in page
+
+
+def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+    def look(part: Any) -> None:
+        if isinstance(part, dict):
+            if isinstance(part.get("$ref"), str):
+                target: Any = document
+                for step in part["$ref"].removeprefix("#/").split("/"):
+                    target = target[step]
+            for value in part.values():
+                look(value)
+        elif isinstance(part, list):
+            for value in part:
+                look(value)
+
+    look(document)
+
+
+def test_every_route_is_described_once(document: dict[str, Any], declared: list[Declared]) -> None:
+    names = [one.name for one in declared]
+    assert sorted(names) == sorted(set(names))
+    described = [
+        operation["operationId"] for methods in document["paths"].values() for operation in methods.values()
+    ]
+    assert sorted(described) == sorted(names)
+
+
+def test_only_what_is_declared_public_goes_without_a_token(document: dict[str, Any]) -> None:
+    open_paths = [
+        path
+        for path, methods in document["paths"].items()
+        for one in methods.values()
+        if one["security"] == []
+    ]
+    assert sorted(open_paths) == ["/openapi.json", "/reference"]
+
+
+def test_the_document_is_json_as_it_is_sent(document: dict[str, Any]) -> None:
+    assert orjson.loads(write_openapi(document)) == document
+    assert document["openapi"].startswith("3.1")
