@@ -128,7 +128,7 @@ def step_probes() -> Iterator[Probe]:
     # a step that an effect or an approval refers to
     yield plain(f"{table}_pkey", table, "created_at = %(created_at)s AND id = %(id)s FOR UPDATE", id=ROW)
     yield Probe(f"{table}_by_instance", INSTANCES["read_steps"], {"id": ROW, "limit": 1000}, API)
-    for name in ("read_last_seq", "read_pausing_trigger"):
+    for name in ("read_last_seq", "read_pause"):
         yield Probe(f"{table}_by_instance", INSTANCES[name], {"id": ROW}, API)
     yield Probe(f"{table}_by_instance", RECORDS["read_steps"], {"id": ROW, "after": 3}, API)
     yield Probe(f"{table}_open", INSTANCES["read_open_steps"], {"id": ROW})

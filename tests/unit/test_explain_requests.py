@@ -237,6 +237,16 @@ VOTED = {"decisions": [DECISION, replace(DECISION, decided_by="frank"), DECISION
             ("failed", ("carl",), None, 10),
         ),
         (
+            (asked(), control("cancelled", actor={"id": "olga"}, reason="over")),
+            "olga cancelled the workflow (at 2026-03-01 12:00:00 UTC)",
+            ("cancelled", ("olga",), None, 10),
+        ),
+        (
+            (asked(), control("token_cancelled", node=FINANCE, actor={"id": "olga"}, reason="over")),
+            'olga cancelled the approval "Finance" (at 2026-03-01 12:00:00 UTC)',
+            ("token_cancelled", ("olga",), None, 10),
+        ),
+        (
             (asked(), control("sent_to", node=GATE, transition="cancel", actor={"id": "olga"})),
             'olga asked for "cancel" (at 2026-03-01 12:00:00 UTC)',
             ("asked", ("olga",), None, 10),

@@ -8,6 +8,7 @@ from tests.unit.instance_records import (
     CONDITION,
     CONTRACT,
     DRAFT,
+    FINANCE,
     LATER,
     NOW,
     WORKFLOW,
@@ -44,6 +45,16 @@ from tests.unit.workflows_to_read import compile_slot
             'The request for "submit" was refused: the books are closed.',
         ),
         (control("amended"), "It was amended. (by carl)"),
+        (control("retried", reason="the bank answers again"), "It was retried: the bank answers again."),
+        (control("cancelled", reason="ordered twice"), "It was cancelled: ordered twice. (by carl)"),
+        (
+            control("token_cancelled", token="T", node=FINANCE, reason="nobody is there"),
+            'The approval "Finance" was cancelled: nobody is there.',
+        ),
+        (
+            control("advanced", token="T", node=DRAFT, reason="it came by phone"),
+            'The state "draft" need not be waited for any more: it came by phone.',
+        ),
         (step(DRAFT, status="cancelled"), 'The state "draft": cancelled. (for carl)'),
         (
             step(

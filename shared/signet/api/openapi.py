@@ -8,11 +8,12 @@ from typing import Any
 
 import orjson
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from pydantic import TypeAdapter
 
 from signet.api.parameters import write_etag
 from signet.api.problems import PROBLEM_CONTENT_TYPE, STATUSES
 from signet.api.repetition import KEY_PATTERN
-from signet.api.routing import Declared
+from signet.api.routing import JSON, Declared
 from signet.core.errors import CODES, Kind
 
 VERSION = "1"
@@ -31,10 +32,10 @@ _BY_STATUS: Mapping[int, Sequence[str]] = {
 
 
 def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared]) -> dict[str, Any]:
-    schema = resolver.get_openapi_schema(
+    described = resolver.get_openapi_schema(
         title="Signet", version=VERSION, openapi_version="3.1.0", description=DESCRIPTION
     )
-    document: dict[str, Any] = schema.model_dump(by_alias=True, exclude_none=True, mode="json")
+    document: dict[str, Any] = described.model_dump(by_alias=True, exclude_none=True, mode="json")
     document["servers"] = [{"url": "/"}]
     components = document.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
@@ -52,6 +53,10 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
     for one in declared:
         operation = document["paths"][_write_path(one.path)][one.method.lower()]
         _complete(operation, one)
+        if one.body_model is not None:
+            schema = TypeAdapter(one.body_model).json_schema(ref_template="#/components/schemas/{model}")
+            schemas |= schema.pop("$defs", {})
+            operation["requestBody"]["content"] = {JSON: {"schema": schema}}
     return document
 
 
@@ -66,7 +71,10 @@ def _complete(operation: dict[str, Any], one: Declared) -> None:
     responses.pop("422", None)
     for status in _list_problems(operation, one):
         responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
-    if one.content_type != "application/json":
+    for status, shown in one.shows.items():
+        if shown is None:
+            responses[str(status)].pop("content", None)
+    if one.content_type != JSON:
         responses["200"]["content"] = {one.content_type: {"schema": {"type": "string"}}}
     parameters = operation.setdefault("parameters", [])
     if one.method == "POST":

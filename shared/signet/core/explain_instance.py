@@ -62,8 +62,9 @@ class Happened:
 
 @dataclass(frozen=True)
 class Standing:
-    """A node where the instance is, and what it waits for there."""
+    """A token and the node where it is, and what it waits for there."""
 
+    token: str
     node: str
     since: datetime
     text: str
@@ -136,7 +137,7 @@ def _list_standing(book: Book, record: Record) -> Iterator[Standing]:
             step = steps.get(token["id"])
             since = step.started_at if step is not None else record.instance.updated_at
             waits_for = tuple(say_wait(book, record, token["node"], step))
-            yield Standing(token["node"], since, say_standing(book, token["node"]), waits_for)
+            yield Standing(token["id"], token["node"], since, say_standing(book, token["node"]), waits_for)
 
 
 def _list_happened(book: Book, record: Record) -> Iterator[Happened]:

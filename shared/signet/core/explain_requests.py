@@ -1,9 +1,10 @@
 """The approvals of an instance, from what is on record: who decided, for whom and about what; what used them
 up or voided them; and who may still decide."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from uuid import UUID
 
 from signet.core.approval_rights import Delegation
@@ -16,6 +17,9 @@ from signet.core.projection import CONTROL
 from signet.core.words import plain, say_list, say_name
 
 MAX_SHOWN_PEOPLE = 20
+_ENDS: Mapping[str, str] = MappingProxyType(
+    {"failed": "gave the workflow up", "cancelled": "cancelled the workflow"}
+)
 
 
 @dataclass(frozen=True)
@@ -284,9 +288,12 @@ def _read_control(
         case "amended" | "deleted" as act:
             text = f"{actor} {act} the document{_say_when(step, step.entity_version)}"
             yield _make_cause(step, act, (actor,), text, step.entity_version)
-        case "failed":
-            text = f"{actor} gave the workflow up{_say_when(step, None)}"
-            yield _make_cause(step, "failed", (actor,), text)
+        case "failed" | "cancelled" as act:
+            text = f"{actor} {_ENDS[act]}{_say_when(step, None)}"
+            yield _make_cause(step, act, (actor,), text)
+        case "token_cancelled":
+            text = f"{actor} cancelled {say_node(book, data['node'])}{_say_when(step, None)}"
+            yield _make_cause(step, "token_cancelled", (actor,), text)
         case "sent_to" if "transition" in data:
             asked_for = name_transition(book, data["transition"])
             text = f"{actor} asked for {asked_for}{_say_when(step, None)}"

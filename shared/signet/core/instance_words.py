@@ -258,11 +258,21 @@ def _say_refused(book: Book, step: StepRecord, data: _Data) -> str:
     return end_sentence(f"The request for {asked} was refused: {data['reason']}")
 
 
+def _say_about_token(what: str) -> Callable[[Book, StepRecord, _Data], str]:
+    return lambda book, step, data: end_sentence(
+        f"{begin_sentence(say_node(book, data['node']))} {what}: {data['reason']}"
+    )
+
+
 _CONTROLS: Mapping[str, Callable[[Book, StepRecord, _Data], str]] = MappingProxyType(
     {
         "paused": _say_paused,
         "resumed": lambda book, step, data: "It was resumed.",
+        "retried": lambda book, step, data: end_sentence(f"It was retried: {data['reason']}"),
         "failed": lambda book, step, data: end_sentence(f"It was given up: {data['reason']}"),
+        "cancelled": lambda book, step, data: end_sentence(f"It was cancelled: {data['reason']}"),
+        "token_cancelled": _say_about_token("was cancelled"),
+        "advanced": _say_about_token("need not be waited for any more"),
         "edited": lambda book, step, data: (
             f"The document was edited: it is at version {data['found']}, and was seen at {data['seen']}."
         ),
@@ -302,9 +312,17 @@ def _say_how_to_resume(record: Record) -> Iterator[str]:
     if record.instance.reason == DRIFT:
         yield "Its document changed where it must not: it can only be failed, and asked for anew."
         return
-    yield "Nothing wakes it while it is paused: resume it when the cause is gone, or fail it."
+    if _is_paused_by_person(record):
+        yield "Nothing wakes it while it is paused: resume it, or fail it."
+        return
+    yield "Nothing wakes it while it is paused: retry it when the cause is gone, or fail it."
     if any(trigger.status == "dead_letter" for trigger in record.triggers):
-        yield "Requeue the dead trigger to try again what failed."
+        yield "That also tries its dead trigger again."
+
+
+def _is_paused_by_person(record: Record) -> bool:
+    pauses = [step for step in record.steps if step.node_id == f"{CONTROL}paused"]
+    return bool(pauses) and max(pauses, key=lambda step: step.seq).run_as == "actor"
 
 
 def _say_what_wakes(book: Book, record: Record) -> Iterator[str]:

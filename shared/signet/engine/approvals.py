@@ -95,7 +95,7 @@ class Approvals:
     def inbox(self, author: Author, *, limit: int = 50, after: UUID | None = None) -> list[InboxItem]:
         """What waits for the person, for his roles and for whom he stands in; the oldest first."""
         tenant_id, person = author.principal.tenant_id, author.principal.subject
-        limit = max(1, min(limit, MAX_PAGE))
+        limit = max(1, min(limit, MAX_PAGE + 1))
         with self._database.transaction(tenant_id) as connection:
             rows = store.list_inbox(connection, tenant_id, person, after=after or FIRST, limit=limit)
             return [self._make_item(connection, tenant_id, person, row) for row in rows]

@@ -13,7 +13,7 @@ from signet.core.compiler import Compilation, compile_automation, compile_effect
 from signet.core.contract import Contract
 from signet.core.contract_checks import read_contract
 from signet.core.envelope import Envelope, make_envelope
-from signet.core.errors import Rejected
+from signet.core.errors import FieldError, Rejected
 from signet.core.findings import Finding, has_errors
 from signet.core.loaded_contract import check_contract_expressions
 from signet.core.patch import Automation, Patch
@@ -207,6 +207,7 @@ def reject_findings(findings: tuple[Finding, ...]) -> Rejected:
     return Rejected(
         "DEFINITION_INVALID",
         f"{len(errors)} error(s), the first: {first}",
+        fields=tuple(FieldError(one.place, one.code, f"{one.sentence} {one.remedy}") for one in errors),
         details={"findings": [finding.to_json() for finding in findings]},
     )
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
-from signet.core.errors import Defect
+from signet.core.errors import Rejected
 from signet.core.quotas import Quota
 from signet.store.database import Connection
 from signet.store.statements import Statements
@@ -45,7 +45,7 @@ def take_quota(connection: Connection, tenant_id: UUID, quota: Quota, cost: int)
     with connection.cursor(row_factory=class_row(Level)) as cursor:
         level = cursor.execute(_SQL.take_quota, values).fetchone()
     if level is None:
-        raise Defect("QUOTA_LOST", "a quota has no level")
+        raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
     return level
 
 

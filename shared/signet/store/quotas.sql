@@ -1,13 +1,14 @@
 -- name: take_quota
--- A bucket as one moment (GCRA): when it is full again. No row comes back when there is not enough in it.
+-- A bucket as one moment (GCRA): when it is full again. No row comes back of a tenant that is not there, or suspended.
 -- The clock's time and not the transaction's: whoever waited for the row must not count from before.
 WITH granted AS MATERIALIZED (
     SELECT coalesce(t.capacity, %(capacity)s::integer) AS capacity,
            make_interval(secs => coalesce(t.refill_seconds, %(refill_seconds)s::integer)::double precision) AS refill,
            make_interval(secs => coalesce(t.refill_seconds, %(refill_seconds)s::integer)::double precision
                                  * %(cost)s::integer / coalesce(t.capacity, %(capacity)s::integer)) AS cost
-    FROM (SELECT) AS one
-    LEFT JOIN tenant_quotas t ON t.tenant_id = %(tenant_id)s AND t.name = %(name)s
+    FROM tenants x
+    LEFT JOIN tenant_quotas t ON t.tenant_id = x.tenant_id AND t.name = %(name)s
+    WHERE x.tenant_id = %(tenant_id)s AND x.status = 'active'
 ), taken AS (
     INSERT INTO quota_meters AS m (tenant_id, name, full_at)
     SELECT %(tenant_id)s, %(name)s, clock_timestamp() + cost FROM granted WHERE cost <= refill

@@ -11,7 +11,7 @@ from signet.core.tenancy import Member, Role
 from signet.engine.approvals import Approvals
 from signet.engine.compiled import CompiledCache
 from signet.engine.delegations import Delegations
-from signet.engine.documents.operations import Delete
+from signet.engine.documents.operations import Author, Delete
 from signet.engine.instances import Instances
 from signet.engine.notifications import Notifications
 from signet.store.tenants import save_members, save_roles
@@ -90,10 +90,25 @@ def delete(stage: Stage, document: Made) -> None:
     stage.mutate(Delete(document.id, stage.version_of(document.id)))
 
 
-def give_up(stage: Stage, document: Made) -> None:
+def operate(stage: Stage, document: Made) -> tuple[Instances, Author, int]:
     company, row = stage.standing.company, stage.instance(document.instance_id)
     instances = Instances(company.database, stage.caches(), CompiledCache())
-    instances.fail(company.author(), document.instance_id, row["version"], "over")
+    return instances, company.author(), row["version"]
+
+
+def give_up(stage: Stage, document: Made) -> None:
+    instances, author, version = operate(stage, document)
+    instances.fail(author, document.instance_id, version, "over")
+
+
+def cancel(stage: Stage, document: Made) -> None:
+    instances, author, version = operate(stage, document)
+    instances.cancel(author, document.instance_id, version, "over")
+
+
+def cancel_token(stage: Stage, document: Made) -> None:
+    instances, author, version = operate(stage, document)
+    instances.cancel_token(author, document.instance_id, version, "usr:approval:look", "over")
 
 
 WAYS = [
@@ -101,6 +116,8 @@ WAYS = [
     (amend, AMENDABLE, "amended"),
     (delete, DELETABLE, "deleted"),
     (give_up, CONTRACT, "its step was withdrawn"),
+    (cancel, CONTRACT, "its step was withdrawn"),
+    (cancel_token, CONTRACT, "its step was withdrawn"),
 ]
 Overtake = Callable[[Stage, Made], None]
 

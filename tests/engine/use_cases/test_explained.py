@@ -8,7 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from signet.cli.main import app
+from signet.engine.compiled import CompiledCache
 from signet.engine.delegations import Delegations
+from signet.engine.instances import Instances
 from signet.store.server import act_as
 from tests.engine.use_cases.story import Story, assert_golden
 from tests.engine.use_cases.test_a_invoice import BILL, submitted
@@ -153,3 +155,16 @@ def test_an_edit_that_the_workflow_has_not_seen_yet(amendable: Story) -> None:
     amendable.ask("carl", amended, "submit")
     amendable.edit("ada", amended, grand_total=80000, then_works=False)
     amendable.explain("explained_not_seen_yet.txt", amended)
+
+
+def test_an_operator_took_the_question_back(invoices: Story) -> None:
+    invoice = submitted(invoices, "R-8", 60000)
+    instance_id = invoices.stage.instance_of(invoice)
+    instances = Instances(invoices.company.database, invoices.stage.caches(), CompiledCache())
+    version, node = invoices.stage.instance(instance_id)["version"], "usr:submitted_to_approved:single"
+    instances.cancel_token(invoices.author("ada"), instance_id, version, node, "asked in error")
+    invoices.work()
+    (request,) = invoices.explain("explained_operated.txt", invoice).approvals
+    assert request.overtaken is not None
+    assert (request.overtaken.because, request.overtaken.by) == ("token_cancelled", ("ada",))
+    invoices.check("a_token_cancelled.txt", invoice)

@@ -1,11 +1,16 @@
 """All routes there are, and which of them a path and a method mean."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
+from signet.api.routes.approval_chains import add_approval_chain_routes
+from signet.api.routes.approvals import add_approval_routes
+from signet.api.routes.delegations import add_delegation_routes
 from signet.api.routes.documents import add_document_routes
 from signet.api.routes.health import add_health_routes
+from signet.api.routes.notifications import add_notification_routes
 from signet.api.routes.reference import add_reference_routes
 from signet.api.routing import Declared, Routes
 from signet.core.errors import Rejected
@@ -13,8 +18,12 @@ from signet.core.errors import Rejected
 # Heading in the reference, and who declares what stands below it.
 Groups = Sequence[tuple[str, Callable[[Routes], None]]]
 GROUPS: Groups = (
+    ("Approvals", add_approval_routes),
+    ("Approval chains", add_approval_chain_routes),
+    ("Delegations", add_delegation_routes),
     ("Documents", add_document_routes),
     ("Health", add_health_routes),
+    ("Notifications", add_notification_routes),
     ("Reference", add_reference_routes),
 )
 _ALWAYS = ("OPTIONS",)
@@ -25,6 +34,14 @@ def add_all_routes(resolver: APIGatewayHttpResolver, groups: Groups) -> list[Dec
     for tag, add in groups:
         add(Routes(resolver, tag, declared))
     return declared
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A route, and what its path says for each name."""
+
+    declared: Declared
+    parts: dict[str, str]
 
 
 class RouteTable:
@@ -41,10 +58,11 @@ class RouteTable:
         for entries in self._by_length.values():
             entries.sort(key=lambda entry: [part is None for part in entry[0]])
 
-    def find(self, method: str, path: str) -> Declared:
+    def find(self, method: str, path: str) -> Found:
         methods = self.find_methods(path)
         if method in methods:
-            return methods[method]
+            declared = methods[method]
+            return Found(declared, _read_parts(declared.path, path))
         allowed = write_allowed(methods)
         raise Rejected(
             "METHOD_NOT_ALLOWED",
@@ -59,6 +77,11 @@ class RouteTable:
             if all((want is None and part) or want == part for want, part in zip(wanted, parts, strict=True)):
                 return methods
         raise Rejected("ROUTE_NOT_FOUND", "There is nothing at this path.")
+
+
+def _read_parts(wanted: str, path: str) -> dict[str, str]:
+    pairs = zip(wanted.split("/"), path.split("/"), strict=True)
+    return {name[1:-1]: part for name, part in pairs if name.startswith("<")}
 
 
 def write_allowed(methods: Mapping[str, Declared]) -> str:

@@ -1,0 +1,49 @@
+"""Chains of approvals, from draft to published."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+
+from signet.api.calls import Answer, Call
+from signet.api.parameters import PathName, PathVersion
+from signet.api.routing import Routes
+from signet.core.approval_policy import Chain
+from signet.core.findings import Finding
+from signet.engine.approval_chains import ChainVersion
+from signet.engine.definitions import reject_findings
+from signet.store.approval_chains import ChainRow
+
+VERSION = "/v1/approval_chains/<name>/versions/<version>"
+
+
+def add_approval_chain_routes(routes: Routes) -> None:
+    @routes.post(
+        "/v1/approval_chains",
+        "Save a draft of a chain's next version",
+        ChainVersion,
+        status=201,
+        body_model=Chain,
+    )
+    def save_chain(call: Call, chain: Annotated[Mapping[str, Any], Body()]) -> Answer:
+        """The newest version is answered, where it says the same."""
+        return Answer(_require(call.use.approval_chains.save(call.author, chain)), 201)
+
+    @routes.get(VERSION, "One version of a chain", ChainRow)
+    def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRow:
+        return call.use.approval_chains.read(call.author, name, version)
+
+    @routes.post(f"{VERSION}/publish", "Freeze a version, and have new requests take it", ChainVersion)
+    def publish_chain(call: Call, name: PathName, version: PathVersion) -> ChainVersion:
+        return _require(call.use.approval_chains.publish(call.author, name, version))
+
+    @routes.post(f"{VERSION}/archive", "Have no new request take it; what runs goes on", None, status=204)
+    def archive_chain(call: Call, name: PathName, version: PathVersion) -> Answer:
+        call.use.approval_chains.archive(call.author, name, version)
+        return Answer(status=204)
+
+
+def _require(saved: ChainVersion | tuple[Finding, ...]) -> ChainVersion:
+    if isinstance(saved, ChainVersion):
+        return saved
+    raise reject_findings(saved)

@@ -1,0 +1,10 @@
+-- name: find_last_approved
+-- What a gate has used up last, of this document or, as long as it has none, of the one that it amends.
+SELECT r.id AS request_id, r.document_id, r.document_version, r.ended_at AS approved_at, v.snapshot
+FROM documents d
+JOIN approval_requests r ON r.tenant_id = d.tenant_id AND r.document_id IN (d.id, d.amended_from_id)
+JOIN document_versions v ON v.tenant_id = r.tenant_id AND v.id = r.snapshot_version_id
+WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s AND r.id <> %(request_id)s
+  AND r.status = 'approved' AND r.applied
+ORDER BY (r.document_id = d.id) DESC, r.id DESC
+LIMIT 1
