@@ -12,6 +12,7 @@ from uuid import UUID
 from signet.core.artifact import Artifact
 from signet.core.contract import Contract
 from signet.core.explain_book import Book
+from signet.core.explain_requests import RequestExplanation, explain_requests
 from signet.core.instance_record import Record, StepRecord
 from signet.core.instance_words import (
     say_actor,
@@ -96,6 +97,7 @@ class InstanceExplanation:
     standing: tuple[Standing, ...]
     happened: tuple[Happened, ...]
     turns: tuple[Turn, ...]
+    approvals: tuple[RequestExplanation, ...]
     # What would move it, or why nothing does.
     waking: tuple[str, ...]
 
@@ -119,6 +121,7 @@ def explain_instance(artifact: Artifact, contract: Contract | None, record: Reco
         turns=tuple(
             Turn(turn.created_at, turn.entry, turn.actor_id, say_turn(turn)) for turn in record.turns
         ),
+        approvals=tuple(explain_requests(book, record)),
         waking=tuple(say_waking(book, record)),
     )
 
@@ -210,5 +213,11 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
         yield f"  {happened.seq:>4}  {happened.text} {actor}"
         yield from (f"          {condition.text}" for condition in happened.conditions)
         yield from (f"          {mistake}" for mistake in happened.mistakes)
+    if explained.approvals:
+        yield from ("", "Its approvals")
+    for approval in explained.approvals:
+        first, *details = approval.text
+        yield f"  {first}"
+        yield from (f"    {sentence}" for sentence in details)
     yield from ("", "Its life")
     yield from (f"  {say_time(turn.at)}  {turn.text}" for turn in explained.turns)
