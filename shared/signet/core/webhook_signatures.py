@@ -42,7 +42,7 @@ def sign(secrets: Sequence[bytes], message_id: str, moment: int, body: bytes) ->
 
 
 def verify(secrets: Sequence[bytes], headers: Mapping[str, str], body: bytes, now: int) -> str:
-    """The message's id, by which it is known again; raises where none of the secrets signed it, or not now."""
+    """The message's id, by which it is known again; raises where none of the secrets signed it now."""
     message_id, moment = headers.get(ID, ""), headers.get(TIMESTAMP, "")
     if not 0 < len(message_id) <= MAX_ID_CHARACTERS or not message_id.isprintable():
         raise _reject(f"has no {ID}")
