@@ -8,7 +8,6 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
-from signet.core.approval_rights import Delegation
 from signet.core.approval_seats import Seat
 from signet.store.database import Connection
 from signet.store.documents import to_json
@@ -16,8 +15,7 @@ from signet.store.statements import Statements
 from signet.store.voiding import Voiding, void_requests
 
 _SQL = Statements("approval_requests")
-# Members that are looked at for one stage of one request.
-MAX_HOLDERS = 1_000
+MEMBERS_IN_A_PAGE = 1_000
 Row = Mapping[str, Any]
 
 
@@ -78,26 +76,51 @@ def read_published_chain(connection: Connection, tenant_id: UUID, name: str) -> 
         return cursor.execute(_SQL.read_chain, {"tenant_id": tenant_id, "name": name}).fetchone()
 
 
-def read_holders(
-    connection: Connection, tenant_id: UUID, user_ids: Collection[str], roles: Collection[str], now: datetime
+def read_last_requester(connection: Connection, tenant_id: UUID, document_id: UUID) -> str | None:
+    """Whose request brought the document to where it is; None when nobody's did."""
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    found = connection.execute(_SQL.read_last_requester, values).fetchone()
+    return str(found[0]) if found else None
+
+
+def hold_roles(connection: Connection, tenant_id: UUID) -> None:
+    """Until the transaction ends nobody loses a role: see `change_roles` of the tenants."""
+    connection.execute(_SQL.hold_roles, {"tenant_id": tenant_id})
+
+
+def read_candidates(
+    connection: Connection,
+    tenant_id: UUID,
+    user_ids: Collection[str],
+    roles: Collection[str],
+    *,
+    at_most: int,
 ) -> dict[str, list[str]]:
-    """Active members: these people, whoever holds these roles, and who stands in for them now."""
+    """Active members with all of their roles: these people, and so many of each role."""
     values = {
         "tenant_id": tenant_id,
         "user_ids": list(user_ids),
         "roles": list(roles),
-        "now": now,
-        "limit": MAX_HOLDERS,
+        "at_most": at_most,
     }
-    return {str(row[0]): list(row[1]) for row in connection.execute(_SQL.read_holders, values).fetchall()}  # type: ignore[call-overload]
+    rows: list[Any] = connection.execute(_SQL.read_candidates, values).fetchall()
+    return {row[0]: row[1] for row in rows}
 
 
-def read_delegations(
-    connection: Connection, tenant_id: UUID, user_ids: Collection[str], now: datetime
-) -> list[Delegation]:
-    values = {"tenant_id": tenant_id, "user_ids": list(user_ids), "now": now, "limit": MAX_HOLDERS}
-    with connection.cursor(row_factory=class_row(Delegation)) as cursor:
-        return cursor.execute(_SQL.read_delegations, values).fetchall()
+def read_members(connection: Connection, tenant_id: UUID, role: str) -> list[str]:
+    """Every active member who holds the role, page by page."""
+    found: list[str] = []
+    while True:
+        values = {
+            "tenant_id": tenant_id,
+            "role": role,
+            "after": found[-1] if found else "",
+            "limit": MEMBERS_IN_A_PAGE,
+        }
+        page = [str(row[0]) for row in connection.execute(_SQL.read_members, values).fetchall()]
+        found += page
+        if len(page) < MEMBERS_IN_A_PAGE:
+            return found
 
 
 def read_managers(

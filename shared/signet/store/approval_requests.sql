@@ -24,30 +24,41 @@ WHERE c.tenant_id = %(tenant_id)s AND c.name = %(name)s AND c.status = 'publishe
 ORDER BY c.version DESC
 LIMIT 1
 
--- name: read_holders
--- Who holds these roles, and these people, as far as they are active; each with all of their roles.
-SELECT m.user_id, ARRAY(SELECT r.role FROM member_roles r
-                        WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
-FROM members m
-WHERE m.tenant_id = %(tenant_id)s AND m.status = 'active'
-  AND (m.user_id = ANY (%(user_ids)s)
-       OR m.user_id IN (SELECT r.user_id FROM member_roles r
-                        WHERE r.tenant_id = %(tenant_id)s AND r.role = ANY (%(roles)s))
-       OR m.user_id IN (SELECT d.delegate_id FROM approval_delegations d
-                        WHERE d.tenant_id = %(tenant_id)s AND d.revoked_at IS NULL AND d.from_time <= %(now)s
-                          AND d.to_time > %(now)s
-                          AND (d.user_id = ANY (%(user_ids)s)
-                               OR d.user_id IN (SELECT r.user_id FROM member_roles r
-                                                WHERE r.tenant_id = %(tenant_id)s AND r.role = ANY (%(roles)s)))))
-ORDER BY m.user_id
-LIMIT %(limit)s
+-- name: read_last_requester
+SELECT actor_id FROM transition_requests
+WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND status = 'performed'
+ORDER BY created_at DESC, id DESC
+LIMIT 1
 
--- name: read_delegations
-SELECT id, user_id, delegate_id, entity_type, from_time, to_time
-FROM approval_delegations
-WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND revoked_at IS NULL
-  AND from_time <= %(now)s AND to_time > %(now)s
-ORDER BY id
+-- name: hold_roles
+-- Shared among those who ask who holds a role; whoever takes one away waits for them, and they for him.
+SELECT pg_advisory_xact_lock_shared(hashtextextended('roles of ' || %(tenant_id)s::uuid, 0))
+
+-- name: read_candidates
+-- These people, and of each role so many that somebody is among them who may vote, if there is anybody.
+WITH person AS (
+    SELECT unnest(%(user_ids)s::text[]) AS user_id
+    UNION
+    SELECT member.user_id
+    FROM unnest(%(roles)s::text[]) AS asked (role)
+    CROSS JOIN LATERAL (
+        SELECT r.user_id FROM member_roles r
+        JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
+        WHERE r.tenant_id = %(tenant_id)s AND r.role = asked.role
+        ORDER BY r.user_id
+        LIMIT %(at_most)s
+    ) AS member
+)
+SELECT m.user_id,
+       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id) AS roles
+FROM person
+JOIN members m ON m.tenant_id = %(tenant_id)s AND m.user_id = person.user_id AND m.status = 'active'
+
+-- name: read_members
+SELECT r.user_id FROM member_roles r
+JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
+WHERE r.tenant_id = %(tenant_id)s AND r.role = %(role)s AND r.user_id > %(after)s
+ORDER BY r.user_id
 LIMIT %(limit)s
 
 -- name: read_managers

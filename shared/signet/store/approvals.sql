@@ -152,7 +152,9 @@ WITH voice AS (
     ) AS shared
 )
 SELECT request_id, document_id, entity_type, contract_version, document_version, node_id, stage, position, requester_id,
-       created_at, expire_at, CASE WHEN delegation_id IS NOT NULL THEN voice END AS on_behalf_of, creator_id, editor_ids
+       created_at, expire_at, CASE WHEN delegation_id IS NOT NULL THEN voice END AS on_behalf_of, creator_id, editor_ids,
+       (SELECT t.actor_id FROM transition_requests t
+        WHERE t.tenant_id = %(tenant_id)s AND t.document_id = chosen.document_id AND t.status = 'open') AS asking_id
 FROM (
     -- of several seats the one that a vote would fill
     SELECT DISTINCT ON (request_id) *
