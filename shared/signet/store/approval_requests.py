@@ -46,6 +46,13 @@ class ChainRow:
     steps: list[dict[str, Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class AskingRow:
+    id: UUID
+    instance_id: UUID
+    has_voter: bool
+
+
 @dataclass(slots=True)
 class ApprovalRows:
     """What a wave writes of approvals at its end."""
@@ -84,7 +91,7 @@ def read_last_requester(connection: Connection, tenant_id: UUID, document_id: UU
 
 
 def hold_roles(connection: Connection, tenant_id: UUID) -> None:
-    """Until the transaction ends nobody loses a role: see `change_roles` of the tenants."""
+    """Until the transaction ends nobody loses a role: whoever saves members waits."""
     connection.execute(_SQL.hold_roles, {"tenant_id": tenant_id})
 
 
@@ -121,6 +128,15 @@ def read_members(connection: Connection, tenant_id: UUID, role: str) -> list[str
         found += page
         if len(page) < MEMBERS_IN_A_PAGE:
             return found
+
+
+def list_asking_role(
+    connection: Connection, tenant_id: UUID, role: str, *, after: UUID, limit: int
+) -> list[AskingRow]:
+    """So many open seats of the role, by request; the same one twice where it has two."""
+    values = {"tenant_id": tenant_id, "role": role, "after": after, "limit": limit}
+    with connection.cursor(row_factory=class_row(AskingRow)) as cursor:
+        return cursor.execute(_SQL.list_asking_role, values).fetchall()
 
 
 def read_managers(

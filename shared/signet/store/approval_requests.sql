@@ -61,6 +61,52 @@ WHERE r.tenant_id = %(tenant_id)s AND r.role = %(role)s AND r.user_id > %(after)
 ORDER BY r.user_id
 LIMIT %(limit)s
 
+-- name: list_asking_role
+-- A page of the open requests in which a role has an open seat, and of each whether anybody is sure to be able to vote:
+-- an active member with a seat of his own or of his role, who took no part in the document, asked for nothing and is
+-- not counted in the stage. LIMIT makes each question a few lookups, however many hold the role.
+WITH page AS MATERIALIZED (
+    SELECT s.request_id
+    FROM approval_seats s
+    WHERE s.tenant_id = %(tenant_id)s AND s.holder_role = %(role)s AND s.status = 'open' AND s.request_id > %(after)s
+    ORDER BY s.request_id
+    LIMIT %(limit)s
+)
+SELECT asked.id, asked.instance_id, coalesce((
+    SELECT true
+    FROM approval_seats s
+    CROSS JOIN LATERAL (
+        (SELECT m.user_id FROM members m
+         WHERE m.tenant_id = s.tenant_id AND m.user_id = s.holder_user_id AND m.status = 'active'
+           AND m.user_id <> ALL (asked.barred) AND m.user_id <> ALL (asked.counted)
+         LIMIT 1)
+        UNION ALL
+        (SELECT r.user_id FROM member_roles r
+         JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
+         WHERE r.tenant_id = s.tenant_id AND r.role = s.holder_role
+           AND r.user_id <> ALL (asked.barred) AND r.user_id <> ALL (asked.counted)
+         LIMIT 1)
+    ) AS voter
+    WHERE s.tenant_id = %(tenant_id)s AND s.request_id = asked.id AND s.stage = asked.stage AND s.status = 'open'
+    LIMIT 1
+), false) AS has_voter
+FROM page
+CROSS JOIN LATERAL (
+    SELECT q.id, q.instance_id, q.stage,
+           d.editor_ids || d.creator_id || q.requester_id
+               || ARRAY(SELECT t.actor_id FROM transition_requests t
+                        WHERE t.tenant_id = d.tenant_id AND t.document_id = d.id AND t.status = 'open') AS barred,
+           ARRAY(SELECT voice.user_id FROM approval_seats c
+                 CROSS JOIN LATERAL unnest(ARRAY[c.decided_by, c.on_behalf_of]) AS voice (user_id)
+                 WHERE c.tenant_id = q.tenant_id AND c.request_id = q.id AND c.stage = q.stage
+                   AND voice.user_id IS NOT NULL) AS counted
+    FROM approval_requests q
+    JOIN documents d ON d.tenant_id = q.tenant_id AND d.id = q.document_id
+    WHERE q.tenant_id = %(tenant_id)s AND q.id = page.request_id
+    LIMIT 1
+) AS asked
+ORDER BY asked.id
+
 -- name: read_managers
 -- As far up as anybody may be asked.
 WITH RECURSIVE above AS (
