@@ -49,10 +49,14 @@ WITH person AS (
         LIMIT %(at_most)s
     ) AS member
 )
-SELECT m.user_id,
-       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id) AS roles
+SELECT active.user_id,
+       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS roles
 FROM person
-JOIN members m ON m.tenant_id = %(tenant_id)s AND m.user_id = person.user_id AND m.status = 'active'
+CROSS JOIN LATERAL (
+    SELECT m.user_id FROM members m
+    WHERE m.tenant_id = %(tenant_id)s AND m.user_id = person.user_id AND m.status = 'active'
+    LIMIT 1
+) AS active
 
 -- name: read_members
 SELECT r.user_id FROM member_roles r
