@@ -188,8 +188,8 @@ WHAT_VOTES_COME_TO = (
         "who loses a role tells nobody",
         3,
         f"{ENGINE}/tenants.py",
-        "        if lost:",
-        "        if False:",
+        "for role in sorted(lost)]",
+        "for role in ()]",
         (f"{ROLES_LOST}when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why",),
     ),
     Mutation(

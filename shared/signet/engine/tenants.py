@@ -6,9 +6,9 @@ from signet.core.errors import Rejected
 from signet.core.principal import Principal
 from signet.core.tenancy import TenantFile
 from signet.engine.waves.recounting import make_role_lost
+from signet.store.approval_requests import insert_triggers
 from signet.store.database import Database
-from signet.store.documents import WriteBatch, write_batch
-from signet.store.tenants import find_member_roles, read_now, save_members, save_roles, save_tenant
+from signet.store.tenants import find_member_roles, save_members, save_roles, save_tenant
 
 
 def install_tenant(database: Database, tenant: TenantFile) -> None:
@@ -16,9 +16,8 @@ def install_tenant(database: Database, tenant: TenantFile) -> None:
         save_tenant(connection, tenant)
         save_roles(connection, tenant.tenant_id, tenant.roles)
         lost = save_members(connection, tenant.tenant_id, tenant.members)
-        if lost:
-            batch = WriteBatch(events=[make_role_lost(tenant.tenant_id, role) for role in sorted(lost)])
-            write_batch(connection, tenant.tenant_id, batch, now=read_now(connection))
+        triggers = [make_role_lost(tenant.tenant_id, role) for role in sorted(lost)]
+        insert_triggers(connection, tenant.tenant_id, triggers)
 
 
 def find_principal(database: Database, tenant_id: UUID, user_id: str) -> Principal:

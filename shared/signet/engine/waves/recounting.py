@@ -12,11 +12,9 @@ from uuid import UUID
 
 from signet.core.idempotency import event_key
 from signet.ids import created_at_of, make_id
-from signet.store.approval_requests import list_asking_role
+from signet.store.approval_requests import insert_triggers, list_asking_role
 from signet.store.database import Database
-from signet.store.documents import WriteBatch, write_batch
 from signet.store.queue import EVENTS, ClaimedEvent, complete, relock
-from signet.store.tenants import read_now
 
 ROLE_LOST = "role_lost"
 MAX_SEATS_LOOKED_AT = 500
@@ -35,10 +33,10 @@ def look_through(database: Database, tenant_id: UUID, trigger: ClaimedEvent, cla
             return  # its lease ran out, and another one is at it
         page = list_asking_role(connection, tenant_id, role, after=after, limit=MAX_SEATS_LOOKED_AT)
         woken = {row.instance_id for row in page if not row.has_voter}
-        batch = WriteBatch(events=[_make_trigger(each, "continue", {}) for each in sorted(woken)])
+        triggers = [_make_trigger(instance_id, "continue", {}) for instance_id in sorted(woken)]
         if len(page) == MAX_SEATS_LOOKED_AT:
-            batch.events.append(make_role_lost(tenant_id, role, page[-1].id))
-        write_batch(connection, tenant_id, batch, now=read_now(connection))
+            triggers.append(make_role_lost(tenant_id, role, page[-1].id))
+        insert_triggers(connection, tenant_id, triggers)
         complete(connection, EVENTS, tenant_id, [trigger], claim_id)
 
 
@@ -49,10 +47,7 @@ def _make_trigger(subject_id: UUID, event_type: str, content: dict[str, Any]) ->
         "id": identifier,
         "created_at": created_at_of(identifier),
         "instance_id": subject_id,
-        "entity_version": 0,
-        "definition_version": None,
         "event_type": event_type,
         "payload": payload,
-        "trace_id": None,
         "idempotency_key": f"\\x{event_key(subject_id, event_type, payload, 0).hex()}",
     }
