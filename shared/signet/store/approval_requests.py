@@ -8,6 +8,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
+from signet.core.approval_rights import Delegation
 from signet.core.approval_seats import Seat
 from signet.store.database import Connection
 from signet.store.documents import to_json
@@ -16,6 +17,8 @@ from signet.store.voiding import Voiding, void_requests
 
 _SQL = Statements("approval_requests")
 MEMBERS_IN_A_PAGE = 1_000
+# Who is shown as one who may vote.
+MAX_HOLDERS = 1_000
 Row = Mapping[str, Any]
 
 
@@ -137,6 +140,28 @@ def list_asking_role(
     values = {"tenant_id": tenant_id, "role": role, "after": after, "limit": limit}
     with connection.cursor(row_factory=class_row(AskingRow)) as cursor:
         return cursor.execute(_SQL.list_asking_role, values).fetchall()
+
+
+def read_holders(
+    connection: Connection, tenant_id: UUID, user_ids: Collection[str], roles: Collection[str], now: datetime
+) -> dict[str, list[str]]:
+    """To be shown: these people, whoever holds these roles, who stands in for them now; so many of them."""
+    values = {
+        "tenant_id": tenant_id,
+        "user_ids": list(user_ids),
+        "roles": list(roles),
+        "now": now,
+        "limit": MAX_HOLDERS,
+    }
+    return {str(row[0]): list(row[1]) for row in connection.execute(_SQL.read_holders, values).fetchall()}  # type: ignore[call-overload]
+
+
+def read_delegations(
+    connection: Connection, tenant_id: UUID, user_ids: Collection[str], now: datetime
+) -> list[Delegation]:
+    values = {"tenant_id": tenant_id, "user_ids": list(user_ids), "now": now, "limit": MAX_HOLDERS}
+    with connection.cursor(row_factory=class_row(Delegation)) as cursor:
+        return cursor.execute(_SQL.read_delegations, values).fetchall()
 
 
 def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Row]) -> None:

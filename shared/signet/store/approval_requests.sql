@@ -111,6 +111,32 @@ CROSS JOIN LATERAL (
 ) AS asked
 ORDER BY asked.id
 
+-- name: read_holders
+-- To be shown: who holds these roles, and these people, as far as they are active; each with all of their roles.
+SELECT m.user_id, ARRAY(SELECT r.role FROM member_roles r
+                        WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
+FROM members m
+WHERE m.tenant_id = %(tenant_id)s AND m.status = 'active'
+  AND (m.user_id = ANY (%(user_ids)s)
+       OR m.user_id IN (SELECT r.user_id FROM member_roles r
+                        WHERE r.tenant_id = %(tenant_id)s AND r.role = ANY (%(roles)s))
+       OR m.user_id IN (SELECT d.delegate_id FROM approval_delegations d
+                        WHERE d.tenant_id = %(tenant_id)s AND d.revoked_at IS NULL AND d.from_time <= %(now)s
+                          AND d.to_time > %(now)s
+                          AND (d.user_id = ANY (%(user_ids)s)
+                               OR d.user_id IN (SELECT r.user_id FROM member_roles r
+                                                WHERE r.tenant_id = %(tenant_id)s AND r.role = ANY (%(roles)s)))))
+ORDER BY m.user_id
+LIMIT %(limit)s
+
+-- name: read_delegations
+SELECT id, user_id, delegate_id, entity_type, from_time, to_time
+FROM approval_delegations
+WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND revoked_at IS NULL
+  AND from_time <= %(now)s AND to_time > %(now)s
+ORDER BY id
+LIMIT %(limit)s
+
 -- name: insert_triggers
 WITH trigger AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(rows)s::json) AS row (
