@@ -196,7 +196,7 @@ def be_escalated_to(scene: Scene) -> Iterator[Attempt]:
 
 
 def have_it_tried_again(scene: Scene) -> Iterator[Attempt]:
-    """By whoever operates: paused, resumed, made anew from its steps."""
+    """By whoever operates: paused, resumed, made anew from its steps, retried after the engine failed."""
     request_id, instance_id = scene.submit(), scene.document.instance_id
     instances = Instances(scene.database, scene.stage.caches(), CompiledCache())
     operator = scene.author(scene.barred)
@@ -207,11 +207,28 @@ def have_it_tried_again(scene: Scene) -> Iterator[Attempt]:
     instances.pause(operator, instance_id, version(), "a look")
     instances.resume(operator, instance_id, version())
     instances.rebuild(operator, instance_id)
+    fail_once(scene, request_id)
+    instances.retry(operator, instance_id, version(), "mended")
     assert scene.look() == request_id
+    assert scene.stage.instance(instance_id)["status"] == "running"
     yield Attempt(request_id, scene.voter)
     instances.pause(operator, instance_id, version(), "another look")
     yield Attempt(request_id, scene.voter)
     instances.resume(operator, instance_id, version())
+
+
+def fail_once(scene: Scene, request_id: UUID) -> None:
+    """The wave finds the policy altered, by whose hand ever, and gives up."""
+    run, instance_id = scene.stage.standing.run, scene.document.instance_id
+    turn: LiteralString = (
+        "UPDATE approval_requests SET policy_hash = reverse(policy_hash) WHERE id = %s AND status = 'open'"
+    )
+    run(turn, request_id)
+    last: LiteralString = "UPDATE workflow_events_outbox SET max_attempts = 1 WHERE id = %s"
+    run(last, scene.stage.wake(instance_id))
+    scene.stage.drain()
+    assert "APPROVAL_POLICY_ALTERED" in scene.stage.instance(instance_id)["reason"]
+    run(turn, request_id)
 
 
 def change_the_chain(scene: Scene) -> Iterator[Attempt]:
