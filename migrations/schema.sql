@@ -974,6 +974,32 @@ ALTER TABLE ONLY public.documents FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents OWNER TO signet_owner;
 
+CREATE TABLE public.endpoints (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    url text NOT NULL,
+    secret_refs text[] NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    disabled_reason text,
+    version integer DEFAULT 1 NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    rests_until timestamp with time zone,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT endpoints_disabled_reason_check CHECK ((char_length(disabled_reason) <= 4000)),
+    CONSTRAINT endpoints_failures_check CHECK ((failures >= 0)),
+    CONSTRAINT endpoints_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT endpoints_secret_refs_check CHECK (((cardinality(secret_refs) >= 1) AND (cardinality(secret_refs) <= 2))),
+    CONSTRAINT endpoints_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text]))),
+    CONSTRAINT endpoints_url_check CHECK ((char_length(url) <= 2000)),
+    CONSTRAINT endpoints_version_check CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY public.endpoints FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.endpoints OWNER TO signet_owner;
+
 CREATE TABLE public.idempotency_keys (
     tenant_id uuid NOT NULL,
     key text NOT NULL,
@@ -1007,8 +1033,10 @@ CREATE TABLE public.members (
     status text DEFAULT 'active'::text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    phone text,
     CONSTRAINT members_display_name_check CHECK ((char_length(display_name) <= 200)),
     CONSTRAINT members_email_check CHECK ((char_length(email) <= 320)),
+    CONSTRAINT members_phone_check CHECK ((phone ~ '^\+[1-9][0-9]{6,14}$'::text)),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text]))),
     CONSTRAINT members_user_id_check CHECK (((user_id <> ''::text) AND (char_length(user_id) <= 200)))
 );
@@ -1607,6 +1635,9 @@ ALTER TABLE ONLY public.document_versions
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_pkey PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY public.endpoints
+    ADD CONSTRAINT endpoints_pkey PRIMARY KEY (tenant_id, name);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
 
@@ -2006,6 +2037,9 @@ ALTER TABLE ONLY public.documents
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.endpoints
+    ADD CONSTRAINT endpoints_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
@@ -2090,6 +2124,8 @@ ALTER TABLE public.document_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.endpoints ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.member_roles ENABLE ROW LEVEL SECURITY;
@@ -2135,6 +2171,8 @@ CREATE POLICY tenant_isolation ON public.document_keys USING ((tenant_id = publi
 CREATE POLICY tenant_isolation ON public.document_versions USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.documents USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.endpoints USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.idempotency_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -2433,6 +2471,36 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_worker;
 
 GRANT SELECT ON TABLE public.documents TO signet_janitor;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.endpoints TO signet_api;
+
+GRANT SELECT ON TABLE public.endpoints TO signet_worker;
+
+GRANT UPDATE(url) ON TABLE public.endpoints TO signet_api;
+
+GRANT UPDATE(secret_refs) ON TABLE public.endpoints TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.endpoints TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.endpoints TO signet_worker;
+
+GRANT UPDATE(disabled_reason) ON TABLE public.endpoints TO signet_api;
+
+GRANT UPDATE(disabled_reason) ON TABLE public.endpoints TO signet_worker;
+
+GRANT UPDATE(version) ON TABLE public.endpoints TO signet_api;
+
+GRANT UPDATE(failures) ON TABLE public.endpoints TO signet_api;
+
+GRANT UPDATE(failures) ON TABLE public.endpoints TO signet_worker;
+
+GRANT UPDATE(rests_until) ON TABLE public.endpoints TO signet_api;
+
+GRANT UPDATE(rests_until) ON TABLE public.endpoints TO signet_worker;
+
+GRANT UPDATE(updated_at) ON TABLE public.endpoints TO signet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.endpoints TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.idempotency_keys TO signet_api;
 

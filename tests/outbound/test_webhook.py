@@ -10,7 +10,8 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.outbound import webhook
-from signet.outbound.webhook import MAX_ANSWER_BYTES, MAX_BODY_BYTES, Delivery, Reach, check_url, post
+from signet.outbound.connector import Delivery
+from signet.outbound.webhook import MAX_ANSWER_BYTES, MAX_BODY_BYTES, Reach, check_url, post
 from tests.outbound.receiver import Receiver, answering, receiving
 
 LOOPBACK = "127.0.0.1"

@@ -76,6 +76,11 @@ def fill(standing: Standing) -> None:
         "INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id)"
         " SELECT tenant_id, now(), id, 'instance', id, 'started', 'carl' FROM workflow_instances"
     )
+    standing.run(
+        "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
+        " VALUES (%s, 'erp', 'https://erp.example/', '{erp}', 'carl')",
+        tenant,
+    )
     standing.run("INSERT INTO tenant_quotas VALUES (%s, 'api:read', 10, 60)", tenant)
     standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
     fill_approvals(standing)

@@ -153,7 +153,14 @@ def step_probes() -> Iterator[Probe]:
 
 def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
     claiming = {"at_most": 100, "lease_seconds": 60, "claim_id": ROW, "alone_from": ALONE_FROM_ATTEMPTS}
-    by_key = {"ids": [ROW], "claim_id": ROW, "errors": ["why"], "delays": [1.0], "delay_seconds": 1.0}
+    by_key = {
+        "ids": [ROW],
+        "claim_id": ROW,
+        "errors": ["why"],
+        "delays": [1.0],
+        "finals": [False],
+        "delay_seconds": 1.0,
+    }
     used: list[tuple[str, str, Mapping[str, Any]]] = [
         ("due", "claim", claiming),
         ("pkey", "claim", claiming),

@@ -163,7 +163,14 @@ def check_that_a_scan_is_found(database: Database, catalogue: Catalogue) -> None
 
 def check_that_one_partition_is_read(queue: Queue[Any], database: Database, catalogue: Catalogue) -> None:
     """Of a row whose key is known, also where the plan knows it only when it runs."""
-    values = {"ids": [ROW], "claim_id": ROW, "errors": ["why"], "delays": [1.0], "delay_seconds": 1.0}
+    values = {
+        "ids": [ROW],
+        "claim_id": ROW,
+        "errors": ["why"],
+        "delays": [1.0],
+        "finals": [False],
+        "delay_seconds": 1.0,
+    }
     for name in ("relock", "complete", "release", "fail"):
         probe = Probe("", fill(QUEUE[name], queue), values)
         nodes = explain(probe, database, LARGE, catalogue, "ANALYZE, TIMING OFF, FORMAT JSON")

@@ -6,8 +6,8 @@ from signet.core.errors import Rejected
 from signet.core.principal import Principal
 from signet.core.tenancy import TenantFile
 from signet.engine.waves.recounting import make_role_lost
-from signet.store.approval_requests import insert_triggers
 from signet.store.database import Database
+from signet.store.queue import insert_triggers
 from signet.store.tenants import find_member_roles, save_members, save_roles, save_tenant
 
 

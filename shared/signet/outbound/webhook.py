@@ -11,12 +11,15 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from signet.core.errors import Rejected
+from signet.core.canonical import canonical_bytes
+from signet.core.errors import Rejected, SignetError
+from signet.core.webhook_signatures import read_secret, sign
 from signet.outbound.addresses import find_refusal
+from signet.outbound.connector import Delivery, Outgoing, ReadSecret
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 10.0
@@ -46,19 +49,32 @@ class Reach:
     hosts: frozenset[str] = field(default_factory=frozenset)
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """`status` is None where nothing answered; `is_final` where trying again is pointless."""
+class Webhooks:
+    """Standard Webhooks 1.0.0: signed with every secret that holds, so that one can replace another."""
 
-    status: int | None
-    error: str | None
-    body: Any = None
-    duration_ms: float = 0.0
-    is_final: bool = False
+    def __init__(self, read: ReadSecret, reach: Reach) -> None:
+        self._read = read
+        self._reach = reach
 
-    @property
-    def is_delivered(self) -> bool:
-        return self.error is None
+    def deliver(self, outgoing: Outgoing) -> Delivery:
+        destination = outgoing.destination
+        if destination is None:
+            return Delivery(None, "ENDPOINT_UNKNOWN: the tenant has no endpoint of that name")
+        body = canonical_bytes(
+            {
+                "type": "signet.webhook",
+                "timestamp": outgoing.created_at.isoformat(),
+                "data": outgoing.payload.get("payload", {}),
+            }
+        )
+        try:
+            secrets = [read_secret(self._read(reference)) for reference in destination.secret_refs]
+        except SignetError as error:
+            return Delivery(None, f"SECRET_UNREADABLE: {error.code}")
+        headers = sign(secrets, f"msg_{outgoing.id}", int(outgoing.now.timestamp()), body)
+        if outgoing.trace_id:
+            headers["traceparent"] = outgoing.trace_id
+        return post(destination.url, body, headers, self._reach)
 
 
 class _Refused(Exception):
@@ -115,8 +131,7 @@ def post(
         delivery = Delivery(None, f"TLS_FAILED: {error.reason or 'the connection is not secure'}")
     except (OSError, http.client.HTTPException) as error:
         delivery = Delivery(None, f"NOT_REACHED: {type(error).__name__}")
-    elapsed = (time.monotonic() - started) * 1_000
-    return Delivery(delivery.status, delivery.error, delivery.body, round(elapsed, 1), delivery.is_final)
+    return replace(delivery, duration_ms=round((time.monotonic() - started) * 1_000, 1))
 
 
 def _exchange(
@@ -212,7 +227,8 @@ def _read_delivery(status: int, body: bytes) -> Delivery:
         return Delivery(status, None, said)
     if 300 <= status < 400:
         return Delivery(status, f"REDIRECTED: {status}, which is not followed", said)
-    return Delivery(status, f"ANSWERED: {status}", said, is_final=status == GONE)
+    is_gone = status == GONE
+    return Delivery(status, f"ANSWERED: {status}", said, is_final=is_gone, is_gone=is_gone)
 
 
 def _read_json(body: bytes) -> Any:

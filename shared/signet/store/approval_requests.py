@@ -164,12 +164,6 @@ def read_delegations(
         return cursor.execute(_SQL.read_delegations, values).fetchall()
 
 
-def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Row]) -> None:
-    """For each a receipt; due at once."""
-    if rows:
-        connection.execute(_SQL.insert_triggers, {"tenant_id": tenant_id, "rows": to_json(rows)})
-
-
 def read_managers(
     connection: Connection, tenant_id: UUID, user_ids: Collection[str], levels: int
 ) -> dict[str, str]:

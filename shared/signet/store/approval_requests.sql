@@ -137,18 +137,6 @@ WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND revoked_at 
 ORDER BY id
 LIMIT %(limit)s
 
--- name: insert_triggers
-WITH trigger AS MATERIALIZED (
-    SELECT * FROM json_to_recordset(%(rows)s::json) AS row (
-        id uuid, created_at timestamptz, instance_id uuid, event_type text, payload jsonb, idempotency_key bytea)
-), receipt AS (
-    INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
-    SELECT %(tenant_id)s, instance_id, 'events', idempotency_key, now() FROM trigger
-)
-INSERT INTO workflow_events_outbox (tenant_id, created_at, id, instance_id, entity_version, event_type, payload_json,
-                                    event_idempotency_key, due_at)
-SELECT %(tenant_id)s, created_at, id, instance_id, 0, event_type, payload, idempotency_key, now() FROM trigger
-
 -- name: read_managers
 -- As far up as anybody may be asked.
 WITH RECURSIVE above AS (

@@ -10,13 +10,14 @@ later function, and each changes only rows that still have it: what another one 
 alone, and is missing in the answer. Functions run in the tenant's transaction that they are given.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
+import orjson
 from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import Jsonb
 
@@ -194,8 +195,11 @@ def fail(
     tenant_id: UUID,
     failures: Sequence[tuple[Row, str]],
     claim_id: UUID,
+    *,
+    final: Collection[UUID] = (),
 ) -> Returned[Row]:
-    """Each with what went wrong; tried again after the queue's backoff, or a dead letter."""
+    """Each with what went wrong; tried again after the queue's backoff, or a dead letter: at once where it is
+    `final`."""
     rows = [row for row, _ in failures]
     if not rows:
         return Returned(frozenset(), ())
@@ -203,6 +207,7 @@ def fail(
         **_keys(tenant_id, rows),
         "claim_id": claim_id,
         "errors": [_bound(error) for _, error in failures],
+        "finals": [row.id in final for row in rows],
         "delays": [queue.backoff.delay_seconds(row.attempts, row.id) for row in rows],
     }
     return _bury_exhausted(connection, queue, tenant_id, fill(_SQL.fail, queue), values)
@@ -248,6 +253,13 @@ def keep_responses(
     rows = [row for row, _ in responses]
     more = {"claim_id": claim_id, "responses": [Jsonb(response) for _, response in responses]}
     return _change(connection, fill(_SQL.keep_responses, EFFECTS), tenant_id, rows, more)
+
+
+def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Wake-ups for the engine, due at once; each with its receipt."""
+    if rows:
+        text = orjson.dumps(list(rows)).decode()
+        connection.execute(_SQL.insert_triggers, {"tenant_id": tenant_id, "rows": text})
 
 
 def depth_of(connection: Connection, queue: Queue[Any], tenant_id: UUID) -> QueueDepth:

@@ -60,10 +60,11 @@ RETURNING q.id
 UPDATE {table} q
 SET status = 'failed', error = row.error, due_at = now() + make_interval(secs => row.delay_seconds),
     claim_id = NULL, lease_until = NULL
-FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(errors)s::text[], %(delays)s::float8[])
-     AS row (created_at, id, error, delay_seconds)
+FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(errors)s::text[], %(delays)s::float8[],
+            %(finals)s::boolean[])
+     AS row (created_at, id, error, delay_seconds, is_final)
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
-RETURNING q.created_at, q.id, q.attempts >= q.max_attempts AS is_exhausted
+RETURNING q.created_at, q.id, row.is_final OR q.attempts >= q.max_attempts AS is_exhausted
 
 -- name: bury
 -- What the statement before it found exhausted, and holds.
@@ -130,3 +131,16 @@ FROM (SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
 
 -- name: due_tenants
 SELECT tenant_id, due_count, oldest_due_at FROM due_tenants(%(queue)s, %(at_most)s)
+
+-- name: insert_triggers
+WITH trigger AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(%(rows)s::json) AS row (
+        id uuid, created_at timestamptz, instance_id uuid, event_type text, payload jsonb, trace_id text,
+        idempotency_key bytea)
+), receipt AS (
+    INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
+    SELECT %(tenant_id)s, instance_id, 'events', idempotency_key, now() FROM trigger
+)
+INSERT INTO workflow_events_outbox (tenant_id, created_at, id, instance_id, entity_version, event_type, payload_json,
+                                    trace_id, event_idempotency_key, due_at)
+SELECT %(tenant_id)s, created_at, id, instance_id, 0, event_type, payload, trace_id, idempotency_key, now() FROM trigger

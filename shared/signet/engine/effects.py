@@ -1,0 +1,235 @@
+"""Effects on the outside world: claimed, delivered outside of any transaction, and put on record.
+
+To the outside at least once: whoever was cut off between delivering and noting it delivers again, under the
+same id. In our books exactly once: what is noted is noted by the one whose claim the row still has. Steps are
+never written here; the trigger that an ended effect writes has the workflow look at it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid5
+
+from signet.engine.triggers import make_trigger
+from signet.ids import make_id
+from signet.outbound.connector import Connector, Delivery, Destination, Outgoing, Recipient
+from signet.store.database import Connection, Database
+from signet.store.endpoints import (
+    EndpointRow,
+    disable_endpoint,
+    find_endpoints,
+    note_failures,
+    note_successes,
+    read_recipients,
+    tell_people,
+)
+from signet.store.queue import (
+    EFFECTS,
+    ClaimedEffect,
+    claim_due,
+    complete,
+    fail,
+    insert_triggers,
+    keep_responses,
+    read_claimed,
+    release,
+    release_expired,
+)
+from signet.store.tenants import read_now
+
+MAX_CLAIMED = 16
+# So many at once: one receiver that is slow holds up the others of its claim only.
+MAX_AT_ONCE = 8
+# Longer than a claim's deliveries can take, all of them.
+LEASE_SECONDS = 120.0
+# After so many failures one after another an endpoint is left alone, longer each time.
+FAILURES_TO_REST = 5
+FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
+IN_APP = "in_app"
+EVENT = "effect_ended"
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """An effect with what its delivery needs; without `outgoing` its endpoint rests, or is disabled."""
+
+    effect: ClaimedEffect
+    endpoint: EndpointRow | None
+    recipients: Sequence[Recipient]
+
+
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    id: UUID
+    now: datetime
+    due: Sequence[_Due]
+
+
+class Effects:
+    """One a process."""
+
+    def __init__(self, database: Database, connectors: Mapping[str, Connector]) -> None:
+        self._database = database
+        self._connectors = connectors
+
+    def work(self, tenant_id: UUID) -> int:
+        """One claim of the tenant; how many effects there were to do."""
+        claimed = self._claim(tenant_id)
+        if claimed is None:
+            return 0
+        resting = [one for one in claimed.due if _rests(one.endpoint, claimed.now)]
+        active = [one for one in claimed.due if not _rests(one.endpoint, claimed.now)]
+        with ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="effect") as pool:
+            deliveries = list(pool.map(lambda one: self._deliver(tenant_id, claimed, one), active))
+        with self._database.transaction(tenant_id) as connection:
+            _put_back(connection, tenant_id, claimed, resting)
+            _note(connection, tenant_id, claimed, list(zip(active, deliveries, strict=True)))
+        return len(claimed.due)
+
+    def _claim(self, tenant_id: UUID) -> _Claimed | None:
+        claim_id = make_id()
+        wanted = claim_due(
+            EFFECTS, tenant_id, at_most=MAX_CLAIMED, lease_seconds=LEASE_SECONDS, claim_id=claim_id
+        )
+        with self._database.exchange(tenant_id, wanted) as exchange:
+            connection = exchange.connection
+            rows = exchange.opening_rows
+            if not rows and _release_expired(connection, tenant_id):
+                rows = connection.execute(wanted.text, wanted.values).fetchall()
+            effects = read_claimed(EFFECTS, rows)
+            if not effects:
+                return None
+            names = {effect.endpoint for effect in effects if effect.endpoint is not None}
+            endpoints = find_endpoints(connection, tenant_id, names)
+            due = [
+                _Due(
+                    effect, endpoints.get(effect.endpoint or ""), _find_people(connection, tenant_id, effect)
+                )
+                for effect in effects
+            ]
+            return _Claimed(claim_id, read_now(connection), due)
+
+    def _deliver(self, tenant_id: UUID, claimed: _Claimed, one: _Due) -> Delivery:
+        effect, endpoint = one.effect, one.endpoint
+        if endpoint is not None and endpoint.status == "disabled":
+            reason = f"ENDPOINT_DISABLED: {endpoint.disabled_reason or endpoint.name}"
+            return Delivery(None, reason, is_final=True)
+        if effect.effect_type == IN_APP:
+            # Within our own books: written with the rest.
+            return Delivery(None, None)
+        connector = self._connectors.get(effect.effect_type)
+        if connector is None:
+            return Delivery(None, f"CONNECTOR_MISSING: nothing here delivers '{effect.effect_type}'")
+        destination = Destination(endpoint.name, endpoint.url, endpoint.secret_refs) if endpoint else None
+        outgoing = Outgoing(
+            effect.id,
+            tenant_id,
+            effect.effect_type,
+            effect.payload_json,
+            effect.created_at,
+            claimed.now,
+            effect.trace_id,
+            destination,
+            one.recipients,
+        )
+        try:
+            return connector.deliver(outgoing)
+        except Exception as error:
+            # A connector's own mistake costs this effect an attempt, and no other one anything.
+            return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}")
+
+
+def _rests(endpoint: EndpointRow | None, now: datetime) -> bool:
+    return endpoint is not None and endpoint.rests_until is not None and endpoint.rests_until > now
+
+
+def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect) -> list[Recipient]:
+    named = effect.payload_json.get("to") if isinstance(effect.payload_json, dict) else None
+    if not isinstance(named, list) or not named:
+        return []
+    rows = read_recipients(connection, tenant_id, named)
+    return [Recipient(row.user_id, row.display_name, row.email, row.phone) for row in rows]
+
+
+def _release_expired(connection: Connection, tenant_id: UUID) -> bool:
+    """What another worker held and did not come back for; of what is dead the workflows are told."""
+    expired = release_expired(connection, EFFECTS, tenant_id, at_most=MAX_CLAIMED)
+    _wake(connection, tenant_id, expired.dead)
+    return bool(expired.again)
+
+
+def _put_back(connection: Connection, tenant_id: UUID, claimed: _Claimed, resting: Sequence[_Due]) -> None:
+    """Untried: that an endpoint rests costs no effect an attempt."""
+    for one in resting:
+        until = one.endpoint.rests_until if one.endpoint else None
+        seconds = max((until - claimed.now).total_seconds(), 1.0) if until else 1.0
+        release(connection, EFFECTS, tenant_id, [one.effect], claimed.id, delay_seconds=seconds)
+
+
+def _note(
+    connection: Connection, tenant_id: UUID, claimed: _Claimed, done: Sequence[tuple[_Due, Delivery]]
+) -> None:
+    if not done:
+        return
+    evidence = [(one.effect, _describe(delivery)) for one, delivery in done]
+    own = keep_responses(connection, tenant_id, evidence, claimed.id)
+    # What another one has claimed since is that one's to note.
+    mine = [(one, delivery) for one, delivery in done if one.effect.id in own]
+    delivered = [one for one, delivery in mine if delivery.is_delivered]
+    _tell(connection, tenant_id, delivered)
+    complete(connection, EFFECTS, tenant_id, [one.effect for one in delivered], claimed.id)
+    failures = [(one.effect, str(delivery.error)) for one, delivery in mine if not delivery.is_delivered]
+    final = {one.effect.id for one, delivery in mine if delivery.is_final}
+    dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final).dead
+    _note_endpoints(connection, tenant_id, mine)
+    _wake(connection, tenant_id, [*(one.effect for one in delivered), *dead])
+
+
+def _describe(delivery: Delivery) -> dict[str, Any]:
+    said = {"status": delivery.status, "body": delivery.body, "duration_ms": delivery.duration_ms}
+    return {**said, "error": delivery.error} if delivery.error else said
+
+
+def _tell(connection: Connection, tenant_id: UUID, delivered: Sequence[_Due]) -> None:
+    for one in delivered:
+        effect = one.effect
+        if effect.effect_type == IN_APP and one.recipients:
+            notices = {uuid5(effect.id, person.user_id): person.user_id for person in one.recipients}
+            data = {key: effect.payload_json.get(key, "") for key in ("subject", "text")}
+            tell_people(connection, tenant_id, notices, {**data, "instance_id": str(effect.instance_id)})
+
+
+def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tuple[_Due, Delivery]]) -> None:
+    """Whether a receiver answers is one for all workers: a dead one is to cost none of them its time."""
+    answered = {one.endpoint.name for one, delivery in done if one.endpoint and delivery.is_delivered}
+    note_successes(connection, tenant_id, answered)
+    failed = Counter(
+        one.endpoint.name
+        for one, delivery in done
+        if one.endpoint and one.endpoint.name not in answered and not delivery.is_final and delivery.error
+    )
+    note_failures(
+        connection,
+        tenant_id,
+        failed,
+        limit=FAILURES_TO_REST,
+        first_seconds=FIRST_REST_SECONDS,
+        cap_seconds=LONGEST_REST_SECONDS,
+    )
+    for one, delivery in done:
+        if one.endpoint and delivery.is_gone:
+            reason = f"the receiver answered {delivery.status}: it wants no more"
+            disable_endpoint(connection, tenant_id, one.endpoint.name, reason)
+
+
+def _wake(connection: Connection, tenant_id: UUID, ended: Sequence[ClaimedEffect]) -> None:
+    """Each instance once; what it waited for it finds by itself."""
+    woken = {effect.instance_id: effect for effect in ended}.values()
+    insert_triggers(
+        connection,
+        tenant_id,
+        [make_trigger(effect.instance_id, EVENT, {}, effect.trace_id) for effect in woken],
+    )

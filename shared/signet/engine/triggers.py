@@ -1,0 +1,25 @@
+"""A wake-up for the engine from outside of a wave: it says that something happened, never what to run."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from signet.core.idempotency import event_key
+from signet.ids import created_at_of, make_id
+
+
+def make_trigger(
+    subject_id: UUID, event_type: str, content: Mapping[str, Any], trace_id: str | None = None
+) -> dict[str, Any]:
+    """Its own id is its cause, so that two of the same content are two."""
+    identifier = make_id()
+    payload = {"cause_id": str(identifier), **content}
+    return {
+        "id": identifier,
+        "created_at": created_at_of(identifier),
+        "instance_id": subject_id,
+        "event_type": event_type,
+        "payload": payload,
+        "trace_id": trace_id,
+        "idempotency_key": f"\\x{event_key(subject_id, event_type, payload, 0).hex()}",
+    }
