@@ -233,8 +233,8 @@ ENGINE = (
         "a rebuild forgets who is acted for",
         15,
         "shared/signet/engine/waves/rebuilding.py",
-        "beginning.begin_version, steps, actor), rows",
-        "beginning.begin_version, steps), rows",
+        "        Actor(beginning.begin_actor_id, tuple(beginning.begin_actor_roles)),\n",
+        '        Actor(""),\n',
         (f"{WF_15}after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row",),
     ),
     Mutation(

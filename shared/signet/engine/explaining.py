@@ -2,12 +2,13 @@
 
 from uuid import UUID
 
-from signet.core.artifact import read_artifact
+from signet.core.artifact import Artifact, read_artifact
 from signet.core.errors import Rejected
-from signet.core.explain_instance import InstanceExplanation, explain_instance
+from signet.core.explain_instance import Earlier, InstanceExplanation, explain_instance
+from signet.core.projection import MOVED
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.waves.rebuilding import instance_not_found
-from signet.store.database import Database
+from signet.store.database import Connection, Database
 from signet.store.definitions import read_compiled
 from signet.store.records import read_record
 
@@ -21,12 +22,22 @@ def explain(
         if record is None:
             raise instance_not_found(instance_id)
         instance, document = record.instance, record.document
-        stored = read_compiled(connection, tenant_id, instance.definition_id, instance.definition_version)
-        if stored is None:
-            raise Rejected(
-                "DEFINITION_NOT_FOUND", f"the instance's definition {instance.definition_id} is not there"
-            )
-        contract = None
+        artifact = _read(connection, tenant_id, instance.definition_id, instance.definition_version)
+        loaded = None
         if document is not None and instance.entity_type is not None:
-            contract = contracts.read(connection, tenant_id, instance.entity_type, document.contract_version)
-    return explain_instance(read_artifact(*stored), contract.contract if contract else None, record)
+            loaded = contracts.read(connection, tenant_id, instance.entity_type, document.contract_version)
+        contract = loaded.contract if loaded is not None else None
+        earlier = []
+        for step in record.steps:
+            if step.node_id == MOVED and step.output_json is not None:
+                left = step.output_json["from"]
+                held = _read(connection, tenant_id, UUID(left["id"]), left["version"])
+                earlier.append(Earlier(step.seq, held, contract))
+    return explain_instance(artifact, contract, record, earlier)
+
+
+def _read(connection: Connection, tenant_id: UUID, definition_id: UUID, version: int) -> Artifact:
+    stored = read_compiled(connection, tenant_id, definition_id, version)
+    if stored is None:
+        raise Rejected("DEFINITION_NOT_FOUND", f"the instance's definition {definition_id} is not there")
+    return read_artifact(*stored)

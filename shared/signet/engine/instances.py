@@ -91,7 +91,7 @@ class Instances:
         """It rests where it is. What wakes it meanwhile is done with at once; resuming reads the tables."""
         with self._locked(author, instance_id, CONTROL) as operating:
             place = operating.open(instance_id)
-            _check_version(place, expected_version)
+            check_version(place, expected_version)
             _require_running(place, "paused")
             _require_reason(reason)
             operating.control(place, "paused", reason)
@@ -102,7 +102,7 @@ class Instances:
         """What could not go on is tried again; while the cause is there, it pauses again and says so."""
         with self._locked(author, instance_id, OPERATE) as operating:
             place = operating.open(instance_id)
-            _check_version(place, expected_version)
+            check_version(place, expected_version)
             if place.row.status != "paused":
                 sentence = f"the instance is {place.row.status}: only a paused one can be resumed"
                 raise Rejected("INSTANCE_NOT_PAUSED", sentence)
@@ -115,7 +115,7 @@ class Instances:
         """Given up, for good. Its document stays as it is; a request begins a new instance at its status."""
         with self._locked(author, instance_id, CONTROL) as operating:
             place = operating.open(instance_id)
-            _check_version(place, expected_version)
+            check_version(place, expected_version)
             if place.row.status not in LIVE:
                 raise Rejected("INSTANCE_ENDED", f"the instance is {place.row.status} already")
             _require_reason(reason)
@@ -230,7 +230,7 @@ def _read_stuck(row: StuckRow) -> Stuck:
     )
 
 
-def _check_version(place: InstancePlace, expected: int) -> None:
+def check_version(place: InstancePlace, expected: int) -> None:
     if place.row.version != expected:
         raise Rejected(
             "INSTANCE_VERSION_CONFLICT",

@@ -6,6 +6,7 @@ import pytest
 
 from signet.engine.compiled import CompiledCache
 from signet.engine.instances import Instances
+from signet.engine.moving import Moving
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
@@ -36,3 +37,14 @@ def stage(server_url: str) -> Iterator[Stage]:
 def instances(company: Company) -> Instances:
     """As the API's role: that is where operators come from."""
     return Instances(company.database, company.documents.caches, CompiledCache())
+
+
+@pytest.fixture
+def moving(stage: Stage) -> Moving:
+    """As the API's role, like other operators."""
+    return Moving(stage.standing.company.database, stage.caches(), CompiledCache())
+
+
+@pytest.fixture
+def operators(stage: Stage) -> Instances:
+    return Instances(stage.standing.company.database, stage.caches(), CompiledCache())
