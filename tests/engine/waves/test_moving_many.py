@@ -1,5 +1,6 @@
 """Many instances moved at once: each for itself, reported first."""
 
+from typing import LiteralString
 from uuid import uuid4
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from signet.core.errors import Rejected
 from signet.engine.compiled import CompiledCache
 from signet.engine.instances import Instances
-from signet.engine.moving import MAX_MOVED, Moving, Target
+from signet.engine.moving import MAX_MOVED, MOVE, Moving, Target
 from signet.store.database import Database, PoolSettings
 from signet.store.moving import SeenInstance
 from tests.engine.waves.moved import CALLING, NOTE, SAYING, calling, olga, pin_of, submit, version_of
@@ -93,3 +94,23 @@ def test_one_that_somebody_holds_for_too_long_is_busy(stage: Stage) -> None:
         assert [one.outcome for one in outcomes] == ["busy", "moved"]
     finally:
         database.close()
+
+
+def test_many_are_moved_as_far_as_the_quota_goes(stage: Stage, moving: Moving) -> None:
+    """A report takes nothing of it."""
+    entity_type = stage.publish()
+    seen = [SeenInstance(stage.create(entity_type).instance_id, 0) for _ in range(3)]
+    stage.publish_next(entity_type, checks={"nodes": [NOTE]})
+    grant: LiteralString = "INSERT INTO tenant_quotas VALUES (%s, %s, 2, 3600, now())"
+    stage.standing.run(grant, stage.tenant_id, MOVE)
+    stage.standing.run("DELETE FROM quota_meters WHERE name = %s", MOVE)
+    target = Target(1, "own")
+    try:
+        assert {one.outcome for one in moving.move_many(olga(stage), seen * 2, target)} == {"safe"}
+        outcomes = moving.move_many(olga(stage), seen, target, dry_run=False)
+    finally:
+        stage.standing.run("DELETE FROM tenant_quotas WHERE name = %s", MOVE)
+        stage.standing.run("DELETE FROM quota_meters WHERE name = %s", MOVE)
+    assert [one.outcome for one in outcomes] == ["moved", "moved", "refused"]
+    error = outcomes[-1].error
+    assert error is not None and error.code == "QUOTA_EXCEEDED"
