@@ -163,6 +163,24 @@ def test_wf_15_of_one_that_was_moved_to_another_workflow(stage: Stage, seed: int
     assert stage.instance(life.instance_id) == last
 
 
+def test_wf_15_of_one_whose_first_steps_are_of_nodes_that_are_gone(stage: Stage) -> None:
+    note = {"id": "note", "type": "script", "config": {"set": {"noted": "1"}}}
+    entity_type = stage.publish(checks={"nodes": [note]}, approval={"nodes": [CALL]})
+    document = stage.create(entity_type)
+    stage.ask(document.id, "submit")
+    stage.drain()
+    version = stage.publish_next(entity_type, approval={"nodes": [CALL]})
+    moving = Moving(stage.standing.company.database, stage.caches(), CompiledCache())
+    seen = stage.instance(document.instance_id)["version"]
+    author = stage.standing.company.author("olga")
+    assert moving.move(author, document.instance_id, seen, Target(version)).outcome == "moved"
+    stage.check_rebuild(document.instance_id)
+    stage.answer(document.instance_id)
+    stage.drain()
+    assert stage.instance(document.instance_id)["status"] == "completed"
+    stage.check_rebuild(document.instance_id)
+
+
 def in_a_slot(stage: Stage) -> Made:
     script = {"id": "keep", "type": "script", "config": {"set": {"kept": "entity.amount"}}}
     edges = [{"source": "keep", "target": "call"}]

@@ -243,7 +243,7 @@ ENGINE = (
         "shared/signet/engine/waves/rebuilding.py",
         "        workflows[pins[0][1]],\n",
         "        workflows[pins[-1][1]],\n",
-        (f"{WF_15}of_one_that_was_moved_to_another_workflow",),
+        (f"{WF_15}of_one_whose_first_steps_are_of_nodes_that_are_gone",),
     ),
     Mutation(
         "a rebuild reads steps after a move with the workflow of before",
