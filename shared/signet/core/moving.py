@@ -10,11 +10,13 @@ from datetime import datetime
 from typing import Any
 
 from signet.core.artifact import COMPILER_VERSION
+from signet.core.contract import AMENDED, Contract
+from signet.core.fast_fields import map_fast_fields
 from signet.core.routing import Token, TokenState, find_root
 from signet.core.workflow import Workflow, WorkflowNode
 
-# What a report names of the steps that a token would never come to; more are not told.
-MAX_PASSED_BY = 20
+# What a report names of the steps that a token would never come to, and of fields; more are not told.
+MAX_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +28,12 @@ class Definition:
     version: int
     published_at: datetime
     workflow: Workflow
+    # Of its documents; an automation has none of its own.
+    contract: Contract | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {"id": self.id, "name": self.name, "version": self.version, "hash": self.workflow.hash}
+        said = {"id": self.id, "name": self.name, "version": self.version, "hash": self.workflow.hash}
+        return said | ({"contract_version": self.contract.version} if self.contract else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class Standing:
     # The document's version as the instance has seen it, and as it is.
     seen_version: int = 0
     document_version: int = 0
+    document_status: str | None = None
     # Its row says what its steps say.
     agrees_with_steps: bool = True
 
@@ -129,7 +135,8 @@ def _find_obstacles(old: Definition, new: Definition, standing: Standing) -> Ite
     if not standing.agrees_with_steps:
         sentence = "the row of the instance does not say what its steps say"
         yield Obstacle("ROW_LAGS", sentence, "Rebuild it.")
-    yield from _find_contract_obstacles(old.workflow, new.workflow)
+    if old.contract is not None and new.contract is not None:
+        yield from _find_contract_obstacles(old.contract, new.contract, standing.document_status)
     if standing.document_version != standing.seen_version:
         sentence = (
             f"the document is at version {standing.document_version}, and the instance has seen"
@@ -149,15 +156,30 @@ def _subject_of(definition: Definition) -> tuple[Any, ...]:
     return is_automation, content["entity_type"], content["name"] if is_automation else None
 
 
-def _find_contract_obstacles(old: Workflow, new: Workflow) -> Iterator[Obstacle]:
-    before, after = old.content.get("contract"), new.content.get("contract")
-    if before != after:
-        sentence = f"it is made for version {_version_of(after)} of the contract, not {_version_of(before)}"
-        yield Obstacle("CONTRACT_DIFFERS", sentence, _STAY)
+def _find_contract_obstacles(old: Contract, new: Contract, status: str | None) -> Iterator[Obstacle]:
+    """The document goes along: what it holds must be right under the contract of then as it is."""
+    if new.version < old.version:
+        sentence = f"it is made for version {new.version} of the contract; the document is at {old.version}"
+        yield Obstacle("CONTRACT_OLDER", sentence, _NOTHING)
+    changed = _list_changed_fields(old, new)
+    if changed:
+        sentence = f"the contract of then declares {', '.join(changed[:MAX_NAMED])} differently"
+        yield Obstacle("FIELDS_CHANGED", sentence, _STAY)
+    if status is not None and status not in (*new.states, AMENDED):
+        yield Obstacle("STATUS_GONE", f"its contract has no state '{status}'", _STAY)
 
 
-def _version_of(contract: Any) -> Any:
-    return contract["version"] if contract else None
+def _list_changed_fields(old: Contract, new: Contract) -> list[str]:
+    """Also what is wanted of every document now, and what another column holds."""
+    columns = map_fast_fields(new)
+    changed = {
+        name
+        for name, declared in old.fields.items()
+        if name not in new.fields
+        or declared.model_copy(update={"label": ""}) != new.fields[name].model_copy(update={"label": ""})
+    }
+    changed |= {name for name, column in map_fast_fields(old).items() if columns.get(name) != column}
+    return sorted(changed | {name for name in new.fields.keys() - old.fields if new.fields[name].required})
 
 
 # --- one token ---
@@ -292,7 +314,7 @@ def _list_passed_by(old: Workflow, new: Workflow, token: Token) -> tuple[str, ..
         return (edges[e]["source"] for e in sources[one] if edges[e]["role"] != "return")
 
     behind = _follow(token.node, step_back) - {token.node}
-    return tuple(sorted(node_id for node_id in behind if node_id not in old.nodes)[:MAX_PASSED_BY])
+    return tuple(sorted(node_id for node_id in behind if node_id not in old.nodes)[:MAX_NAMED])
 
 
 def _follow(node_id: str, step: Any) -> set[str]:

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from signet.core.artifact import Artifact, read_artifact
+from signet.core.contract import Contract
 from signet.core.errors import Rejected
 from signet.core.explain_instance import Earlier, InstanceExplanation, explain_instance
 from signet.core.projection import MOVED
@@ -23,16 +24,20 @@ def explain(
             raise instance_not_found(instance_id)
         instance, document = record.instance, record.document
         artifact = _read(connection, tenant_id, instance.definition_id, instance.definition_version)
-        loaded = None
-        if document is not None and instance.entity_type is not None:
-            loaded = contracts.read(connection, tenant_id, instance.entity_type, document.contract_version)
-        contract = loaded.contract if loaded is not None else None
+
+        def read_contract(version: int | None) -> Contract | None:
+            if version is None or instance.entity_type is None:
+                return None
+            loaded = contracts.read(connection, tenant_id, instance.entity_type, version)
+            return loaded.contract if loaded is not None else None
+
+        contract = read_contract(document.contract_version if document is not None else None)
         earlier = []
         for step in record.steps:
             if step.node_id == MOVED and step.output_json is not None:
                 left = step.output_json["from"]
                 held = _read(connection, tenant_id, UUID(left["id"]), left["version"])
-                earlier.append(Earlier(step.seq, held, contract))
+                earlier.append(Earlier(step.seq, held, read_contract(left.get("contract_version"))))
     return explain_instance(artifact, contract, record, earlier)
 
 

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from uuid import UUID
 
+from signet.core.contract import Contract
 from signet.core.errors import Rejected, Transient
 from signet.core.moving import Definition, Report, Standing, assess
 from signet.core.projection import MOVED, Actor
+from signet.core.workflow import Workflow
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.intake import check_reason
 from signet.engine.documents.opened import DocumentCaches
@@ -112,6 +114,8 @@ class Moving:
                 return MoveOutcome(instance_id, "blocked", place.row.version, found.report)
             said = {"from": found.old.to_json(), "to": found.new.to_json()}
             _take_definition(author, place, found, {**said, "report": found.report.to_json()}, reason)
+            if place.document is not None and found.new.contract is not None:
+                place.documents.adopt_contract(author, place.document, found.new.contract, reason)
             operating.note(instance_id, "move", reason, said)
             operating.write()
             return MoveOutcome(instance_id, "moved", place.journey.projection.version, found.report)
@@ -189,18 +193,43 @@ class Moving:
         )
         workflow = self._compiled.read(connection, tenant_id, target.id, target.version)
         old = Definition(
-            str(pinned.id), pinned.name, pinned.version, pinned.published_at, place.journey.workflow
+            str(pinned.id),
+            pinned.name,
+            pinned.version,
+            pinned.published_at,
+            place.journey.workflow,
+            self._read_contract(connection, place, place.journey.workflow),
         )
-        new = Definition(str(target.id), target.name, target.version, target.published_at, workflow)
+        new = Definition(
+            str(target.id),
+            target.name,
+            target.version,
+            target.published_at,
+            workflow,
+            self._read_contract(connection, place, workflow),
+        )
+        document = place.document
         standing = Standing(
             place.journey.projection.tokens(),
             frozenset(list_done(connection, tenant_id, row.id)),
             [request.node_id for request in place.approvals.list_unused(row.id)],
             row.entity_version,
-            place.document.version if place.document is not None else row.entity_version,
+            document.version if document is not None else row.entity_version,
+            document.status if document is not None else None,
             agrees_with_steps,
         )
         return _Assessed(old, new, target, assess(old, new, standing))
+
+    def _read_contract(
+        self, connection: Connection, place: InstancePlace, workflow: Workflow
+    ) -> Contract | None:
+        pinned = workflow.content.get("contract")
+        if pinned is None:
+            return None
+        loaded = self._caches.contracts.read(
+            connection, place.tenant_id, workflow.content["entity_type"], pinned["version"]
+        )
+        return loaded.contract if loaded is not None else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,13 @@ class Stage:
             self.publish_next(name, saved.version, **slots)
         return name
 
+    def publish_contract(self, entity_type: str, version: int, **changes: Any) -> None:
+        """The next version of CONTRACT, with changes at its top level."""
+        definitions, principal = self.standing.company.definitions, self.standing.company.principal()
+        document = {**CONTRACT, "contract": entity_type, "version": version, **changes}
+        definitions.save_contract(principal, document)
+        definitions.publish_contract(principal, entity_type, version)
+
     def publish_next(self, entity_type: str, envelope_version: int = 1, **slots: Any) -> int:
         """The next version of what its slots hold; the version of the workflow."""
         definitions, principal = self.standing.company.definitions, self.standing.company.principal()

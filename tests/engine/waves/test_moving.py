@@ -1,7 +1,10 @@
 """Instances that are moved to a newer definition: what is on record of it, and how they go on."""
 
-from typing import Any
+from typing import Any, LiteralString
 
+import pytest
+
+from signet.core.errors import Rejected
 from signet.engine.explaining import explain
 from signet.engine.instances import Instances
 from signet.engine.moving import Moving
@@ -18,7 +21,7 @@ from tests.engine.waves.moved import (
     submit,
     version_of,
 )
-from tests.engine.waves.stage import CALL, Stage
+from tests.engine.waves.stage import CALL, CONTRACT, Stage
 
 
 def test_what_waits_goes_on_waiting_and_then_goes_the_new_way(stage: Stage, moving: Moving) -> None:
@@ -58,6 +61,7 @@ def test_it_is_on_record_as_a_step_a_line_and_an_audit_row(stage: Stage, moving:
             "name": "own",
             "version": number,
             "hash": compiled_hash,
+            "contract_version": 1,
         }
     assert outcome.report is not None and said["report"] == outcome.report.to_json()
     assert (said["reason"], said["actor"]) == (
@@ -171,6 +175,42 @@ def test_from_the_bare_envelope_to_what_the_tenant_made_of_it(stage: Stage, movi
     stage.drain()
     assert "usr:checks:note" in stage.nodes(made.instance_id)
     stage.check_rebuild(made.instance_id)
+
+
+def test_its_document_goes_along_to_a_newer_version_of_the_contract(stage: Stage, moving: Moving) -> None:
+    """It keeps its content and its version; what people do next is checked against the contract of now."""
+    entity_type = stage.publish()
+    made = stage.create(entity_type, number="R-1")
+    stage.drain()
+    remark = {"type": "string", "max_length": 5}
+    stage.publish_contract(entity_type, 2, fields={**CONTRACT["fields"], "remark": remark})
+    with pytest.raises(Rejected):
+        stage.edit(made.id, remark="short")
+    before = stage.standing.row(
+        "SELECT to_jsonb(d) - 'contract_version' FROM documents d WHERE id = %s", made.id
+    )
+    assert move(moving, stage, made, 2, reason="remarks are wanted").outcome == "moved"
+    assert pin_of(stage, made) == ("envelope", entity_type, 2)
+    query: LiteralString = (
+        "SELECT contract_version, to_jsonb(d) - 'contract_version' FROM documents d WHERE id = %s"
+    )
+    assert stage.standing.row(query, made.id) == (2, *before)
+    (audited,) = stage.standing.row(
+        "SELECT content::jsonb FROM audit_log WHERE subject_type = 'document' AND subject_id = %s"
+        " ORDER BY seq DESC LIMIT 1",
+        str(made.id),
+    )
+    assert (audited["action"], audited["reason"]) == ("adopt_contract", "remarks are wanted")
+    assert audited["detail"]["contract_version"] == {"from": 1, "to": 2}
+    stage.check_rebuild(made.instance_id)
+    with pytest.raises(Rejected):
+        stage.edit(made.id, remark="too long")
+    stage.edit(made.id, remark="short")
+    stage.ask(made.id, "submit")
+    stage.drain()
+    assert stage.status_of(made.id) == "active"
+    stage.check_rebuild(made.instance_id)
+    assert verify_tenant(stage.standing.company.database, stage.tenant_id).is_sound
 
 
 def test_it_is_explained_in_the_words_of_then_and_of_now(stage: Stage, moving: Moving) -> None:

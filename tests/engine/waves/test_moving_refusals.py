@@ -115,14 +115,12 @@ def test_an_edit_that_it_has_not_seen_goes_first(stage: Stage, moving: Moving) -
     stage.check_rebuild(made.instance_id)
 
 
-def test_another_contract_is_for_other_documents(stage: Stage, moving: Moving) -> None:
+def test_a_document_that_another_contract_would_not_take_stays(stage: Stage, moving: Moving) -> None:
     entity_type, made = calling(stage)
-    company = stage.standing.company
-    document = {**CONTRACT, "contract": entity_type, "version": 2}
-    company.definitions.save_contract(company.principal(), document)
-    company.definitions.publish_contract(company.principal(), entity_type, 2)
+    wanted = {"type": "string", "required": True}
+    stage.publish_contract(entity_type, 2, fields={**CONTRACT["fields"], "wanted": wanted})
     assert stage.publish_next(entity_type, 2, approval=SAYING) == 2
-    assert codes(move(moving, stage, made, 2)) == ["CONTRACT_DIFFERS"]
+    assert codes(move(moving, stage, made, 2)) == ["FIELDS_CHANGED"]
     assert stage.standing.row("SELECT contract_version FROM documents WHERE id = %s", made.id) == (1,)
 
 
@@ -256,3 +254,30 @@ def test_no_other_statement_changes_what_an_instance_runs_under(
         with pytest.raises(psycopg.Error) as caught:
             change(definition_id, version)
         assert caught.value.sqlstate == "SG003"
+
+
+@pytest.mark.parametrize("role", ["signet_api", "signet_worker", "signet_owner"])
+def test_no_other_statement_gives_a_document_another_contract(
+    stage: Stage, moving: Moving, role: str
+) -> None:
+    entity_type, made = calling(stage)
+    for version in (2, 3):
+        stage.publish_contract(entity_type, version)
+    stage.publish_next(entity_type, 3, approval=SAYING)
+
+    def change(version: int) -> None:
+        update: LiteralString = "UPDATE documents SET contract_version = %s WHERE id = %s"
+        with psycopg.connect(act_as(stage.standing.admin_url, role)) as connection:
+            connection.execute("SELECT set_config('signet.tenant_id', %s, true)", [str(stage.tenant_id)])
+            assert connection.execute(update, [version, made.id]).rowcount == 1
+
+    def refuse(*versions: int) -> None:
+        for version in versions:
+            with pytest.raises(psycopg.Error) as caught:
+                change(version)
+            assert caught.value.sqlstate == "SG003"
+
+    refuse(2, 3)
+    assert move(moving, stage, made, 2).outcome == "moved"
+    change(3)
+    refuse(1, 2)
