@@ -4,7 +4,7 @@ PORT   ?= 8700
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants bench lock schema openapi clean
+.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi clean
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -39,6 +39,12 @@ bench: .venv/installed-dev  ## Print the measured figures beside their reference
 
 schema: .venv/installed-dev  ## Rewrite migrations/schema.sql from a fresh migrate
 	$(BIN)/python -m tests.migrations.write_schema
+
+conform: .venv/installed-dev  ## Call the whole API with good and bad data, many cases of each operation
+	SIGNET_CONFORM_EXAMPLES=$(or $(EXAMPLES),50) $(BIN)/python -m pytest -q -s tests/conformance
+
+isolation: .venv/installed-dev  ## Rewrite docs/isolation.md from the routes
+	$(BIN)/python -m tests.isolation
 
 openapi: .venv/installed-dev  ## Rewrite the OpenAPI document and the reference page from the routes
 	$(BIN)/python -m signet.api.build

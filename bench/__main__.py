@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from bench import cold_import, compiler, expressions, mutations
 from bench.engine import measure as engine
+from bench.load import measure as load
 
 MEASURES: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "import": ("Cold import of the API handler", cold_import.measure),
@@ -12,6 +13,7 @@ MEASURES: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "compiler": ("Compiler and simulator", compiler.measure),
     "mutations": ("Documents", mutations.measure),
     "engine": ("Engine", engine.measure),
+    "load": ("The API by HTTP", load.measure),
 }
 
 

@@ -1,23 +1,27 @@
 """An operator meets a wave, or another operator, at one instance: each acts on what the other left."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from signet.authoring.actions import ActionInput, ActionResult
 from signet.core.errors import Rejected
 from signet.engine.compiled import CompiledCache
-from signet.engine.documents.operations import Applied, RequestTransition
-from signet.engine.instances import CONTROL, Instances
+from signet.engine.documents.operations import Applied, Author, RequestTransition
+from signet.engine.instances import Instances
 from signet.engine.moving import Moving, Target
 from signet.engine.operating import Operating
 from signet.engine.waves.wave import _Wave
-from signet.engine.waves.worker import Worker
+from signet.engine.waves.worker import Drained, Worker
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
 from signet.wiring import make_worker
 from tests.concurrency.steps import Second
 from tests.engine.standing_company import Standing, standing_company
+from tests.engine.waves.operated import operating_on
+from tests.engine.waves.stage import Answer, Made, Stage, standing_stage
 
 
 @pytest.fixture
@@ -57,7 +61,7 @@ def test_a_wave_passes_by_what_an_operator_holds(
     held, free = standing.create(), standing.create()
     assert held.instance_id is not None and free.instance_id is not None
     author, tenant_id = standing.company.author("olga"), standing.company.tenant_id
-    with instances._locked(author, held.instance_id, CONTROL):
+    with instances._locked(author, held.instance_id, "fail"):
         assert worker.drain([tenant_id]).instances == 1
         assert trigger(standing, held) == ("pending", 0)
         assert trigger(standing, free) == ("completed", 1)
@@ -73,7 +77,7 @@ def test_of_two_operators_the_second_learns_that_it_has_changed(
     assert made.instance_id is not None
     instance_id, author = made.instance_id, standing.company.author("olga")
     worker.drain([standing.company.tenant_id])
-    with instances._locked(author, instance_id, CONTROL) as operating:
+    with instances._locked(author, instance_id, "pause") as operating:
         operating.control(operating.open(instance_id), "paused", "first")
         operating.note(instance_id, "pause", "first")
 
@@ -167,3 +171,164 @@ def test_a_wave_passes_by_what_is_being_moved_and_then_goes_the_new_way(
     worker.drain([tenant_id])
     nodes = standing.rows("SELECT node_id FROM workflow_step_executions WHERE instance_id = %s", instance_id)
     assert ("usr:draft_to_submitted:note",) in nodes
+
+
+# --- each act on one branch of two, and a wave that moves the other ---
+
+CALL, OTHER = "usr:checks:call", "usr:checks:other"
+Act = Callable[[Instances, Author, UUID, int], object]
+ACTS: dict[str, Act] = {
+    "cancel": lambda i, olga, id, version: i.cancel(olga, id, version, "why"),
+    "cancel_token": lambda i, olga, id, version: i.cancel_token(olga, id, version, CALL, "why"),
+    "advance": lambda i, olga, id, version: i.advance(olga, id, version, CALL, "why"),
+    "fail": lambda i, olga, id, version: i.fail(olga, id, version, "why"),
+}
+SIDE_BY_SIDE: dict[str, Any] = {
+    "nodes": [
+        {"id": "fork", "type": "parallel_split"},
+        {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}},
+        {"id": "other", "type": "webhook_out", "config": {"endpoint": "erp"}},
+        {"id": "run", "type": "action", "config": {"action": "run"}},
+        {"id": "both", "type": "parallel_join", "config": {"mode": "all"}},
+    ],
+    "edges": [
+        {"source": "fork", "target": "call"},
+        {"source": "fork", "target": "other"},
+        {"source": "other", "target": "run"},
+        {"source": "call", "target": "both"},
+        {"source": "run", "target": "both"},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def stage(server_url: str) -> Iterator[Stage]:
+    with standing_stage(server_url) as made:
+        yield made
+
+
+def submitted(stage: Stage, run: Callable[[ActionInput], ActionResult]) -> Made:
+    """Both calls are on their way; the answer to the other one runs the action."""
+    entity_type = stage.publish(checks=SIDE_BY_SIDE)
+    stage.registry.action(entity_type, "run")(run)
+    document = stage.create(entity_type)
+    stage.ask(document.id, "submit")
+    stage.drain()
+    return document
+
+
+def answer_other(stage: Stage, document: Made) -> None:
+    (step_id,) = stage.standing.row(
+        "SELECT id FROM workflow_step_executions WHERE instance_id = %s AND node_id = %s",
+        document.instance_id,
+        OTHER,
+    )
+    stage.answer_steps({step_id: Answer()})
+
+
+def done(given: ActionInput) -> ActionResult:
+    return ActionResult(output={"total": 1})
+
+
+# Where a wave finds it that comes when the act is committed.
+AFTERWARDS = {
+    "cancel": ("cancelled", []),
+    "cancel_token": ("running", ["sys:state:draft"]),
+    "advance": ("completed", []),
+    "fail": ("failed", []),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_wave_that_comes_during_an_act_passes_by_and_goes_on_from_what_it_left(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    """All is written and nothing committed when the wave comes."""
+    document = submitted(stage, done)
+    answer_other(stage, document)
+    version, steps = stage.instance(document.instance_id)["version"], stage.steps(document.instance_id)
+    waves: list[tuple[int, list[tuple[Any, ...]]]] = []
+    write = Operating.write
+
+    def write_and_meet(operating: Operating) -> None:
+        write(operating)
+        drained = Drained()
+        assert stage.worker().work(stage.tenant_id, drained)
+        waves.append((drained.steps, stage.steps(document.instance_id)))
+
+    monkeypatch.setattr(Operating, "write", write_and_meet)
+    instances, olga = operating_on(stage)
+    ACTS[act](instances, olga, document.instance_id, version)
+    assert waves == [(0, steps)]
+    assert stage.triggers(document.instance_id)[2] == ("pending", 0)
+    stage.check_rebuild(document.instance_id)
+    stage.make_due()
+    stage.drain()
+    row = stage.instance(document.instance_id)
+    assert (row["status"], row["current_nodes"]) == AFTERWARDS[act]
+    stage.check_rebuild(document.instance_id)
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_who_acts_during_a_wave_waits_and_learns_that_it_has_moved(stage: Stage, act: str) -> None:
+    """The wave is in the midst of its action, with the document and the instance locked."""
+    late: list[Second] = []
+    instances, olga = operating_on(stage)
+
+    def run(given: ActionInput) -> ActionResult:
+        def perform() -> list[Any]:
+            return [ACTS[act](instances, olga, document.instance_id, version)]
+
+        late.append(Second(perform))
+        stage.standing.wait_until_blocked()
+        return done(given)
+
+    document = submitted(stage, run)
+    version = stage.instance(document.instance_id)["version"]
+    answer_other(stage, document)
+    assert stage.worker().work(stage.tenant_id)
+    came = late[0].result()
+    assert isinstance(came, Rejected) and came.code == "INSTANCE_VERSION_CONFLICT"
+    moved = stage.instance(document.instance_id)
+    assert came.details == {"current_version": moved["version"]} and moved["version"] > version
+    assert (moved["status"], moved["current_nodes"]) == ("running", [CALL])
+    stage.check_rebuild(document.instance_id)
+    # And on what it is now the same can be done.
+    ACTS[act](instances, olga, document.instance_id, moved["version"])
+    stage.drain()
+    row = stage.instance(document.instance_id)
+    assert (row["status"], row["current_nodes"]) == AFTERWARDS[act]
+    stage.check_rebuild(document.instance_id)
+
+
+def test_of_two_who_retry_the_second_finds_it_running(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or the dead trigger would be tried twice as often as anybody wanted."""
+    entity_type = stage.publish(
+        checks={"nodes": [{"id": "a", "type": "rule", "config": {"rules": ["none"]}}]}
+    )
+    document = stage.create(entity_type)
+    stage.drain()
+    stage.ask(document.id, "submit")
+    stage.standing.run("UPDATE workflow_events_outbox SET max_attempts = 1 WHERE status = 'pending'")
+    stage.drain()
+    row = stage.instance(document.instance_id)
+    assert row["status"] == "paused"
+    instances, olga = operating_on(stage)
+    late: list[Second] = []
+    write = Operating.write
+
+    def retry() -> list[Any]:
+        return [instances.retry(olga, document.instance_id, row["version"], "again")]
+
+    def write_and_meet(operating: Operating) -> None:
+        write(operating)
+        if not late:
+            late.append(Second(retry))
+            stage.standing.wait_until_blocked()
+
+    monkeypatch.setattr(Operating, "write", write_and_meet)
+    retry()
+    came = late[0].result()
+    assert isinstance(came, Rejected) and came.code == "INSTANCE_VERSION_CONFLICT"
+    assert stage.nodes(document.instance_id).count("sys:control:retried") == 1
+    stage.check_rebuild(document.instance_id)

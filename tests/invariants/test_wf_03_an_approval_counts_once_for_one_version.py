@@ -12,8 +12,10 @@ import pytest
 from signet.core.errors import Rejected
 from signet.core.nodes.configurations import Vote
 from signet.engine.approvals import Approvals
+from tests.engine.waves.operated import operating_on, version
 from tests.engine.waves.stage import CALL, Made, Stage
 
+LOOK_NODE = "usr:approval:look"
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [{"by": "user", "user": "mona"}]}}
 
 
@@ -106,3 +108,25 @@ def test_wf_03_what_was_used_up_is_not_used_again(stage: Stage) -> None:
         "SELECT status FROM approval_requests WHERE instance_id = %s ORDER BY id", document.instance_id
     )
     assert rows == [("rejected",), ("open",)]
+
+
+def test_wf_03_who_cancels_an_approval_has_not_given_it(stage: Stage) -> None:
+    """The document goes back, and is approved before it passes; the vote that comes too late is refused."""
+    document = submitted(stage, LOOK)
+    request = newest(stage, document.instance_id)
+    instances, olga = operating_on(stage)
+    instances.cancel_token(olga, document.instance_id, version(stage, document), LOOK_NODE, "nobody is there")
+    with pytest.raises(Rejected) as caught:
+        decide(stage, request)
+    assert caught.value.code == "APPROVAL_CLOSED"
+    stage.drain()
+    assert (stage.status_of(document.id), newest(stage, document.instance_id)["status"]) == (
+        "draft",
+        "voided",
+    )
+    stage.ask(document.id, "submit")
+    stage.drain()
+    assert stage.status_of(document.id) == "submitted"
+    decide(stage, newest(stage, document.instance_id))
+    stage.drain()
+    assert stage.status_of(document.id) == "active"

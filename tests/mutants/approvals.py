@@ -39,4 +39,12 @@ APPROVALS_MUTATIONS = (
         "if row.version < request.document_version:",
         (f"{WF_03}a_vote_for_a_version_that_is_gone_does_not_count",),
     ),
+    Mutation(
+        "a token that a person cancels goes on as if approved",
+        3,
+        "shared/signet/core/workflow.py",
+        'return Way(rejection_edge(node_id, "rejected"), node_id, target, "rejected",',
+        'return Way(rejection_edge(node_id, "rejected"), node_id, target, "approved",',
+        (f"{WF_03}who_cancels_an_approval_has_not_given_it",),
+    ),
 )

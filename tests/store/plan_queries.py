@@ -2,46 +2,24 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from signet.store.queue import ALONE_FROM_ATTEMPTS, COUNTED_AT_MOST, EFFECTS, EVENTS, Queue, fill
 from signet.store.statements import read_statements
+from tests.store.plan_approvals import approval_probes
+from tests.store.probes import API, KEY, LARGE, NUMBER, PAGE, ROW, Probe, plain
 
-LARGE, SMALL = UUID(int=1), UUID(int=3)
-# The row that is asked for: tests/store/plan_rows.sql says what it is like. Its number is a parent's.
-NUMBER = 50_000
-ROW = UUID(int=NUMBER)
-KEY = NUMBER.to_bytes(32)
-API, WORKER = "signet_api", "signet_worker"
-PAGE = "LIMIT 50"
 QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS = map(
     read_statements, ("queue", "documents", "instances", "personal", "records")
 )
-
-
-@dataclass(frozen=True)
-class Probe:
-    """Asked inside a transaction of the tenant; `created_at` of the row is added to the values."""
-
-    index: str
-    text: str
-    values: Mapping[str, Any]
-    role: str = WORKER
-
-
-def plain(
-    index: str, table: str, condition: str, order: str = "", role: str = WORKER, **values: Any
-) -> Probe:
-    text = f"SELECT * FROM {table} WHERE tenant_id = %(tenant_id)s AND {condition} {order}"
-    return Probe(index, text, {"tenant_id": LARGE, **values}, role)
 
 
 def list_probes() -> Iterator[Probe]:
     yield from document_probes()
     yield from instance_probes()
     yield from step_probes()
+    yield from approval_probes()
     for queue in (EVENTS, EFFECTS):
         yield from queue_probes(queue)
     # "what happened to this instance", newest first
@@ -150,7 +128,7 @@ def step_probes() -> Iterator[Probe]:
     # a step that an effect or an approval refers to
     yield plain(f"{table}_pkey", table, "created_at = %(created_at)s AND id = %(id)s FOR UPDATE", id=ROW)
     yield Probe(f"{table}_by_instance", INSTANCES["read_steps"], {"id": ROW, "limit": 1000}, API)
-    for name in ("read_last_seq", "read_pausing_trigger"):
+    for name in ("read_last_seq", "read_pause"):
         yield Probe(f"{table}_by_instance", INSTANCES[name], {"id": ROW}, API)
     yield Probe(f"{table}_by_instance", RECORDS["read_steps"], {"id": ROW, "after": 3}, API)
     yield Probe(f"{table}_open", INSTANCES["read_open_steps"], {"id": ROW})

@@ -77,5 +77,48 @@ FROM queued;
 INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id)
 SELECT tenant_id, at, id, 'instance', parent_id, 'waiting', 'carl' FROM numbered;
 
+-- Of people, whom they stand in for, what they are asked and told.
+INSERT INTO members (tenant_id, user_id, display_name)
+SELECT pg_temp.id_of(t), 'u' || n, 'u' FROM generate_series(1, 3) AS t, generate_series(0, 999) AS n;
+INSERT INTO member_roles (tenant_id, user_id, role)
+SELECT pg_temp.id_of(t), 'u' || n, 'r' || n % 100 FROM generate_series(1, 3) AS t, generate_series(0, 999) AS n;
+
+INSERT INTO approval_chains (tenant_id, name, version, status, hash, created_by, published_at)
+SELECT tenant_id, 'c' || n / 100, n % 100 + 1, CASE WHEN n % 100 < 50 THEN 'published' ELSE 'draft' END,
+       repeat('0', 64), 'carl', CASE WHEN n % 100 < 50 THEN at END
+FROM numbered WHERE n <= 60000;
+
+INSERT INTO document_versions (tenant_id, document_id, version, id, snapshot, hash, actor_id, created_at)
+SELECT tenant_id, parent_id, n / 10 % 10 + 1, id, '{}', repeat('0', 64), 'carl', at FROM numbered WHERE n <= 60000;
+
+INSERT INTO approval_requests (tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version,
+                               snapshot_version_id, snapshot_hash, definition_hash, policy, policy_hash, requester_id,
+                               status, created_at, ended_at)
+SELECT tenant_id, id, parent_id, id, 'a', parent_id, 1, id, '', '', '', '', 'carl',
+       CASE WHEN n % 100 < 2 THEN 'open' ELSE 'voided' END, at, CASE WHEN n % 100 >= 2 THEN at END
+FROM numbered WHERE n <= 60000;
+
+INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, holder_role, status)
+SELECT tenant_id, id, 1, 1, CASE WHEN n % 100 = 0 THEN 'u' || n / 100 % 1000 END,
+       CASE WHEN n % 100 > 0 THEN 'r' || n / 100 % 100 END, CASE WHEN n % 100 < 2 THEN 'open' ELSE 'closed' END
+FROM numbered WHERE n <= 60000;
+
+INSERT INTO approval_decisions (tenant_id, id, request_id, stage, position, decision, decided_by, document_version,
+                                snapshot_hash, definition_hash, policy_hash, created_at)
+SELECT tenant_id, id, id, 1, 1, 'approved', 'u' || n / 10 % 1000, 1, '', '', '', at FROM numbered WHERE n <= 60000;
+
+INSERT INTO approval_delegations (tenant_id, id, user_id, delegate_id, from_time, to_time, created_by, created_at,
+                                  revoked_at)
+SELECT tenant_id, id, 'u' || n / 10 % 1000, 'u' || (n / 10 + 1) % 1000, at, at + interval '1 day', 'carl', at,
+       CASE WHEN n % 100 >= 50 THEN at END
+FROM numbered WHERE n <= 60000;
+
+INSERT INTO notifications (tenant_id, id, user_id, role, kind, created_at, read_at)
+SELECT tenant_id, id, CASE WHEN n % 20 < 10 THEN 'u' || n / 20 % 1000 END,
+       CASE WHEN n % 20 >= 10 THEN 'r' || n / 20 % 100 END, 'approval_voided', at, CASE WHEN n % 100 > 1 THEN at END
+FROM numbered WHERE n <= 60000;
+
+ANALYZE members, member_roles, approval_chains, document_versions, approval_requests, approval_seats, approval_decisions,
+    approval_delegations, notifications;
 ANALYZE documents, transition_requests, workflow_instances, workflow_step_executions, workflow_step_receipts,
     workflow_outbox_receipts, workflow_events_outbox, workflow_side_effects_outbox, workflow_event;

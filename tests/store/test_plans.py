@@ -20,12 +20,14 @@ from signet.store.documents import lock_and_read, read_locked
 from signet.store.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill
 from signet.store.server import act_as, create_database, drop_database, use_database
 from signet.store.waves import open_wave, read_opened
-from tests.store.plan_queries import API, LARGE, QUEUE, ROW, SMALL, WORKER, Probe, list_probes
+from tests.store.plan_queries import QUEUE, list_probes
+from tests.store.probes import API, LARGE, ROW, SMALL, WORKER, Probe
 from tests.store.queued import Admin
 
 SCRIPT = Path(__file__).with_name("plan_rows.sql")
 TABLES = [
     "documents",
+    "document_versions",
     "transition_requests",
     "workflow_instances",
     "workflow_step_executions",
@@ -34,6 +36,12 @@ TABLES = [
     "workflow_side_effects_outbox",
     "workflow_outbox_receipts",
     "workflow_event",
+    "approval_chains",
+    "approval_requests",
+    "approval_seats",
+    "approval_decisions",
+    "approval_delegations",
+    "notifications",
 ]
 LARGE_FROM = 1000  # rows: below that a scan is as good
 Node = Mapping[str, Any]

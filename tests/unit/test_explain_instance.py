@@ -18,6 +18,7 @@ from tests.unit.instance_records import (
     LATER,
     NOW,
     at,
+    control,
     record,
     step,
     tell,
@@ -173,12 +174,18 @@ def test_each_type_that_waits_has_words_for_what_ends_it() -> None:
     assert AWAITED.keys() == {name for name, node_type in NODE_TYPES.items() if node_type.waits}
 
 
-def test_a_paused_one_wants_to_be_resumed() -> None:
+def test_what_a_person_has_paused_wants_to_be_resumed_and_all_else_retried() -> None:
     text = tell(record(status="paused", reason="why"))
-    assert "Nothing wakes it while it is paused: resume it when the cause is gone, or fail it." in text
-    assert "Requeue" not in text
+    assert "Nothing wakes it while it is paused: retry it when the cause is gone, or fail it." in text
+    assert "dead trigger" not in text
+    by_person = replace(control("paused", reason="why"), seq=5)
+    by_engine = replace(by_person, run_as="system")
+    by_hand = record(status="paused", reason="why", steps=[replace(by_engine, seq=3), by_person])
+    assert "Nothing wakes it while it is paused: resume it, or fail it." in tell(by_hand)
+    again = record(status="paused", reason="why", steps=[by_person, replace(by_engine, seq=6)])
+    assert "retry it when the cause is gone" in tell(again)
     dead = tell(record(status="paused", reason="why", triggers=[trigger("dead_letter", "E: x")]))
-    assert "Requeue the dead trigger to try again what failed." in dead
+    assert "That also tries its dead trigger again." in dead
     assert (
         f"The trigger mutation [{UUID(int=8)}] was given up after attempt 2 of 5. The last time: E: x."
         in dead

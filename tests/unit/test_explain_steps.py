@@ -9,6 +9,7 @@ from tests.unit.instance_records import (
     CONDITION,
     CONTRACT,
     DRAFT,
+    FINANCE,
     LATER,
     NOW,
     WORKFLOW,
@@ -56,6 +57,16 @@ from tests.unit.workflows_to_read import compile_slot
                 **{"from": {"name": "invoice", "version": 1}, "to": {"name": "own", "version": 2}},
             ),
             "It was moved from invoice version 1 to own version 2: a new check. (by carl)",
+        ),
+        (control("retried", reason="the bank answers again"), "It was retried: the bank answers again."),
+        (control("cancelled", reason="ordered twice"), "It was cancelled: ordered twice. (by carl)"),
+        (
+            control("token_cancelled", token="T", node=FINANCE, reason="nobody is there"),
+            'The approval "Finance" was cancelled: nobody is there.',
+        ),
+        (
+            control("advanced", token="T", node=DRAFT, reason="it came by phone"),
+            'The state "draft" need not be waited for any more: it came by phone.',
         ),
         (step(DRAFT, status="cancelled"), 'The state "draft": cancelled. (for carl)'),
         (

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import orjson
-from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.exceptions import (
     RequestUnsupportedContentType,
     RequestValidationError,
@@ -28,7 +28,7 @@ from signet.api.intake import check_body, check_form, check_size, read_request_i
 from signet.api.problems import make_problem
 from signet.api.rendering import to_json
 from signet.api.routes.table import GROUPS, Groups, RouteTable, add_all_routes, write_allowed
-from signet.api.routing import Declared
+from signet.api.routing import Declared, Resolver
 from signet.api.use_cases import UseCases
 from signet.core.errors import FieldError, Rejected, SignetError
 from signet.core.principal import Principal
@@ -76,8 +76,8 @@ def make_application(ports: Ports, groups: Groups = GROUPS) -> Application:
     return application
 
 
-def make_resolver(groups: Groups = GROUPS) -> tuple[APIGatewayHttpResolver, list[Declared]]:
-    resolver = APIGatewayHttpResolver(enable_validation=True, debug=False, serializer=to_json)
+def make_resolver(groups: Groups = GROUPS) -> tuple[Resolver, list[Declared]]:
+    resolver = Resolver(enable_validation=True, debug=False, serializer=to_json)
     # Without this an error would be answered by Powertools, in its own form.
     resolver.exception_handler(Exception)(lambda error: _problem_response(resolver, error))
     return resolver, add_all_routes(resolver, groups)
@@ -88,7 +88,7 @@ class _Request:
 
     def __init__(
         self,
-        resolver: APIGatewayHttpResolver,
+        resolver: Resolver,
         ports: Ports,
         table: RouteTable,
         event: dict[str, Any],
@@ -129,14 +129,15 @@ class _Request:
             allowed = write_allowed(self._table.find_methods(event.path))
             return answer_preflight(self._headers, self._ports.origins, allowed)
         event = self._read_as_get(event)
-        declared = self._table.find(event.http_method.upper(), event.path)
-        principal = self._admit(declared)
+        found = self._table.find(event.http_method.upper(), event.path)
+        principal = self._admit(found.declared)
         check_body(event)
         # Powertools keeps the event on a class, one for the whole process: a second thread would answer
         # with the first one's. Set on the instance, they are found before the class's.
         self._resolver.current_event = event
         self._resolver.lambda_context = self._context
         self._resolver.context = {"call": self._make_call(principal)}
+        self._resolver.found = (found.declared.method, found.declared.path, found.parts)
         return self._resolver.resolve(event.raw_event, self._context)
 
     def _read_as_get(self, event: APIGatewayProxyEventV2) -> APIGatewayProxyEventV2:
@@ -198,7 +199,7 @@ def _as_field_error(mistake: Mapping[str, Any]) -> FieldError:
     return FieldError(pointer, str(mistake["type"]).upper(), str(mistake.get("msg", "is not valid")))
 
 
-def _problem_response(resolver: APIGatewayHttpResolver, error: Exception) -> Response[str]:
+def _problem_response(resolver: Resolver, error: Exception) -> Response[str]:
     request_id = read_request_id(resolver.current_event.raw_event, UNKNOWN_REQUEST_ID)
     answer = _problem_answer(error, request_id)
     return Response(status_code=answer["statusCode"], headers=answer["headers"], body=answer["body"])

@@ -71,7 +71,10 @@ def _complete(operation: dict[str, Any], one: Declared) -> None:
     responses.pop("422", None)
     for status in _list_problems(operation, one):
         responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
-    if one.content_type != "application/json":
+    for status, shown in one.shows.items():
+        if shown is None:
+            responses[str(status)].pop("content", None)
+    if one.content_type != JSON:
         responses["200"]["content"] = {one.content_type: {"schema": {"type": "string"}}}
     parameters = operation.setdefault("parameters", [])
     if one.method == "POST":

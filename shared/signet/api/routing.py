@@ -8,10 +8,12 @@ import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler.api_gateway import Route
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from signet.api.calls import Answer, Call
@@ -44,6 +46,23 @@ class Declared:
     # What a use case reads strictly from a body that the route passes on as it came.
     body_model: Any = None
     query_names: frozenset[str] = field(default_factory=frozenset)
+
+
+class Resolver(APIGatewayHttpResolver):
+    """Powertools' own, told which route it is: it would ask one after the other whether they match, and some
+    characters that a path may hold match none of its."""
+
+    found: tuple[str, str, dict[str, str]]
+
+    def _resolve(self) -> Any:
+        method, path, parts = self.found
+        route = self._by_place()[method, path]
+        self.context |= {"_route": route, "_path": path}
+        return self._call_route(route, parts)
+
+    @cache  # noqa: B019  there are a few resolvers, which live as long as the process
+    def _by_place(self) -> Mapping[tuple[str, str], Route]:
+        return {(route.method, route.path): route for route in self._static_routes + self._dynamic_routes}
 
 
 class Routes:

@@ -3,6 +3,7 @@
 Exit codes: 0 done (or nothing stuck), 1 refused (or something stuck), 2 wrong use or no answer.
 """
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,8 @@ from signet.core.words import plain
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.operations import Author
 from signet.engine.explaining import explain as explain_instance
-from signet.engine.instances import IDLE_SECONDS, LIVE, Instances, InstanceState
+from signet.engine.instance_listing import IDLE_SECONDS, LIVE, list_newest, list_stuck
+from signet.engine.instances import Instances, InstanceState
 from signet.engine.tenants import find_principal
 from signet.store.database import Database, PoolSettings
 from signet.store.server import plain_errors
@@ -30,6 +32,7 @@ app = typer.Typer(help="Workflows under way.", no_args_is_help=True)
 DatabaseUrl = Annotated[str, typer.Option("--database-url", envvar="SIGNET_DATABASE_URL")]
 Tenant = Annotated[UUID, typer.Option("--tenant", help="The tenant's id.")]
 Instance = Annotated[UUID, typer.Argument(metavar="INSTANCE", help="The instance's id.")]
+Token = Annotated[str, typer.Argument(metavar="TOKEN", help="The token's id, or the node where it stands.")]
 Actor = Annotated[str, typer.Option(help="A member of the tenant: whose roles count, and who is on record.")]
 Version = Annotated[int, typer.Option("--version", min=0, help="The instance's version that you saw.")]
 Reason = Annotated[str, typer.Option(help="Why; people read it, and it goes into the audit trail.")]
@@ -78,9 +81,7 @@ def list_command(
 ) -> None:
     """List instances, the newest first."""
     with open_database(database_url) as database:
-        listed = make_instances(database).list_newest(
-            tenant, statuses=status or LIVE, document_id=document, limit=limit
-        )
+        listed = list_newest(database, tenant, statuses=status or LIVE, document_id=document, limit=limit)
     if as_json:
         write(write_json([_simplify(asdict(each)) for each in listed]))
         return
@@ -103,7 +104,7 @@ def stuck(
 ) -> None:
     """List instances that should go on and that nothing will wake, with what may help."""
     with open_database(database_url) as database:
-        found = make_instances(database).list_stuck(tenant, idle_seconds=idle_seconds, limit=limit)
+        found = list_stuck(database, tenant, idle_seconds=idle_seconds, limit=limit)
     if as_json:
         write(write_json([_simplify(asdict(each)) for each in found]))
     else:
@@ -128,7 +129,7 @@ def pause(
     version: Version,
     reason: Reason,
 ) -> None:
-    """Let it rest where it is (workflow:control)."""
+    """Let it rest where it is (workflow:pause)."""
     with _operating(database_url, tenant, actor) as (instances, author):
         _say_state(instances.pause(author, instance, version, reason))
 
@@ -137,7 +138,7 @@ def pause(
 def resume(
     database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor, version: Version
 ) -> None:
-    """Let a paused one go on (workflow:operate)."""
+    """Let a paused one go on (workflow:resume)."""
     with _operating(database_url, tenant, actor) as (instances, author):
         _say_state(instances.resume(author, instance, version))
 
@@ -151,21 +152,80 @@ def fail(
     version: Version,
     reason: Reason,
 ) -> None:
-    """Give it up for good; its document stays as it is (workflow:control)."""
+    """Give it up for good; its document stays as it is (workflow:fail)."""
     with _operating(database_url, tenant, actor) as (instances, author):
         _say_state(instances.fail(author, instance, version, reason))
 
 
 @app.command()
+def retry(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    instance: Instance,
+    actor: Actor,
+    version: Version,
+    reason: Reason,
+) -> None:
+    """Try again what the engine had to pause it for, with fresh attempts (workflow:retry)."""
+    with _operating(database_url, tenant, actor) as (instances, author):
+        _say_state(instances.retry(author, instance, version, reason))
+
+
+@app.command()
+def cancel(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    instance: Instance,
+    actor: Actor,
+    version: Version,
+    reason: Reason,
+) -> None:
+    """End it, because nobody wants it any more; its document stays as it is (workflow:cancel)."""
+    with _operating(database_url, tenant, actor) as (instances, author):
+        _say_state(instances.cancel(author, instance, version, reason))
+
+
+@app.command()
+def cancel_token(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    instance: Instance,
+    token: Token,
+    actor: Actor,
+    version: Version,
+    reason: Reason,
+) -> None:
+    """Stop one branch, as if it had been rejected (workflow:cancel_token)."""
+    with _operating(database_url, tenant, actor) as (instances, author):
+        _say_state(instances.cancel_token(author, instance, version, token, reason))
+
+
+@app.command()
+def advance(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    instance: Instance,
+    token: Token,
+    actor: Actor,
+    version: Version,
+    reason: Reason,
+    payload: Annotated[str | None, typer.Option(help="What the event or the answer brings, as JSON.")] = None,
+) -> None:
+    """End a wait for the time or for the outside, as if it had come (workflow:advance)."""
+    with _operating(database_url, tenant, actor) as (instances, author):
+        _say_state(instances.advance(author, instance, version, token, reason, _read_payload(payload)))
+
+
+@app.command()
 def wake(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
-    """Have it look around, and go on where it can (workflow:operate)."""
+    """Have it look around, and go on where it can (workflow:wake)."""
     with _operating(database_url, tenant, actor) as (instances, author):
         _say_state(instances.wake(author, instance))
 
 
 @app.command()
 def rebuild(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
-    """Make its row anew from its steps, and wake it (workflow:operate)."""
+    """Make its row anew from its steps, and wake it (workflow:rebuild)."""
     with _operating(database_url, tenant, actor) as (instances, author):
         was_other = instances.rebuild(author, instance)
     write("its row said something else than its steps" if was_other else "its row was right")
@@ -178,7 +238,7 @@ def requeue(
     trigger: Annotated[list[UUID], typer.Argument(metavar="TRIGGER...", help="Ids of dead triggers.")],
     actor: Actor,
 ) -> None:
-    """Try dead triggers again, and resume what their failure had paused (workflow:operate)."""
+    """Try dead triggers again, and resume what their failure had paused (workflow:requeue)."""
     with _operating(database_url, tenant, actor) as (instances, author):
         done = instances.requeue(author, trigger)
     for each in dict.fromkeys(trigger):
@@ -186,6 +246,13 @@ def requeue(
     for each in done.resumed:
         write(f"{each}  resumed")
     raise typer.Exit(FINE if done.triggers.issuperset(trigger) else FOUND_ERRORS)
+
+
+def _read_payload(text: str | None) -> Any:
+    try:
+        return json.loads(text) if text is not None else None
+    except (ValueError, RecursionError):
+        raise Rejected("FIELDS_INVALID", "the payload is no JSON") from None
 
 
 def _say_state(state: InstanceState) -> None:

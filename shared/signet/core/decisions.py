@@ -58,6 +58,7 @@ class Decision:
 
 
 WAITS = Decision(None)
+NOT_APPROVED = "what leads here was rejected or cancelled, and the gate has no way for that"
 
 
 def decide(workflow: Workflow, token: Token, situation: Situation) -> Decision:
@@ -176,8 +177,10 @@ def _decide_policy(workflow: Workflow, node: WorkflowNode, token: Token, situati
 
 def _decide_gate(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
     """Whether the transition may be performed; performing it is the engine's, through mutate()."""
-    if token.rejected:
+    if token.rejected and "rejected" in node.ways:
         return _go_on(workflow, node, "rejected", situation)
+    if token.rejected:
+        return refuse_gate(node, NOT_APPROVED, {})
     evidence = {}
     for pointer in ("/condition", "/permission_condition"):
         condition = node.expressions.get(pointer)

@@ -12,6 +12,7 @@ from uuid import UUID
 from signet.core.artifact import Artifact
 from signet.core.contract import Contract
 from signet.core.explain_book import Book
+from signet.core.explain_requests import RequestExplanation, explain_requests
 from signet.core.instance_record import Record, StepRecord
 from signet.core.instance_words import (
     say_actor,
@@ -61,8 +62,9 @@ class Happened:
 
 @dataclass(frozen=True)
 class Standing:
-    """A node where the instance is, and what it waits for there."""
+    """A token and the node where it is, and what it waits for there."""
 
+    token: str
     node: str
     since: datetime
     text: str
@@ -95,6 +97,7 @@ class InstanceExplanation:
     standing: tuple[Standing, ...]
     happened: tuple[Happened, ...]
     turns: tuple[Turn, ...]
+    approvals: tuple[RequestExplanation, ...]
     # What would move it, or why nothing does.
     waking: tuple[str, ...]
 
@@ -114,6 +117,7 @@ def explain_instance(
     instance, content = record.instance, artifact.content
     book = _write_book(artifact, contract, record)
     books = [(one.until, _write_book(one.artifact, one.contract, record)) for one in earlier]
+    by_hash = {one.artifact.hash: book for one, (_, book) in zip(earlier, books, strict=True)}
     return InstanceExplanation(
         id=instance.id,
         entity_type=instance.entity_type,
@@ -130,6 +134,7 @@ def explain_instance(
         turns=tuple(
             Turn(turn.created_at, turn.entry, turn.actor_id, say_turn(turn)) for turn in record.turns
         ),
+        approvals=tuple(explain_requests(book, record, by_hash)),
         waking=tuple(say_waking(book, record)),
     )
 
@@ -145,7 +150,7 @@ def _list_standing(book: Book, record: Record) -> Iterator[Standing]:
             step = steps.get(token["id"])
             since = step.started_at if step is not None else record.instance.updated_at
             waits_for = tuple(say_wait(book, record, token["node"], step))
-            yield Standing(token["node"], since, say_standing(book, token["node"]), waits_for)
+            yield Standing(token["id"], token["node"], since, say_standing(book, token["node"]), waits_for)
 
 
 def _write_book(artifact: Artifact, contract: Contract | None, record: Record) -> Book:
@@ -228,5 +233,11 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
         yield f"  {happened.seq:>4}  {happened.text} {actor}"
         yield from (f"          {condition.text}" for condition in happened.conditions)
         yield from (f"          {mistake}" for mistake in happened.mistakes)
+    if explained.approvals:
+        yield from ("", "Its approvals")
+    for approval in explained.approvals:
+        first, *details = approval.text
+        yield f"  {first}"
+        yield from (f"    {sentence}" for sentence in details)
     yield from ("", "Its life")
     yield from (f"  {say_time(turn.at)}  {turn.text}" for turn in explained.turns)

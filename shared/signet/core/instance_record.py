@@ -6,6 +6,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from signet.core.approval_rights import Delegation
+from signet.core.approval_seats import Seat
+
 
 @dataclass(frozen=True, slots=True)
 class InstanceRecord:
@@ -30,6 +33,8 @@ class DocumentRecord:
     status: str
     version: int
     is_deleted: bool
+    creator_id: str = ""
+    editor_ids: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,8 @@ class StepRecord:
     completed_at: datetime | None
     resume_at: datetime | None
     waiting_for_event_key: str | None
+    # The document's, when the step began.
+    entity_version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +105,71 @@ class TurnRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """With the delegation that allowed it, as it is now."""
+
+    id: UUID
+    stage: int
+    position: int
+    decision: str
+    reason: str | None
+    decided_by: str
+    on_behalf_of: str | None
+    created_at: datetime
+    delegation: Delegation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VoterRecord:
+    """Whom an open seat was for when this was read; `obstacle` says why he may not fill it after all."""
+
+    person: str
+    on_behalf_of: str | None = None
+    delegation_id: UUID | None = None
+    obstacle: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRecord:
+    id: UUID
+    step_execution_id: UUID
+    node_id: str
+    document_version: int
+    snapshot_hash: str
+    definition_hash: str
+    policy_hash: str
+    chain_name: str | None
+    chain_version: int | None
+    requester_id: str
+    stage: int
+    status: str
+    outcome: str | None
+    applied: bool | None
+    escalate_at: datetime | None
+    expire_at: datetime | None
+    created_at: datetime
+    ended_at: datetime | None
+    seats: Sequence[Seat] = ()
+    decisions: Sequence[DecisionRecord] = ()
+    # Of an open one.
+    voters: Sequence[VoterRecord] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EditRecord:
+    """A version of the document, and who made it."""
+
+    version: int
+    actor_id: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
-    """Steps are the last ones and those still open, by number; turns and triggers in the order of time."""
+    """Steps are the last ones and those still open, by number; turns, triggers and approvals by time.
+
+    Edits are the versions that came after the oldest of the approvals.
+    """
 
     instance: InstanceRecord
     document: DocumentRecord | None
@@ -108,3 +178,5 @@ class Record:
     triggers: Sequence[TriggerRecord]
     effects: Sequence[EffectRecord]
     turns: Sequence[TurnRecord]
+    approvals: Sequence[ApprovalRecord] = ()
+    edits: Sequence[EditRecord] = ()

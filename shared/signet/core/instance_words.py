@@ -45,15 +45,15 @@ def say_node(book: Book, node_id: str) -> str:
 
 
 def say_standing(book: Book, node_id: str) -> str:
-    return f"{_begin(say_node(book, node_id))} [{plain(node_id)}]"
+    return f"{begin_sentence(say_node(book, node_id))} [{plain(node_id)}]"
 
 
-def _begin(text: str) -> str:
+def begin_sentence(text: str) -> str:
     """As a sentence begins."""
     return text[:1].upper() + text[1:]
 
 
-def _end(text: str) -> str:
+def end_sentence(text: str) -> str:
     """As a sentence ends, whatever somebody else wrote."""
     said = plain(text).strip()
     return said if said.endswith((".", "!", "?")) else f"{said}."
@@ -73,11 +73,11 @@ def say_summary(book: Book, record: Record) -> str:
             is_ready = any(token["state"] == "ready" for token in instance.active_tokens)
             words.append(f"{about} {'runs' if is_ready else 'waits'}{where}.")
         case "paused":
-            words.append(_end(f"{about} is paused{where}: {instance.reason}"))
+            words.append(end_sentence(f"{about} is paused{where}: {instance.reason}"))
         case "completed":
             words.append(f"{about} has ended.")
         case status:
-            words.append(_end(f"{about} is over, {status}: {instance.reason}"))
+            words.append(end_sentence(f"{about} is over, {status}: {instance.reason}"))
     return " ".join(words)
 
 
@@ -87,7 +87,7 @@ def _say_document(book: Book, record: Record) -> str:
     state = book.contract.states.get(document.status) if book.contract is not None else None
     label = plain(state.label) if state is not None and state.label else say_name(document.status)
     deleted = " and deleted" if document.is_deleted else ""
-    what = _begin(book.words.document)
+    what = begin_sentence(book.words.document)
     return f'{what} {record.instance.entity_id} is "{label}"{deleted}, at version {document.version}.'
 
 
@@ -126,7 +126,7 @@ def _say_state(book: Book, record: Record, node_id: str) -> Iterator[str]:
     if request is not None:
         reason = f' ("{plain(request.reason)}")' if request.reason else ""
         yield (
-            f"{plain(request.actor_id)} asked for {_name_transition(book, request.transition)}"
+            f"{plain(request.actor_id)} asked for {name_transition(book, request.transition)}"
             f" at {say_time(request.created_at)}{reason}; that is not taken up yet."
         )
     for outcome in ("requested", "interrupted"):
@@ -151,7 +151,7 @@ def _gate_behind(book: Book, node_id: str) -> str:
     return node_id
 
 
-def _name_transition(book: Book, name: str) -> str:
+def name_transition(book: Book, name: str) -> str:
     declared = book.contract.transitions.get(name) if book.contract is not None else None
     return f'"{plain(declared.label) if declared is not None and declared.label else say_name(name)}"'
 
@@ -166,7 +166,7 @@ def _say_effects(book: Book, record: Record, step: StepRecord) -> Iterator[str]:
 
 
 def _say_delivery(effect: EffectRecord | TriggerRecord) -> str:
-    last = f" The last time: {_end(effect.error)}" if effect.error else ""
+    last = f" The last time: {end_sentence(effect.error)}" if effect.error else ""
     tried = f"attempt {effect.attempts} of {effect.max_attempts}"
     match effect.status:
         case "pending":
@@ -196,12 +196,12 @@ def say_happened(book: Book, step: StepRecord) -> str:
     output = step.output_json or {}
     if step.node_id.startswith(CONTROL):
         return _say_control(book, step.node_id.removeprefix(CONTROL), step, output)
-    name = _begin(say_node(book, step.node_id))
+    name = begin_sentence(say_node(book, step.node_id))
     if step.status in ("cancelled", "skipped"):
         return f"{name}: {step.status}."
     asked = _say_asked(book, output)
     outcome = str(output.get("outcome"))
-    error = f", {_end(step.error)}" if step.error else "."
+    error = f", {end_sentence(step.error)}" if step.error else "."
     on = _say_ways(book, output.get("chosen_edge_ids", ()))
     return " ".join(
         part for part in (f"{name}: {asked or _OUTCOMES.get(outcome, say_name(outcome))}{error}", on) if part
@@ -213,7 +213,7 @@ def _say_asked(book: Book, output: _Data) -> str:
     if "actor" not in output:
         return ""
     wanted = output.get("evidence", {}).get("request", "")
-    return f"{plain(output['actor']['id'])} asked for {_name_transition(book, wanted)}"
+    return f"{plain(output['actor']['id'])} asked for {name_transition(book, wanted)}"
 
 
 def _say_ways(book: Book, edge_ids: Any) -> str:
@@ -243,37 +243,47 @@ def _say_control(book: Book, name: str, step: StepRecord, data: _Data) -> str:
 
 
 def _say_paused(book: Book, step: StepRecord, data: _Data) -> str:
-    return _end(f"It paused: {data['reason']}")
+    return end_sentence(f"It paused: {data['reason']}")
 
 
 def _say_sent(book: Book, step: StepRecord, data: _Data) -> str:
     node = book.lead_to(data["node"])
     if "transition" in data:
-        return f"{_name_transition(book, data['transition'])} was asked for: it was sent to {node}."
+        return f"{name_transition(book, data['transition'])} was asked for: it was sent to {node}."
     return f"It was sent to {node}: {plain(data['because'])}."
 
 
 def _say_refused(book: Book, step: StepRecord, data: _Data) -> str:
-    asked = _name_transition(book, data["transition"])
-    return _end(f"The request for {asked} was refused: {data['reason']}")
+    asked = name_transition(book, data["transition"])
+    return end_sentence(f"The request for {asked} was refused: {data['reason']}")
+
+
+def _say_about_token(what: str) -> Callable[[Book, StepRecord, _Data], str]:
+    return lambda book, step, data: end_sentence(
+        f"{begin_sentence(say_node(book, data['node']))} {what}: {data['reason']}"
+    )
 
 
 def _say_moved(book: Book, step: StepRecord, data: _Data) -> str:
     old, new = (f"{plain(one['name'])} version {one['version']}" for one in (data["from"], data["to"]))
     because = f": {plain(data['reason'])}" if "reason" in data else ""
-    return _end(f"It was moved from {old} to {new}{because}")
+    return end_sentence(f"It was moved from {old} to {new}{because}")
 
 
 _CONTROLS: Mapping[str, Callable[[Book, StepRecord, _Data], str]] = MappingProxyType(
     {
         "paused": _say_paused,
         "resumed": lambda book, step, data: "It was resumed.",
-        "failed": lambda book, step, data: _end(f"It was given up: {data['reason']}"),
+        "retried": lambda book, step, data: end_sentence(f"It was retried: {data['reason']}"),
+        "failed": lambda book, step, data: end_sentence(f"It was given up: {data['reason']}"),
+        "cancelled": lambda book, step, data: end_sentence(f"It was cancelled: {data['reason']}"),
+        "token_cancelled": _say_about_token("was cancelled"),
+        "advanced": _say_about_token("need not be waited for any more"),
         "edited": lambda book, step, data: (
             f"The document was edited: it is at version {data['found']}, and was seen at {data['seen']}."
         ),
         "asked_again": lambda book, step, data: (
-            f"{_name_transition(book, data['transition'])} was asked for again, which it was on its way to."
+            f"{name_transition(book, data['transition'])} was asked for again, which it was on its way to."
         ),
         "sent_to": _say_sent,
         "refused": _say_refused,
@@ -285,7 +295,7 @@ _CONTROLS: Mapping[str, Callable[[Book, StepRecord, _Data], str]] = MappingProxy
 def say_turn(turn: TurnRecord) -> str:
     reason = turn.data.get("reason")
     said = f"{say_name(turn.entry)} ({plain(turn.actor_id)})"
-    return f"{said}: {_end(str(reason))}" if reason else f"{said}."
+    return f"{said}: {end_sentence(str(reason))}" if reason else f"{said}."
 
 
 # --- what moves it ---
@@ -309,9 +319,17 @@ def _say_how_to_resume(record: Record) -> Iterator[str]:
     if record.instance.reason == DRIFT:
         yield "Its document changed where it must not: it can only be failed, and asked for anew."
         return
-    yield "Nothing wakes it while it is paused: resume it when the cause is gone, or fail it."
+    if _is_paused_by_person(record):
+        yield "Nothing wakes it while it is paused: resume it, or fail it."
+        return
+    yield "Nothing wakes it while it is paused: retry it when the cause is gone, or fail it."
     if any(trigger.status == "dead_letter" for trigger in record.triggers):
-        yield "Requeue the dead trigger to try again what failed."
+        yield "That also tries its dead trigger again."
+
+
+def _is_paused_by_person(record: Record) -> bool:
+    pauses = [step for step in record.steps if step.node_id == f"{CONTROL}paused"]
+    return bool(pauses) and max(pauses, key=lambda step: step.seq).run_as == "actor"
 
 
 def _say_what_wakes(book: Book, record: Record) -> Iterator[str]:
@@ -351,5 +369,5 @@ def _say_what_begins_anew(book: Book, record: Record) -> Iterator[str]:
         if transition.kind != "automatic" and document.status in transition.from_states
     ]
     if names:
-        asked = say_list((_name_transition(book, name) for name in names), "or")
+        asked = say_list((name_transition(book, name) for name in names), "or")
         yield f"A request for {asked} begins a new one where the document stands."

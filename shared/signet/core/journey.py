@@ -155,6 +155,18 @@ class Journey:
     def pause(self, hold: Hold) -> None:
         self.control("paused", {**hold.evidence, "reason": hold.reason})
 
+    def cancel_token(self, token: Token, reason: str, actor: Actor) -> None:
+        """Its step comes to nothing; it goes the way of a rejection that nobody drew an edge for."""
+        data = {"token": token.id, "node": token.node, "reason": reason}
+        step = self.control("token_cancelled", data, actor=actor)
+        self._cancel(token, step.seq)
+
+    def advance(self, step: Step, decision: Decision, reason: str, actor: Actor) -> None:
+        """A person ends its wait. The instance goes on for whom it acted before."""
+        data = {"token": step.token, "node": step.node, "reason": reason}
+        self.control("advanced", data, actor=actor)
+        self.end_open(step, decision, self.projection.entity_version, has_waited=True)
+
     def end_round(self) -> None:
         """The instance pauses where a node could not act, unless what ran beside it has withdrawn that."""
         tokens = self.projection.position.tokens

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from signet.core.errors import Defect
-from signet.core.routing import Moves, Position, Token, begin, cancel_all, finish, is_item, jump, wait
+from signet.core.routing import Moves, Position, Token, begin, cancel_all, finish, is_item, jump, reject, wait
 from signet.core.workflow import Workflow
 
 CONTROL = "sys:control:"
@@ -156,7 +156,7 @@ def apply_begun(workflow: Workflow, projection: Projection, step: Step) -> None:
 def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int) -> Moves:
     projection.version = max(projection.version, seq)
     if step.is_control:
-        return _apply_control(projection, step, seq)
+        return _apply_control(workflow, projection, step, seq)
     if step.status == "cancelled":
         return Moves()  # its token died of what another step did
     projection.entity_version = max(projection.entity_version, step.version_after)
@@ -181,7 +181,7 @@ def _take_request(workflow: Workflow, projection: Projection, step: Step) -> Non
         projection.actor = step.actor
 
 
-def _apply_control(projection: Projection, step: Step, seq: int) -> Moves:
+def _apply_control(workflow: Workflow, projection: Projection, step: Step, seq: int) -> Moves:
     """What people and the engine itself did to the instance from outside its graph."""
     projection.entity_version = max(projection.entity_version, step.version_after)
     control = step.node.removeprefix(CONTROL)
@@ -190,11 +190,13 @@ def _apply_control(projection: Projection, step: Step, seq: int) -> Moves:
         case "paused":
             projection.status, projection.reason = "paused", reason
             return Moves()
-        case "resumed":
+        case "resumed" | "retried":
             projection.status, projection.reason = "running", None
             return Moves()
-        case "edited" | "refused" | "moved":
-            return Moves()  # no token had to go anywhere for it
+        case "edited" | "refused" | "advanced" | "moved":
+            return Moves()  # no token had to go anywhere for it; what is advanced moves with its own step
+        case "token_cancelled":
+            return reject(workflow, projection.position, step.data["token"], seq, projection.entity_version)
         case "asked_again":
             projection.request = step.request
             projection.actor = step.actor or projection.actor

@@ -31,8 +31,6 @@ _ACTS = (
     "rebuild",
     "requeue",
     "move",
-    "operate",
-    "control",
 )
 
 QUOTAS: Mapping[str, Quota] = MappingProxyType(

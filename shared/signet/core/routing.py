@@ -138,8 +138,19 @@ def finish(
         _part(workflow, position, token, ways, seq, version, moves)
     elif len(ways) == 1:
         _move(workflow, position, token, ways[0], seq, version, moves)
+    elif token.rejected and not ways and node.id in workflow.joins:
+        # Nobody inside could reject, so that no edge takes it: a person has cancelled there.
+        return reject(workflow, position, token_id, seq, version)
     else:
         raise Defect("EDGES_NOT_ONE", f"a step of {node.id} must fire one edge, not {len(ways)}")
+    return moves
+
+
+def reject(workflow: Workflow, position: Position, token_id: str, seq: int, version: int) -> Moves:
+    """As if its node had said no, with no edge of its own for that."""
+    token, moves = position.tokens[token_id], Moves()
+    way = workflow.way_of_rejection(token.node)
+    _move(workflow, position, token, way, seq, version, moves)
     return moves
 
 

@@ -19,7 +19,9 @@ from signet.core.expression import (
 )
 from signet.core.expression.render import Render
 from signet.core.loaded_contract import LoadedContract
+from signet.core.merge import rejection_edge
 from signet.core.nodes.types import NODE_TYPES, NodeType
+from signet.core.slot_patch import slot_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class Workflow:
             node_id: Join(join["split"], join["mode"], join["required_token_count"])
             for node_id, join in content["joins"].items()
         }
+        self._join_of = {join.split: node_id for node_id, join in self.joins.items()}
         self.stable_nodes = frozenset(content["stable_region_nodes"])
         self.actions = {name: _load_action(action) for name, action in content["actions"].items()}
         self.nodes = {node_id: self._load_node(node_id, node) for node_id, node in content["nodes"].items()}
@@ -157,6 +160,23 @@ class Workflow:
 
     def find_way(self, edge_id: str) -> Way:
         return self._ways[edge_id]
+
+    def way_of_rejection(self, node_id: str) -> Way:
+        """Where a rejection in a slot goes when no edge takes it: to the join around it, or out of the slot.
+
+        The compiler draws these edges where a node may reject; a person may cancel anything.
+        """
+        blocks = self.nodes[node_id].blocks
+        target = self._join_of[blocks[-1]] if blocks else slot_out(self.content["slot_map"][node_id])
+        return Way(rejection_edge(node_id, "rejected"), node_id, target, "rejected", "exit", None, None)
+
+    def gate_behind(self, node_id: str) -> WorkflowNode | None:
+        """The gate that the node's slot leads to; None without a slot, or where that leads elsewhere."""
+        slot = self.content["slot_map"].get(node_id)
+        if slot is None:
+            return None
+        node = self.nodes[self.nodes[slot_out(slot)].ways["done"][0].target]
+        return node if node.type.name == "lifecycle_gate" else None
 
     def home_of(self, node_id: str) -> str | None:
         """Where an edited document that is here goes back to: a state, or the slot behind a gate."""

@@ -1,5 +1,6 @@
 """Chains of approvals from draft to published: a request that runs keeps the version that it began with."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +10,15 @@ from signet.core.errors import Rejected
 from signet.core.findings import Finding
 from signet.engine.administering import Administering, administering
 from signet.engine.documents.operations import Author
+from signet.engine.reading import bound_page
 from signet.store import approval_chains as store
-from signet.store.approval_chains import ChainRow
+from signet.store.approval_chains import ChainRow, ChainSummary
 from signet.store.audit import lock_administration
 from signet.store.database import Database
 
 MANAGE = "approval:manage"
+# After every version.
+END = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +86,33 @@ class ApprovalChains:
                 raise Rejected("VERSION_FROZEN", f"archived is what was published; this is {chain.status}")
             _note(act, name, "archive_chain", version, chain.hash)
 
-    def read(self, author: Author, name: str, version: int) -> ChainRow:
+    def read(self, author: Author, name: str, version: int | None = None) -> ChainRow:
+        """Without a version the newest that is published."""
         with administering(self._database, author) as act:
             act.require(MANAGE)
+            if version is None:
+                version = store.find_published(act.connection, author.principal.tenant_id, name)
+            if version is None:
+                raise Rejected("CHAIN_NOT_FOUND", f"no version of a chain '{name}' is published")
             return _find(act, name, version)
+
+    def list(self, author: Author, *, limit: int = 50, after: str | None = None) -> Sequence[ChainSummary]:
+        """By name: of each the newest version that is published."""
+        with administering(self._database, author) as act:
+            act.require(MANAGE)
+            tenant_id = author.principal.tenant_id
+            return store.list_published(act.connection, tenant_id, after=after or "", limit=bound_page(limit))
+
+    def list_versions(
+        self, author: Author, name: str, *, limit: int = 50, before: int | None = None
+    ) -> Sequence[ChainSummary]:
+        """Of one chain, the newest first, drafts and archived ones too."""
+        with administering(self._database, author) as act:
+            act.require(MANAGE)
+            tenant_id = author.principal.tenant_id
+            return store.list_versions(
+                act.connection, tenant_id, name, before=before or END, limit=bound_page(limit)
+            )
 
 
 def _find(act: Administering, name: str, version: int) -> ChainRow:

@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime, timedelta
+from typing import Literal
 from uuid import UUID
 
 from signet.core.approval_rights import Delegation, find_delegation_cycle
@@ -10,10 +11,12 @@ from signet.engine.administering import Administering, administering
 from signet.engine.documents.facts import format_moment
 from signet.engine.documents.intake import check_reason
 from signet.engine.documents.operations import Author
+from signet.engine.reading import LAST, bound_page
 from signet.ids import make_id
 from signet.store import delegations as store
 from signet.store.audit import lock_administration
 from signet.store.database import Database
+from signet.store.delegations import DelegationRecord
 
 DELEGATE = "approval:delegate"
 MAX_DAYS = 366
@@ -74,6 +77,38 @@ class Delegations:
                 raise Rejected("DELEGATION_NOT_FOUND", f"there is no delegation {delegation_id}")
             if store.revoke_delegation(act.connection, tenant_id, delegation_id, act.now):
                 _note(act, found, "revoke", reason)
+
+    def list_given(
+        self, author: Author, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
+    ) -> list[DelegationRecord]:
+        """Who stands in for the person, the newest first. Of another only for who may delegate for them."""
+        return self._list(author, user_id, "given", limit, before)
+
+    def list_taken(
+        self, author: Author, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
+    ) -> list[DelegationRecord]:
+        """For whom the person stands in."""
+        return self._list(author, user_id, "taken", limit, before)
+
+    def _list(
+        self,
+        author: Author,
+        user_id: str | None,
+        side: Literal["given", "taken"],
+        limit: int,
+        before: UUID | None,
+    ) -> list[DelegationRecord]:
+        person = user_id or author.principal.subject
+        with administering(self._database, author) as act:
+            _require_own(act, person)
+            return store.list_page(
+                act.connection,
+                author.principal.tenant_id,
+                person,
+                side,
+                before=before or LAST,
+                limit=bound_page(limit),
+            )
 
     def list_of(self, author: Author) -> list[Delegation]:
         """What the person gave or took, as far as it may still hold."""

@@ -1,4 +1,4 @@
-"""What people do to an instance from outside of its graph: pause, resume, fail, wake, rebuild, requeue.
+"""What people do to an instance from outside of its graph: to all of it, or to one of its tokens.
 
 Each is one transaction that locks the documents, then the instances, as everybody does, but never a wave's
 advisory lock: a wave passes by what is locked here, and comes back. What changes an instance is a step of it
@@ -8,40 +8,23 @@ with a receipt, so that a rebuild finds the same row; and there is a line in its
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected
+from signet.core.interventions import check_advance, check_cancel, decide_advance, find_token
+from signet.core.routing import Token
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.intake import check_reason
 from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.operations import Author
-from signet.engine.operating import Operating
+from signet.engine.operating import Operating, permission_of
 from signet.engine.waves.place import InstancePlace
 from signet.store.database import Database
-from signet.store.instances import (
-    DeadTrigger,
-    ListedInstance,
-    StuckRow,
-    find_dead_triggers,
-    find_entity,
-    list_instances,
-    list_instances_of_document,
-    list_stuck,
-)
+from signet.store.instances import DeadTrigger, find_dead_triggers, find_entity
 from signet.store.queue import EVENTS, requeue_dead
 
-# What a tenant's roles grant: to set instances going, and to stop them.
-OPERATE, CONTROL = "workflow:operate", "workflow:control"
 MAX_REQUEUED = 100
-# Longer than any lease, and than what failed waits before it is tried again.
-IDLE_SECONDS = 600.0
-MAX_STUCK = 1_000
-MAX_LISTED = 200
-LIVE = ("running", "paused")
-# What may help, the likeliest first. Waking makes a lost trigger good, rebuilding a wrong row; and both wake.
-REMEDIES = ("wake", "rebuild", "fail")
-REMEDIES_OF_A_WRONG_ROW = ("rebuild", "fail", "wake")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +44,6 @@ class Requeued:
     resumed: Sequence[UUID]
 
 
-@dataclass(frozen=True, slots=True)
-class Stuck:
-    """An instance that should go on, and that nothing will wake.
-
-    `why` is what it does not see: a token that is `ready`, an open request (`asked`), an answer from outside
-    (`answered`), a moment that is past (`overdue`); or that it waits for nothing at all (`nothing_open`).
-    """
-
-    id: UUID
-    entity_type: str | None
-    entity_id: UUID | None
-    current_nodes: Sequence[str]
-    version: int
-    idle_since: datetime
-    why: str
-    remedies: Sequence[str]
-
-
 class Instances:
     """The use case with its caches; one a process."""
 
@@ -89,7 +54,7 @@ class Instances:
 
     def pause(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
         """It rests where it is. What wakes it meanwhile is done with at once; resuming reads the tables."""
-        with self._locked(author, instance_id, CONTROL) as operating:
+        with self._locked(author, instance_id, "pause") as operating:
             place = operating.open(instance_id)
             check_version(place, expected_version)
             _require_running(place, "paused")
@@ -100,32 +65,109 @@ class Instances:
 
     def resume(self, author: Author, instance_id: UUID, expected_version: int) -> InstanceState:
         """What could not go on is tried again; while the cause is there, it pauses again and says so."""
-        with self._locked(author, instance_id, OPERATE) as operating:
+        with self._locked(author, instance_id, "resume") as operating:
             place = operating.open(instance_id)
             check_version(place, expected_version)
-            if place.row.status != "paused":
-                sentence = f"the instance is {place.row.status}: only a paused one can be resumed"
-                raise Rejected("INSTANCE_NOT_PAUSED", sentence)
+            _require_paused(place, "resumed")
             operating.control(place, "resumed")
             operating.wake(place)
             operating.note(instance_id, "resume")
         return _state_of(place)
 
-    def fail(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
-        """Given up, for good. Its document stays as it is; a request begins a new instance at its status."""
-        with self._locked(author, instance_id, CONTROL) as operating:
+    def retry(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+        """What the engine had to pause for is tried again, with fresh attempts for what had used up its own.
+
+        Whom a person has paused, a person resumes.
+        """
+        with self._locked(author, instance_id, "retry") as operating:
             place = operating.open(instance_id)
             check_version(place, expected_version)
-            if place.row.status not in LIVE:
-                raise Rejected("INSTANCE_ENDED", f"the instance is {place.row.status} already")
+            _require_paused(place, "retried")
             _require_reason(reason)
-            operating.control(place, "failed", reason)
-            operating.note(instance_id, "fail", reason)
+            pause = operating.read_pause(instance_id)
+            if pause is not None and pause.is_by_person:
+                sentence = "a person has paused the instance: nothing has failed that could be retried"
+                raise Rejected("INSTANCE_PAUSED_BY_PERSON", sentence, remedy="Resume it.")
+            back = operating.requeue_dead(instance_id, MAX_REQUEUED)
+            operating.control(place, "retried", reason)
+            if not back:
+                operating.wake(place)
+            operating.note(instance_id, "retry", reason, {"triggers": [str(each) for each in back]})
+        return _state_of(place)
+
+    def fail(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+        """Given up, for good. Its document stays as it is; a request begins a new instance at its status."""
+        return self._end(author, instance_id, expected_version, reason, "fail", "failed")
+
+    def cancel(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+        """Not wanted any more. Its document stays as it is; a request begins a new instance at its status."""
+        return self._end(author, instance_id, expected_version, reason, "cancel", "cancelled")
+
+    def _end(
+        self, author: Author, instance_id: UUID, expected_version: int, reason: str, act: str, control: str
+    ) -> InstanceState:
+        """What waits in it ends with it: steps, approvals (who was asked is told), what was asked for."""
+        with self._locked(author, instance_id, act) as operating:
+            place = operating.open(instance_id)
+            check_version(place, expected_version)
+            require_live(place)
+            _require_reason(reason)
+            operating.control(place, control, reason)
+            operating.note(instance_id, act, reason)
+        return _state_of(place)
+
+    def cancel_token(
+        self, author: Author, instance_id: UUID, expected_version: int, token: str, reason: str
+    ) -> InstanceState:
+        """Its step comes to nothing, as if rejected: nothing passes an approval that nobody has given.
+
+        The token is named by its id, or by the node where it stands.
+        """
+        with self._locked(author, instance_id, "cancel_token") as operating:
+            place = operating.open(instance_id)
+            check_version(place, expected_version)
+            require_live(place)
+            _require_reason(reason)
+            found = _find_token(place, token)
+            _raise(check_cancel(place.journey.workflow, found))
+            place.journey.cancel_token(found, reason, operating.actor)
+            if place.journey.is_running:
+                operating.wake(place)
+            operating.note(instance_id, "cancel_token", reason, {"token": found.id, "node": found.node})
+        return _state_of(place)
+
+    def advance(
+        self,
+        author: Author,
+        instance_id: UUID,
+        expected_version: int,
+        token: str,
+        reason: str,
+        payload: Any = None,
+    ) -> InstanceState:
+        """As if what the token waits for had come: the time, the event with this payload, the answer.
+
+        Never a decision of people, nor anything that the workflow does itself.
+        """
+        with self._locked(author, instance_id, "advance") as operating:
+            place = operating.open(instance_id)
+            check_version(place, expected_version)
+            _require_running(place, "advanced")
+            _require_reason(reason)
+            found = _find_token(place, token)
+            journey = place.journey
+            _raise(check_advance(journey, found, payload))
+            _require_current(place)
+            node, situation = journey.workflow.nodes[found.node], operating.look(place, found)
+            decision = decide_advance(journey.workflow, node, situation, payload, author.principal.subject)
+            journey.advance(journey.open[found.id], decision, reason, operating.actor)
+            operating.wake(place)
+            operating.note(instance_id, "advance", reason, {"token": found.id, "node": found.node})
         return _state_of(place)
 
     def wake(self, author: Author, instance_id: UUID) -> InstanceState:
         """As if something had happened: it looks around, and goes on where it can."""
-        with self._locked(author, instance_id, OPERATE) as operating:
+        with self._locked(author, instance_id, "wake") as operating:
             place = operating.open(instance_id)
             _require_running(place, "woken")
             operating.wake(place)
@@ -134,7 +176,7 @@ class Instances:
 
     def rebuild(self, author: Author, instance_id: UUID) -> bool:
         """Its row made anew from its steps, then woken. Whether the row said anything else than they do."""
-        with self._locked(author, instance_id, OPERATE) as operating:
+        with self._locked(author, instance_id, "rebuild") as operating:
             was_other = operating.rebuild(instance_id)
             place = operating.open(instance_id)
             if place.journey.is_running:
@@ -155,7 +197,7 @@ class Instances:
             dead = find_dead_triggers(connection, tenant_id, wanted)
             entities = {trigger.instance_id: trigger.entity_id for trigger in dead if trigger.has_instance}
             operating = Operating(connection, author, self._caches, self._compiled, entities)
-            operating.require(OPERATE)
+            operating.require(permission_of("requeue"))
             done = requeue_dead(connection, EVENTS, tenant_id, [trigger.id for trigger in dead])
             back = [trigger for trigger in dead if trigger.id in done]
             resumed = [
@@ -164,40 +206,15 @@ class Instances:
             operating.write()
         return Requeued(frozenset(done), resumed)
 
-    def list_newest(
-        self,
-        tenant_id: UUID,
-        *,
-        statuses: Sequence[str] = LIVE,
-        document_id: UUID | None = None,
-        limit: int = MAX_LISTED,
-    ) -> Sequence[ListedInstance]:
-        """Of those in these statuses, or of all that a document has had."""
-        limit = max(1, min(limit, MAX_LISTED))
-        with self._database.transaction(tenant_id) as connection:
-            if document_id is not None:
-                return list_instances_of_document(connection, tenant_id, document_id, limit=limit)
-            return list_instances(connection, tenant_id, statuses=statuses, limit=limit)
-
-    def list_stuck(
-        self, tenant_id: UUID, *, idle_seconds: float = IDLE_SECONDS, limit: int = MAX_STUCK
-    ) -> Sequence[Stuck]:
-        """Those that have been so for longest first. What waits, is paused or will be woken is not stuck."""
-        with self._database.transaction(tenant_id) as connection:
-            rows = list_stuck(
-                connection, tenant_id, idle_seconds=idle_seconds, limit=max(1, min(limit, MAX_STUCK))
-            )
-        return [_read_stuck(row) for row in rows]
-
     @contextmanager
-    def _locked(self, author: Author, instance_id: UUID, permission: str) -> Iterator[Operating]:
+    def _locked(self, author: Author, instance_id: UUID, act: str) -> Iterator[Operating]:
         tenant_id = author.principal.tenant_id
         with self._database.exchange(tenant_id, find_entity(tenant_id, instance_id)) as exchange:
             found = exchange.opening_row
             entities = {instance_id: found[0]} if found is not None else {}
             operating = Operating(exchange.connection, author, self._caches, self._compiled, entities)
             # Before anything is said of the instance: who may not learns nothing of it.
-            operating.require(permission)
+            operating.require(permission_of(act))
             yield operating
             operating.write()
 
@@ -209,25 +226,12 @@ def _take_back(operating: Operating, instance_id: UUID, back: Sequence[DeadTrigg
         return False
     place = operating.open(instance_id)
     operating.note(instance_id, "requeue", detail={"triggers": [str(each) for each in own]})
-    if place.row.status != "paused" or operating.read_pausing_trigger(instance_id) not in own:
+    pause = operating.read_pause(instance_id)
+    if place.row.status != "paused" or pause is None or pause.trigger_id not in own:
         return False
     operating.control(place, "resumed")
     operating.note(instance_id, "resume")
     return True
-
-
-def _read_stuck(row: StuckRow) -> Stuck:
-    remedies = REMEDIES_OF_A_WRONG_ROW if row.why == "nothing_open" else REMEDIES
-    return Stuck(
-        row.id,
-        row.entity_type,
-        row.entity_id,
-        row.current_nodes,
-        row.version,
-        row.updated_at,
-        row.why,
-        remedies,
-    )
 
 
 def check_version(place: InstancePlace, expected: int) -> None:
@@ -247,13 +251,44 @@ def _require_running(place: InstancePlace, act: str) -> None:
         raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=remedy)
 
 
+def _require_paused(place: InstancePlace, act: str) -> None:
+    if place.row.status != "paused":
+        sentence = f"the instance is {place.row.status}: only a paused one can be {act}"
+        raise Rejected("INSTANCE_NOT_PAUSED", sentence)
+
+
+def require_live(place: InstancePlace) -> None:
+    if not place.journey.is_live:
+        raise Rejected("INSTANCE_ENDED", f"the instance is {place.row.status} already")
+
+
+def _require_current(place: InstancePlace) -> None:
+    """What was edited since may send it elsewhere: it takes that in first."""
+    document = place.document
+    if document is not None and document.version != place.row.entity_version:
+        sentence = "the document was edited, and the instance has not taken that in yet"
+        raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
+
+
+def _find_token(place: InstancePlace, name: str) -> Token:
+    found = find_token(place.journey, name)
+    if isinstance(found, Rejected):
+        raise found
+    return found
+
+
+def _raise(rejected: Rejected | None) -> None:
+    if rejected is not None:
+        raise rejected
+
+
 def _require_reason(reason: str) -> None:
     rejected = check_reason(reason)
     if rejected is not None:
         raise rejected
     if not reason.strip():
         mistake = FieldError("/reason", "REASON_REQUIRED", "wants a reason")
-        raise Rejected("FIELDS_INVALID", "stopping an instance wants a reason", fields=(mistake,))
+        raise Rejected("FIELDS_INVALID", "this wants a reason", fields=(mistake,))
 
 
 def _state_of(place: InstancePlace) -> InstanceState:

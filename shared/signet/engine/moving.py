@@ -20,7 +20,7 @@ from signet.engine.compiled import CompiledCache
 from signet.engine.documents.intake import check_reason
 from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.operations import Author
-from signet.engine.instances import LIVE, check_version
+from signet.engine.instances import check_version, require_live
 from signet.engine.operating import Operating
 from signet.engine.waves.place import InstancePlace
 from signet.store.database import Connection, Database
@@ -183,8 +183,7 @@ class Moving:
         agrees_with_steps: bool = True,
     ) -> "_Assessed":
         row, tenant_id = place.row, place.tenant_id
-        if row.status not in LIVE:
-            raise Rejected("INSTANCE_ENDED", f"the instance is {row.status} already")
+        require_live(place)
         pinned = find_definition(connection, tenant_id, row.definition_id)
         assert pinned is not None and pinned.published_at is not None
         name = wanted.name or pinned.name

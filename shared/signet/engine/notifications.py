@@ -5,12 +5,10 @@ from uuid import UUID
 
 from signet.core.errors import Rejected
 from signet.engine.documents.operations import Author
+from signet.engine.reading import LAST, MAX_PAGE, bound_page
 from signet.store import notifications as store
 from signet.store.database import Database
 from signet.store.notifications import NotificationRow
-
-MAX_PAGE = 200
-LAST = UUID(int=2**128 - 1)
 
 
 class Notifications:
@@ -20,13 +18,19 @@ class Notifications:
         self._database = database
 
     def list_of(
-        self, author: Author, *, limit: int = 50, before: UUID | None = None
+        self, author: Author, *, is_unread: bool = False, limit: int = 50, before: UUID | None = None
     ) -> list[NotificationRow]:
-        """The newest first."""
+        """The newest first; with `is_unread` only what nobody has marked as read."""
         tenant_id, person = author.principal.tenant_id, author.principal.subject
-        limit = max(1, min(limit, MAX_PAGE + 1))
         with self._database.transaction(tenant_id) as connection:
-            return store.list_notifications(connection, tenant_id, person, before=before or LAST, limit=limit)
+            return store.list_notifications(
+                connection,
+                tenant_id,
+                person,
+                is_unread=is_unread,
+                before=before or LAST,
+                limit=bound_page(limit),
+            )
 
     def mark_read(self, author: Author, ids: Sequence[UUID]) -> int:
         """How many of them were for him and not read yet."""

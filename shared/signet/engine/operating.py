@@ -6,9 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.audit import AuditEntry
+from signet.core.decisions import Situation
 from signet.core.errors import Defect, Rejected
 from signet.core.permissions import grants
 from signet.core.projection import Actor
+from signet.core.routing import Token
 from signet.engine.audit import append_administration
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches, OpenDocuments
@@ -28,28 +30,40 @@ from signet.ids import make_id
 from signet.store.database import Connection
 from signet.store.documents import lock_and_read, read_locked
 from signet.store.instances import (
+    Pause,
     end_steps,
+    find_dead_of_instance,
     insert_history,
     lock_instances,
     read_instance,
     read_last_seq,
-    read_pausing_trigger,
+    read_pause,
     write_projection,
 )
+from signet.store.queue import EVENTS, requeue_dead
 from signet.store.waves import write_steps
 
 # The subject of its audit rows.
 INSTANCE = "instance"
-# What its history says of each act; its audit row names the act itself.
+# What its history says of each act; its audit row and its permission name the act itself.
 ENTRIES: Mapping[str, str] = {
     "pause": "paused",
     "resume": "resumed",
+    "cancel": "cancelled",
+    "cancel_token": "token_cancelled",
+    "advance": "advanced",
+    "retry": "retried",
     "fail": "failed",
     "wake": "woken",
     "rebuild": "rebuilt",
     "requeue": "requeued",
     "move": "moved",
 }
+
+
+def permission_of(act: str) -> str:
+    """Each act has its own; `workflow:*` grants them all."""
+    return f"workflow:{act}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +103,12 @@ class Operating:
         self._notes: list[_Note] = []
 
     def permit(self, permission: str) -> None:
+        """Before anything is said of the instance: who may not learns nothing of it."""
         if not grants(self._setting.permissions_of(self._author.principal.roles), permission):
             raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
 
     def require(self, permission: str) -> None:
+        """Every act of an operator passes here, once, before anything is said of the instance."""
         self.permit(permission)
         # Last, so that its row is locked for a moment only; what is refused after it takes nothing.
         require_quota(self._connection, self._tenant_id, permission)
@@ -128,13 +144,28 @@ class Operating:
     def rebuild(self, instance_id: UUID) -> bool:
         return rebuild_locked(self._connection, self._compiled, self._tenant_id, instance_id)
 
-    def read_pausing_trigger(self, instance_id: UUID) -> UUID | None:
-        return read_pausing_trigger(self._connection, self._tenant_id, instance_id)
+    def read_pause(self, instance_id: UUID) -> Pause | None:
+        return read_pause(self._connection, self._tenant_id, instance_id)
+
+    def requeue_dead(self, instance_id: UUID, at_most: int) -> list[UUID]:
+        """The dead triggers of the instance go back as if they had never been tried."""
+        connection, tenant_id = self._connection, self._tenant_id
+        dead = find_dead_of_instance(connection, tenant_id, instance_id, limit=at_most)
+        return sorted(requeue_dead(connection, EVENTS, tenant_id, dead))
+
+    @property
+    def actor(self) -> Actor:
+        principal = self._author.principal
+        return Actor(principal.subject, tuple(principal.roles))
 
     def control(self, place: InstancePlace, name: str, reason: str | None = None) -> None:
-        principal = self._author.principal
         data = {"reason": reason} if reason is not None else {}
-        place.journey.control(name, data, actor=Actor(principal.subject, tuple(principal.roles)))
+        place.journey.control(name, data, actor=self.actor)
+
+    def look(self, place: InstancePlace, token: Token) -> Situation:
+        """With the documents that its expressions follow a ref to."""
+        self._documents.read_refs(place.list_followers())
+        return place.look(token)
 
     def wake(self, place: InstancePlace) -> None:
         self._documents.batch.events.append(make_continuation(place))

@@ -3,12 +3,22 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from uuid import UUID
 
 from signet.core.errors import Rejected
 from signet.core.permissions import grants
 from signet.core.principal import Principal
 from signet.store.database import Connection, Database
 from signet.store.documents import Setting, lock_and_read, read_locked
+
+MAX_PAGE = 200
+# After every id: where a list that has the newest first begins.
+LAST = UUID(int=2**128 - 1)
+
+
+def bound_page(limit: int) -> int:
+    """Rows of one page, and one more: that says whether there is another page."""
+    return max(1, min(limit, MAX_PAGE + 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,7 @@ class _Connection(BaseHTTPRequestHandler):
         elapsed = (time.perf_counter() - started) * 1000
         _LOG.info("%s %s %d %.1f ms", self.command, target[0], answer.status, elapsed)
 
-    do_DELETE = do_GET = do_HEAD = do_OPTIONS = do_PATCH = do_POST = do_PUT = _serve
+    do_DELETE = do_GET = do_HEAD = do_OPTIONS = do_PATCH = do_POST = do_PUT = do_TRACE = do_QUERY = _serve
 
     def _read_body(self) -> bytes | None:
         length = int(self.headers.get("Content-Length", "0"))

@@ -28,6 +28,40 @@ class ChainRow:
     steps: list[dict[str, Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class ChainSummary:
+    """A version without its steps."""
+
+    name: str
+    version: int
+    status: str
+    label: str
+    hash: str
+    created_by: str
+    created_at: datetime
+    published_at: datetime | None
+
+
+def list_published(connection: Connection, tenant_id: UUID, *, after: str, limit: int) -> list[ChainSummary]:
+    values = {"tenant_id": tenant_id, "after": after, "limit": limit}
+    with connection.cursor(row_factory=class_row(ChainSummary)) as cursor:
+        return cursor.execute(_SQL.list_published, values).fetchall()
+
+
+def list_versions(
+    connection: Connection, tenant_id: UUID, name: str, *, before: int, limit: int
+) -> list[ChainSummary]:
+    values = {"tenant_id": tenant_id, "name": name, "before": before, "limit": limit}
+    with connection.cursor(row_factory=class_row(ChainSummary)) as cursor:
+        return cursor.execute(_SQL.list_versions, values).fetchall()
+
+
+def find_published(connection: Connection, tenant_id: UUID, name: str) -> int | None:
+    """The newest version that is published: what new requests take."""
+    found: Any = connection.execute(_SQL.find_published, {"tenant_id": tenant_id, "name": name}).fetchone()
+    return None if found is None else found[0]
+
+
 def find_newest(connection: Connection, tenant_id: UUID, name: str) -> tuple[int, str] | None:
     """Its version and hash."""
     found: Any = connection.execute(_SQL.find_newest, {"tenant_id": tenant_id, "name": name}).fetchone()

@@ -28,3 +28,23 @@ WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND version = %(version)s AN
 -- name: archive_chain
 UPDATE approval_chains SET status = 'archived'
 WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND version = %(version)s AND status = 'published'
+
+-- name: list_published
+-- Of each name the newest version that is published, without its steps, by name.
+SELECT DISTINCT ON (name) name, version, status, label, hash, created_by, created_at, published_at
+FROM approval_chains
+WHERE tenant_id = %(tenant_id)s AND status = 'published' AND name > %(after)s
+ORDER BY name, version DESC
+LIMIT %(limit)s
+
+-- name: list_versions
+-- The newest first.
+SELECT name, version, status, label, hash, created_by, created_at, published_at
+FROM approval_chains
+WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND version < %(before)s
+ORDER BY version DESC
+LIMIT %(limit)s
+
+-- name: find_published
+SELECT max(version) FROM approval_chains
+WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND status = 'published'

@@ -13,6 +13,7 @@ from signet.core.approval_seats import Seat
 from signet.store.database import Connection
 from signet.store.documents import to_json
 from signet.store.statements import Statements
+from signet.store.voiding import Voiding, void_requests
 
 _SQL = Statements("approval_requests")
 # Members that are looked at for one stage of one request.
@@ -55,6 +56,7 @@ class ApprovalRows:
     seats: list[Row] = field(default_factory=list)
     changed: dict[UUID, Row] = field(default_factory=dict)
     ended: list[UUID] = field(default_factory=list)
+    voided: list[Voiding] = field(default_factory=list)
     applied: dict[UUID, UUID] = field(default_factory=dict)  # request → its instance
     turns: dict[str, int] = field(default_factory=dict)
     notifications: list[Row] = field(default_factory=list)
@@ -129,3 +131,4 @@ def write_approvals(connection: Connection, tenant_id: UUID, rows: ApprovalRows,
         if rows.applied:
             applied = {"instance_ids": list(rows.applied.values()), "request_ids": list(rows.applied)}
             connection.execute(_SQL.mark_applied, {**fixed, **applied})
+        void_requests(connection, tenant_id, rows.voided, now)

@@ -1,7 +1,8 @@
 """Who may decide for whom, and until when."""
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -11,6 +12,19 @@ from signet.store.database import Connection
 from signet.store.statements import Statements
 
 _SQL = Statements("delegations")
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationRecord:
+    id: UUID
+    user_id: str
+    delegate_id: str
+    entity_type: str | None
+    from_time: datetime
+    to_time: datetime
+    reason: str | None
+    created_by: str
+    created_at: datetime
 
 
 def are_active(connection: Connection, tenant_id: UUID, user_ids: set[str]) -> bool:
@@ -79,3 +93,18 @@ def list_delegations(connection: Connection, tenant_id: UUID, user_id: str) -> l
     with connection.cursor(row_factory=class_row(Delegation)) as cursor:
         values = {"tenant_id": tenant_id, "user_id": user_id}
         return cursor.execute(_SQL.list_delegations, values).fetchall()
+
+
+def list_page(
+    connection: Connection,
+    tenant_id: UUID,
+    user_id: str,
+    side: Literal["given", "taken"],
+    *,
+    before: UUID,
+    limit: int,
+) -> list[DelegationRecord]:
+    values = {"tenant_id": tenant_id, "user_id": user_id, "before": before, "limit": limit}
+    text = _SQL.list_given if side == "given" else _SQL.list_taken
+    with connection.cursor(row_factory=class_row(DelegationRecord)) as cursor:
+        return cursor.execute(text, values).fetchall()

@@ -14,6 +14,7 @@ from signet.core.errors import Transient
 from signet.core.evidence import AuditRow
 from signet.store.database import Connection, Exchange, Statement
 from signet.store.statements import Statements
+from signet.store.voiding import Voiding, void_requests
 
 _SQL = Statements("documents")
 
@@ -231,6 +232,9 @@ def write_batch(
             for text, listed in statements:
                 if listed:
                     connection.execute(text, {**fixed, "rows": to_json(listed)})
+            # What people were asked, or have said and no gate has used, ends with its instance.
+            ended = [Voiding(row["id"], row["reason"]) for row in batch.cancelled_instances]
+            void_requests(connection, tenant_id, ended, now)
     except UniqueViolation as error:
         # An id that somebody gave is taken since we looked: whoever looks again finds it.
         raise Transient(

@@ -100,18 +100,6 @@ WITH ended AS (
     SET status = 'cancelled', end_seq = ended.version, completed_at = %(now)s
     FROM ended
     WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = ended.id AND s.status IN ('pending', 'running')
-), voided AS (
-    -- What people were asked, or have said and no gate has used, ends with it.
-    UPDATE approval_requests r
-    SET status = 'voided', outcome = ended.reason, ended_at = coalesce(r.ended_at, %(now)s)
-    FROM ended
-    WHERE r.tenant_id = %(tenant_id)s AND r.instance_id = ended.id
-      AND (r.status = 'open' OR (r.status = 'approved' AND r.applied IS NOT TRUE))
-    RETURNING r.id
-), closed AS (
-    UPDATE approval_seats s SET status = 'closed'
-    FROM voided
-    WHERE s.tenant_id = %(tenant_id)s AND s.request_id = voided.id AND s.status = 'open'
 ), receipt AS (
     INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id, created_at)
     SELECT %(tenant_id)s, id, idempotency_key, step_id, %(now)s FROM ended

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from signet.core.principal import SYSTEM_SUBJECT
 from signet.ids import created_at_of
@@ -49,6 +49,14 @@ class StepRow:
     resume_at: datetime | None
     waiting_for_event_key: str | None
     trace_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """What paused an instance the last time; the trigger that died of it, if one did."""
+
+    is_by_person: bool
+    trigger_id: UUID | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +127,17 @@ def read_last_seq(connection: Connection, tenant_id: UUID, instance_id: UUID) ->
     return int(str(found[0]))
 
 
-def read_pausing_trigger(connection: Connection, tenant_id: UUID, instance_id: UUID) -> UUID | None:
-    values = {"tenant_id": tenant_id, "id": instance_id}
-    found = connection.execute(_SQL.read_pausing_trigger, values).fetchone()
-    return UUID(str(found[0])) if found is not None and found[0] is not None else None
+def read_pause(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Pause | None:
+    with connection.cursor(row_factory=class_row(Pause)) as cursor:
+        return cursor.execute(_SQL.read_pause, {"tenant_id": tenant_id, "id": instance_id}).fetchone()
+
+
+def find_dead_of_instance(
+    connection: Connection, tenant_id: UUID, instance_id: UUID, *, limit: int
+) -> list[UUID]:
+    values = {"tenant_id": tenant_id, "id": instance_id, "limit": limit}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return cursor.execute(_SQL.find_dead_of_instance, values).fetchall()
 
 
 def write_projection(

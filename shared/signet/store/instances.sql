@@ -39,12 +39,18 @@ LIMIT %(limit)s
 SELECT coalesce(max(greatest(seq, end_seq)), 0) FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s
 
--- name: read_pausing_trigger
--- Whose last failure paused the instance the last time; NULL when it was something else.
-SELECT output_json ->> 'trigger' FROM workflow_step_executions
+-- name: read_pause
+-- What paused the instance the last time: a person, or the engine; and of which trigger the last failure, if of one.
+SELECT run_as = 'actor' AS is_by_person, (output_json ->> 'trigger')::uuid AS trigger_id FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND node_id = 'sys:control:paused'
 ORDER BY seq DESC
 LIMIT 1
+
+-- name: find_dead_of_instance
+SELECT id FROM workflow_events_outbox
+WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND status = 'dead_letter'
+ORDER BY id
+LIMIT %(limit)s
 
 -- name: write_projection
 -- Only where it says anything else.

@@ -28,9 +28,15 @@ class NotificationRow:
 
 
 def list_notifications(
-    connection: Connection, tenant_id: UUID, user_id: str, *, before: UUID, limit: int
+    connection: Connection, tenant_id: UUID, user_id: str, *, is_unread: bool, before: UUID, limit: int
 ) -> list[NotificationRow]:
-    values = {"tenant_id": tenant_id, "user_id": user_id, "before": before, "limit": limit}
+    values = {
+        "tenant_id": tenant_id,
+        "user_id": user_id,
+        "is_unread": is_unread,
+        "before": before,
+        "limit": limit,
+    }
     with connection.cursor(row_factory=class_row(NotificationRow)) as cursor:
         return cursor.execute(_SQL.list_notifications, values).fetchall()
 

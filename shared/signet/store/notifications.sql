@@ -1,10 +1,11 @@
 -- name: list_notifications
--- The newest first: a person's own, and those of the roles that he holds now; each a lookup that ends with the page.
+-- The newest first, all or the unread alone: a person's own, and those of the roles that he holds now; each a lookup that ends with the page.
 SELECT found.id, found.role, found.kind, found.request_id, found.data, found.created_at, found.read_at
 FROM (
     (SELECT n.id, n.role, n.kind, n.request_id, n.data, n.created_at, n.read_at
      FROM notifications n
      WHERE n.tenant_id = %(tenant_id)s AND n.user_id = %(user_id)s AND n.id < %(before)s
+       AND (NOT %(is_unread)s::boolean OR n.read_at IS NULL)
      ORDER BY n.id DESC LIMIT %(limit)s)
     UNION ALL
     SELECT theirs.*
@@ -13,6 +14,7 @@ FROM (
         SELECT n.id, n.role, n.kind, n.request_id, n.data, n.created_at, n.read_at
         FROM notifications n
         WHERE n.tenant_id = %(tenant_id)s AND n.role = r.role AND n.id < %(before)s
+          AND (NOT %(is_unread)s::boolean OR n.read_at IS NULL)
         ORDER BY n.id DESC LIMIT %(limit)s
     ) AS theirs
     WHERE r.tenant_id = %(tenant_id)s AND r.user_id = %(user_id)s

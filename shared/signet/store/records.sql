@@ -5,21 +5,26 @@ FROM workflow_instances
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: read_document
-SELECT contract_version, status, version, deleted_at IS NOT NULL AS is_deleted
+SELECT contract_version, status, version, deleted_at IS NOT NULL AS is_deleted, creator_id, editor_ids
 FROM documents
 WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
 
 -- name: read_steps
--- The last ones, and those that are open, however long they have been.
+-- The last ones, those that are open, however long they have been, and those that say what it ran under before.
 SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
-       completed_at, resume_at, waiting_for_event_key
+       completed_at, resume_at, waiting_for_event_key, entity_version
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq > %(after)s
 UNION ALL
 SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
-       completed_at, resume_at, waiting_for_event_key
+       completed_at, resume_at, waiting_for_event_key, entity_version
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq <= %(after)s AND status IN ('pending', 'running')
+UNION ALL
+SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
+       completed_at, resume_at, waiting_for_event_key, entity_version
+FROM workflow_step_executions
+WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq <= %(after)s AND node_id = 'sys:control:moved'
 ORDER BY seq, end_seq
 
 -- name: read_open_request
@@ -59,3 +64,39 @@ FROM (
     LIMIT %(limit)s
 ) AS newest
 ORDER BY created_at, id
+
+-- name: list_approvals
+-- The newest of them, in the order of time.
+SELECT id, step_execution_id, node_id, document_version, snapshot_hash, definition_hash, policy_hash, chain_name,
+       chain_version, requester_id, stage, status, outcome, applied, escalate_at, expire_at, created_at, ended_at
+FROM (
+    SELECT r.*
+    FROM approval_requests r
+    WHERE r.tenant_id = %(tenant_id)s AND r.instance_id = %(id)s
+    ORDER BY r.id DESC
+    LIMIT %(limit)s
+) AS newest
+ORDER BY id
+
+-- name: list_seats
+SELECT request_id, stage, position, holder_user_id, holder_role, origin, status, decided_by, on_behalf_of
+FROM approval_seats
+WHERE tenant_id = %(tenant_id)s AND request_id = ANY (%(request_ids)s)
+ORDER BY request_id, stage, position
+
+-- name: list_decisions
+-- With the delegation of each, where there is one.
+SELECT v.request_id, v.id, v.stage, v.position, v.decision, v.reason, v.decided_by, v.on_behalf_of, v.created_at,
+       d.id AS delegation_id, d.user_id, d.delegate_id, d.entity_type, d.from_time, d.to_time,
+       d.revoked_at IS NOT NULL AS is_revoked
+FROM approval_decisions v
+LEFT JOIN approval_delegations d ON d.tenant_id = v.tenant_id AND d.id = v.delegation_id
+WHERE v.tenant_id = %(tenant_id)s AND v.request_id = ANY (%(request_ids)s)
+ORDER BY v.request_id, v.stage, v.created_at, v.id
+
+-- name: list_edits
+SELECT version, actor_id, created_at
+FROM document_versions
+WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND version > %(since)s
+ORDER BY version
+LIMIT %(limit)s

@@ -104,3 +104,74 @@ def test_another_tenant_has_no_such_chain(asking: Asking, chains: ApprovalChains
     with pytest.raises(Rejected) as caught:
         chains.publish(other.author(), "large", 1)
     assert caught.value.code == "CHAIN_NOT_FOUND"
+
+
+# --- lists ---
+
+
+def test_of_each_chain_the_newest_published_version_is_listed_by_name(
+    asking: Asking, chains: ApprovalChains
+) -> None:
+    author = asking.company.author()
+    for name in ("small", "large", "draft_only", "archived", "medium"):
+        saved(chains, asking, name=name)
+        if name != "draft_only":
+            chains.publish(author, name, 1)
+    chains.archive(author, "archived", 1)
+    for label in ("Second", "Third"):
+        saved(chains, asking, label=label)
+    chains.publish(author, "large", 2)
+    assert [(each.name, each.version) for each in chains.list(author)] == [
+        ("large", 2),
+        ("medium", 1),
+        ("small", 1),
+    ]
+    (first,) = chains.list(author, limit=1)
+    assert first.label == "Second" and first.published_at is not None
+    assert [each.name for each in chains.list(author, limit=1, after=first.name)] == ["medium"]
+    assert chains.list(author, after="small") == []
+
+
+def test_the_versions_of_a_chain_are_listed_the_newest_first(asking: Asking, chains: ApprovalChains) -> None:
+    author = asking.company.author()
+    for label in ("One", "Two", "Three"):
+        saved(chains, asking, label=label)
+    saved(chains, asking, name="other")
+    chains.publish(author, "large", 2)
+    versions = chains.list_versions(author, "large")
+    assert [(each.version, each.label, each.status) for each in versions] == [
+        (3, "Three", "draft"),
+        (2, "Two", "published"),
+        (1, "One", "draft"),
+    ]
+    assert [each.version for each in chains.list_versions(author, "large", limit=1)] == [3]
+    assert [each.version for each in chains.list_versions(author, "large", limit=2, before=3)] == [2, 1]
+    assert chains.list_versions(author, "nothing") == []
+
+
+def test_without_a_version_one_reads_what_is_in_force(asking: Asking, chains: ApprovalChains) -> None:
+    author = asking.company.author()
+    saved(chains, asking)
+    with pytest.raises(Rejected) as caught:
+        chains.read(author, "large")
+    assert caught.value.code == "CHAIN_NOT_FOUND"
+    chains.publish(author, "large", 1)
+    saved(chains, asking, label="Next")
+    found = chains.read(author, "large")
+    assert (found.version, found.label, len(found.steps)) == (1, "Large invoices", 2)
+
+
+def test_lists_are_for_those_who_manage_and_of_their_own_tenant(
+    asking: Asking, chains: ApprovalChains
+) -> None:
+    saved(chains, asking)
+    chains.publish(asking.company.author(), "large", 1)
+    other = make_company(asking.company.database).author()
+    assert chains.list(other) == chains.list_versions(other, "large") == []
+    clerk = asking.company.author("anna", "clerk")
+    with pytest.raises(Rejected) as caught:
+        chains.list(clerk)
+    assert caught.value.code == "PERMISSION_DENIED"
+    with pytest.raises(Rejected) as caught:
+        chains.list_versions(clerk, "large")
+    assert caught.value.code == "PERMISSION_DENIED"

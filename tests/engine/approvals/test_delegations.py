@@ -138,3 +138,49 @@ def test_one_sees_what_one_gave_and_took(asking: Asking, delegations: Delegation
     delegations.revoke(asking.company.author("anna"), revoked.id)
     found: list[UUID] = [each.id for each in delegations.list_of(asking.company.author("anna"))]
     assert sorted(found) == sorted([given.id, taken.id])
+
+
+# --- lists ---
+
+
+def test_who_gave_and_who_took_are_listed_the_newest_first(asking: Asking, delegations: Delegations) -> None:
+    first = give(asking, "anna", "dora", reason="on leave", entity_type="invoice")
+    future = give(asking, "anna", "emil", from_time=NOW + DAY, to_time=NOW + 2 * DAY)
+    revoked = give(asking, "anna", "ben")
+    theirs = give(asking, "cleo", "dora")
+    anna, dora = (asking.company.author(name, "clerk") for name in ("anna", "dora"))
+    delegations.revoke(anna, revoked.id)
+    given = delegations.list_given(anna)
+    assert [each.id for each in given] == [future.id, first.id]
+    assert (given[1].delegate_id, given[1].entity_type, given[1].reason, given[1].created_by) == (
+        "dora",
+        "invoice",
+        "on leave",
+        "anna",
+    )
+    assert [each.id for each in delegations.list_taken(dora)] == [theirs.id, first.id]
+    assert delegations.list_taken(anna) == delegations.list_given(dora) == []
+
+
+def test_a_page_goes_on_where_the_one_before_has_ended(asking: Asking, delegations: Delegations) -> None:
+    people = ("ben", "cleo", "dora")
+    made = [give(asking, "anna", person).id for person in people]
+    anna = asking.company.author("anna", "clerk")
+    (newest,) = delegations.list_given(anna, limit=1)
+    give(asking, "anna", "emil")
+    rest = delegations.list_given(anna, limit=2, before=newest.id)
+    assert [newest.id, *(each.id for each in rest)] == made[::-1]
+
+
+def test_those_of_another_are_for_who_may_delegate_for_them(asking: Asking, delegations: Delegations) -> None:
+    made = give(asking, "anna", "dora")
+    emil = asking.company.author("emil", "clerk")
+    for read in (delegations.list_given, delegations.list_taken):
+        with pytest.raises(Rejected) as caught:
+            read(emil, "anna")
+        assert caught.value.code == "PERMISSION_DENIED"
+    admin = asking.company.author("emil", "admin")
+    assert [each.id for each in delegations.list_given(admin, "anna")] == [made.id]
+    assert [each.id for each in delegations.list_taken(admin, "dora")] == [made.id]
+    other = make_company(asking.company.database).author("anna")
+    assert delegations.list_given(other) == []

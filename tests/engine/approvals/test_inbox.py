@@ -7,6 +7,7 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.engine.notifications import Notifications
+from signet.engine.reading import MAX_PAGE
 from signet.ids import make_id
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import make_company
@@ -197,3 +198,23 @@ def test_only_who_was_told_reads_it_and_once(asking: Asking) -> None:
     assert [row.read_at is None for row in notifications.list_of(author)] == [False, False]
     with pytest.raises(Rejected, match="at most"):
         notifications.mark_read(author, [own] * 201)
+
+
+def test_the_unread_alone_page_by_page(asking: Asking) -> None:
+    notifications = Notifications(asking.company.database)
+    first, read, of_role, read_of_role, last = tell(asking, "ben", "ben", "@finance", "@finance", "ben")
+    author = asking.company.author("ben")
+    # Who holds the role reads it for all.
+    assert notifications.mark_read(asking.company.author("cleo"), [read_of_role]) == 1
+    assert notifications.mark_read(author, [read]) == 1
+    assert ids(notifications.list_of(author, is_unread=True)) == [last, of_role, first]
+    assert ids(notifications.list_of(author, is_unread=True, limit=1)) == [last]
+    assert ids(notifications.list_of(author, is_unread=True, before=last, limit=1)) == [of_role]
+    assert ids(notifications.list_of(author)) == [last, read_of_role, of_role, read, first]
+
+
+def test_a_page_may_hold_one_more_than_is_shown_and_no_more(asking: Asking) -> None:
+    """Which says that there is another page."""
+    notifications = Notifications(asking.company.database)
+    tell(asking, *["ben"] * (MAX_PAGE + 2))
+    assert len(notifications.list_of(asking.company.author("ben"), limit=10_000)) == MAX_PAGE + 1

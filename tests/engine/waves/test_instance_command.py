@@ -21,9 +21,11 @@ from tests.engine.waves.situations import (
     bury,
     create,
     instance_of,
+    publish_lanes,
     publish_patch,
     read,
     stand_of,
+    submit,
     version_of,
 )
 
@@ -91,6 +93,45 @@ def test_it_rests_goes_on_and_is_given_up(
         admin, "SELECT DISTINCT content::jsonb ->> 'via' FROM audit_log WHERE subject_type = 'instance'"
     )
     assert via == [("cli",)]
+
+
+def test_one_that_is_not_wanted_is_cancelled(company: Company, worker: Worker, signet: Signet) -> None:
+    instance_id = instance_of(create(company, worker))
+    said = signet("cancel", instance_id, "--version", 2, "--reason", "ordered twice")
+    assert said == f"{instance_id}  cancelled  version 3\n"
+    assert "is cancelled already" in signet(
+        "cancel", instance_id, "--version", 3, "--reason", "again", exit_code=1
+    )
+
+
+def test_one_branch_is_stopped_or_not_waited_for(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    publish_lanes(company)
+    first, second = (instance_of(submit(company, worker, number=f"R-{each}")) for each in (1, 2))
+    check, why = "usr:submitted_to_approved:check", ["--reason", "the bureau is closed"]
+    seen = ["--version", version_of(admin, first)]
+    payload = ["--payload", '{"points": 9}']
+    assert "is kept by nothing" in signet("advance", first, check, *seen, *why, *payload, exit_code=1)
+    assert "the payload is no JSON" in signet(
+        "advance", first, check, *seen, *why, "--payload", "{", exit_code=1
+    )
+    assert f"{first}  running  version " in signet("advance", first, check, *seen, *why)
+    assert "has no such token" in signet("cancel-token", second, "T/9", *seen, *why, exit_code=1)
+    assert f"{second}  running  version " in signet("cancel-token", second, "T", *seen, *why)
+    worker.drain([company.tenant_id])
+    assert [stand_of(admin, each)[0] for each in (first, second)] == ["completed", "running"]
+
+
+def test_what_the_engine_paused_is_retried(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    made, _ = bury(company, worker, admin)
+    instance_id, why = instance_of(made), ["--reason", "there is a rule now"]
+    assert f"{instance_id}  running  version 4\n" == signet("retry", instance_id, "--version", 3, *why)
+    assert "only a paused one can be retried" in signet(
+        "retry", instance_id, "--version", 4, *why, exit_code=1
+    )
 
 
 def test_dead_triggers_are_tried_again(
@@ -167,7 +208,7 @@ def test_many_are_moved(company: Company, worker: Worker, signet: Signet, admin:
 
 def test_who_may_not_is_told_so(company: Company, worker: Worker, signet: Signet) -> None:
     instance_id = instance_of(create(company, worker))
-    assert "needs the permission 'workflow:operate'" in signet("wake", instance_id, actor="carl", exit_code=1)
+    assert "needs the permission 'workflow:wake'" in signet("wake", instance_id, actor="carl", exit_code=1)
     assert "no active member 'eve'" in signet("wake", instance_id, actor="eve", exit_code=1)
 
 
@@ -189,7 +230,7 @@ def test_the_page_runs_as_it_stands(
     }
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     commands = [line for block in blocks for line in block.splitlines()]
-    assert len(commands) == 11
+    assert len(commands) == 12
     publish_patch(company, NOTING)
     for command in commands:
         words = [known.get(word, word) for word in shlex.split(command, comments=True)]
@@ -197,4 +238,4 @@ def test_the_page_runs_as_it_stands(
         environment = {"SIGNET_DATABASE_URL": act_as(owner_url, "signet_api")}
         result = CliRunner().invoke(app, words[1:], env=environment)
         assert result.exit_code == 0, f"{command}: {result.output}"
-    assert version_of(admin, instance_of(made)) == 5
+    assert version_of(admin, instance_of(made)) == 6

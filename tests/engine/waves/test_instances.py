@@ -130,30 +130,33 @@ def test_one_that_never_moved_can_rest_too(
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
 
 
-# --- fail ---
+# --- fail and cancel ---
 
 
 @pytest.mark.parametrize("is_paused", [False, True])
-def test_a_failed_instance_is_over_and_what_waited_is_cancelled(
+@pytest.mark.parametrize(("act", "status"), [("fail", "failed"), ("cancel", "cancelled")])
+def test_an_instance_that_is_ended_is_over_and_what_waited_is_cancelled(
     company: Company,
     worker: Worker,
     worker_database: Database,
     instances: Instances,
     admin: Admin,
     is_paused: bool,
+    act: str,
+    status: str,
 ) -> None:
     made = create(company, worker)
     instance_id = instance_of(made)
     if is_paused:
         instances.pause(operator(company), instance_id, 2, "wait")
     version = version_of(admin, instance_id)
-    state = instances.fail(operator(company), instance_id, version, "entered twice")
-    assert state == InstanceState(instance_id, "failed", version + 1)
-    assert stand_of(admin, instance_id) == ("failed", [], "entered twice")
+    state = getattr(instances, act)(operator(company), instance_id, version, "entered twice")
+    assert state == InstanceState(instance_id, status, version + 1)
+    assert stand_of(admin, instance_id) == (status, [], "entered twice")
     waiting = "SELECT status, end_seq FROM workflow_step_executions WHERE node_id = 'sys:state:draft'"
     assert read(admin, waiting) == [("cancelled", version + 1)]
-    assert read(admin, HISTORY, instance_id)[-1][:3] == ("failed", "olga", {"reason": "entered twice"})
-    assert [row["action"] for row in audited(admin)][-1] == "fail"
+    assert read(admin, HISTORY, instance_id)[-1][:3] == (status, "olga", {"reason": "entered twice"})
+    assert [row["action"] for row in audited(admin)][-1] == act
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
     # The document is as it was, and a request begins anew where it stands.
     again = company.documents.mutate(company.author(), RequestTransition(made.document_id, 1, "submit"))

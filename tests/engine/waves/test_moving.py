@@ -5,15 +5,19 @@ from typing import Any, LiteralString
 import pytest
 
 from signet.core.errors import Rejected
+from signet.engine.approvals import Approvals
+from signet.engine.compiled import CompiledCache
 from signet.engine.explaining import explain
 from signet.engine.instances import Instances
 from signet.engine.moving import Moving
 from signet.engine.verification import verify_tenant
 from tests.engine.waves.moved import (
+    ASK,
     CALLING,
     NOTE,
     SAY,
     SAYING,
+    WAITING,
     calling,
     move,
     olga,
@@ -227,3 +231,29 @@ def test_it_is_explained_in_the_words_of_then_and_of_now(stage: Stage, moving: M
     assert any(text.startswith('The script "A note for later"') for text in said)
     assert said[-1] == "It was moved from own version 1 to own version 2: less paper."
     assert [turn.text for turn in explained.turns][-1] == "moved (olga): less paper."
+
+
+def test_what_was_approved_before_a_move_is_explained_in_the_words_of_then(
+    stage: Stage, moving: Moving, anna: str
+) -> None:
+    """The node that asked is gone, the move is long ago, and what was approved has been used."""
+    asking = {**ASK, "label": "The first look"}
+    entity_type = stage.publish(checks={"nodes": [asking]}, approval=CALLING)
+    made = submit(stage, entity_type)
+    (request_id,) = stage.standing.row(
+        "SELECT id FROM approval_requests WHERE instance_id = %s", made.instance_id
+    )
+    company = stage.standing.company
+    approvals = Approvals(company.database, stage.caches())
+    approvals.decide(company.author(anna, "clerk"), request_id, "approved", "seen")
+    stage.drain()
+    assert stage.instance(made.instance_id)["current_nodes"] == [WAITING]
+    stage.publish_next(entity_type, approval=SAYING)
+    assert move(moving, stage, made, 2).outcome == "moved"
+    operators = Instances(company.database, stage.caches(), CompiledCache())
+    for _ in range(60):
+        operators.pause(olga(stage), made.instance_id, version_of(stage, made), "wait")
+        operators.resume(olga(stage), made.instance_id, version_of(stage, made))
+    explained = explain(company.database, stage.caches().contracts, stage.tenant_id, made.instance_id)
+    (asked,) = explained.approvals
+    assert asked.text[0].startswith('The approval "The first look", request')

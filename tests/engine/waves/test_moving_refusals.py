@@ -1,6 +1,5 @@
 """Instances that cannot be moved, and who may not move them: nothing of them changes."""
 
-from collections.abc import Iterator
 from itertools import product
 from typing import LiteralString
 from uuid import UUID, uuid4
@@ -10,14 +9,12 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.core.moving import Report
-from signet.core.tenancy import Member
 from signet.engine.approvals import Approvals
 from signet.engine.documents.operations import Author
 from signet.engine.instances import Instances
 from signet.engine.moving import Moving, Target
 from signet.store.moving import SeenInstance
 from signet.store.server import act_as
-from signet.store.tenants import save_members
 from tests.engine.conftest import make_company
 from tests.engine.waves.moved import (
     ASK,
@@ -66,14 +63,6 @@ def test_a_report_changes_nothing(stage: Stage, moving: Moving) -> None:
     assert (safe.outcome, safe.version, blocked.outcome) == ("safe", before["version"], "blocked")
     assert isinstance(safe.report, Report) and safe.report.is_safe
     assert (stage.instance(made.instance_id), stage.standing.row(COUNTS)) == (before, counts)
-
-
-@pytest.fixture
-def anna(stage: Stage) -> Iterator[str]:
-    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
-        member = Member(user_id="anna", display_name="Anna", roles=("clerk",))
-        save_members(connection, stage.tenant_id, (member,))
-    yield "anna"
 
 
 def test_what_was_approved_under_one_definition_is_not_used_under_another(

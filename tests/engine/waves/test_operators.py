@@ -6,8 +6,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.quotas import QUOTAS
 from signet.engine.documents.operations import Author
 from signet.engine.instances import Instances
+from signet.engine.operating import ENTRIES, permission_of
 from signet.engine.waves.worker import Worker
 from signet.ids import make_id
 from tests.engine.conftest import Company, make_company
@@ -15,6 +17,7 @@ from tests.engine.waves.situations import (
     Admin,
     audited,
     create,
+    hold,
     instance_of,
     operator,
     row_of,
@@ -24,30 +27,41 @@ from tests.engine.waves.situations import (
 )
 
 Act = Callable[[Instances, Author, UUID, int], object]
-# Each act with what it asks for, on an instance at that version.
-ACTS: dict[str, tuple[str, Act]] = {
-    "pause": ("workflow:control", lambda i, author, id, version: i.pause(author, id, version, "why")),
-    "fail": ("workflow:control", lambda i, author, id, version: i.fail(author, id, version, "why")),
-    "resume": ("workflow:operate", lambda i, author, id, version: i.resume(author, id, version)),
-    "wake": ("workflow:operate", lambda i, author, id, _: i.wake(author, id)),
-    "rebuild": ("workflow:operate", lambda i, author, id, _: i.rebuild(author, id)),
-    "requeue": ("workflow:operate", lambda i, author, _, __: i.requeue(author, [make_id()])),
+ACTS: dict[str, Act] = {
+    "pause": lambda i, author, id, version: i.pause(author, id, version, "why"),
+    "resume": lambda i, author, id, version: i.resume(author, id, version),
+    "retry": lambda i, author, id, version: i.retry(author, id, version, "why"),
+    "cancel": lambda i, author, id, version: i.cancel(author, id, version, "why"),
+    "cancel_token": lambda i, author, id, version: i.cancel_token(author, id, version, "T", "why"),
+    "advance": lambda i, author, id, version: i.advance(author, id, version, "T", "why"),
+    "fail": lambda i, author, id, version: i.fail(author, id, version, "why"),
+    "wake": lambda i, author, id, _: i.wake(author, id),
+    "rebuild": lambda i, author, id, _: i.rebuild(author, id),
+    "requeue": lambda i, author, _, __: i.requeue(author, [make_id()]),
 }
+WITH_VERSION = [act for act in ACTS if act not in ("wake", "rebuild", "requeue")]
+
+
+def test_each_act_has_a_name_for_its_history() -> None:
+    # Moving has tests of its own.
+    assert {*ACTS, "move"} == ENTRIES.keys()
+    assert {permission_of(act) for act in ACTS} <= QUOTAS.keys()
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_each_act_names_the_permission_that_it_wants(
+def test_each_act_wants_a_permission_of_its_own(
     company: Company, worker: Worker, instances: Instances, admin: Admin, act: str
 ) -> None:
     """Also of an instance that is not there: who may not learns nothing."""
     instance_id = instance_of(create(company, worker))
-    permission, perform = ACTS[act]
-    other = {"workflow:control": "workflow:operate", "workflow:operate": "workflow:control"}[permission]
+    permission, perform = f"workflow:{act}", ACTS[act]
+    others = [f"workflow:{other}" for other in ACTS if other != act]
     with company.database.transaction(company.tenant_id) as connection:
-        connection.execute(
-            "INSERT INTO roles (tenant_id, role, permissions) VALUES (%s, 'able', %s), (%s, 'unable', %s)",
-            [company.tenant_id, [permission], company.tenant_id, [other, "invoice:*"]],
-        )
+        for role, permissions in (("unable", [*others, "invoice:*"]), ("able", [permission])):
+            connection.execute(
+                "INSERT INTO roles (tenant_id, role, permissions) VALUES (%s, %s, %s)",
+                [company.tenant_id, role, permissions],
+            )
     before = row_of(admin, instance_id)
     for which in (instance_id, uuid4()):
         for role in ("unable", "nobody"):
@@ -56,19 +70,40 @@ def test_each_act_names_the_permission_that_it_wants(
             assert caught.value.code == "PERMISSION_DENIED"
             assert caught.value.message == f"needs the permission '{permission}'"
     assert row_of(admin, instance_id) == before and audited(admin) == []
-    if act == "resume":
-        instances.pause(operator(company), instance_id, 2, "wait")
-    perform(instances, company.author("olga", "able"), instance_id, version_of(admin, instance_id))
+    assert try_to(perform, instances, company.author("olga", "able"), instance_id) != "PERMISSION_DENIED"
 
 
-@pytest.mark.parametrize("act", ["pause", "resume", "fail"])
+def test_one_permission_may_stand_for_all_acts(
+    company: Company, worker: Worker, instances: Instances
+) -> None:
+    instance_id = instance_of(create(company, worker))
+    with company.database.transaction(company.tenant_id) as connection:
+        connection.execute(
+            "INSERT INTO roles (tenant_id, role, permissions) VALUES (%s, 'operator', '{workflow:*}')",
+            [company.tenant_id],
+        )
+    for perform in ACTS.values():
+        code = try_to(perform, instances, company.author("olga", "operator"), instance_id)
+        assert code != "PERMISSION_DENIED"
+
+
+def try_to(perform: Act, instances: Instances, author: Author, instance_id: UUID) -> str:
+    """Why it cannot be done now; nothing where it is done."""
+    try:
+        perform(instances, author, instance_id, 2)
+    except Rejected as rejected:
+        return rejected.code
+    return ""
+
+
+@pytest.mark.parametrize("act", WITH_VERSION)
 def test_who_saw_another_version_is_told_the_current_one(
     company: Company, worker: Worker, instances: Instances, admin: Admin, act: str
 ) -> None:
     instance_id = instance_of(create(company, worker))
     for version in (1, 3):
         with pytest.raises(Rejected) as caught:
-            ACTS[act][1](instances, operator(company), instance_id, version)
+            ACTS[act](instances, operator(company), instance_id, version)
         assert caught.value.code == "INSTANCE_VERSION_CONFLICT"
         assert caught.value.details == {"current_version": 2}
     assert version_of(admin, instance_id) == 2
@@ -84,6 +119,13 @@ def test_who_saw_another_version_is_told_the_current_one(
         ("resume", "running", "INSTANCE_NOT_PAUSED"),
         ("resume", "completed", "INSTANCE_NOT_PAUSED"),
         ("fail", "completed", "INSTANCE_ENDED"),
+        ("cancel", "completed", "INSTANCE_ENDED"),
+        ("cancel_token", "completed", "INSTANCE_ENDED"),
+        ("advance", "paused", "INSTANCE_NOT_RUNNING"),
+        ("advance", "completed", "INSTANCE_NOT_RUNNING"),
+        ("retry", "running", "INSTANCE_NOT_PAUSED"),
+        ("retry", "paused", "INSTANCE_PAUSED_BY_PERSON"),
+        ("retry", "completed", "INSTANCE_NOT_PAUSED"),
     ],
 )
 def test_an_act_out_of_place_is_refused(
@@ -101,11 +143,11 @@ def test_an_act_out_of_place_is_refused(
         instances.pause(operator(company), instance_id, 2, "wait")
     assert stand_of(admin, instance_id)[0] == status
     with pytest.raises(Rejected) as caught:
-        ACTS[act][1](instances, operator(company), instance_id, version_of(admin, instance_id))
+        ACTS[act](instances, operator(company), instance_id, version_of(admin, instance_id))
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize("act", ["pause", "resume", "fail", "wake", "rebuild"])
+@pytest.mark.parametrize("act", [act for act in ACTS if act != "requeue"])
 def test_what_is_not_there_or_of_another_tenant_is_not_found(
     company: Company, worker: Worker, instances: Instances, act: str
 ) -> None:
@@ -113,7 +155,7 @@ def test_what_is_not_there_or_of_another_tenant_is_not_found(
     own = make_company(company.database)
     for instance_id in (uuid4(), of_another):
         with pytest.raises(Rejected) as caught:
-            ACTS[act][1](instances, operator(own), instance_id, 2)
+            ACTS[act](instances, operator(own), instance_id, 2)
         assert caught.value.code == "INSTANCE_NOT_FOUND"
 
 
@@ -128,12 +170,23 @@ def test_a_suspended_tenant_operates_nothing(
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 4_001, "a\0b"])
-def test_stopping_wants_a_reason_that_can_be_kept(
-    company: Company, worker: Worker, instances: Instances, reason: str
+def test_most_acts_want_a_reason_that_can_be_kept(
+    company: Company, worker: Worker, instances: Instances, admin: Admin, reason: str
 ) -> None:
     instance_id = instance_of(create(company, worker))
-    for act in (instances.pause, instances.fail):
+    olga = operator(company)
+    held = instance_of(hold(company, worker, number="R-2"))
+    attempts: list[Callable[[], object]] = [
+        lambda: instances.pause(olga, instance_id, 2, reason),
+        lambda: instances.fail(olga, instance_id, 2, reason),
+        lambda: instances.cancel(olga, instance_id, 2, reason),
+        lambda: instances.cancel_token(olga, instance_id, 2, "T", reason),
+        lambda: instances.advance(olga, instance_id, 2, "T", reason),
+        lambda: instances.retry(olga, held, version_of(admin, held), reason),
+    ]
+    for act in attempts:
         with pytest.raises(Rejected) as caught:
-            act(operator(company), instance_id, 2, reason)
+            act()
         assert caught.value.code == "FIELDS_INVALID"
         assert caught.value.fields[0].pointer == "/reason"
+    assert version_of(admin, instance_id) == 2

@@ -7,7 +7,8 @@ from uuid import UUID
 import pytest
 
 from signet.engine.documents.operations import Create, RequestTransition
-from signet.engine.instances import REMEDIES, REMEDIES_OF_A_WRONG_ROW, Instances
+from signet.engine.instance_listing import REMEDIES, REMEDIES_OF_A_WRONG_ROW, list_stuck
+from signet.engine.instances import Instances
 from signet.engine.waves.worker import Worker
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.engine.waves.situations import (
@@ -30,7 +31,7 @@ LET_IT_LIE: LiteralString = "UPDATE workflow_instances SET updated_at = now() - 
 def found(company: Company, instances: Instances, admin: Admin) -> list[tuple[UUID, str]]:
     """After an hour in which nothing happened."""
     admin.execute(LET_IT_LIE)
-    return [(stuck.id, stuck.why) for stuck in instances.list_stuck(company.tenant_id)]
+    return [(stuck.id, stuck.why) for stuck in list_stuck(company.database, company.tenant_id)]
 
 
 # --- stuck ---
@@ -135,7 +136,7 @@ def test_the_remedies_are_named_the_likeliest_first(
 ) -> None:
     instance_id = spoil_row(company, worker, admin)
     admin.execute(LET_IT_LIE)
-    (stuck,) = instances.list_stuck(company.tenant_id)
+    (stuck,) = list_stuck(company.database, company.tenant_id)
     assert (stuck.id, stuck.entity_type, stuck.version) == (instance_id, "invoice", 0)
     assert stuck.current_nodes == ["sys:start"]
     assert stuck.remedies == REMEDIES_OF_A_WRONG_ROW
@@ -192,10 +193,10 @@ def test_what_has_just_happened_is_given_time(
     company: Company, worker: Worker, instances: Instances, admin: Admin
 ) -> None:
     lose_birth(company, worker, admin)
-    assert instances.list_stuck(company.tenant_id) == []
+    assert list_stuck(company.database, company.tenant_id) == []
     admin.execute("UPDATE workflow_instances SET updated_at = now() - interval '30 seconds'")
-    assert len(instances.list_stuck(company.tenant_id, idle_seconds=20)) == 1
-    assert instances.list_stuck(company.tenant_id, idle_seconds=40) == []
+    assert len(list_stuck(company.database, company.tenant_id, idle_seconds=20)) == 1
+    assert list_stuck(company.database, company.tenant_id, idle_seconds=40) == []
 
 
 def test_the_longest_first_and_no_more_than_asked_for(
@@ -211,10 +212,13 @@ def test_the_longest_first_and_no_more_than_asked_for(
             "UPDATE workflow_instances SET updated_at = now() - make_interval(mins => %s) WHERE id = %s",
             [minutes, instance_id],
         )
-    listed = instances.list_stuck(company.tenant_id)
+    listed = list_stuck(company.database, company.tenant_id)
     assert [stuck.id for stuck in listed] == [ids[1], ids[2], ids[0]]
-    assert [stuck.id for stuck in instances.list_stuck(company.tenant_id, limit=2)] == [ids[1], ids[2]]
-    assert len(instances.list_stuck(company.tenant_id, limit=0)) == 1
+    assert [stuck.id for stuck in list_stuck(company.database, company.tenant_id, limit=2)] == [
+        ids[1],
+        ids[2],
+    ]
+    assert len(list_stuck(company.database, company.tenant_id, limit=0)) == 1
 
 
 def test_another_tenants_are_not_seen(
@@ -222,4 +226,4 @@ def test_another_tenants_are_not_seen(
 ) -> None:
     lose_birth(company, worker, admin)
     assert len(found(company, instances, admin)) == 1
-    assert instances.list_stuck(make_company(company.database).tenant_id) == []
+    assert list_stuck(company.database, make_company(company.database).tenant_id) == []

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
+from signet.core.interventions import check_cancel
 from signet.core.projection import CONTROL, Projection, Step, apply_begun, apply_ended, start_projection
 from signet.core.routing import Moves, Token, TokenState
 from signet.core.workflow import Way, Workflow, WorkflowNode
@@ -37,7 +38,7 @@ class History:
 
     def run(self) -> "History":
         while self.live() and len(self.events) < MAX_EVENTS:
-            if self.interferes and self.rng.random() < 0.05:
+            if self.interferes and self.rng.random() < 0.1:
                 self._interfere()
             elif self.projection.status == "paused":
                 self._control("resumed")
@@ -49,12 +50,20 @@ class History:
         states = (TokenState.READY, TokenState.WAITING)
         able = [token for token in self.live().values() if token.state in states]
         assert able, f"stuck: {self.live()}"
+        if all(self._is_held(token) for token in able):
+            return self._control("failed")
+        able = [token for token in able if not self._is_held(token)]
         token = self.rng.choice(able)
         node = self.workflow.nodes[token.node]
         if token.state is TokenState.READY and node.type.waits and self.rng.random() < 0.7:
             self._begin(token)
         else:
             self._end(token, node)
+
+    def _is_held(self, token: Token) -> bool:
+        """A gate that has no way for what was cancelled on the way to it."""
+        node = self.workflow.nodes[token.node]
+        return token.rejected and node.type.name == "lifecycle_gate" and "rejected" not in node.ways
 
     def _next(self) -> int:
         return self.projection.version + 1
@@ -109,7 +118,7 @@ class History:
             case "parallel_split":
                 return "done", node.ways["done"]
             case "parallel_join" | "lifecycle_gate" if token.rejected:
-                return "rejected", node.ways["rejected"][:1]
+                return "rejected", node.ways.get("rejected", ())[:1]
             case "parallel_join":
                 return "done", (self.rng.choice(node.ways["done"]),)
             case "lifecycle_gate":
@@ -133,9 +142,12 @@ class History:
 
     def _interfere(self) -> None:
         chance = self.rng.random()
-        if chance < 0.4:
+        able = [t for t in self.live().values() if check_cancel(self.workflow, t) is None]
+        if chance < 0.5 and able:
+            self._cancel_token(self.rng.choice(able))
+        elif chance < 0.6:
             self._control("paused")
-        elif chance < 0.8:
+        elif chance < 0.9:
             self._control(
                 "sent_to",
                 {
@@ -150,6 +162,17 @@ class History:
             )
         else:
             self._control(self.rng.choice(["cancelled", "amended", "failed"]))
+
+    def _cancel_token(self, token: Token) -> None:
+        begun = any(step.token == token.id and step.end_seq is None for step in self.steps)
+        self._control("token_cancelled", {"token": token.id, "node": token.node, "reason": "no"})
+        seq = self.projection.version
+        for index, other in enumerate(self.steps):
+            if other.token == token.id and other.end_seq is None:
+                self.steps[index] = replace(other, end_seq=seq, status="cancelled")
+        if not begun:
+            seq, version = self._next(), token.version
+            self._apply(Step(seq, seq, token.node, token.id, "cancelled", version, version))
 
     def _control(self, name: str, data: dict[str, Any] | None = None) -> None:
         seq, version = self._next(), self.projection.entity_version

@@ -10,6 +10,7 @@ from hypothesis import given
 
 from signet.core.errors import Defect
 from signet.core.merge import REJECTING
+from signet.core.projection import CONTROL
 from signet.core.routing import MAX_LIVE_TOKENS, Position, Token, TokenState, begin, finish
 from signet.core.simulation import Simulation, simulate
 from signet.core.workflow import Workflow
@@ -84,7 +85,7 @@ def test_no_token_is_lost_or_doubled(seed: int, other: int) -> None:
 
 def list_path(event: Event) -> set[str]:
     """The token that ran and those that it is a branch of: leaving blocks early goes up along them."""
-    path, token = set[str](), event.before.get(event.step.token)
+    path, token = set[str](), event.before.get(event.step.data.get("token", event.step.token))
     while token is not None:
         path.add(token.id)
         token = event.before.get(token.parent or "")
@@ -139,10 +140,14 @@ def test_wf_16_a_join_fires_once_for_each_split(seed: int, other: int) -> None:
 @fuzz(80)
 @given(seeds, numbers)
 def test_who_was_rejected_passes_no_gate_before_somebody_approves(seed: int, other: int) -> None:
-    """Told from the edges alone, with no look at the token's own memory."""
-    history = run_history(seed, other)
+    """Told from the edges alone, not from the token's own memory; whom a person cancels is rejected."""
+    history = run_history(seed, other, interferes=True)
     workflow, rejected = history.workflow, set[str]()
     for event in history.events:
+        is_cancelled = event.step.node == f"{CONTROL}token_cancelled"
+        no_edge = event.step.node in workflow.joins and not event.step.chosen_edge_ids
+        if is_cancelled or (no_edge and event.step.status == "completed"):
+            rejected.add(find_carrier(event))
         if event.step.end_seq is None or not event.step.chosen_edge_ids:
             continue
         ways = [workflow.find_way(edge) for edge in event.step.chosen_edge_ids]
@@ -159,7 +164,8 @@ def test_who_was_rejected_passes_no_gate_before_somebody_approves(seed: int, oth
 
 def find_carrier(event: Event) -> str:
     """Who goes on: the token itself, or the outermost one whose block its step has ended."""
-    after, token = event.after.position.tokens, event.step.token
+    after = event.after.position.tokens
+    token: str = event.step.data.get("token", event.step.token)
     while token not in after and token in event.before:
         token = event.before[token].parent or ""
     return token

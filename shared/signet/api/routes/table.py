@@ -1,6 +1,7 @@
 """All routes there are, and which of them a path and a method mean."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
@@ -35,6 +36,14 @@ def add_all_routes(resolver: APIGatewayHttpResolver, groups: Groups) -> list[Dec
     return declared
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A route, and what its path says for each name."""
+
+    declared: Declared
+    parts: dict[str, str]
+
+
 class RouteTable:
     """By the segments of a path; a name stands for any one, and what is spelled out goes before it."""
 
@@ -49,10 +58,11 @@ class RouteTable:
         for entries in self._by_length.values():
             entries.sort(key=lambda entry: [part is None for part in entry[0]])
 
-    def find(self, method: str, path: str) -> Declared:
+    def find(self, method: str, path: str) -> Found:
         methods = self.find_methods(path)
         if method in methods:
-            return methods[method]
+            declared = methods[method]
+            return Found(declared, _read_parts(declared.path, path))
         allowed = write_allowed(methods)
         raise Rejected(
             "METHOD_NOT_ALLOWED",
@@ -67,6 +77,11 @@ class RouteTable:
             if all((want is None and part) or want == part for want, part in zip(wanted, parts, strict=True)):
                 return methods
         raise Rejected("ROUTE_NOT_FOUND", "There is nothing at this path.")
+
+
+def _read_parts(wanted: str, path: str) -> dict[str, str]:
+    pairs = zip(wanted.split("/"), path.split("/"), strict=True)
+    return {name[1:-1]: part for name, part in pairs if name.startswith("<")}
 
 
 def write_allowed(methods: Mapping[str, Declared]) -> str:

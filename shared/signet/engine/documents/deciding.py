@@ -238,6 +238,8 @@ def _make_amendment(
     diff = diff_data(facts.data, data)
     hidden = {name: MASK for name in facts.contract.personal_fields if name in diff}
     original.event_payload = {"amended_by": str(amended.document_id), "diff": {**diff, **hidden}}
+    # On record also where no workflow is under way that would have it in a step of its own.
+    original.noted = original.event_payload
     return amended
 
 

@@ -41,6 +41,7 @@ from signet.store.approval_requests import (
 )
 from signet.store.database import Connection
 from signet.store.documents import DocumentRow
+from signet.store.voiding import Voiding
 
 MAX_LEVELS = 10
 MAX_EXPRESSIONS = 1_000
@@ -221,7 +222,16 @@ class WaveApprovals:
                     "origin": seat.origin,
                 }
             )
-            self._tell(request, seat, "approval_requested", {"node": request.node_id})
+            self._rows.notifications.append(
+                {
+                    "id": make_id(),
+                    "user_id": seat.holder_user_id,
+                    "role": seat.holder_role,
+                    "kind": "approval_requested",
+                    "request_id": request.id,
+                    "data": {"node": request.node_id},
+                }
+            )
 
     def end(self, request: LiveRequest, status: str, outcome: str | None) -> None:
         request.status, request.outcome = status, outcome
@@ -231,12 +241,8 @@ class WaveApprovals:
 
     def void(self, request: LiveRequest, reason: str) -> None:
         """Whoever was asked, or has decided, learns that it no longer counts."""
-        for seat in request.seats:
-            if seat.stage == request.stage:
-                self._tell(request, seat, "approval_voided", {"node": request.node_id, "reason": reason})
         request.status, request.outcome = "voided", reason
-        self._rows.ended.append(request.id)
-        self._change(request)
+        self._rows.voided.append(Voiding(request.instance_id, reason, request.id))
 
     def void_what_is_left(
         self, instance_id: UUID, open_steps: Collection[UUID], version: int, *, has_moved_on: bool
@@ -283,18 +289,6 @@ class WaveApprovals:
         for moment in (request.escalate_at, request.expire_at):
             if moment is not None:
                 self.wakes.append((request.instance_id, moment))
-
-    def _tell(self, request: LiveRequest, seat: Seat, kind: str, data: dict[str, Any]) -> None:
-        self._rows.notifications.append(
-            {
-                "id": make_id(),
-                "user_id": seat.holder_user_id,
-                "role": seat.holder_role,
-                "kind": kind,
-                "request_id": request.id,
-                "data": data,
-            }
-        )
 
     def _gather(self, about: About, approvers: Sequence[Approver]) -> Facts:
         needs = list_needs(approvers)

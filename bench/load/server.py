@@ -1,0 +1,44 @@
+"""The API as the local stack serves it, in a process of its own; beside it, a handler that only answers."""
+
+import sys
+from typing import Any
+
+from signet.api.application import Ports, make_application
+from signet.api.authentication import make_authentication
+from signet.engine.quotas import RequestQuotas
+from signet.local.gateway import Handler, open_gateway
+from signet.store.database import Database, PoolSettings
+from signet.wiring import make_use_cases
+
+CONNECTIONS = 16
+
+
+def answer_bare(event: dict[str, Any], context: object) -> dict[str, Any]:
+    return {
+        "statusCode": 200,
+        "headers": {"content-type": "application/json"},
+        "cookies": [],
+        "body": "{}",
+        "isBase64Encoded": False,
+    }
+
+
+def make_api(url: str, secret: str) -> Handler:
+    database = Database(url, PoolSettings(size=CONNECTIONS, idle_count=CONNECTIONS))
+    return make_application(
+        Ports(make_use_cases(database), make_authentication(secret), RequestQuotas(database))
+    )
+
+
+def main() -> None:
+    """Until its input is closed. Prints where it answers."""
+    kind, url, secret = sys.argv[1:]
+    handler = answer_bare if kind == "bare" else make_api(url, secret)
+    with open_gateway("127.0.0.1", 0) as gateway:
+        gateway.start(handler)
+        print(gateway.url, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

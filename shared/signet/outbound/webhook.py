@@ -1,0 +1,228 @@
+"""One POST to a tenant's endpoint: where the name leads is looked at inside the connection, and only there.
+
+The address that was checked is the address that is connected to: whoever answers for the name may say
+something else a moment later (DNS rebinding), and is not asked again. Redirects are not followed. Each phase
+has its time, the whole has one, and of the answer no more is read than is kept.
+"""
+
+import http.client
+import json
+import socket
+import ssl
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from signet.core.errors import Rejected
+from signet.outbound.addresses import find_refusal
+
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 10.0
+TOTAL_SECONDS = 20.0
+MAX_BODY_BYTES = 262_144
+MAX_ANSWER_BYTES = 16_384
+MAX_URL_CHARACTERS = 2_000
+MAX_ADDRESSES = 8
+PORTS = frozenset({443, 8443})
+USER_AGENT = "signet-webhooks/1"
+GONE = 410
+_READ_CHUNK_BYTES = 4_096
+
+Resolve = Callable[[str, int], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What of the network the endpoints of a deployment, or of one tenant, may use beyond the public one."""
+
+    ports: frozenset[int] = PORTS
+    # Addresses that are let through although they are refused: for tests, and for receivers next door.
+    addresses: frozenset[str] = frozenset()
+    # Plain HTTP, to those addresses alone.
+    allows_http: bool = False
+    # Where not empty, only these hosts.
+    hosts: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """`status` is None where nothing answered; `is_final` where trying again is pointless."""
+
+    status: int | None
+    error: str | None
+    body: Any = None
+    duration_ms: float = 0.0
+    is_final: bool = False
+
+    @property
+    def is_delivered(self) -> bool:
+        return self.error is None
+
+
+class _Refused(Exception):
+    """The endpoint may not be reached, whatever happens."""
+
+
+def check_url(url: str, reach: Reach) -> SplitResult:
+    """Of the form that an endpoint may have; where its name leads is seen when something is sent."""
+    if len(url) > MAX_URL_CHARACTERS or not url.isascii() or not url.isprintable() or " " in url:
+        raise _reject(f"wants at most {MAX_URL_CHARACTERS} visible ASCII characters")
+    try:
+        parts = urlsplit(url)
+        port = _read_port(parts)
+    except ValueError:
+        raise _reject("is no URL") from None
+    if parts.scheme != "https" and not (parts.scheme == "http" and reach.allows_http):
+        raise _reject("wants https")
+    if not parts.hostname or parts.username is not None or parts.password is not None or parts.fragment:
+        raise _reject("wants a host, and neither a user nor a fragment")
+    if port not in reach.ports:
+        raise _reject(f"wants one of the ports {', '.join(map(str, sorted(reach.ports)))}")
+    if reach.hosts and parts.hostname.lower() not in reach.hosts:
+        raise _reject("is not among the hosts that this tenant may call")
+    return parts
+
+
+def _read_port(parts: SplitResult) -> int:
+    if parts.port is not None:
+        return parts.port
+    return 443 if parts.scheme == "https" else 80
+
+
+def post(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    reach: Reach,
+    *,
+    resolve: Resolve | None = None,
+    context: ssl.SSLContext | None = None,
+) -> Delivery:
+    """Never raises for what the world outside does."""
+    started = time.monotonic()
+    try:
+        parts = check_url(url, reach)
+        if len(body) > MAX_BODY_BYTES:
+            raise _Refused(f"BODY_TOO_LARGE: a webhook has at most {MAX_BODY_BYTES} bytes")
+        delivery = _exchange(parts, body, headers, reach, resolve or _resolve, context, started)
+    except (_Refused, Rejected) as error:
+        delivery = Delivery(None, str(error), is_final=True)
+    except TimeoutError:
+        delivery = Delivery(None, "TIMED_OUT: the endpoint took too long")
+    except ssl.SSLError as error:
+        delivery = Delivery(None, f"TLS_FAILED: {error.reason or 'the connection is not secure'}")
+    except (OSError, http.client.HTTPException) as error:
+        delivery = Delivery(None, f"NOT_REACHED: {type(error).__name__}")
+    elapsed = (time.monotonic() - started) * 1_000
+    return Delivery(delivery.status, delivery.error, delivery.body, round(elapsed, 1), delivery.is_final)
+
+
+def _exchange(
+    parts: SplitResult,
+    body: bytes,
+    headers: Mapping[str, str],
+    reach: Reach,
+    resolve: Resolve,
+    context: ssl.SSLContext | None,
+    started: float,
+) -> Delivery:
+    connection = _Connection(parts, reach, resolve, context)
+    try:
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        sent = {
+            **headers,
+            "content-type": "application/json",
+            "user-agent": USER_AGENT,
+            "accept-encoding": "identity",
+            "connection": "close",
+        }
+        connection.request("POST", target, body, sent)
+        answer = connection.getresponse()
+        return _read_delivery(answer.status, _read_body(answer, started))
+    finally:
+        connection.close()
+
+
+class _Connection(http.client.HTTPConnection):
+    """To an address that was looked at, by the name that was asked for."""
+
+    def __init__(
+        self, parts: SplitResult, reach: Reach, resolve: Resolve, context: ssl.SSLContext | None
+    ) -> None:
+        self._is_secure = parts.scheme == "https"
+        self._reach = reach
+        self._resolve = resolve
+        self._context = context or ssl.create_default_context()
+        super().__init__(str(parts.hostname), _read_port(parts), timeout=CONNECT_SECONDS)
+
+    def connect(self) -> None:
+        address = self._choose()
+        self.sock = socket.create_connection((address, self.port), CONNECT_SECONDS)
+        # The resolver could not be wrong here, but a socket's own word is better than a belief.
+        peer = self.sock.getpeername()[0]
+        self._check(peer)
+        if self._is_secure:
+            self.sock = self._context.wrap_socket(self.sock, server_hostname=self.host)
+        self.sock.settimeout(READ_SECONDS)
+
+    def _choose(self) -> str:
+        """All must be allowed: a name that leads to the inside as well is no endpoint of the outside."""
+        addresses = self._resolve(self.host, self.port)[:MAX_ADDRESSES]
+        if not addresses:
+            raise OSError("the name leads nowhere")
+        for address in addresses:
+            self._check(address)
+        return addresses[0]
+
+    def _check(self, address: str) -> None:
+        if address in self._reach.addresses:
+            return
+        refusal = find_refusal(address)
+        if refusal is not None:
+            raise _Refused(f"ADDRESS_REFUSED: the endpoint's name leads to an address that is {refusal}")
+        if not self._is_secure:
+            raise _Refused("ADDRESS_REFUSED: plain HTTP is for named addresses only")
+
+
+def _resolve(host: str, port: int) -> list[str]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def _read_body(answer: http.client.HTTPResponse, started: float) -> bytes:
+    """As much as is kept; a receiver that dribbles is left alone after the whole time."""
+    parts: list[bytes] = []
+    size = 0
+    while size < MAX_ANSWER_BYTES and not answer.isclosed():
+        if time.monotonic() - started > TOTAL_SECONDS:
+            raise TimeoutError
+        part = answer.read1(min(_READ_CHUNK_BYTES, MAX_ANSWER_BYTES - size))
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+def _read_delivery(status: int, body: bytes) -> Delivery:
+    said = _read_json(body)
+    if 200 <= status < 300:
+        return Delivery(status, None, said)
+    if 300 <= status < 400:
+        return Delivery(status, f"REDIRECTED: {status}, which is not followed", said)
+    return Delivery(status, f"ANSWERED: {status}", said, is_final=status == GONE)
+
+
+def _read_json(body: bytes) -> Any:
+    """What it answered, where that is JSON that can be kept; else its text."""
+    text = body.decode(errors="replace").replace("\0", "")
+    try:
+        return json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return {"text": text}
+
+
+def _reject(sentence: str) -> Rejected:
+    return Rejected("ENDPOINT_INVALID", f"the endpoint's address {sentence}")

@@ -1,0 +1,48 @@
+"""The local stack as `make run` wires it: gateway, API, worker and database, as the runtime roles."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from signet.core.quotas import READS, WRITES, Quota
+from signet.engine.quotas import set_quota
+from signet.local.gateway import open_gateway
+from signet.local.worker_loop import running_worker
+from signet.store.database import Database, PoolSettings
+from signet.store.server import act_as
+from signet.wiring import make_worker
+from tests.engine.conftest import Company, make_company
+from tests.functions.applications import wire
+from tests.functions.calling import Client
+
+# More than any run asks for.
+PLENTY = 10_000_000
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Where it answers, and a client that needs no network."""
+
+    url: str
+    company: Company
+    client: Client
+
+
+@contextmanager
+def running_stack(owner_url: str) -> Iterator[Stack]:
+    """With one company, whose invoices have their workflow."""
+    api = Database(act_as(owner_url, "signet_api"), PoolSettings(size=8))
+    engine = Database(act_as(owner_url, "signet_worker"), PoolSettings(size=2))
+    owner = Database(owner_url, PoolSettings())
+    try:
+        company = make_company(api)
+        company.publish("invoice")
+        for name in (READS, WRITES):
+            set_quota(owner, company.tenant_id, Quota(name, PLENTY, 60))
+        application = wire(api)
+        with open_gateway("127.0.0.1", 0) as gateway, running_worker(engine, make_worker(engine)):
+            gateway.start(application)
+            yield Stack(gateway.url, company, Client(application, company.tenant_id))
+    finally:
+        for database in (api, engine, owner):
+            database.close()

@@ -1,0 +1,44 @@
+"""Documents whose instances operators act on, and how they stand then."""
+
+from collections.abc import Mapping
+from typing import Any, LiteralString
+
+from signet.engine.compiled import CompiledCache
+from signet.engine.documents.operations import Author
+from signet.engine.instances import Instances
+from signet.engine.verification import verify_tenant
+from tests.engine.waves.stage import Made, Stage
+
+# What the audit trail says of the acts on an instance.
+DETAILS: LiteralString = (
+    "SELECT content::jsonb ->> 'action', actor_id, content::jsonb ->> 'reason', content::jsonb -> 'detail'"
+    " FROM audit_log WHERE subject_type = 'instance' AND subject_id = %s ORDER BY seq"
+)
+
+
+def operating_on(stage: Stage) -> tuple[Instances, Author]:
+    """As the API's role: that is where operators come from."""
+    company = stage.standing.company
+    return Instances(company.database, stage.caches(), CompiledCache()), company.author("olga")
+
+
+def submitted(stage: Stage, contract: Mapping[str, Any] | None = None, **slots: Any) -> Made:
+    document = stage.create(stage.publish(contract, **slots))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    return document
+
+
+def version(stage: Stage, document: Made) -> int:
+    return int(stage.instance(document.instance_id)["version"])
+
+
+def check(stage: Stage, document: Made) -> None:
+    stage.check_rebuild(document.instance_id)
+    assert verify_tenant(stage.standing.company.database, stage.tenant_id).is_sound
+
+
+def status_of(stage: Stage, document: Made) -> tuple[Any, ...]:
+    """(status, nodes, reason)."""
+    row = stage.instance(document.instance_id)
+    return row["status"], row["current_nodes"], row["reason"]

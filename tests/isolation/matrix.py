@@ -1,0 +1,109 @@
+"""Every route × every role of another company × what the victim has: made from the OpenAPI document."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.functions.calling import Answered, Client
+
+# The roles of the outsider, in the outsider's own company.
+ROLES: Mapping[str, tuple[str, ...]] = {
+    "administrator": ("admin",),
+    "clerk": ("clerk",),
+    "reader": ("reader",),
+    "nobody": (),
+}
+# What is sent where a route wants a body; {names} are of the things in question.
+BODIES: Mapping[str, Any] = {
+    "save_chain": {"name": "own_chain", "steps": [{"approvers": [{"by": "user", "user": "carl"}]}]},
+    "decide_approval": {"vote": "approved"},
+    "decide_approvals": {"decisions": [{"request_id": "{approval_id}", "vote": "approved"}]},
+    "delegate": {
+        "delegate_id": "mona",
+        "from_time": "2026-01-01T00:00:00Z",
+        "to_time": "2026-01-02T00:00:00Z",
+    },
+    "create_document": {"entity_type": "invoice", "id": "{document_id}", "data": {}},
+    "change_document": {"patch": {"cost_center": "X"}},
+    "request_transition": {"transition": "submit"},
+    "read_notifications": {"ids": ["{notification_id}"]},
+}
+_NAME = re.compile(r"{(\w+)}")
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+CONFLICTS = (409, 412, 423)
+
+
+@dataclass(frozen=True)
+class Operation:
+    method: str
+    path: str
+    name: str
+    parameters: frozenset[str]
+    has_body: bool
+    names: tuple[str, ...] = field(default=())
+
+    @property
+    def is_of_one_thing(self) -> bool:
+        """Its path names something that somebody has."""
+        return any(name != "version" for name in self.names)
+
+    @property
+    def is_list(self) -> bool:
+        return "cursor" in self.parameters
+
+    def call(self, client: Client, things: Mapping[str, str], **headers: Any) -> Answered:
+        body = _write(BODIES[self.name], things) if self.has_body else None
+        if "If-Match" in self.parameters:
+            headers = {"if_match": '"1"', **headers}
+        return client.call(self.method, _fill(self.path, things), body, **headers)
+
+
+def list_operations(document: Mapping[str, Any]) -> Iterator[Operation]:
+    for path, methods in sorted(document["paths"].items()):
+        for method, operation in sorted(methods.items()):
+            if operation["security"] == []:
+                continue
+            yield Operation(
+                method.upper(),
+                path,
+                operation["operationId"],
+                frozenset(parameter["name"] for parameter in operation.get("parameters", ())),
+                "requestBody" in operation,
+                tuple(_NAME.findall(path)),
+            )
+
+
+def _fill(text: str, things: Mapping[str, str]) -> str:
+    return _NAME.sub(lambda found: things.get(found[1], found[0]), text)
+
+
+def _write(body: Any, things: Mapping[str, str]) -> Any:
+    return json.loads(_fill_text(json.dumps(body), things))
+
+
+def _fill_text(text: str, things: Mapping[str, str]) -> str:
+    for name, value in things.items():
+        text = text.replace(f'"{{{name}}}"', json.dumps(value))
+    return text
+
+
+def find_leaks(answer: Answered, ids: frozenset[str], sent: Mapping[str, str], mark: str) -> list[str]:
+    """What of the victim stands in an answer, apart from what was sent."""
+    text = answer.text + json.dumps(dict(answer.headers))
+    found = (set(_ID.findall(text)) & ids) - set(sent.values())
+    return sorted(found) + ([mark] if mark in text else [])
+
+
+def describe(answer: Answered, sent: Mapping[str, str]) -> tuple[Any, ...]:
+    """What an outsider can tell two answers apart by."""
+    if not answer.text:
+        return (answer.status,)
+    text = answer.text
+    for value in sent.values():
+        text = text.replace(value, "…")
+    body = json.loads(text)
+    if isinstance(body, dict):
+        body.pop("instance", None)
+    return answer.status, _ID.sub("…", json.dumps(body, sort_keys=True))

@@ -1,0 +1,137 @@
+"""A company with a row in every tenant table, and what of it an outsider might name."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, LiteralString
+from uuid import UUID, uuid4
+
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from signet.api.application import Application
+from signet.core.approval_policy import hash_policy
+from tests.engine.approvals.asked import one_stage
+from tests.engine.standing_company import Standing, standing_company
+from tests.functions.applications import wire
+from tests.functions.calling import Client
+from tests.store.attack import fill, tenant_tables
+
+# Stands in texts of the victim and nowhere else: an answer to anybody else that holds it is a leak.
+MARK = "SECRETMARK"
+NAME = "secret_mark"
+
+# The victim's own people may ask meanwhile, and that is counted.
+UNCOUNTED = ("quota_meters",)
+
+# What a path's name for something means, as a query of the victim's rows.
+PLACES: Mapping[str, LiteralString] = {
+    "document_id": "SELECT id FROM documents WHERE deleted_at IS NULL ORDER BY id LIMIT 1",
+    "request_id": "SELECT id FROM transition_requests ORDER BY id LIMIT 1",
+    "approval_id": f"SELECT id FROM approval_requests WHERE node_id = 'usr:approval:{NAME}'",
+    "delegation_id": "SELECT id FROM approval_delegations ORDER BY id LIMIT 1",
+    "instance_id": "SELECT id FROM workflow_instances ORDER BY id LIMIT 1",
+    "definition_id": "SELECT id FROM workflow_definitions ORDER BY id LIMIT 1",
+    "notification_id": "SELECT id FROM notifications ORDER BY id LIMIT 1",
+    "name": f"SELECT '{NAME}'",
+    "version": "SELECT 1",
+}
+
+
+@dataclass(frozen=True)
+class Victim:
+    standing: Standing
+    application: Application
+    # By the name that a path has for it.
+    things: Mapping[str, str]
+    # Every id of the tenant: none may come back to others who did not send it.
+    ids: frozenset[str]
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.standing.company.tenant_id
+
+    @property
+    def admin(self) -> Client:
+        return Client(self.application, self.tenant_id, "carl", ("admin",))
+
+    def digest(self) -> dict[str, Any]:
+        """Of all its rows, table by table."""
+        tables = [name for name in tenant_tables(self.standing) if name not in UNCOUNTED]
+        return {table: self._digest_table(table) for table in tables}
+
+    def _digest_table(self, table: str) -> Any:
+        query = sql.SQL(
+            "SELECT count(*), md5(string_agg(t::text, ',' ORDER BY t::text)) FROM {} t WHERE tenant_id = {}"
+        ).format(sql.Identifier(table), str(self.tenant_id))
+        return self.standing.admin.execute(query).fetchone()
+
+
+@contextmanager
+def standing_victim(server_url: str, keys: Sequence[str]) -> Iterator[Victim]:
+    """With an answer under each of these idempotency keys."""
+    with standing_company(server_url) as standing:
+        fill(standing)
+        mark(standing)
+        standing.run(
+            "INSERT INTO idempotency_keys SELECT tenant_id, key, repeat('0', 64), %s"
+            " FROM tenants, unnest(%s::text[]) AS key",
+            Jsonb({"status": 200, "body": {"kept": MARK}}),
+            list(keys),
+        )
+        application = wire(standing.company.database)
+        things = {name: str(standing.row(query)[0]) for name, query in PLACES.items()}
+        yield Victim(standing, application, things, frozenset(_list_ids(standing)))
+
+
+def mark(standing: Standing) -> None:
+    """Names and texts that are nobody else's."""
+    standing.run(
+        "INSERT INTO approval_chains (tenant_id, name, version, label, hash, created_by)"
+        " SELECT tenant_id, %s, 1, %s, hash, created_by FROM approval_chains LIMIT 1",
+        NAME,
+        MARK,
+    )
+    standing.run(
+        "INSERT INTO approval_chain_steps SELECT tenant_id, %s, 1, position, body FROM approval_chain_steps",
+        NAME,
+    )
+    text = one_stage("carl").to_text()
+    standing.run(
+        "INSERT INTO approval_requests (tenant_id, id, instance_id, step_execution_id, node_id, document_id,"
+        " document_version, snapshot_version_id, snapshot_hash, definition_hash, policy, policy_hash,"
+        " requester_id, created_at)"
+        " SELECT tenant_id, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), %s, document_id,"
+        " version, id, hash, hash, %s, %s, 'carl', now() FROM document_versions LIMIT 1",
+        f"usr:approval:{NAME}",
+        text,
+        hash_policy(text),
+    )
+    standing.run("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
+
+
+def _list_ids(standing: Standing) -> Iterator[str]:
+    columns = standing.rows(
+        "SELECT table_name, column_name FROM information_schema.columns"
+        " WHERE table_schema = 'public' AND data_type = 'uuid' AND table_name = ANY (%s)",
+        tenant_tables(standing),
+    )
+    for table, column in columns:
+        query = sql.SQL("SELECT DISTINCT {}::text FROM {} WHERE {} IS NOT NULL").format(
+            *[sql.Identifier(name) for name in (column, table, column)]
+        )
+        for (found,) in standing.admin.execute(query).fetchall():
+            yield str(found)
+
+
+def never_was(things: Mapping[str, str]) -> dict[str, str]:
+    """The same forms, of what nobody has."""
+    return {name: _never(name, value) for name, value in things.items()}
+
+
+def _never(name: str, value: str) -> str:
+    try:
+        UUID(value)
+    except ValueError:
+        return value if value.isdigit() else f"never_{value}"
+    return str(uuid4())

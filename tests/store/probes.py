@@ -1,0 +1,31 @@
+"""A query of which the plan is looked at, and which rows it asks for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+LARGE, SMALL = UUID(int=1), UUID(int=3)
+# The row that is asked for: tests/store/plan_rows.sql says what it is like. Its number is a parent's.
+NUMBER = 50_000
+ROW = UUID(int=NUMBER)
+KEY = NUMBER.to_bytes(32)
+API, WORKER = "signet_api", "signet_worker"
+PAGE = "LIMIT 50"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Asked inside a transaction of the tenant; `created_at` of the row is added to the values."""
+
+    index: str
+    text: str
+    values: Mapping[str, Any]
+    role: str = WORKER
+
+
+def plain(
+    index: str, table: str, condition: str, order: str = "", role: str = WORKER, **values: Any
+) -> Probe:
+    text = f"SELECT * FROM {table} WHERE tenant_id = %(tenant_id)s AND {condition} {order}"
+    return Probe(index, text, {"tenant_id": LARGE, **values}, role)

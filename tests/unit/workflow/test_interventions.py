@@ -1,0 +1,341 @@
+"""A person cancels one token or ends one wait: where it goes then, and what cannot be cancelled or ended."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from signet.core.decisions import NOT_APPROVED, Decision, Situation, decide
+from signet.core.errors import Rejected
+from signet.core.interventions import AWAITED, check_advance, check_cancel, decide_advance, find_token
+from signet.core.journey import Hold, Journey, Plan
+from signet.core.nodes.types import NODE_TYPES
+from signet.core.payloads import MAX_PAYLOAD_BYTES, MAX_PAYLOAD_DEPTH, check_payload
+from signet.core.projection import Actor, project, start_projection
+from signet.core.routing import Token, TokenState
+from signet.core.workflow import Workflow, WorkflowNode
+from tests.unit.workflow.test_journey import CFO, approval, load
+from tests.unit.workflow.valid_workflow import CONTRACT
+
+OLGA = Actor("olga", ("admin",))
+CALL = {"type": "webhook_out", "config": {"endpoint": "erp"}}
+# Nothing in it can reject, and so nothing is drawn for rejections.
+UNREJECTED = deepcopy(CONTRACT)
+del UNREJECTED["transitions"]["approve"]["rejected_to"]
+
+
+def look(token: Token) -> Situation:
+    return Situation({"entity": {"grand_total": 1}, "context": {"kept": 1}})
+
+
+def begin(workflow: Workflow, node: str) -> Journey:
+    """What acts waits; gates do not act here, they decide."""
+    journey = Journey(workflow, start_projection(node, 1))
+    go_on(journey)
+    return journey
+
+
+def go_on(journey: Journey) -> list[str]:
+    """The gates that it has come to, with what they decide."""
+
+    def prepare(node: WorkflowNode, token: Token) -> Plan | Hold:
+        if node.type.name != "lifecycle_gate":
+            return Plan()
+        decision = decide(journey.workflow, token, look(token))
+        return Plan(decision) if decision.outcome is not None else Hold(decision.reason or "")
+
+    passed = []
+    for intent in journey.run_chains(look, prepare):
+        if intent.node.type.name == "lifecycle_gate":
+            passed.append(f"{intent.node.id} {intent.plan.outcome}")
+            journey.end_open(intent.step, intent.plan, 1)
+    journey.end_round()
+    return passed
+
+
+def cancel(journey: Journey, node: str) -> list[str]:
+    token = find_token(journey, node)
+    assert isinstance(token, Token) and check_cancel(journey.workflow, token) is None
+    journey.cancel_token(token, "not needed", OLGA)
+    return go_on(journey)
+
+
+def fill(slot: str, mode: str = "all", nodes: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+    """Branches side by side, `a`, `b` … of these nodes."""
+    branches = nodes or {"a": CALL, "b": CALL}
+    return {
+        slot: {
+            "nodes": [
+                {"id": "fork", "type": "parallel_split"},
+                *({"id": name, **node} for name, node in branches.items()),
+                {"id": "join", "type": "parallel_join", "config": {"mode": mode}},
+            ],
+            "edges": [
+                *({"source": "fork", "target": name} for name in branches),
+                *({"source": name, "target": "join"} for name in branches),
+            ],
+        }
+    }
+
+
+def statuses(journey: Journey, node: str) -> list[str]:
+    return [step.status for step in journey.recorded if step.node == node]
+
+
+def check_sum(journey: Journey, node: str) -> None:
+    assert project(journey.workflow, node, 1, journey.recorded) == journey.projection
+
+
+# --- where a cancelled token goes ---
+
+
+def test_in_a_slot_of_a_request_the_gate_refuses_and_the_document_stays() -> None:
+    journey = begin(load({"checks": {"nodes": [{"id": "a", **CALL}]}}), "sys:slot:checks:in")
+    assert cancel(journey, "usr:checks:a") == ["sys:gate:submit rejected"]
+    go_on(journey)
+    assert journey.projection.position.current_nodes() == ["sys:state:draft"]
+    assert statuses(journey, "usr:checks:a") == ["cancelled"]
+    check_sum(journey, "sys:slot:checks:in")
+
+
+def test_an_automatic_gate_takes_its_way_for_rejections() -> None:
+    journey = begin(load({"approval": {"nodes": [approval("a")]}}), "sys:slot:approval:in")
+    assert cancel(journey, "usr:approval:a") == ["sys:gate:approve rejected"]
+
+
+def test_an_automatic_gate_without_such_a_way_pauses_and_stays_shut() -> None:
+    workflow = load({"approval": {"nodes": [{"id": "a", **CALL}]}}, UNREJECTED)
+    journey = begin(workflow, "sys:slot:approval:in")
+    assert cancel(journey, "usr:approval:a") == []
+    for _ in range(2):
+        assert (journey.projection.status, journey.projection.reason) == ("paused", NOT_APPROVED)
+        assert journey.projection.position.current_nodes() == ["sys:gate:approve"]
+        journey.control("retried", {"reason": "again"}, actor=OLGA)
+        assert go_on(journey) == []
+    check_sum(journey, "sys:slot:approval:in")
+
+
+@pytest.mark.parametrize("contract", [CONTRACT, UNREJECTED])
+def test_a_block_of_all_ends_with_the_first_that_is_cancelled(contract: dict[str, Any]) -> None:
+    journey = begin(load(fill("approval"), contract), "sys:slot:approval:in")
+    passed = cancel(journey, "usr:approval:a")
+    assert passed == (["sys:gate:approve rejected"] if contract is CONTRACT else [])
+    assert statuses(journey, "usr:approval:b") == ["cancelled"]
+    assert [step.outcome for step in journey.recorded if step.node == "usr:approval:join"] == ["rejected"]
+    check_sum(journey, "sys:slot:approval:in")
+
+
+def test_a_block_of_any_ends_when_every_branch_was_cancelled() -> None:
+    journey = begin(load(fill("approval", "any"), UNREJECTED), "sys:slot:approval:in")
+    assert cancel(journey, "usr:approval:a") == []
+    assert journey.is_running and statuses(journey, "usr:approval:b") == ["running"]
+    assert cancel(journey, "usr:approval:b") == []
+    assert journey.projection.reason == NOT_APPROVED
+    check_sum(journey, "sys:slot:approval:in")
+
+
+def test_a_block_of_any_goes_on_with_what_is_left() -> None:
+    journey = begin(load(fill("approval", "any"), UNREJECTED), "sys:slot:approval:in")
+    cancel(journey, "usr:approval:a")
+    left = find_token(journey, "usr:approval:b")
+    assert isinstance(left, Token)
+    ways = journey.workflow.nodes[left.node].ways["delivered"]
+    journey.end_open(journey.open[left.id], Decision("delivered", ways), 1, has_waited=True)
+    assert go_on(journey) == ["sys:gate:approve passed"]
+
+
+def test_a_block_within_a_block_hands_it_on() -> None:
+    slots = fill("approval", nodes={"a": CALL, "inner": {"type": "parallel_split"}})
+    slot = slots["approval"]
+    slot["nodes"] += [{"id": "c", **CALL}, {"id": "d", **CALL}]
+    slot["nodes"] += [{"id": "both", "type": "parallel_join", "config": {"mode": "all"}}]
+    slot["edges"] = [edge for edge in slot["edges"] if edge["source"] != "inner"]
+    slot["edges"] += [{"source": "inner", "target": name} for name in "cd"]
+    slot["edges"] += [{"source": name, "target": "both"} for name in "cd"]
+    slot["edges"] += [{"source": "both", "target": "join"}]
+    journey = begin(load(slots, UNREJECTED), "sys:slot:approval:in")
+    assert cancel(journey, "usr:approval:d") == []
+    assert [statuses(journey, f"usr:approval:{name}") for name in "acd"] == [["cancelled"]] * 3
+    assert journey.projection.reason == NOT_APPROVED
+    check_sum(journey, "sys:slot:approval:in")
+
+
+def test_one_that_had_not_begun_is_on_record_as_cancelled() -> None:
+    workflow = load({"approval": {"nodes": [approval("a")]}})
+    journey = Journey(workflow, start_projection("usr:approval:a", 1))
+    token = find_token(journey, "T")
+    assert isinstance(token, Token) and token is find_token(journey, "usr:approval:a")
+    journey.cancel_token(token, "no", OLGA)
+    assert [(step.seq, step.node, step.status) for step in journey.recorded] == [
+        (1, "sys:control:token_cancelled", "completed"),
+        (2, "usr:approval:a", "cancelled"),
+    ]
+    assert journey.recorded[0].to_output() == {
+        "token": "T",
+        "node": "usr:approval:a",
+        "reason": "no",
+        "actor": {"id": "olga", "roles": ["admin"]},
+    }
+    assert journey.projection.actor == Actor("")  # the instance acts for whom it did
+    check_sum(journey, "usr:approval:a")
+
+
+# --- what cannot be cancelled ---
+
+
+@pytest.mark.parametrize(
+    ("node", "state", "remedy"),
+    [
+        ("sys:state:draft", TokenState.WAITING, "Request a transition"),
+        ("sys:gate:approve", TokenState.READY, "Ask for another transition"),
+        ("sys:slot:approval:out", TokenState.READY, "Cancel the whole instance"),
+        ("sys:start", TokenState.READY, "Cancel the whole instance"),
+        ("usr:posting:tell", TokenState.WAITING, "Cancel the whole instance"),
+        ("usr:approval:fork", TokenState.PARTED, "Cancel its branches"),
+        ("usr:approval:join", TokenState.JOINED, "Cancel the other branches"),
+    ],
+)
+def test_what_cannot_be_cancelled_says_what_to_do_instead(node: str, state: TokenState, remedy: str) -> None:
+    tell = {"channel": "email", "to": CFO, "text": "x", "await": True}
+    posting = {"nodes": [{"id": "tell", "type": "notification", "config": tell}]}
+    workflow = load({**fill("approval"), "posting": posting})
+    rejected = check_cancel(workflow, Token("T", node, state, 1))
+    assert rejected is not None and rejected.code == "INSTANCE_TOKEN_NOT_CANCELLABLE"
+    assert remedy in rejected.remedy
+
+
+def test_a_token_that_is_not_there_is_not_found() -> None:
+    journey = begin(load(fill("approval")), "sys:slot:approval:in")
+    for name in ("", "T/9", "usr:approval:fork", "x" * 1_000_000, "\0"):
+        found = find_token(journey, name)
+        assert isinstance(found, Rejected) and found.code == "INSTANCE_TOKEN_NOT_FOUND"
+        assert len(found.message) < 100
+
+
+# --- ending a wait ---
+
+
+def test_every_wait_for_the_outside_can_be_ended_and_no_other_node() -> None:
+    asks_people = {"state", "approval"}
+    assert AWAITED.keys() == {name for name, kind in NODE_TYPES.items() if kind.waits} - asks_people
+    assert all(outcome in NODE_TYPES[name].outcomes for name, outcome in AWAITED.items())
+
+
+WAITS: dict[str, dict[str, Any]] = {
+    "wait_timer": {"for": "P1D"},
+    "wait_event": {"key": "k", "save_as": "got", "timeout": "P1D"},
+    "webhook_out": {"endpoint": "erp", "save_as": "got"},
+    "notification": {"channel": "email", "to": CFO, "text": "x", "await": True},
+}
+
+
+def waiting_at(node_type: str, **changes: Any) -> tuple[Journey, Token]:
+    node = {"id": "a", "type": node_type, "config": {**WAITS[node_type], **changes}}
+    slot: dict[str, Any] = {"nodes": [node]}
+    if node_type == "wait_event":
+        slot["edges"] = [{"source": "a", "target": "out", "on": "timeout"}]
+    journey = begin(load({"checks": slot}), "sys:slot:checks:in")
+    token = find_token(journey, "usr:checks:a")
+    assert isinstance(token, Token)
+    return journey, token
+
+
+def advance(journey: Journey, token: Token, payload: Any = None) -> None:
+    assert check_advance(journey, token, payload) is None
+    node = journey.workflow.nodes[token.node]
+    decision = decide_advance(journey.workflow, node, look(token), payload, "olga")
+    journey.advance(journey.open[token.id], decision, "long enough", OLGA)
+
+
+@pytest.mark.parametrize("node_type", WAITS)
+def test_a_wait_ends_as_if_what_it_waits_for_had_come(node_type: str) -> None:
+    journey, token = waiting_at(node_type)
+    keeps = "save_as" in WAITS[node_type]
+    advance(journey, token, {"a": 1} if keeps else None)
+    waited = next(step for step in journey.recorded if step.node == "usr:checks:a")
+    assert (waited.status, waited.outcome) == ("completed", AWAITED[node_type])
+    assert waited.evidence == {"advanced_by": "olga"}
+    assert waited.variables == ({"got": {"a": 1}} if keeps else {})
+    control = journey.recorded[-1] if journey.recorded[-1].is_control else journey.recorded[-2]
+    assert (control.node, control.actor, control.data["node"]) == (
+        "sys:control:advanced",
+        OLGA,
+        "usr:checks:a",
+    )
+    assert waited.end_seq == control.seq + 1
+    assert journey.projection.actor == Actor("")
+    assert go_on(journey) == ["sys:gate:submit passed"]
+    check_sum(journey, "sys:slot:checks:in")
+
+
+def test_nothing_brought_is_kept_as_nothing() -> None:
+    journey, token = waiting_at("webhook_out")
+    advance(journey, token)
+    assert journey.projection.context == {"got": None}
+
+
+def test_nobody_decides_for_those_who_were_asked() -> None:
+    journey = begin(load({"approval": {"nodes": [approval("a")]}}), "sys:slot:approval:in")
+    token = find_token(journey, "usr:approval:a")
+    assert isinstance(token, Token)
+    rejected = check_advance(journey, token, None)
+    assert rejected is not None and rejected.code == "INSTANCE_TOKEN_NOT_ADVANCEABLE"
+    assert "decided by those who were asked" in rejected.remedy
+
+
+@pytest.mark.parametrize(
+    ("node", "remedy"),
+    [
+        ("sys:state:draft", "Request a transition"),
+        ("sys:gate:submit", "Change what holds the gate"),
+        ("sys:slot:checks:in", "Wake the instance"),
+        ("usr:checks:a", "Wake the instance"),
+    ],
+)
+def test_what_does_not_wait_for_the_outside_cannot_be_ended(node: str, remedy: str) -> None:
+    workflow = load({"checks": {"nodes": [{"id": "a", **CALL}]}})
+    journey = Journey(workflow, start_projection(node, 1))
+    rejected = check_advance(journey, journey.projection.position.tokens["T"], None)
+    assert rejected is not None and rejected.code == "INSTANCE_TOKEN_NOT_ADVANCEABLE"
+    assert remedy in rejected.remedy
+
+
+@pytest.mark.parametrize(("node_type", "changes"), [("wait_timer", {}), ("wait_event", {"save_as": None})])
+def test_what_nobody_keeps_is_not_taken(node_type: str, changes: dict[str, Any]) -> None:
+    journey, token = waiting_at(node_type, **changes)
+    rejected = check_advance(journey, token, {"a": 1})
+    assert rejected is not None and rejected.code == "FIELDS_INVALID"
+    assert [(each.pointer, each.code) for each in rejected.fields] == [("/payload", "PAYLOAD_NOT_KEPT")]
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("payload", "code"),
+    [
+        ("a\0", "FIELD_TEXT_INVALID"),
+        ({"\ud800": 1}, "FIELD_TEXT_INVALID"),
+        ({1: 1}, "FIELD_TYPE"),
+        ([object()], "FIELD_TYPE"),
+        ([float("nan")], "FIELD_NUMBER_UNSAFE"),
+        ([2**60], "FIELD_NUMBER_UNSAFE"),
+        (nested(MAX_PAYLOAD_DEPTH + 1), "FIELD_TOO_DEEP"),
+        (nested(100_000), "FIELD_TOO_DEEP"),
+        ("x" * MAX_PAYLOAD_BYTES, "FIELD_TOO_LONG"),
+    ],
+)
+def test_a_payload_that_nothing_can_keep_is_refused(payload: Any, code: str) -> None:
+    journey, token = waiting_at("wait_event")
+    rejected = check_advance(journey, token, payload)
+    assert rejected is not None and rejected.code == "FIELDS_INVALID"
+    assert [each.code for each in rejected.fields] == [code]
+
+
+def test_a_payload_may_be_as_large_and_as_deep_as_said() -> None:
+    for payload in ("x" * (MAX_PAYLOAD_BYTES - 2), nested(MAX_PAYLOAD_DEPTH), {"a": [1.5, True, None, "é"]}):
+        assert check_payload(payload) is None
