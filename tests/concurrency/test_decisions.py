@@ -9,16 +9,20 @@ import psycopg
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenancy import Member, Role
 from signet.engine.approval_decision import Deciding
 from signet.engine.approvals import Approvals
 from signet.engine.delegations import Delegations
 from signet.engine.documents.operations import Applied, Update
+from signet.store.approval_requests import hold_roles, read_candidates
 from signet.store.approvals import find_document
 from signet.store.delegations import revoke_delegation
-from signet.store.tenants import read_now
+from signet.store.tenants import read_now, save_members, save_roles
 from tests.concurrency.steps import Second, holding, second
 from tests.engine.approvals.asked import Asking
 from tests.engine.standing_company import Standing, standing_company
+from tests.engine.waves.stage import standing_stage
+from tests.unit.approvals.asking import role
 
 
 @pytest.fixture
@@ -187,3 +191,41 @@ def test_a_vote_waits_for_a_wave_that_ends_the_request(standing: Standing, askin
         standing.wait_until_blocked()
     assert code_of(late.result()) == "APPROVAL_CLOSED"
     assert asking.rows("SELECT count(*) FROM approval_decisions") == [(0,)]
+
+
+def test_a_role_is_lost_when_no_wave_relies_on_it_any_more(standing: Standing, asking: Asking) -> None:
+    """So whoever loses it finds the requests that a wave makes meanwhile."""
+    company, lost = asking.company, list[set[str]]()
+    cleo = Member(user_id="cleo", display_name="cleo")
+
+    def lose() -> list[Any]:
+        with company.database.transaction(company.tenant_id) as connection:
+            lost.append(save_members(connection, company.tenant_id, (cleo,)))
+        return ["lost"]
+
+    with company.database.transaction(company.tenant_id) as wave:
+        hold_roles(wave, company.tenant_id)
+        late = Second(lose)
+        standing.wait_until_blocked()
+        assert set(read_candidates(wave, company.tenant_id, [], ["finance"], at_most=9)) == {"ben", "cleo"}
+    assert not isinstance(late.result(), Rejected)
+    assert lost == [{"finance"}]
+
+
+def test_a_wave_waits_for_whoever_takes_a_role_away(server_url: str) -> None:
+    with standing_stage(server_url) as stage:
+        company = stage.standing.company
+        with company.database.transaction(stage.tenant_id) as connection:
+            save_roles(connection, stage.tenant_id, (Role(role="finance", permissions=()),))
+            mona = Member(user_id="mona", display_name="mona", roles=("finance",))
+            save_members(connection, stage.tenant_id, (mona,))
+        node = {"id": "look", "type": "approval", "config": {"approvers": [role("finance")]}}
+        document = stage.create(stage.publish(approval={"nodes": [node]}))
+        stage.ask(document.id, "submit")
+        with company.database.transaction(stage.tenant_id) as connection:
+            save_members(connection, stage.tenant_id, (Member(user_id="mona", display_name="mona"),))
+            late = Second(lambda: [stage.drain()])  # type: ignore[list-item]  # what a worker did
+            stage.standing.wait_until_blocked()
+        assert not isinstance(late.result(), Rejected)
+        row = stage.instance(document.instance_id)
+        assert row["status"] == "paused" and row["reason"].startswith("APPROVAL_NOBODY_ELIGIBLE")

@@ -4,9 +4,17 @@ from collections.abc import Sequence
 
 from tests.mutants.approvals import APPROVALS_MUTATIONS
 from tests.mutants.compiling import COMPILING
+from tests.mutants.deciding import DECIDING_MUTATIONS
 from tests.mutants.definitions import DEFINITIONS
 from tests.mutants.engine import ENGINE
 from tests.mutants.mutation import Mutation
 from tests.mutants.outbox import OUTBOX
 
-MUTATIONS: Sequence[Mutation] = (*DEFINITIONS, *COMPILING, *OUTBOX, *ENGINE, *APPROVALS_MUTATIONS)
+MUTATIONS: Sequence[Mutation] = (
+    *DEFINITIONS,
+    *COMPILING,
+    *OUTBOX,
+    *ENGINE,
+    *APPROVALS_MUTATIONS,
+    *DECIDING_MUTATIONS,
+)

@@ -29,6 +29,7 @@ def approval_probes() -> Iterator[Probe]:
     yield from chain_probes()
     yield from request_probes()
     yield from people_probes()
+    yield from voter_probes()
     yield from history_probes()
 
 
@@ -83,6 +84,34 @@ def people_probes() -> Iterator[Probe]:
             values = {**page, "is_unread": is_unread}
             yield Probe(f"{table}_{index}", NOTIFICATIONS["list_notifications"], values, API)
     yield Probe(f"{table}_pkey", NOTIFICATIONS["mark_read"], {"user_id": "u0", "ids": [ROW]}, API)
+
+
+def voter_probes() -> Iterator[Probe]:
+    """What a decision and a wave ask of those who may vote."""
+    seats, delegations = "approval_seats", "approval_delegations"
+    voting: dict[str, Any] = {
+        "id": ROW,
+        "user_id": "u0",
+        "entity_type": "invoice",
+        "now": "now",
+        "at_most": 10,
+    }
+    for name in ("read_stage_seats", "read_seats", "read_people"):
+        yield Probe(f"{seats}_pkey", APPROVALS[name], voting, API)
+    for name in ("lock_delegations", "read_voices", "list_inbox"):
+        values = {**voting, "after": UUID(int=0), "limit": 50}
+        yield Probe(f"{delegations}_of_delegate", APPROVALS[name], values, API)
+    both = {"user_id": "u0", "delegate_id": "u1", "now": "now"}
+    for index in ("of_user", "of_delegate"):
+        yield Probe(f"{delegations}_{index}", DELEGATIONS["count_open"], both, API)
+    # whom a role that somebody lost leaves without anybody who may vote
+    asking = {"role": "r0", "after": UUID(int=0), "limit": 500}
+    for index in (f"{seats}_of_role", "approval_requests_pkey", "documents_pkey"):
+        yield Probe(index, REQUESTS["list_asking_role"], asking)
+    candidates = {"user_ids": ["u0"], "roles": ["r0"], "at_most": 10}
+    yield Probe("members_pkey", REQUESTS["read_candidates"], candidates)
+    yield Probe("member_roles_by_role", REQUESTS["read_members"], {"role": "r0", "after": "", "limit": 1000})
+    yield Probe("transition_requests_by_document", REQUESTS["read_last_requester"], {"document_id": ROW})
 
 
 def history_probes() -> Iterator[Probe]:

@@ -43,6 +43,8 @@ TABLES = [
     "approval_delegations",
     "notifications",
 ]
+# Of tables that are small beside these; some queries need them.
+OF_PEOPLE = {"members_pkey", "member_roles_by_role"}
 LARGE_FROM = 1000  # rows: below that a scan is as good
 Node = Mapping[str, Any]
 
@@ -76,7 +78,8 @@ def list_indexes(admin: Admin) -> set[str]:
 
 def test_every_index_is_there_for_a_query(admin: Admin) -> None:
     """A new index of these tables wants its query in plan_queries.py; an index without one is only a cost."""
-    assert {probe.index for probe in list_probes()} == list_indexes(admin)
+    probed = {probe.index for probe in list_probes()}
+    assert probed - OF_PEOPLE == list_indexes(admin)
 
 
 def test_every_index_answers_its_query_and_no_large_table_is_scanned(filled: str) -> None:

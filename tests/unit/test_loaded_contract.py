@@ -52,7 +52,7 @@ def test_authority_is_a_permission_and_a_condition() -> None:
 )
 def test_who_took_part_may_not_decide(person: str, may_decide: list[str], code: str | None) -> None:
     loaded = load(separation_of_duties={"may_decide": may_decide})
-    denial = loaded.find_conflict_of_duties(person, creator="ann", editors=["ed"], requester="rob")
+    denial = loaded.find_conflict_of_duties(person, creator="ann", editors=["ed"], requesters=["rob"])
     assert (denial and denial.code) == code
 
 

@@ -1,6 +1,6 @@
 """A published contract ready for mutate(): its expressions are closures, its fields know their columns."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -110,11 +110,11 @@ class LoadedContract:
         return None
 
     def find_conflict_of_duties(
-        self, person: str, *, creator: str, editors: Sequence[str], requester: str | None
+        self, person: str, *, creator: str, editors: Collection[str], requesters: Collection[str]
     ) -> Denial | None:
         """Who created, edited or requested may not decide, unless the contract says so."""
         allowed = self.contract.separation_of_duties.may_decide
-        parts = {"creator": person == creator, "editor": person in editors, "requester": person == requester}
+        parts = {"creator": person == creator, "editor": person in editors, "requester": person in requesters}
         for part, took_it in parts.items():
             if took_it and part not in allowed:
                 sentence = f"{person} is the {part} of this document and may not decide about it"

@@ -1,6 +1,6 @@
 """How an instance takes what people did to its document since it last moved: an edit, a request."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from signet.core.decisions import Request, Situation, decide
@@ -19,6 +19,8 @@ class Observed:
     version: int
     status: str
     request: Request | None = None
+    # Who has decided about what is under way, and may not also be who asks for it.
+    deciders: Collection[str] = ()
 
 
 # Why a gate cannot be passed now by whoever asks for it; None when it can.
@@ -32,7 +34,7 @@ def react(journey: Journey, observed: Observed, look: Look, try_gate: TryGate) -
     request = observed.request
     if not journey.is_running or request is None or request.id == journey.projection.request:
         return None  # nothing is asked for, or it is on its way
-    reason = _take_request(journey, observed.status, request, look, try_gate)
+    reason = _take_request(journey, observed, request, look, try_gate)
     if reason is None:
         return None
     return journey.control(
@@ -58,10 +60,10 @@ def _take_edit(journey: Journey, observed: Observed) -> None:
 
 
 def _take_request(
-    journey: Journey, status: str, request: Request, look: Look, try_gate: TryGate
+    journey: Journey, observed: Observed, request: Request, look: Look, try_gate: TryGate
 ) -> str | None:
     """The answer is why it cannot be served."""
-    gate = _find_interrupt(journey, status, request)
+    gate = _find_interrupt(journey, observed.status, request)
     if gate is not None and (reason := try_gate(gate, request.actor)) is not None:
         return reason  # it would only take away what is under way
     for token in journey.find_waiting_states():
@@ -74,12 +76,14 @@ def _take_request(
         journey.control("sent_to", data, request=request.id, actor=request.actor)
         return None
     live = _live_nodes(journey)
-    if live and all(_serves(journey, node_id, request) for node_id in live):
+    is_on_its_way = bool(live) and all(_serves(journey, node_id, request) for node_id in live)
+    if is_on_its_way and request.actor.id not in observed.deciders:
         data = {"transition": request.transition}
         journey.control("asked_again", data, request=request.id, actor=request.actor)
         return None
-    # Another exit than the one that it was on the way to: back to where it began.
-    home = (journey.workflow.home_of(live[0]) if live else None) or state_of(status)
+    # Another exit than the one that it was on the way to, or asked for by who has decided about it: back to
+    # where it began.
+    home = (journey.workflow.home_of(live[0]) if live else None) or state_of(observed.status)
     if not journey.workflow.leads_out(home, request.transition):
         return f"nothing here leads to '{request.transition}'"
     journey.control("sent_to", {"node": home, "because": "another request"})

@@ -86,7 +86,7 @@ class Deciding:
 
     def _lock(self, request_id: UUID) -> Asked:
         # Whom separation of duties may bar, and on each of the seats a holder and whoever stood in for him.
-        barred = 2 + len(self._row.editor_ids)
+        barred = 3 + len(self._row.editor_ids)
         asked = lock_asked(
             self._exchange.connection,
             self._author.principal.tenant_id,
@@ -150,9 +150,12 @@ class Deciding:
         )
 
     def _find_conflict(self, person: str) -> Denial | None:
-        row, requester = self._row, self._asked.request.requester_id
+        row, requesters = self._row, [self._asked.request.requester_id]
+        if row.requester_id is not None:
+            # Who has asked since, while this was decided about.
+            requesters.append(row.requester_id)
         return self._contract.find_conflict_of_duties(
-            person, creator=row.creator_id, editors=row.editor_ids, requester=requester
+            person, creator=row.creator_id, editors=row.editor_ids, requesters=requesters
         )
 
     def _write(self, decided: Decided, verdict: Verdict, reason: str | None, status: str | None) -> None:

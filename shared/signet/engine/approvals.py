@@ -105,9 +105,10 @@ class Approvals:
     ) -> InboxItem:
         contract = self._caches.contracts.read(connection, tenant_id, row.entity_type, row.contract_version)
         voices = [person] if row.on_behalf_of is None else [person, row.on_behalf_of]
+        requesters = [row.requester_id, *([row.asking_id] if row.asking_id is not None else [])]
         denials = [
             contract.find_conflict_of_duties(
-                voice, creator=row.creator_id, editors=row.editor_ids, requester=row.requester_id
+                voice, creator=row.creator_id, editors=row.editor_ids, requesters=requesters
             )
             for voice in voices
             if contract is not None

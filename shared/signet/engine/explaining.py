@@ -1,5 +1,6 @@
 """Why an instance is where it is: its record read as of one moment, and put into words."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from uuid import UUID
@@ -77,8 +78,9 @@ def _add_voters(
     document = record.document
     if contract is None or document is None:
         return record
+    asking = [record.request.actor_id] if record.request is not None else []
     approvals = [
-        replace(request, voters=_list_voters(connection, tenant_id, request, document, contract))
+        replace(request, voters=_list_voters(connection, tenant_id, request, document, contract, asking))
         if request.status == "open" and request.document_version == document.version
         else request
         for request in record.approvals
@@ -92,6 +94,7 @@ def _list_voters(
     request: ApprovalRecord,
     document: DocumentRecord,
     contract: LoadedContract,
+    asking: Sequence[str],
 ) -> list[VoterRecord]:
     """Whom the open seats are for as of now; of whom the contract bars, or who has voted, why not."""
     now, seats = read_now(connection), [seat for seat in request.seats if seat.stage == request.stage]
@@ -107,7 +110,7 @@ def _list_voters(
             contract.find_conflict_of_duties,
             creator=document.creator_id,
             editors=document.editor_ids,
-            requester=request.requester_id,
+            requesters=[request.requester_id, *asking],
         ),
     )
     voters = []

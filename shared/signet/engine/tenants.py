@@ -5,6 +5,8 @@ from uuid import UUID
 from signet.core.errors import Rejected
 from signet.core.principal import Principal
 from signet.core.tenancy import TenantFile
+from signet.engine.waves.recounting import make_role_lost
+from signet.store.approval_requests import insert_triggers
 from signet.store.database import Database
 from signet.store.tenants import find_member_roles, save_members, save_roles, save_tenant
 
@@ -13,7 +15,9 @@ def install_tenant(database: Database, tenant: TenantFile) -> None:
     with database.transaction(tenant.tenant_id) as connection:
         save_tenant(connection, tenant)
         save_roles(connection, tenant.tenant_id, tenant.roles)
-        save_members(connection, tenant.tenant_id, tenant.members)
+        lost = save_members(connection, tenant.tenant_id, tenant.members)
+        triggers = [make_role_lost(tenant.tenant_id, role) for role in sorted(lost)]
+        insert_triggers(connection, tenant.tenant_id, triggers)
 
 
 def find_principal(database: Database, tenant_id: UUID, user_id: str) -> Principal:

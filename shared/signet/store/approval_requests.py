@@ -16,7 +16,8 @@ from signet.store.statements import Statements
 from signet.store.voiding import Voiding, void_requests
 
 _SQL = Statements("approval_requests")
-# Members that are looked at for one stage of one request.
+MEMBERS_IN_A_PAGE = 1_000
+# Who is shown as one who may vote.
 MAX_HOLDERS = 1_000
 Row = Mapping[str, Any]
 
@@ -46,6 +47,13 @@ class LiveRequest:
 class ChainRow:
     version: int
     steps: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class AskingRow:
+    id: UUID
+    instance_id: UUID
+    has_voter: bool
 
 
 @dataclass(slots=True)
@@ -78,10 +86,66 @@ def read_published_chain(connection: Connection, tenant_id: UUID, name: str) -> 
         return cursor.execute(_SQL.read_chain, {"tenant_id": tenant_id, "name": name}).fetchone()
 
 
+def read_last_requester(connection: Connection, tenant_id: UUID, document_id: UUID) -> str | None:
+    """Whose request brought the document to where it is; None when nobody's did."""
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    found = connection.execute(_SQL.read_last_requester, values).fetchone()
+    return str(found[0]) if found else None
+
+
+def hold_roles(connection: Connection, tenant_id: UUID) -> None:
+    """Until the transaction ends nobody loses a role: whoever saves members waits."""
+    connection.execute(_SQL.hold_roles, {"tenant_id": tenant_id})
+
+
+def read_candidates(
+    connection: Connection,
+    tenant_id: UUID,
+    user_ids: Collection[str],
+    roles: Collection[str],
+    *,
+    at_most: int,
+) -> dict[str, list[str]]:
+    """Active members with all of their roles: these people, and so many of each role."""
+    values = {
+        "tenant_id": tenant_id,
+        "user_ids": list(user_ids),
+        "roles": list(roles),
+        "at_most": at_most,
+    }
+    rows: list[Any] = connection.execute(_SQL.read_candidates, values).fetchall()
+    return {row[0]: row[1] for row in rows}
+
+
+def read_members(connection: Connection, tenant_id: UUID, role: str) -> list[str]:
+    """Every active member who holds the role, page by page."""
+    found: list[str] = []
+    while True:
+        values = {
+            "tenant_id": tenant_id,
+            "role": role,
+            "after": found[-1] if found else "",
+            "limit": MEMBERS_IN_A_PAGE,
+        }
+        page = [str(row[0]) for row in connection.execute(_SQL.read_members, values).fetchall()]
+        found += page
+        if len(page) < MEMBERS_IN_A_PAGE:
+            return found
+
+
+def list_asking_role(
+    connection: Connection, tenant_id: UUID, role: str, *, after: UUID, limit: int
+) -> list[AskingRow]:
+    """So many open seats of the role, by request; the same one twice where it has two."""
+    values = {"tenant_id": tenant_id, "role": role, "after": after, "limit": limit}
+    with connection.cursor(row_factory=class_row(AskingRow)) as cursor:
+        return cursor.execute(_SQL.list_asking_role, values).fetchall()
+
+
 def read_holders(
     connection: Connection, tenant_id: UUID, user_ids: Collection[str], roles: Collection[str], now: datetime
 ) -> dict[str, list[str]]:
-    """Active members: these people, whoever holds these roles, and who stands in for them now."""
+    """To be shown: these people, whoever holds these roles, who stands in for them now; so many of them."""
     values = {
         "tenant_id": tenant_id,
         "user_ids": list(user_ids),
@@ -98,6 +162,12 @@ def read_delegations(
     values = {"tenant_id": tenant_id, "user_ids": list(user_ids), "now": now, "limit": MAX_HOLDERS}
     with connection.cursor(row_factory=class_row(Delegation)) as cursor:
         return cursor.execute(_SQL.read_delegations, values).fetchall()
+
+
+def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Row]) -> None:
+    """For each a receipt; due at once."""
+    if rows:
+        connection.execute(_SQL.insert_triggers, {"tenant_id": tenant_id, "rows": to_json(rows)})
 
 
 def read_managers(

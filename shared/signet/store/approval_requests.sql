@@ -24,8 +24,95 @@ WHERE c.tenant_id = %(tenant_id)s AND c.name = %(name)s AND c.status = 'publishe
 ORDER BY c.version DESC
 LIMIT 1
 
+-- name: read_last_requester
+SELECT actor_id FROM transition_requests
+WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND status = 'performed'
+ORDER BY created_at DESC, id DESC
+LIMIT 1
+
+-- name: hold_roles
+-- Shared among those who ask who holds a role; whoever takes one away waits for them, and they for him.
+SELECT pg_advisory_xact_lock_shared(hashtextextended('roles of ' || %(tenant_id)s::uuid, 0))
+
+-- name: read_candidates
+-- These people, and of each role so many that somebody is among them who may vote, if there is anybody.
+WITH person AS (
+    SELECT unnest(%(user_ids)s::text[]) AS user_id
+    UNION
+    SELECT member.user_id
+    FROM unnest(%(roles)s::text[]) AS asked (role)
+    CROSS JOIN LATERAL (
+        SELECT r.user_id FROM member_roles r
+        JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
+        WHERE r.tenant_id = %(tenant_id)s AND r.role = asked.role
+        ORDER BY r.user_id
+        LIMIT %(at_most)s
+    ) AS member
+)
+SELECT active.user_id,
+       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS roles
+FROM person
+CROSS JOIN LATERAL (
+    SELECT m.user_id FROM members m
+    WHERE m.tenant_id = %(tenant_id)s AND m.user_id = person.user_id AND m.status = 'active'
+    LIMIT 1
+) AS active
+
+-- name: read_members
+SELECT r.user_id FROM member_roles r
+JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
+WHERE r.tenant_id = %(tenant_id)s AND r.role = %(role)s AND r.user_id > %(after)s
+ORDER BY r.user_id
+LIMIT %(limit)s
+
+-- name: list_asking_role
+-- A page of the open requests in which a role has an open seat, and of each whether anybody is sure to be able to vote:
+-- an active member with a seat of his own or of his role, who took no part in the document, asked for nothing and is
+-- not counted in the stage. LIMIT makes each question a few lookups, however many hold the role.
+WITH page AS MATERIALIZED (
+    SELECT s.request_id
+    FROM approval_seats s
+    WHERE s.tenant_id = %(tenant_id)s AND s.holder_role = %(role)s AND s.status = 'open' AND s.request_id > %(after)s
+    ORDER BY s.request_id
+    LIMIT %(limit)s
+)
+SELECT asked.id, asked.instance_id, coalesce((
+    SELECT true
+    FROM approval_seats s
+    CROSS JOIN LATERAL (
+        (SELECT m.user_id FROM members m
+         WHERE m.tenant_id = s.tenant_id AND m.user_id = s.holder_user_id AND m.status = 'active'
+           AND m.user_id <> ALL (asked.barred) AND m.user_id <> ALL (asked.counted)
+         LIMIT 1)
+        UNION ALL
+        (SELECT r.user_id FROM member_roles r
+         JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
+         WHERE r.tenant_id = s.tenant_id AND r.role = s.holder_role
+           AND r.user_id <> ALL (asked.barred) AND r.user_id <> ALL (asked.counted)
+         LIMIT 1)
+    ) AS voter
+    WHERE s.tenant_id = %(tenant_id)s AND s.request_id = asked.id AND s.stage = asked.stage AND s.status = 'open'
+    LIMIT 1
+), false) AS has_voter
+FROM page
+CROSS JOIN LATERAL (
+    SELECT q.id, q.instance_id, q.stage,
+           d.editor_ids || d.creator_id || q.requester_id
+               || ARRAY(SELECT t.actor_id FROM transition_requests t
+                        WHERE t.tenant_id = d.tenant_id AND t.document_id = d.id AND t.status = 'open') AS barred,
+           ARRAY(SELECT voice.user_id FROM approval_seats c
+                 CROSS JOIN LATERAL unnest(ARRAY[c.decided_by, c.on_behalf_of]) AS voice (user_id)
+                 WHERE c.tenant_id = q.tenant_id AND c.request_id = q.id AND c.stage = q.stage
+                   AND voice.user_id IS NOT NULL) AS counted
+    FROM approval_requests q
+    JOIN documents d ON d.tenant_id = q.tenant_id AND d.id = q.document_id
+    WHERE q.tenant_id = %(tenant_id)s AND q.id = page.request_id
+    LIMIT 1
+) AS asked
+ORDER BY asked.id
+
 -- name: read_holders
--- Who holds these roles, and these people, as far as they are active; each with all of their roles.
+-- To be shown: who holds these roles, and these people, as far as they are active; each with all of their roles.
 SELECT m.user_id, ARRAY(SELECT r.role FROM member_roles r
                         WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
 FROM members m
@@ -49,6 +136,18 @@ WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND revoked_at 
   AND from_time <= %(now)s AND to_time > %(now)s
 ORDER BY id
 LIMIT %(limit)s
+
+-- name: insert_triggers
+WITH trigger AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(%(rows)s::json) AS row (
+        id uuid, created_at timestamptz, instance_id uuid, event_type text, payload jsonb, idempotency_key bytea)
+), receipt AS (
+    INSERT INTO workflow_outbox_receipts (tenant_id, instance_id, source_table, event_idempotency_key, created_at)
+    SELECT %(tenant_id)s, instance_id, 'events', idempotency_key, now() FROM trigger
+)
+INSERT INTO workflow_events_outbox (tenant_id, created_at, id, instance_id, entity_version, event_type, payload_json,
+                                    event_idempotency_key, due_at)
+SELECT %(tenant_id)s, created_at, id, instance_id, 0, event_type, payload, idempotency_key, now() FROM trigger
 
 -- name: read_managers
 -- As far up as anybody may be asked.

@@ -77,6 +77,8 @@ class InboxRow:
     on_behalf_of: str | None
     creator_id: str
     editor_ids: list[str]
+    # Who asks for something about the document now.
+    asking_id: str | None
 
 
 @dataclass(frozen=True, slots=True)

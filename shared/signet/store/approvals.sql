@@ -49,10 +49,14 @@ WITH open_seats AS (
               LIMIT %(at_most)s
           ) AS member
 )
-SELECT m.user_id,
-       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id) AS roles
+SELECT active.user_id,
+       ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = %(tenant_id)s AND r.user_id = active.user_id) AS roles
 FROM person
-JOIN members m ON m.tenant_id = %(tenant_id)s AND m.user_id = person.user_id AND m.status = 'active'
+CROSS JOIN LATERAL (
+    SELECT m.user_id FROM members m
+    WHERE m.tenant_id = %(tenant_id)s AND m.user_id = person.user_id AND m.status = 'active'
+    LIMIT 1
+) AS active
 
 -- name: fill_seat
 UPDATE approval_seats
@@ -152,7 +156,9 @@ WITH voice AS (
     ) AS shared
 )
 SELECT request_id, document_id, entity_type, contract_version, document_version, node_id, stage, position, requester_id,
-       created_at, expire_at, CASE WHEN delegation_id IS NOT NULL THEN voice END AS on_behalf_of, creator_id, editor_ids
+       created_at, expire_at, CASE WHEN delegation_id IS NOT NULL THEN voice END AS on_behalf_of, creator_id, editor_ids,
+       (SELECT t.actor_id FROM transition_requests t
+        WHERE t.tenant_id = %(tenant_id)s AND t.document_id = chosen.document_id AND t.status = 'open') AS asking_id
 FROM (
     -- of several seats the one that a vote would fill
     SELECT DISTINCT ON (request_id) *
@@ -186,12 +192,15 @@ ORDER BY stage, created_at, id
 
 -- name: read_voices
 -- Who a person is, and for whom he stands in now about documents of this type; with the roles of each.
+WITH voice AS (
+    SELECT %(user_id)s::text AS user_id
+    UNION
+    SELECT d.user_id FROM approval_delegations d
+    WHERE d.tenant_id = %(tenant_id)s AND d.delegate_id = %(user_id)s AND d.revoked_at IS NULL
+      AND d.from_time <= now() AND d.to_time > now()
+      AND (d.entity_type IS NULL OR d.entity_type = %(entity_type)s)
+)
 SELECT m.user_id,
        ARRAY(SELECT r.role FROM member_roles r WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id) AS roles
-FROM members m
-WHERE m.tenant_id = %(tenant_id)s AND m.status = 'active'
-  AND (m.user_id = %(user_id)s
-       OR m.user_id IN (SELECT d.user_id FROM approval_delegations d
-                        WHERE d.tenant_id = %(tenant_id)s AND d.delegate_id = %(user_id)s AND d.revoked_at IS NULL
-                          AND d.from_time <= now() AND d.to_time > now()
-                          AND (d.entity_type IS NULL OR d.entity_type = %(entity_type)s)))
+FROM voice
+JOIN members m ON m.tenant_id = %(tenant_id)s AND m.user_id = voice.user_id AND m.status = 'active'

@@ -46,8 +46,11 @@ def save_roles(connection: Connection, tenant_id: UUID, roles: tuple[Role, ...])
     connection.execute(_SQL.upsert_roles, {"tenant_id": tenant_id, "roles": items})
 
 
-def save_members(connection: Connection, tenant_id: UUID, members: tuple[Member, ...]) -> None:
-    """These members, with exactly these roles and managers; other members stay as they are."""
+def save_members(connection: Connection, tenant_id: UUID, members: tuple[Member, ...]) -> set[str]:
+    """These members, with exactly these roles and managers; other members stay as they are.
+
+    The answer is which roles somebody has lost: what is open must be looked through for each of them.
+    """
     pairs = [(member.user_id, role) for member in members for role in member.roles]
     lines = [(member.user_id, member.manager) for member in members if member.manager is not None]
     values = {
@@ -59,11 +62,14 @@ def save_members(connection: Connection, tenant_id: UUID, members: tuple[Member,
         "managed_user_ids": [user_id for user_id, _ in lines],
         "manager_ids": [manager_id for _, manager_id in lines],
     }
+    connection.execute(_SQL.lock_roles, values)
     connection.execute(_SQL.upsert_members, values)
-    connection.execute(_SQL.delete_other_member_roles, values)
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        lost = set(cursor.execute(_SQL.delete_other_member_roles, values).fetchall())
     connection.execute(_SQL.insert_member_roles, values)
     connection.execute(_SQL.delete_other_managers, values)
     connection.execute(_SQL.upsert_managers, values)
+    return lost
 
 
 def find_tenant(connection: Connection, tenant_id: UUID) -> TenantRow | None:

@@ -22,11 +22,16 @@ ON CONFLICT (tenant_id, user_id) DO UPDATE
 SET display_name = excluded.display_name, email = excluded.email, updated_at = now()
 WHERE (members.display_name, members.email) IS DISTINCT FROM (excluded.display_name, excluded.email)
 
+-- name: lock_roles
+-- Whoever takes a role away waits for the waves that have asked who holds it (approval_requests: hold_roles).
+SELECT pg_advisory_xact_lock(hashtextextended('roles of ' || %(tenant_id)s::uuid, 0))
+
 -- name: delete_other_member_roles
 DELETE FROM member_roles
 WHERE tenant_id = %(tenant_id)s
   AND user_id = ANY (%(user_ids)s)
   AND (user_id, role) NOT IN (SELECT * FROM unnest(%(pair_user_ids)s::text[], %(pair_roles)s::text[]))
+RETURNING role
 
 -- name: insert_member_roles
 INSERT INTO member_roles (tenant_id, user_id, role)

@@ -220,6 +220,19 @@ def test_an_approval_has_an_approver_in_every_stage_and_a_rejection_one_who_vote
         assert any(seat.status in ("approved", "rejected") for seat in request.seats)
 
 
+@given(draw_request(), st.data())
+def test_whether_anybody_may_vote_has_nothing_to_do_with_delegates(
+    request: Request, data: st.DataObject
+) -> None:
+    """A wave does not even read them."""
+    alone = replace(request.standing, delegations=())
+    while request.end is None:
+        assert can_anyone_vote(request.seats, request.standing) == can_anyone_vote(request.seats, alone)
+        wanted = data.draw(st.sampled_from(VOTES))
+        assert any(request.vote(person, wanted) for person in data.draw(st.permutations(PEOPLE)))
+    assert can_anyone_vote(request.seats, request.standing) == can_anyone_vote(request.seats, alone)
+
+
 def test_a_deadlock_escalates_once_and_then_pauses() -> None:
     policy = make_policy(make_stage(user("ada"), escalate={"after": "P1D", "to": user("bob")}))
     request = Request(policy, Facts(), stand(dict.fromkeys(PEOPLE, ()), ()))

@@ -156,6 +156,15 @@ def test_the_same_request_again_finds_it_at_its_gate() -> None:
     assert journey.projection.request == "r"
 
 
+def test_who_has_decided_sends_it_back_by_asking_for_it() -> None:
+    journey = begin("sys:gate:submit")
+    request = Request("r", "submit", Actor("ann"))
+    observed = Observed(1, "draft", request, deciders=["ann"])
+    assert react(journey, observed, look, lambda gate, asker: None) is None
+    assert journey.recorded[0].outcome == "sent_to"
+    assert journey.projection.position.current_nodes() == ["sys:state:draft"]
+
+
 def test_a_gate_goes_back_to_the_state_before_it_where_there_is_one() -> None:
     workflow = load({"approval": {"nodes": [approval("first")]}})
     homes = {node.id: workflow.home_of(node.id) for node in workflow.nodes.values()}

@@ -314,7 +314,7 @@ def _delete(operation: Delete, facts: Facts, row: DocumentRow) -> Change | Rejec
 def _separated(facts: Facts, row: DocumentRow) -> Rejected | None:
     person = facts.author.principal.subject
     denial = facts.contract.find_conflict_of_duties(
-        person, creator=row.creator_id, editors=row.editor_ids, requester=None
+        person, creator=row.creator_id, editors=row.editor_ids, requesters=()
     )
     return as_rejected(denial)
 

@@ -110,7 +110,13 @@ class Change:
 
     @property
     def editors(self) -> Sequence[str]:
-        return self.row.editor_ids if self.row else ()
+        if self.row is not None:
+            return self.row.editor_ids
+        if self.amended_from is None:
+            return ()
+        # Whose content it is, but for what the amendment changes.
+        origin = self.amended_from
+        return list(dict.fromkeys((origin.creator_id, *origin.editor_ids)))
 
 
 def format_moment(moment: datetime) -> str:

@@ -141,7 +141,7 @@ class RowMaker:
                 "contract_version": change.contract.contract.version,
                 "amended_from_id": origin.id if origin else None,
                 "creator_id": change.author.principal.subject,
-                "editor_ids": [],
+                "editor_ids": list(change.editors),
             }
             self.batch.inserted_documents.append(row)
         else:

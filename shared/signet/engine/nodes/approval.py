@@ -1,6 +1,7 @@
 """People decide about one version of the document. The request is the authority; the step waits for it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from signet.core.approval_seats import Deadlock
@@ -12,7 +13,7 @@ from signet.core.projection import Step
 from signet.core.routing import Token
 from signet.core.workflow import WorkflowNode
 from signet.engine.nodes.handler import Acted, Place
-from signet.engine.waves.approvals import Asked, read_policy_of, seats_of_stage
+from signet.engine.waves.approvals import About, Asked, read_policy_of, seats_of_stage
 from signet.store.approval_requests import LiveRequest
 
 
@@ -47,7 +48,7 @@ class Approval:
 
 def _move(place: Place, request: LiveRequest, step: Step) -> Hold | None:
     """What the votes and the clock have made of it since."""
-    approvals, about = place.approvals, place.about(place.journey.token_of(step))
+    approvals, about = place.approvals, _about(place, request, step)
     if request.expire_at is not None and place.now >= request.expire_at:
         approvals.end(request, "expired", "nobody decided in time")
         return None
@@ -76,8 +77,14 @@ def _move(place: Place, request: LiveRequest, step: Step) -> Hold | None:
     return None
 
 
-def _escalate(place: Place, request: LiveRequest, step: Step) -> Hold | None:
+def _about(place: Place, request: LiveRequest, step: Step) -> About:
+    """Whoever it was asked for stays barred, whoever asked since."""
     about = place.about(place.journey.token_of(step))
+    return replace(about, requesters=about.requesters | {request.requester_id})
+
+
+def _escalate(place: Place, request: LiveRequest, step: Step) -> Hold | None:
+    about = _about(place, request, step)
     stage = read_policy_of(request).stage(request.stage)
     found = place.approvals.escalate(about, stage, request.stage, seats_of_stage(request))
     if isinstance(found, Deadlock):

@@ -54,6 +54,8 @@ class LifecycleGate:
             change = decided
         change.author = author
         place.documents.keep(change)
+        if passage.decision.outcome == "passed" and intent.node.config["kind"] != "automatic":
+            place.note_performed()
         if _uses_approvals(intent.node, passage.decision):
             place.approvals.consume(place.about_instance)
         return Acted(passage.decision)

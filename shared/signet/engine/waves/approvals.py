@@ -31,9 +31,11 @@ from signet.ids import make_id
 from signet.store.approval_requests import (
     ApprovalRows,
     LiveRequest,
-    read_delegations,
-    read_holders,
+    hold_roles,
+    read_candidates,
+    read_last_requester,
     read_managers,
+    read_members,
     read_of_instances,
     read_published_chain,
     read_turns,
@@ -66,7 +68,9 @@ class About:
     contract: LoadedContract
     env: Environment
     definition_hash: str
+    # Whose request led here; and whoever else has asked for the same since.
     requester_id: str
+    requesters: frozenset[str]
     trace_id: str | None
 
 
@@ -77,6 +81,8 @@ class WaveApprovals:
         self._now = now
         self._rows = ApprovalRows()
         self._live: dict[UUID, list[LiveRequest]] = {}
+        self._requesters: dict[UUID, str | None] = {}
+        self._holds_roles = False
         # When somebody must look again: (instance, moment).
         self.wakes: list[tuple[UUID, datetime]] = []
 
@@ -95,6 +101,13 @@ class WaveApprovals:
 
     def find_of_step(self, instance_id: UUID, step_id: UUID) -> LiveRequest | None:
         return next((r for r in self.list_live(instance_id) if r.step_execution_id == step_id), None)
+
+    def find_last_requester(self, document_id: UUID) -> str | None:
+        """Of what has been performed, as of before this wave."""
+        if document_id not in self._requesters:
+            found = read_last_requester(self._connection, self._tenant_id, document_id)
+            self._requesters[document_id] = found
+        return self._requesters[document_id]
 
     def policy_of(self, node: WorkflowNode) -> tuple[Policy | None, str | None, int | None]:
         """None when the chain that the node names is not published, or can no longer be read."""
@@ -139,17 +152,24 @@ class WaveApprovals:
         return wider
 
     def can_vote(self, about: About, seats: Sequence[Seat]) -> bool:
-        users = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
-        roles = {seat.holder_role for seat in seats if seat.holder_role is not None}
-        holders = read_holders(self._connection, self._tenant_id, users, roles, self._now)
+        """Of delegates nothing need be known: where one may vote, so may whom he stands in for."""
+        wanted = [seat for seat in seats if seat.status == "open"]
+        users = {seat.holder_user_id for seat in wanted if seat.holder_user_id is not None}
+        roles = {seat.holder_role for seat in wanted if seat.holder_role is not None}
+        self._hold_roles()
+        candidates = read_candidates(
+            self._connection, self._tenant_id, users, roles, at_most=1 + _count_excluded(about, seats)
+        )
         standing = Standing(
-            about.contract.contract.contract,
-            self._now,
-            holders,
-            read_delegations(self._connection, self._tenant_id, holders, self._now),
-            self._conflict_of(about),
+            about.contract.contract.contract, self._now, candidates, (), self._conflict_of(about)
         )
         return can_anyone_vote(seats, standing)
+
+    def _hold_roles(self) -> None:
+        """Nobody loses a role until this wave is over: whoever does then finds the requests that it makes."""
+        if not self._holds_roles:
+            hold_roles(self._connection, self._tenant_id)
+            self._holds_roles = True
 
     def open(self, about: About, node: WorkflowNode, step_id: UUID, asked: Asked) -> LiveRequest:
         text = asked.policy.to_text()
@@ -299,12 +319,10 @@ class WaveApprovals:
         turns: dict[str, int] = {}
         barred: set[str] = set()
         if needs.turns:
-            holders = read_holders(self._connection, self._tenant_id, (), needs.turns, self._now)
+            self._hold_roles()
+            members = {role: read_members(self._connection, self._tenant_id, role) for role in needs.turns}
             find_conflict = self._conflict_of(about)
-            barred = {person for person in holders if find_conflict(person) is not None}
-            members = {
-                role: [person for person, roles in holders.items() if role in roles] for role in needs.turns
-            }
+            barred = {p for people in members.values() for p in people if find_conflict(p) is not None}
             known = read_turns(self._connection, self._tenant_id, needs.turns)
             turns = {role: known.get(role, 0) + self._rows.turns.get(role, 0) for role in needs.turns}
         return Facts(values, managers, members, turns, barred)
@@ -318,8 +336,14 @@ class WaveApprovals:
             about.contract.find_conflict_of_duties,
             creator=about.document.creator_id,
             editors=about.document.editor_ids,
-            requester=about.requester_id,
+            requesters=about.requesters,
         )
+
+
+def _count_excluded(about: About, seats: Sequence[Seat]) -> int:
+    """How many there can be whom separation of duties bars, or who are counted in the stage already."""
+    voices = [voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None]
+    return 1 + len(about.document.editor_ids) + len(about.requesters) + len(voices)
 
 
 def read_policy_of(request: LiveRequest) -> Policy:

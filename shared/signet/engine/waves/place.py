@@ -62,6 +62,8 @@ class InstancePlace:
     _follows: bool = False
     # Since it was read: what was approved on the way to a state, and not used, counts no more.
     has_come_to_state: bool = False
+    # Whose request a gate has performed since.
+    performed_for: str | None = None
     # Of what woke it last; else of what began it.
     trace_id: str | None = None
 
@@ -76,6 +78,7 @@ class InstancePlace:
         self.journey = read_journey(self.journey.workflow, self.row, self.open_steps)
         self._seen, self._env = None, None
         self._situations.clear()
+        self.performed_for = None
         self.__post_init__()
 
     @property
@@ -94,15 +97,29 @@ class InstancePlace:
         document = self.document
         if document is None:
             raise Rejected("DOCUMENT_NOT_FOUND", "an approval is about a document, and there is none")
+        requester = self._find_requester(document)
+        asking = {document.requester_id} if document.requester_id is not None else set()
         return About(
             self.row.id,
             document,
             self.documents.contract_of(document),
             self.look(token).env,
             self.journey.workflow.hash,
-            self.journey.projection.actor.id,
+            requester,
+            frozenset(asking | {requester}),
             self.trace_id,
         )
+
+    def _find_requester(self, document: DocumentRow) -> str:
+        """Whose request is served; else whose brought the document to where it is, whoever asked since."""
+        projection = self.journey.projection
+        if projection.request is not None:
+            return projection.actor.id
+        known = self.performed_for or self.approvals.find_last_requester(document.id)
+        return known or projection.actor.id
+
+    def note_performed(self) -> None:
+        self.performed_for = self.journey.projection.actor.id
 
     def effect_of(self, step: Step) -> EffectOutcome | None:
         return self.effects.get(step.id)
@@ -111,7 +128,26 @@ class InstancePlace:
         document = self.document
         if document is None:
             return None
-        return Observed(document.version, document.status, self._find_request(document))
+        request = self._find_request(document)
+        deciders = self._list_deciders(document) if request is not None else ()
+        return Observed(document.version, document.status, request, deciders)
+
+    def _list_deciders(self, document: DocumentRow) -> list[str]:
+        """Whose votes stand in what is under way, and who could not have voted as its requester."""
+        contract = self.documents.contract_of(document)
+        voices = {
+            voice
+            for request in self.approvals.list_live(self.row.id)
+            if request.status in ("open", "approved") and not request.applied
+            for seat in request.seats
+            for voice in (seat.decided_by, seat.on_behalf_of)
+            if voice is not None
+        }
+        return [
+            voice
+            for voice in sorted(voices)
+            if contract.find_conflict_of_duties(voice, creator="", editors=(), requesters=(voice,))
+        ]
 
     def look(self, token: Token) -> Situation:
         """What a decision at this token's node may see; made once for an identity and a version."""

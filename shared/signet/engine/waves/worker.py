@@ -6,7 +6,7 @@ all when the transaction fell, and then the lease brings the trigger back.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from signet.core.errors import Transient
@@ -14,10 +14,11 @@ from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches
 from signet.engine.waves.dead_letters import pause_for
 from signet.engine.waves.rebuilding import rebuild_instance
-from signet.engine.waves.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Moved, Waves
+from signet.engine.waves.recounting import ROLE_LOST, look_through
+from signet.engine.waves.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Moved, Waves, describe
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.queue import EVENTS, ClaimedEvent, claim_due, read_claimed, release_expired
+from signet.store.queue import EVENTS, ClaimedEvent, claim_due, fail, read_claimed, release_expired
 
 LEASE_SECONDS = 60.0
 MAX_TRANSIENT_RETRIES = 3
@@ -69,7 +70,12 @@ class Worker:
         claimed = self._claim(tenant_id)
         if claimed is None:
             return False
-        self._run(claimed, drained or Drained())
+        about_roles = [trigger for trigger in claimed.triggers if trigger.event_type == ROLE_LOST]
+        for trigger in about_roles:
+            self._recount(claimed, trigger)
+        others = [trigger for trigger in claimed.triggers if trigger.event_type != ROLE_LOST]
+        if others:
+            self._run(replace(claimed, triggers=others), drained or Drained())
         return True
 
     def _claim(self, tenant_id: UUID) -> Claim | None:
@@ -89,6 +95,16 @@ class Worker:
         expired = release_expired(connection, EVENTS, tenant_id, at_most=MAX_INSTANCES)
         pause_for(connection, tenant_id, expired.dead)
         return bool(expired.again)
+
+    def _recount(self, claimed: Claim, trigger: ClaimedEvent) -> None:
+        """By itself: what it finds wakes instances, whose waves come later."""
+        try:
+            look_through(self._database, claimed.tenant_id, trigger, claimed.id)
+        except Transient:
+            raise
+        except Exception as error:
+            with self._database.transaction(claimed.tenant_id) as connection:
+                fail(connection, EVENTS, claimed.tenant_id, [(trigger, describe(error))], claimed.id)
 
     def _run(self, claimed: Claim, drained: Drained) -> None:
         """All at once; when that falls, each instance by itself, so that only the culprit's triggers fail."""

@@ -1,0 +1,67 @@
+"""Whom separation of duties bars decides by no path, and a lawful person by each; docs/approvals.md."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from signet.core.errors import Rejected
+from signet.core.nodes.configurations import Vote
+from signet.engine.approval_decision import Decided
+from signet.engine.approvals import Ballot
+from tests.engine.approvals.barred import BARRED, EVERYBODY, PATHS, WHO, Attempt, Scene
+from tests.engine.waves.stage import Stage, standing_stage
+from tests.unit.approvals.asking import VOTES
+
+
+@pytest.fixture(scope="module")
+def stage(server_url: str) -> Iterator[Stage]:
+    with standing_stage(server_url) as made:
+        yield made
+
+
+def cast(scene: Scene, attempt: Attempt, path: str, vote: Vote) -> Any:
+    """What it was counted as, or why not."""
+    author = scene.author(attempt.person)
+    if path == "decides in bulk":
+        return scene.approvals.decide_many(author, [Ballot(attempt.request_id, vote, "so")])[0]
+    try:
+        return scene.approvals.decide(author, attempt.request_id, vote, "so")
+    except Rejected as error:
+        return error
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("who", WHO)
+def test_no_path_lets_a_barred_persons_decision_count(stage: Stage, who: str, path: str) -> None:
+    scene = Scene(stage, WHO[who])
+    for attempt in PATHS[path](scene):
+        for vote in VOTES:
+            outcome = cast(scene, attempt, path, vote)
+            assert isinstance(outcome, Rejected) and outcome.code == attempt.code
+    request_id = scene.look()
+    assert scene.count_decisions() == (0, 0)
+    assert stage.status_of(scene.document.id) == "submitted"
+    # And it is nothing else that keeps the gate shut.
+    lawful = cast(scene, Attempt(request_id, scene.lawful), path, "approved")
+    assert isinstance(lawful, Decided) and lawful.request_status == "approved"
+    stage.drain()
+    assert scene.count_decisions() == (1, 1)
+    assert stage.status_of(scene.document.id) == "active"
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("who", WHO)
+def test_it_is_separation_of_duties_that_bars_them(stage: Stage, who: str, path: str) -> None:
+    """Where the contract lets them, the same decision counts; what is handed on never does."""
+    scene, has_counted = Scene(stage, WHO[who], EVERYBODY), False
+    for attempt in PATHS[path](scene):
+        outcome = cast(scene, attempt, path, "approved")
+        if attempt.code == BARRED:
+            assert isinstance(outcome, Decided) and outcome.request_status == "approved"
+            has_counted = True
+            break
+        assert isinstance(outcome, Rejected) and outcome.code == attempt.code
+    stage.drain()
+    assert has_counted == (stage.status_of(scene.document.id) == "active")
+    assert has_counted != (WHO[who].has_delegate and path.endswith("a delegation"))

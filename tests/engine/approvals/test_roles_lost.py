@@ -1,0 +1,168 @@
+"""Whoever loses a role while people are asked: what nobody can decide now escalates, or says why it rests."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from signet.core.tenancy import Member, Role, TenantFile
+from signet.engine.tenants import install_tenant
+from signet.engine.waves import recounting
+from signet.store.tenants import save_members, save_roles
+from tests.engine.waves.stage import Made, Stage, standing_stage
+from tests.unit.approvals.asking import role, user
+
+ROLES = ("finance", "board")
+
+
+@pytest.fixture
+def stage(server_url: str) -> Iterator[Stage]:
+    with standing_stage(server_url) as made:
+        people = {"carl": ("clerk", "finance"), "mona": ("finance", "board"), "otto": ("board",), "dora": ()}
+        members = tuple(Member(user_id=name, display_name=name, roles=held) for name, held in people.items())
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            save_roles(connection, made.tenant_id, tuple(Role(role=each, permissions=()) for each in ROLES))
+            save_members(connection, made.tenant_id, members)
+        yield made
+
+
+def give(stage: Stage, user_id: str, *roles: str) -> None:
+    """From now on exactly these roles, as the tenant's file says."""
+    install_tenant(
+        stage.standing.company.database,
+        TenantFile(
+            tenant_id=stage.tenant_id,
+            name="acme",
+            roles=tuple(Role(role=each, permissions=()) for each in ROLES),
+            members=(Member(user_id=user_id, display_name=user_id, roles=roles),),
+        ),
+    )
+
+
+def submitted(stage: Stage, **config: Any) -> Made:
+    """By carl, who created it too."""
+    node = {"id": "look", "type": "approval", "config": config}
+    document = stage.create(stage.publish(approval={"nodes": [node]}))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    return document
+
+
+def state_of(stage: Stage, document: Made) -> tuple[str, str | None]:
+    row = stage.instance(document.instance_id)
+    return row["status"], row["reason"] and row["reason"].partition(":")[0]
+
+
+def woken(stage: Stage, document: Made) -> int:
+    return len(stage.triggers(document.instance_id))
+
+
+RUNNING, NOBODY = ("running", None), ("paused", "APPROVAL_NOBODY_ELIGIBLE")
+
+
+def test_when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why(stage: Stage) -> None:
+    """The other one who holds it created the document."""
+    document = submitted(stage, approvers=[role("finance")])
+    assert state_of(stage, document) == RUNNING
+    give(stage, "mona", "board")
+    stage.drain()
+    assert state_of(stage, document) == NOBODY
+    stage.check_rebuild(document.instance_id)
+
+
+def test_where_there_is_a_wider_circle_that_is_asked(stage: Stage) -> None:
+    escalation = {"after": "P9D", "to": role("board")}
+    document = submitted(stage, approvers=[role("finance")], escalate=escalation)
+    give(stage, "mona")
+    stage.drain()
+    seats = stage.standing.rows(
+        "SELECT s.holder_role, s.origin FROM approval_seats s JOIN approval_requests r"
+        " ON r.id = s.request_id WHERE r.document_id = %s ORDER BY s.position",
+        document.id,
+    )
+    assert seats == [("finance", "resolved"), ("board", "escalated")]
+    assert state_of(stage, document) == RUNNING
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"approvers": [role("board")]},
+        {"approvers": [role("finance"), user("dora")], "quorum": "any"},
+        {"approvers": [user("mona")]},
+    ],
+)
+def test_where_somebody_else_may_decide_nobody_is_woken(stage: Stage, config: dict[str, Any]) -> None:
+    document = submitted(stage, **config)
+    before = woken(stage, document)
+    give(stage, "mona")
+    stage.drain()
+    assert (woken(stage, document), state_of(stage, document)) == (before, RUNNING)
+
+
+@pytest.mark.parametrize("obstacle", ["counted", "counted for him", "disabled", "edited", "asks"])
+def test_who_may_not_vote_any_more_is_nobody_to_wait_for(stage: Stage, obstacle: str) -> None:
+    """Otto still has the role; what keeps him from voting came after he was asked."""
+    document = submitted(stage, approvers=[role("board"), role("board"), user("dora")], quorum=3)
+    run, tenant = stage.standing.run, stage.tenant_id
+    fill = (
+        "UPDATE approval_seats SET status = 'approved', decided_at = now(), decided_by = %s,"
+        " on_behalf_of = %s WHERE tenant_id = %s AND position = %s"
+    )
+    run(fill, "dora", None, tenant, 3)
+    if obstacle.startswith("counted"):
+        voices = ("otto", None) if obstacle == "counted" else ("dina", "otto")
+        run(fill, *voices, tenant, 1)
+    elif obstacle == "disabled":
+        run("UPDATE members SET status = 'disabled' WHERE user_id = 'otto'")
+    elif obstacle == "edited":
+        run("UPDATE documents SET editor_ids = '{otto}' WHERE id = %s", document.id)
+    else:
+        run("UPDATE approval_requests SET requester_id = 'otto'")
+    give(stage, "mona")
+    stage.drain()
+    assert state_of(stage, document) == NOBODY
+
+
+def test_they_are_looked_through_page_by_page(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request may ask the role twice, on either side of a page's end."""
+    monkeypatch.setattr(recounting, "MAX_SEATS_LOOKED_AT", 2)
+    documents = [submitted(stage, approvers=[role("finance")]) for _ in range(3)]
+    documents.append(
+        submitted(stage, approvers=[role("finance"), role("finance"), role("board")], quorum="any")
+    )
+    documents.append(submitted(stage, approvers=[role("finance")]))
+    give(stage, "mona")
+    give(stage, "otto")
+    stage.drain()
+    assert [state_of(stage, document) for document in documents] == [NOBODY] * 5
+    rows = stage.standing.rows(
+        "SELECT status, count(*) FROM workflow_events_outbox WHERE event_type = 'role_lost' GROUP BY status"
+    )
+    (completed,) = rows
+    assert completed[0] == "completed" and completed[1] > len(ROLES)
+
+
+def test_a_page_that_fails_is_tried_again_and_keeps_nobody_from_moving(stage: Stage) -> None:
+    document = submitted(stage, approvers=[role("finance")])
+    give(stage, "mona")
+    stage.standing.run("ALTER TABLE workflow_events_outbox DISABLE TRIGGER USER")
+    stage.standing.run(
+        'UPDATE workflow_events_outbox SET payload_json = payload_json || \'{"after": "no id"}\''
+        " WHERE event_type = 'role_lost' AND payload_json ->> 'role' = 'board'"
+    )
+    stage.standing.run("ALTER TABLE workflow_events_outbox ENABLE TRIGGER USER")
+    stage.drain()
+    assert state_of(stage, document) == NOBODY
+    found = stage.standing.rows(
+        "SELECT payload_json ->> 'role', status, attempts, error IS NOT NULL FROM workflow_events_outbox"
+        " WHERE event_type = 'role_lost' ORDER BY 1"
+    )
+    assert found == [("board", "failed", 1, True), ("finance", "completed", 1, False)]
+
+
+def test_nothing_is_left_behind_where_nobody_lost_anything(stage: Stage) -> None:
+    give(stage, "mona", "finance", "board")
+    give(stage, "dora", "finance")
+    query = "SELECT count(*) FROM workflow_events_outbox WHERE event_type = 'role_lost'"
+    assert stage.standing.row(query) == (0,)

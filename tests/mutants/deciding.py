@@ -1,0 +1,224 @@
+"""Faults in who may decide: whose vote counts, for whom, until when, and who is waited for (with WF-03)."""
+
+from tests.mutants.mutation import Mutation
+
+CORE, ENGINE = "shared/signet/core", "shared/signet/engine"
+RIGHTS, VOTES, SEATS = (f"{CORE}/approval_{name}.py" for name in ("rights", "votes", "seats"))
+DECISION = f"{ENGINE}/approval_decision.py"
+APPROVALS_SQL = "shared/signet/store/approvals.sql"
+TESTS = "tests/engine/approvals"
+TABLE = f"{TESTS}/test_barred.py::test_no_path_lets_a_barred_persons_decision_count"
+DECIDING, DELEGATIONS = f"{TESTS}/test_deciding.py::test_", f"{TESTS}/test_delegations.py::test_"
+REQUESTERS, ROLES_LOST = f"{TESTS}/test_requesters.py::test_", f"{TESTS}/test_roles_lost.py::test_"
+CONCURRENCY = "tests/concurrency/test_decisions.py::test_"
+
+WHO_IS_BARRED = (
+    Mutation(
+        "an editor may decide",
+        3,
+        f"{CORE}/loaded_contract.py",
+        '"editor": person in editors',
+        '"editor": False',
+        (TABLE,),
+    ),
+    Mutation(
+        "the content of an amended document is nobody's",
+        3,
+        f"{ENGINE}/documents/facts.py",
+        "if self.amended_from is None:",
+        "if True:",
+        (TABLE,),
+    ),
+    Mutation(
+        "a barred person is heard by a delegate",
+        3,
+        RIGHTS,
+        "voices = [person] if claim.delegation is None else [person, claim.delegation.user_id]",
+        "voices = [person]",
+        (TABLE, f"{DECIDING}one_person_fills_one_seat"),
+    ),
+    Mutation(
+        "a barred person is heard as a delegate",
+        3,
+        RIGHTS,
+        "voices = [person] if claim.delegation is None else [person, claim.delegation.user_id]",
+        "voices = [person if claim.delegation is None else claim.delegation.user_id]",
+        (TABLE,),
+    ),
+    Mutation(
+        "who asks instead of another may decide",
+        3,
+        DECISION,
+        "            requesters.append(row.requester_id)\n",
+        "            pass\n",
+        (f"{REQUESTERS}who_asks_instead_of_another_may_not_decide_nor_may_the_other",),
+    ),
+    Mutation(
+        "a wave forgets for whom it was asked",
+        3,
+        f"{ENGINE}/nodes/approval.py",
+        "requesters=about.requesters | {request.requester_id}",
+        "requesters=about.requesters",
+        (f"{REQUESTERS}where_nobody_else_is_left_the_instance_pauses_and_says_why",),
+    ),
+    Mutation(
+        "who has decided takes the request over",
+        3,
+        f"{CORE}/reactions.py",
+        "if is_on_its_way and request.actor.id not in observed.deciders:",
+        "if is_on_its_way:",
+        (f"{REQUESTERS}who_has_decided_and_then_asks_is_not_both",),
+    ),
+    Mutation(
+        "a request that was refused hides who had asked",
+        3,
+        f"{ENGINE}/waves/place.py",
+        "known = self.performed_for or self.approvals.find_last_requester(document.id)",
+        "known = self.performed_for",
+        (
+            f"{REQUESTERS}after_another_request_that_was_refused_the_requester_is_still_barred",
+            f"{REQUESTERS}nor_does_a_new_instance_forget_who_had_asked",
+        ),
+    ),
+)
+
+WHO_IS_ASKED = (
+    Mutation(
+        "a seat of a role is anybody's",
+        3,
+        SEATS,
+        "else self.holder_role in roles",
+        "else True",
+        (f"{DECIDING}what_a_token_says_of_roles_does_not_count",),
+    ),
+    Mutation(
+        "one voice counts twice",
+        3,
+        RIGHTS,
+        "        if voice in counted:",
+        "        if False:",
+        (f"{DECIDING}one_person_fills_one_seat",),
+    ),
+    Mutation(
+        "a delegation holds for every type",
+        3,
+        RIGHTS,
+        "is_in_scope = self.entity_type is None or self.entity_type == entity_type",
+        "is_in_scope = True",
+        (f"{DECIDING}a_delegation_that_does_not_hold_now_and_here_gives_nothing",),
+    ),
+    Mutation(
+        "who has left still votes",
+        3,
+        APPROVALS_SQL,
+        "AND m.user_id = person.user_id AND m.status = 'active'",
+        "AND m.user_id = person.user_id",
+        (f"{DECIDING}who_is_not_asked_or_has_left_may_not",),
+    ),
+    Mutation(
+        "what was revoked still holds",
+        3,
+        APPROVALS_SQL,
+        "WHERE tenant_id = %(tenant_id)s AND delegate_id = %(user_id)s AND revoked_at IS NULL\n"
+        "  AND from_time <= %(now)s AND to_time > %(now)s\nORDER BY id",
+        "WHERE tenant_id = %(tenant_id)s AND delegate_id = %(user_id)s\n"
+        "  AND from_time <= %(now)s AND to_time > %(now)s\nORDER BY id",
+        (f"{DECIDING}a_delegation_that_does_not_hold_now_and_here_gives_nothing",),
+    ),
+    Mutation(
+        "a delegation is revoked under a vote",
+        3,
+        APPROVALS_SQL,
+        "ORDER BY id\nFOR SHARE",
+        "ORDER BY id",
+        (f"{CONCURRENCY}a_revocation_waits_for_the_vote_that_the_delegation_allows",),
+    ),
+    Mutation(
+        "anybody delegates for anybody",
+        3,
+        f"{ENGINE}/delegations.py",
+        "    if user_id != act.author.principal.subject:\n        act.require(DELEGATE)",
+        "    if False:\n        act.require(DELEGATE)",
+        (f"{DELEGATIONS}for_another_only_with_the_permission",),
+    ),
+    Mutation(
+        "delegations go round",
+        3,
+        f"{ENGINE}/delegations.py",
+        "    if circle is not None:",
+        "    if False:",
+        (f"{DELEGATIONS}a_circle_is_refused_where_it_would_close",),
+    ),
+)
+
+WHAT_VOTES_COME_TO = (
+    Mutation(
+        "a rejection among all is outvoted",
+        3,
+        VOTES,
+        '    if _number(seats, "rejected"):\n        return REJECTED\n    approvals =',
+        "    approvals =",
+        (f"{DECIDING}of_all_the_first_rejection_rejects_and_closes_the_other_seats",),
+    ),
+    Mutation(
+        "a quorum is one too many",
+        3,
+        VOTES,
+        "if approvals >= quorum:",
+        "if approvals > quorum:",
+        (f"{DECIDING}a_number_is_approved_when_reached_and_rejected_when_out_of_reach",),
+    ),
+    Mutation(
+        "an hour late is in time",
+        3,
+        DECISION,
+        "if request.expire_at is not None and request.expire_at <= now:",
+        "if False:",
+        (f"{DECIDING}when_its_time_is_over_nobody_votes_whether_or_not_the_timer_has_rung",),
+    ),
+    Mutation(
+        "a vote for a workflow that has ended counts",
+        3,
+        DECISION,
+        "if row.instance_id != request.instance_id:",
+        "if False:",
+        (f"{DECIDING}nor_after_its_workflow_has_ended",),
+    ),
+    Mutation(
+        "who loses a role tells nobody",
+        3,
+        f"{ENGINE}/tenants.py",
+        "for role in sorted(lost)]",
+        "for role in ()]",
+        (f"{ROLES_LOST}when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why",),
+    ),
+    Mutation(
+        "those who still have a voter are woken, and not the others",
+        3,
+        f"{ENGINE}/waves/recounting.py",
+        "if not row.has_voter",
+        "if row.has_voter",
+        (
+            f"{ROLES_LOST}where_there_is_a_wider_circle_that_is_asked",
+            f"{ROLES_LOST}where_somebody_else_may_decide_nobody_is_woken",
+        ),
+    ),
+    Mutation(
+        "only the first page is looked through",
+        3,
+        f"{ENGINE}/waves/recounting.py",
+        "if len(page) == MAX_SEATS_LOOKED_AT:",
+        "if False:",
+        (f"{ROLES_LOST}they_are_looked_through_page_by_page",),
+    ),
+    Mutation(
+        "a role is lost under a wave",
+        3,
+        f"{ENGINE}/waves/approvals.py",
+        "        if not self._holds_roles:",
+        "        if False:",
+        (f"{CONCURRENCY}a_wave_waits_for_whoever_takes_a_role_away",),
+    ),
+)
+
+DECIDING_MUTATIONS = (*WHO_IS_BARRED, *WHO_IS_ASKED, *WHAT_VOTES_COME_TO)

@@ -1,0 +1,41 @@
+"""Looking through what a role is asked goes page by page: a page costs the same however many are open."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from signet.engine.waves.recounting import MAX_SEATS_LOOKED_AT
+from signet.store.approval_requests import list_asking_role
+from signet.store.database import Database
+from signet.store.statements import Statements
+from tests.store.test_inbox_at_size import ALL, FILL, OPEN_ALL, TENANT, Superuser, fill, scans_of_large_tables
+
+# Of each request: itself, its document, its seats, what is asked of it, who may vote.
+BLOCKS_OF_A_REQUEST = 40
+
+
+@pytest.mark.parametrize("is_analysed", [False, True])
+def test_a_page_of_a_hundred_thousand_is_a_page(
+    database: Database, superuser: Superuser, is_analysed: bool
+) -> None:
+    fill(superuser, FILL)
+    fill(superuser, OPEN_ALL)
+    superuser.execute("UPDATE approval_seats SET holder_user_id = NULL, holder_role = 'finance'")
+    superuser.execute("SET session_replication_role = origin")
+    if is_analysed:
+        superuser.execute("ANALYZE")
+    middle = UUID(f"00000000-0000-7000-8000-{ALL // 2:012x}")
+    values = {"tenant_id": TENANT, "role": "finance", "limit": MAX_SEATS_LOOKED_AT}
+    with database.transaction(TENANT) as connection:
+        page = list_asking_role(connection, TENANT, "finance", after=middle, limit=MAX_SEATS_LOOKED_AT)
+        assert [row.id.int - middle.int for row in page] == list(range(1, MAX_SEATS_LOOKED_AT + 1))
+        explain = (
+            f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {Statements('approval_requests').list_asking_role}"
+        )
+        found: Any = connection.execute(explain, {**values, "after": middle}).fetchone()
+    plan = found[0][0]["Plan"]
+    assert "Seq Scan" not in scans_of_large_tables(plan), json.dumps(plan, indent=1)
+    blocks = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+    assert blocks < BLOCKS_OF_A_REQUEST * MAX_SEATS_LOOKED_AT
