@@ -531,6 +531,46 @@ $$;
 
 ALTER FUNCTION public.reject_published_definition_mutation() OWNER TO signet_owner;
 
+CREATE FUNCTION public.restrict_contract_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM workflow_instances i
+        JOIN workflow_step_executions s ON s.tenant_id = i.tenant_id AND s.instance_id = i.id
+        WHERE i.tenant_id = NEW.tenant_id AND i.entity_type = NEW.entity_type AND i.entity_id = NEW.id
+          AND i.kind = 'envelope' AND i.status IN ('running', 'paused') AND s.node_id = 'sys:control:moved'
+          AND (s.output_json -> 'to' ->> 'contract_version')::integer = NEW.contract_version) THEN
+        RAISE EXCEPTION 'document % was not moved to version % of its contract', NEW.id, NEW.contract_version
+            USING ERRCODE = 'SG003';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.restrict_contract_change() OWNER TO signet_owner;
+
+CREATE FUNCTION public.restrict_definition_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    moved_to jsonb;
+BEGIN
+    SELECT s.output_json -> 'to' INTO moved_to FROM workflow_step_executions s
+    WHERE s.tenant_id = NEW.tenant_id AND s.instance_id = NEW.id AND s.node_id = 'sys:control:moved'
+    ORDER BY s.seq DESC
+    LIMIT 1;
+    IF (moved_to ->> 'id')::uuid IS DISTINCT FROM NEW.definition_id
+       OR (moved_to ->> 'version')::integer IS DISTINCT FROM NEW.definition_version THEN
+        RAISE EXCEPTION 'instance % was not moved to definition % version %', NEW.id, NEW.definition_id,
+            NEW.definition_version USING ERRCODE = 'SG003';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION public.restrict_definition_change() OWNER TO signet_owner;
+
 CREATE FUNCTION public.restrict_status_regression() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1971,6 +2011,10 @@ CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_execution
 
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.workflow_step_executions_default FOR EACH STATEMENT EXECUTE FUNCTION public.reject_any_change();
 
+CREATE TRIGGER restrict_contract_change BEFORE UPDATE OF contract_version ON public.documents FOR EACH ROW WHEN ((new.contract_version <> old.contract_version)) EXECUTE FUNCTION public.restrict_contract_change();
+
+CREATE TRIGGER restrict_definition_change BEFORE UPDATE OF definition_id, definition_version ON public.workflow_instances FOR EACH ROW WHEN (((new.definition_id IS DISTINCT FROM old.definition_id) OR (new.definition_version IS DISTINCT FROM old.definition_version))) EXECUTE FUNCTION public.restrict_definition_change();
+
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_chains FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('draft>published;published>archived');
 
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.approval_requests FOR EACH ROW EXECUTE FUNCTION public.restrict_status_regression('open>approved,rejected,expired,voided;approved>voided');
@@ -2323,6 +2367,10 @@ REVOKE ALL ON FUNCTION public.reject_published_chain_mutation() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.reject_published_contract_mutation() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_published_definition_mutation() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.restrict_contract_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.restrict_definition_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.restrict_status_regression() FROM PUBLIC;
 

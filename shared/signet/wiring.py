@@ -19,6 +19,7 @@ from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.documents.rules import RuleBook
 from signet.engine.instances import Instances
+from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
 from signet.engine.quotas import RequestQuotas
 from signet.engine.waves.worker import Worker
@@ -50,6 +51,10 @@ def make_worker(database: Database) -> Worker:
 
 def make_instances(database: Database) -> Instances:
     return Instances(database, make_caches(), CompiledCache())
+
+
+def make_moving(database: Database) -> Moving:
+    return Moving(database, make_caches(), CompiledCache())
 
 
 def make_use_cases(database: Database) -> UseCases:

@@ -13,8 +13,18 @@ from hypothesis import given
 from signet.core.errors import Rejected
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.operations import Amend, Delete, Update
+from signet.engine.moving import Moving, Target
 from signet.engine.waves.rebuilding import rebuild_instance
-from tests.engine.waves.random_lives import Life, begin, find_answer, give, live, prepare, workflows
+from tests.engine.waves.random_lives import (
+    Life,
+    begin,
+    find_answer,
+    give,
+    live,
+    prepare,
+    publish_next,
+    workflows,
+)
 from tests.engine.waves.stage import CALL, CONTRACT, Hurried, Made, Stage
 from tests.unit.workflow.strategies import fuzz, numbers
 
@@ -120,6 +130,57 @@ def test_wf_15_of_a_document_that_was_amended(stage: Stage) -> None:
     assert stage.nodes(made.instance_id) == ["sys:start", "sys:state:amended"]
 
 
+@fuzz(15, shrinks=False)
+@given(workflows, numbers)
+def test_wf_15_of_one_that_was_moved_to_another_workflow(stage: Stage, seed: int, number: int) -> None:
+    """Each step is read with the workflow that it was made under, before the move and after it."""
+    life, rng = begin(stage, seed, number), Random(number)
+    began_with = stage.instance(life.instance_id)
+    worker = stage.worker(Hurried())
+    for _ in range(rng.randint(1, 12)):
+        worker.work(stage.tenant_id)
+        if rng.random() < 0.5:
+            interfere(stage, life, rng)
+    workflow, version = publish_next(stage, seed, rng)
+    moving = Moving(stage.standing.company.database, stage.caches(), CompiledCache())
+    author = stage.standing.company.author("olga")
+    row = stage.instance(life.instance_id)
+    if row["status"] not in ("running", "paused"):
+        return
+    outcome = moving.move(author, life.instance_id, row["version"], Target(version))
+    stage.check_rebuild(life.instance_id)
+    if outcome.outcome != "moved":
+        return
+    life.moved_to = workflow
+    moved = stage.instance(life.instance_id)
+    assert (moved["active_tokens"], moved["status"]) == (row["active_tokens"], row["status"])
+    live(stage, [life], clock=Hurried(), after_wave=lambda: stage.check_rebuild(life.instance_id))
+    last = stage.instance(life.instance_id)
+    # No step of the new workflow has the receipt of one of the old.
+    assert "STEP_DONE_BEFORE" not in (last["reason"] or "")
+    stage.put_back(began_with)
+    rebuild_instance(stage.database, CompiledCache(), stage.tenant_id, life.instance_id)
+    assert stage.instance(life.instance_id) == last
+
+
+def test_wf_15_of_one_whose_first_steps_are_of_nodes_that_are_gone(stage: Stage) -> None:
+    note = {"id": "note", "type": "script", "config": {"set": {"noted": "1"}}}
+    entity_type = stage.publish(checks={"nodes": [note]}, approval={"nodes": [CALL]})
+    document = stage.create(entity_type)
+    stage.ask(document.id, "submit")
+    stage.drain()
+    version = stage.publish_next(entity_type, approval={"nodes": [CALL]})
+    moving = Moving(stage.standing.company.database, stage.caches(), CompiledCache())
+    seen = stage.instance(document.instance_id)["version"]
+    author = stage.standing.company.author("olga")
+    assert moving.move(author, document.instance_id, seen, Target(version)).outcome == "moved"
+    stage.check_rebuild(document.instance_id)
+    stage.answer(document.instance_id)
+    stage.drain()
+    assert stage.instance(document.instance_id)["status"] == "completed"
+    stage.check_rebuild(document.instance_id)
+
+
 def in_a_slot(stage: Stage) -> Made:
     script = {"id": "keep", "type": "script", "config": {"set": {"kept": "entity.amount"}}}
     edges = [{"source": "keep", "target": "call"}]
@@ -144,7 +205,10 @@ def test_wf_15_whatever_the_row_says_wrongly_its_steps_put_right(stage: Stage, c
 
 
 def test_wf_15_every_column_is_known_to_follow_or_to_stay(stage: Stage) -> None:
-    """A new column of an instance is either one that never changes, or one that a rebuild makes."""
+    """A new column of an instance is either one that never changes, or one that a rebuild makes.
+
+    What it runs under stays as it began, but for its own step that moved it: both read that step.
+    """
     made = {*WRONG, "reason", "edit_window_node", "actor_roles", "completed_at", "updated_at"}
     stays = {
         *("tenant_id", "id", "kind", "definition_id", "definition_version", "entity_type", "entity_id"),

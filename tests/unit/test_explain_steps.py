@@ -2,7 +2,8 @@
 
 import pytest
 
-from signet.core.explain_instance import MAX_SHOWN_STEPS, explain_instance
+from signet.core.artifact import Artifact
+from signet.core.explain_instance import MAX_SHOWN_STEPS, Earlier, explain_instance
 from signet.core.instance_record import StepRecord, TurnRecord
 from tests.unit.instance_records import (
     CONDITION,
@@ -45,6 +46,18 @@ from tests.unit.workflows_to_read import compile_slot
             'The request for "submit" was refused: the books are closed.',
         ),
         (control("amended"), "It was amended. (by carl)"),
+        (
+            control("moved", **{"from": {"name": "own", "version": 1}, "to": {"name": "own", "version": 2}}),
+            "It was moved from own version 1 to own version 2. (by carl)",
+        ),
+        (
+            control(
+                "moved",
+                reason="a new check",
+                **{"from": {"name": "invoice", "version": 1}, "to": {"name": "own", "version": 2}},
+            ),
+            "It was moved from invoice version 1 to own version 2: a new check. (by carl)",
+        ),
         (control("retried", reason="the bank answers again"), "It was retried: the bank answers again."),
         (control("cancelled", reason="ordered twice"), "It was cancelled: ordered twice. (by carl)"),
         (
@@ -163,3 +176,22 @@ def test_its_life_is_told_in_lines() -> None:
         "  2026-03-01 12:00:00 UTC  started (carl).",
         "  2026-03-01 13:00:00 UTC  paused (olga): wait\\u001b[2J.",
     ]
+
+
+def test_what_was_done_before_a_move_is_said_in_the_words_of_then() -> None:
+    """Each step by what it was executed under: its node may not be there any more."""
+
+    def names(label: str) -> Artifact:
+        return compile_slot(
+            "checks", nodes=[{"id": "note", "type": "script", "label": label, "config": {"set": {"x": "1"}}}]
+        )
+
+    done = {"outcome": "done", "chosen_edge_ids": []}
+    steps = [
+        step("usr:checks:note", "script", seq=seq, end_seq=end_seq, output_json=done)
+        for seq, end_seq in [(2, 2), (3, 7), (5, 5), (8, 8)]
+    ]
+    earlier = [Earlier(4, names("First"), CONTRACT), Earlier(6, names("Second"), None)]
+    explained = explain_instance(names("Third"), CONTRACT, record(steps=steps), earlier)
+    said = [happened.text.partition(":")[0] for happened in explained.happened]
+    assert said == ['The script "First"', 'The script "Second"', 'The script "Third"', 'The script "Third"']

@@ -41,7 +41,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @contextmanager
-def _open(database_url: str) -> Iterator[Database]:
+def open_database(database_url: str) -> Iterator[Database]:
     try:
         with plain_errors():
             database = Database(database_url, PoolSettings())
@@ -56,14 +56,14 @@ def _open(database_url: str) -> Iterator[Database]:
 
 @contextmanager
 def _operating(database_url: str, tenant: UUID, actor: str) -> Iterator[tuple[Instances, Author]]:
-    with _open(database_url) as database:
+    with open_database(database_url) as database:
         yield make_instances(database), Author(find_principal(database, tenant, actor), "cli")
 
 
 @app.command()
 def explain(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, as_json: AsJson = False) -> None:
     """Where it is and why: what it waits for, which conditions led there, what would move it."""
-    with _open(database_url) as database:
+    with open_database(database_url) as database:
         explained = explain_instance(database, ContractCache(), tenant, instance)
     write(write_json(_simplify(asdict(explained))) if as_json else "\n".join(write_instance(explained)))
 
@@ -80,7 +80,7 @@ def list_command(
     as_json: AsJson = False,
 ) -> None:
     """List instances, the newest first."""
-    with _open(database_url) as database:
+    with open_database(database_url) as database:
         listed = list_newest(database, tenant, statuses=status or LIVE, document_id=document, limit=limit)
     if as_json:
         write(write_json([_simplify(asdict(each)) for each in listed]))
@@ -103,7 +103,7 @@ def stuck(
     as_json: AsJson = False,
 ) -> None:
     """List instances that should go on and that nothing will wake, with what may help."""
-    with _open(database_url) as database:
+    with open_database(database_url) as database:
         found = list_stuck(database, tenant, idle_seconds=idle_seconds, limit=limit)
     if as_json:
         write(write_json([_simplify(asdict(each)) for each in found]))

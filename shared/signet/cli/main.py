@@ -9,6 +9,7 @@ import typer
 from signet.cli import audit, contract, instance, migrate, run, tenant
 from signet.cli.compile import compile_command
 from signet.cli.diff import diff_command
+from signet.cli.move import move_all_command, move_command
 from signet.cli.simulate import simulate_command
 from signet.core.errors import SignetError
 from signet.store.server import plain_errors
@@ -25,6 +26,8 @@ app.add_typer(tenant.app, name="tenant")
 app.add_typer(contract.app, name="contract")
 app.add_typer(audit.app, name="audit")
 app.add_typer(instance.app, name="instance")
+instance.app.command(name="move")(move_command)
+instance.app.command(name="move-all")(move_all_command)
 app.command(name="compile")(compile_command)
 app.command(name="diff")(diff_command)
 app.command(name="simulate")(simulate_command)

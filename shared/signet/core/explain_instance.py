@@ -3,7 +3,7 @@
 The same record always gives the same words: nothing here looks at a clock or at the documents of today.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -102,9 +102,22 @@ class InstanceExplanation:
     waking: tuple[str, ...]
 
 
-def explain_instance(artifact: Artifact, contract: Contract | None, record: Record) -> InstanceExplanation:
+@dataclass(frozen=True)
+class Earlier:
+    """What an instance ran under until a step of it, by its number, moved it to another definition."""
+
+    until: int
+    artifact: Artifact
+    contract: Contract | None
+
+
+def explain_instance(
+    artifact: Artifact, contract: Contract | None, record: Record, earlier: Sequence[Earlier] = ()
+) -> InstanceExplanation:
     instance, content = record.instance, artifact.content
-    book = Book(WorkflowReading(content), contract, Vocabulary(instance.entity_type, contract))
+    book = _write_book(artifact, contract, record)
+    books = [(one.until, _write_book(one.artifact, one.contract, record)) for one in earlier]
+    by_hash = {one.artifact.hash: book for one, (_, book) in zip(earlier, books, strict=True)}
     return InstanceExplanation(
         id=instance.id,
         entity_type=instance.entity_type,
@@ -117,11 +130,11 @@ def explain_instance(artifact: Artifact, contract: Contract | None, record: Reco
         actor=instance.actor_id,
         summary=say_summary(book, record),
         standing=tuple(_list_standing(book, record)),
-        happened=tuple(_list_happened(book, record)),
+        happened=tuple(_list_happened(book, books, record)),
         turns=tuple(
             Turn(turn.created_at, turn.entry, turn.actor_id, say_turn(turn)) for turn in record.turns
         ),
-        approvals=tuple(explain_requests(book, record)),
+        approvals=tuple(explain_requests(book, record, by_hash)),
         waking=tuple(say_waking(book, record)),
     )
 
@@ -140,10 +153,17 @@ def _list_standing(book: Book, record: Record) -> Iterator[Standing]:
             yield Standing(token["id"], token["node"], since, say_standing(book, token["node"]), waits_for)
 
 
-def _list_happened(book: Book, record: Record) -> Iterator[Happened]:
+def _write_book(artifact: Artifact, contract: Contract | None, record: Record) -> Book:
+    words = Vocabulary(record.instance.entity_type, contract)
+    return Book(WorkflowReading(artifact.content), contract, words)
+
+
+def _list_happened(last: Book, earlier: Sequence[tuple[int, Book]], record: Record) -> Iterator[Happened]:
+    """Each in the words of what it was done under."""
     ended = [step for step in record.steps if step.end_seq is not None and step.node_type not in PASSED_BY]
     for step in sorted(ended, key=_when_it_ended)[-MAX_SHOWN_STEPS:]:
         output = step.output_json or {}
+        book = next((book for until, book in earlier if (step.end_seq or 0) <= until), last)
         yield Happened(
             seq=step.seq,
             node=step.node_id,

@@ -82,8 +82,12 @@ class RequestExplanation:
     text: tuple[str, ...]
 
 
-def explain_requests(book: Book, record: Record) -> Iterator[RequestExplanation]:
+def explain_requests(
+    last: Book, record: Record, by_hash: Mapping[str, Book] = MappingProxyType({})
+) -> Iterator[RequestExplanation]:
+    """Each in the words of the definition that it is pinned to: what was asked under it ended under it."""
     for request in record.approvals:
+        book = by_hash.get(request.definition_hash, last)
         votes = tuple(_explain_vote(book, decision) for decision in request.decisions)
         used = _find_gate(record, request) if request.applied else None
         overtaken = _explain_overtaken(book, record, request) if request.status == "voided" else None

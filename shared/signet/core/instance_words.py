@@ -264,6 +264,12 @@ def _say_about_token(what: str) -> Callable[[Book, StepRecord, _Data], str]:
     )
 
 
+def _say_moved(book: Book, step: StepRecord, data: _Data) -> str:
+    old, new = (f"{plain(one['name'])} version {one['version']}" for one in (data["from"], data["to"]))
+    because = f": {plain(data['reason'])}" if "reason" in data else ""
+    return end_sentence(f"It was moved from {old} to {new}{because}")
+
+
 _CONTROLS: Mapping[str, Callable[[Book, StepRecord, _Data], str]] = MappingProxyType(
     {
         "paused": _say_paused,
@@ -281,6 +287,7 @@ _CONTROLS: Mapping[str, Callable[[Book, StepRecord, _Data], str]] = MappingProxy
         ),
         "sent_to": _say_sent,
         "refused": _say_refused,
+        "moved": _say_moved,
     }
 )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from signet.core.errors import Defect
@@ -9,6 +10,8 @@ from signet.core.routing import Moves, Position, Token, begin, cancel_all, finis
 from signet.core.workflow import Workflow
 
 CONTROL = "sys:control:"
+# It goes on under another definition; the step says which.
+MOVED = f"{CONTROL}moved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +116,17 @@ def start_projection(node: str, entity_version: int, actor: Actor = Actor("")) -
 
 
 def project(
-    workflow: Workflow, node: str, entity_version: int, steps: Iterable[Step], actor: Actor = Actor("")
+    workflow: Workflow,
+    node: str,
+    entity_version: int,
+    steps: Iterable[Step],
+    actor: Actor = Actor(""),
+    moved_to: Mapping[int, Workflow] = MappingProxyType({}),
 ) -> Projection:
-    """The whole history again, in the order in which things happened."""
+    """The whole history again, in the order in which things happened.
+
+    Of each step that moved the instance, by its number, the workflow that it moved to.
+    """
     projection = start_projection(node, entity_version, actor)
     happenings: list[tuple[int, int, Step]] = []
     for step in steps:
@@ -128,6 +139,8 @@ def project(
             apply_begun(workflow, projection, step)
         else:
             apply_ended(workflow, projection, step, seq)
+        if step.node == MOVED:
+            workflow = moved_to[seq]
     return projection
 
 
@@ -180,8 +193,8 @@ def _apply_control(workflow: Workflow, projection: Projection, step: Step, seq: 
         case "resumed" | "retried":
             projection.status, projection.reason = "running", None
             return Moves()
-        case "edited" | "refused" | "advanced":
-            return Moves()  # nobody had to move for it; what is advanced moves with its own step
+        case "edited" | "refused" | "advanced" | "moved":
+            return Moves()  # no token had to go anywhere for it; what is advanced moves with its own step
         case "token_cancelled":
             return reject(workflow, projection.position, step.data["token"], seq, projection.entity_version)
         case "asked_again":

@@ -87,6 +87,12 @@ def is_item(token_id: str) -> bool:
     return "#" in token_id
 
 
+def find_root(token_id: str) -> str:
+    """The token whose branch or item it is: of all that live at once there is one."""
+    root, *rest = token_id.split("/")
+    return f"{root}/{rest[0]}" if rest and rest[0].startswith("b") else root
+
+
 def _change(
     token: Token,
     *,

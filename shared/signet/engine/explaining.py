@@ -6,11 +6,18 @@ from functools import partial
 from uuid import UUID
 
 from signet.core.approval_rights import Allowed, Standing, choose_seat
-from signet.core.artifact import read_artifact
+from signet.core.artifact import Artifact, read_artifact
 from signet.core.errors import Rejected
-from signet.core.explain_instance import InstanceExplanation, explain_instance
-from signet.core.instance_record import ApprovalRecord, DocumentRecord, Record, VoterRecord
+from signet.core.explain_instance import Earlier, InstanceExplanation, explain_instance
+from signet.core.instance_record import (
+    ApprovalRecord,
+    DocumentRecord,
+    InstanceRecord,
+    Record,
+    VoterRecord,
+)
 from signet.core.loaded_contract import LoadedContract
+from signet.core.projection import MOVED
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.waves.rebuilding import instance_not_found
 from signet.store.approval_requests import read_delegations, read_holders
@@ -29,16 +36,40 @@ def explain(
         if record is None:
             raise instance_not_found(instance_id)
         instance, document = record.instance, record.document
-        stored = read_compiled(connection, tenant_id, instance.definition_id, instance.definition_version)
-        if stored is None:
-            raise Rejected(
-                "DEFINITION_NOT_FOUND", f"the instance's definition {instance.definition_id} is not there"
-            )
+        artifact = _read(connection, tenant_id, instance.definition_id, instance.definition_version)
         contract = None
-        if document is not None and instance.entity_type is not None:
-            contract = contracts.read(connection, tenant_id, instance.entity_type, document.contract_version)
+        if document is not None:
+            contract = _read_contract(connection, contracts, tenant_id, instance, document.contract_version)
+        earlier = []
+        for step in record.steps:
+            if step.node_id == MOVED and step.output_json is not None:
+                left = step.output_json["from"]
+                held = _read(connection, tenant_id, UUID(left["id"]), left["version"])
+                of_then = _read_contract(
+                    connection, contracts, tenant_id, instance, left.get("contract_version")
+                )
+                earlier.append(Earlier(step.seq, held, of_then.contract if of_then else None))
         record = _add_voters(connection, tenant_id, record, contract)
-    return explain_instance(read_artifact(*stored), contract.contract if contract else None, record)
+    return explain_instance(artifact, contract.contract if contract else None, record, earlier)
+
+
+def _read(connection: Connection, tenant_id: UUID, definition_id: UUID, version: int) -> Artifact:
+    stored = read_compiled(connection, tenant_id, definition_id, version)
+    if stored is None:
+        raise Rejected("DEFINITION_NOT_FOUND", f"the instance's definition {definition_id} is not there")
+    return read_artifact(*stored)
+
+
+def _read_contract(
+    connection: Connection,
+    contracts: ContractCache,
+    tenant_id: UUID,
+    instance: InstanceRecord,
+    version: int | None,
+) -> LoadedContract | None:
+    if instance.entity_type is None or version is None:
+        return None
+    return contracts.read(connection, tenant_id, instance.entity_type, version)
 
 
 def _add_voters(

@@ -56,7 +56,7 @@ class Instances:
         """It rests where it is. What wakes it meanwhile is done with at once; resuming reads the tables."""
         with self._locked(author, instance_id, "pause") as operating:
             place = operating.open(instance_id)
-            _check_version(place, expected_version)
+            check_version(place, expected_version)
             _require_running(place, "paused")
             _require_reason(reason)
             operating.control(place, "paused", reason)
@@ -67,7 +67,7 @@ class Instances:
         """What could not go on is tried again; while the cause is there, it pauses again and says so."""
         with self._locked(author, instance_id, "resume") as operating:
             place = operating.open(instance_id)
-            _check_version(place, expected_version)
+            check_version(place, expected_version)
             _require_paused(place, "resumed")
             operating.control(place, "resumed")
             operating.wake(place)
@@ -81,7 +81,7 @@ class Instances:
         """
         with self._locked(author, instance_id, "retry") as operating:
             place = operating.open(instance_id)
-            _check_version(place, expected_version)
+            check_version(place, expected_version)
             _require_paused(place, "retried")
             _require_reason(reason)
             pause = operating.read_pause(instance_id)
@@ -109,8 +109,8 @@ class Instances:
         """What waits in it ends with it: steps, approvals (who was asked is told), what was asked for."""
         with self._locked(author, instance_id, act) as operating:
             place = operating.open(instance_id)
-            _check_version(place, expected_version)
-            _require_live(place)
+            check_version(place, expected_version)
+            require_live(place)
             _require_reason(reason)
             operating.control(place, control, reason)
             operating.note(instance_id, act, reason)
@@ -125,8 +125,8 @@ class Instances:
         """
         with self._locked(author, instance_id, "cancel_token") as operating:
             place = operating.open(instance_id)
-            _check_version(place, expected_version)
-            _require_live(place)
+            check_version(place, expected_version)
+            require_live(place)
             _require_reason(reason)
             found = _find_token(place, token)
             _raise(check_cancel(place.journey.workflow, found))
@@ -151,7 +151,7 @@ class Instances:
         """
         with self._locked(author, instance_id, "advance") as operating:
             place = operating.open(instance_id)
-            _check_version(place, expected_version)
+            check_version(place, expected_version)
             _require_running(place, "advanced")
             _require_reason(reason)
             found = _find_token(place, token)
@@ -234,7 +234,7 @@ def _take_back(operating: Operating, instance_id: UUID, back: Sequence[DeadTrigg
     return True
 
 
-def _check_version(place: InstancePlace, expected: int) -> None:
+def check_version(place: InstancePlace, expected: int) -> None:
     if place.row.version != expected:
         raise Rejected(
             "INSTANCE_VERSION_CONFLICT",
@@ -257,7 +257,7 @@ def _require_paused(place: InstancePlace, act: str) -> None:
         raise Rejected("INSTANCE_NOT_PAUSED", sentence)
 
 
-def _require_live(place: InstancePlace) -> None:
+def require_live(place: InstancePlace) -> None:
     if not place.journey.is_live:
         raise Rejected("INSTANCE_ENDED", f"the instance is {place.row.status} already")
 

@@ -57,6 +57,7 @@ ENTRIES: Mapping[str, str] = {
     "wake": "woken",
     "rebuild": "rebuilt",
     "requeue": "requeued",
+    "move": "moved",
 }
 
 
@@ -101,22 +102,31 @@ class Operating:
         self._places: dict[UUID, InstancePlace] = {}
         self._notes: list[_Note] = []
 
-    def require(self, permission: str) -> None:
-        """Every act of an operator passes here, once, before anything is said of the instance."""
+    def permit(self, permission: str) -> None:
+        """Before anything is said of the instance: who may not learns nothing of it."""
         if not grants(self._setting.permissions_of(self._author.principal.roles), permission):
             raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
+
+    def require(self, permission: str) -> None:
+        """Every act of an operator passes here, once, before anything is said of the instance."""
+        self.permit(permission)
         # Last, so that its row is locked for a moment only; what is refused after it takes nothing.
         require_quota(self._connection, self._tenant_id, permission)
 
     def open(self, instance_id: UUID) -> InstancePlace:
         """As its row says; made anew first where that is not what the steps say: numbers go on from there."""
-        place = self._read(instance_id)
-        last_seq = read_last_seq(self._connection, self._tenant_id, instance_id)
-        if last_seq != place.row.version or not place.journey.agrees_with_steps:
+        place, agrees_with_steps = self.peek(instance_id)
+        if not agrees_with_steps:
             self.rebuild(instance_id)
             place = self._read(instance_id)
         self._places[instance_id] = place
         return place
+
+    def peek(self, instance_id: UUID) -> tuple[InstancePlace, bool]:
+        """As its row says, and whether its steps say the same; nothing becomes of it."""
+        place = self._read(instance_id)
+        last_seq = read_last_seq(self._connection, self._tenant_id, instance_id)
+        return place, last_seq == place.row.version and place.journey.agrees_with_steps
 
     def _read(self, instance_id: UUID) -> InstancePlace:
         connection, tenant_id = self._connection, self._tenant_id
@@ -189,7 +199,12 @@ class Operating:
 
     def _write_row(self, place: InstancePlace) -> None:
         has_ended = place.journey.projection.status not in ("running", "paused")
-        row = {**make_instance_row(place), "completed_at": self._setting.now if has_ended else None}
+        row = {
+            **make_instance_row(place),
+            "completed_at": self._setting.now if has_ended else None,
+            "definition_id": place.row.definition_id,
+            "definition_version": place.row.definition_version,
+        }
         write_projection(self._connection, self._tenant_id, place.row.id, row)
 
     def _make_history(self, note: _Note) -> Iterable[dict[str, Any]]:

@@ -93,6 +93,7 @@ class WriteBatch:
     inserted_documents: list[Mapping[str, Any]] = field(default_factory=list)
     # By document, at the last of its changes.
     updated_documents: dict[UUID, Mapping[str, Any]] = field(default_factory=dict)
+    adopted_contracts: list[Mapping[str, Any]] = field(default_factory=list)
     personal_values: list[Mapping[str, Any]] = field(default_factory=list)
     versions: list[Mapping[str, Any]] = field(default_factory=list)
     ended_requests: list[Mapping[str, Any]] = field(default_factory=list)
@@ -112,6 +113,7 @@ class WriteBatch:
         """What most mutations write: a new version of documents that are there."""
         return bool(self.updated_documents) and not (
             self.inserted_documents
+            or self.adopted_contracts
             or self.personal_values
             or self.ended_requests
             or self.requests
@@ -213,6 +215,7 @@ def write_batch(
         exchange.closing.append(edits)
         return
     statements = [
+        (_SQL.adopt_contracts, batch.adopted_contracts),
         (_SQL.insert_personal_values, batch.personal_values),
         (_SQL.end_requests, batch.ended_requests),
         (_SQL.insert_requests, batch.requests),

@@ -121,5 +121,12 @@ FROM json_to_recordset(%(rows)s::json) AS row (
     id uuid, document_id uuid, document_version bigint, entity_type text, rule text, rule_version bigint,
     phase text, matched boolean, evidence jsonb)
 
+-- name: adopt_contracts
+-- Moved with their instances to a newer definition, whose step says so.
+UPDATE documents d
+SET contract_version = row.contract_version
+FROM json_to_recordset(%(rows)s::json) AS row (id uuid, contract_version integer)
+WHERE d.tenant_id = %(tenant_id)s AND d.id = row.id
+
 -- name: write_edits
 SELECT write_edits(%(documents)s, %(versions)s, %(audit)s, %(events)s, %(now)s)

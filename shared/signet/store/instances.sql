@@ -59,19 +59,20 @@ SET status = row.status, reason = row.reason, version = row.version, entity_vers
     active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
     edit_window_node = row.edit_window_node, context_json = row.context, timeout_at = row.timeout_at,
     last_step_execution_id = row.last_step_id, actor_id = row.actor_id, actor_roles = row.actor_roles,
-    request_id = row.request_id, completed_at = row.completed_at, updated_at = clock_timestamp()
+    request_id = row.request_id, completed_at = row.completed_at, definition_id = row.definition_id,
+    definition_version = row.definition_version, updated_at = clock_timestamp()
 FROM json_to_record(%(row)s::json) AS row (
     status text, reason text, version bigint, entity_version bigint, active_tokens jsonb, current_nodes text[],
     edit_window text, edit_window_node text, context jsonb, timeout_at timestamptz, last_step_id uuid, actor_id text,
-    actor_roles text[], request_id uuid, completed_at timestamptz)
+    actor_roles text[], request_id uuid, completed_at timestamptz, definition_id uuid, definition_version integer)
 WHERE i.tenant_id = %(tenant_id)s AND i.id = %(id)s
   AND (i.status, i.reason, i.version, i.entity_version, i.active_tokens, i.current_nodes, i.edit_window,
        i.edit_window_node, i.context_json, i.timeout_at, i.last_step_execution_id, i.actor_id, i.actor_roles,
-       i.request_id, i.completed_at)
+       i.request_id, i.completed_at, i.definition_id, i.definition_version)
       IS DISTINCT FROM
       (row.status, row.reason, row.version, row.entity_version, row.active_tokens, row.current_nodes, row.edit_window,
        row.edit_window_node, row.context, row.timeout_at, row.last_step_id, row.actor_id, row.actor_roles,
-       row.request_id, row.completed_at)
+       row.request_id, row.completed_at, row.definition_id, row.definition_version)
 
 -- name: end_steps
 UPDATE workflow_step_executions s

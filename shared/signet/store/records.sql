@@ -10,7 +10,7 @@ FROM documents
 WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
 
 -- name: read_steps
--- The last ones, and those that are open, however long they have been.
+-- The last ones, those that are open, however long they have been, and those that say what it ran under before.
 SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
        completed_at, resume_at, waiting_for_event_key, entity_version
 FROM workflow_step_executions
@@ -20,6 +20,11 @@ SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_use
        completed_at, resume_at, waiting_for_event_key, entity_version
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq <= %(after)s AND status IN ('pending', 'running')
+UNION ALL
+SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
+       completed_at, resume_at, waiting_for_event_key, entity_version
+FROM workflow_step_executions
+WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq <= %(after)s AND node_id = 'sys:control:moved'
 ORDER BY seq, end_seq
 
 -- name: read_open_request

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from signet.core.tenancy import Member
 from signet.engine.compiled import CompiledCache
 from signet.engine.instances import Instances
+from signet.engine.moving import Moving
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
+from signet.store.tenants import save_members
 from signet.wiring import make_worker
 from tests.engine.conftest import Company
 from tests.engine.waves.stage import Stage, standing_stage
@@ -36,3 +39,22 @@ def stage(server_url: str) -> Iterator[Stage]:
 def instances(company: Company) -> Instances:
     """As the API's role: that is where operators come from."""
     return Instances(company.database, company.documents.caches, CompiledCache())
+
+
+@pytest.fixture
+def moving(stage: Stage) -> Moving:
+    """As the API's role, like other operators."""
+    return Moving(stage.standing.company.database, stage.caches(), CompiledCache())
+
+
+@pytest.fixture
+def operators(stage: Stage) -> Instances:
+    return Instances(stage.standing.company.database, stage.caches(), CompiledCache())
+
+
+@pytest.fixture
+def anna(stage: Stage) -> Iterator[str]:
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        member = Member(user_id="anna", display_name="Anna", roles=("clerk",))
+        save_members(connection, stage.tenant_id, (member,))
+    yield "anna"

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -98,6 +99,25 @@ def publish(stage: Stage, seed: int) -> None:
     stage.registry.action(name, "call")(call)
 
 
+def publish_next(stage: Stage, seed: int, rng: Random) -> tuple[Workflow, int]:
+    """The same workflow with one more step somewhere, as its next version."""
+    case = deepcopy(load(seed)[0])
+    region = case.patch["slots"][rng.choice(sorted(case.patch["slots"]))]
+    drawn = [one for one in region["edges"] if one.get("role", "forward") == "forward"]
+    region["nodes"].append({"id": "added", "type": "script", "config": {"set": {"added": "1"}}})
+    if drawn:
+        changed = rng.choice(drawn)
+        region["edges"].append({"id": "further", "source": "added", "target": changed["target"]})
+        changed["target"] = "added"
+    else:
+        region["edges"] = [{"source": region["nodes"][-2]["id"], "target": "added"}, *region["edges"]]
+    artifact = case.compile().artifact
+    assert artifact is not None
+    definitions, principal = stage.standing.company.definitions, stage.standing.company.principal()
+    published = definitions.publish(principal, definitions.save_patch(principal, case.patch))
+    return Workflow(artifact), published.version
+
+
 @dataclass
 class Life:
     """One document under one workflow; what people and the world do to it stands in its script."""
@@ -109,10 +129,12 @@ class Life:
     data: dict[str, Any]
     # What people asked for and mutate() took.
     asked: list[str] = field(default_factory=list)
+    # What it runs under, where that is not what it began with.
+    moved_to: Workflow | None = None
 
     @property
     def workflow(self) -> Workflow:
-        return load(self.seed)[1]
+        return self.moved_to or load(self.seed)[1]
 
     def simulate(self) -> Simulation:
         script = replace(self.script, requests=tuple(self.asked))

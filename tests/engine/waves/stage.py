@@ -138,10 +138,22 @@ class Stage:
         saved = definitions.save_contract(principal, document)
         definitions.publish_contract(principal, saved.contract, saved.version)
         if slots:
-            base = {"entity_type": name, "envelope_version": saved.version}
-            patch = {"patch": "own", "base": base, "slots": slots}
-            definitions.publish(principal, definitions.save_patch(principal, patch))
+            self.publish_next(name, saved.version, **slots)
         return name
+
+    def publish_contract(self, entity_type: str, version: int, **changes: Any) -> None:
+        """The next version of CONTRACT, with changes at its top level."""
+        definitions, principal = self.standing.company.definitions, self.standing.company.principal()
+        document = {**CONTRACT, "contract": entity_type, "version": version, **changes}
+        definitions.save_contract(principal, document)
+        definitions.publish_contract(principal, entity_type, version)
+
+    def publish_next(self, entity_type: str, envelope_version: int = 1, **slots: Any) -> int:
+        """The next version of what its slots hold; the version of the workflow."""
+        definitions, principal = self.standing.company.definitions, self.standing.company.principal()
+        base = {"entity_type": entity_type, "envelope_version": envelope_version}
+        patch = {"patch": "own", "base": base, "slots": slots}
+        return definitions.publish(principal, definitions.save_patch(principal, patch)).version
 
     def add_rule(self, entity_type: str, name: str, condition: str, *, on: str) -> None:
         """Rejects this operation while the condition holds; a `rule` node asks it too."""
@@ -307,10 +319,12 @@ class Stage:
         self.standing.run(
             "UPDATE workflow_instances i SET (status, reason, version, entity_version, active_tokens,"
             " current_nodes, edit_window, edit_window_node, context_json, timeout_at, last_step_execution_id,"
-            " actor_id, actor_roles, request_id, completed_at) = (SELECT status, reason, version,"
+            " actor_id, actor_roles, request_id, completed_at, definition_id, definition_version)"
+            " = (SELECT status, reason, version,"
             " entity_version, active_tokens, current_nodes, edit_window, edit_window_node, context_json,"
-            " timeout_at, last_step_execution_id, actor_id, actor_roles, request_id, completed_at"
-            " FROM jsonb_populate_record(NULL::workflow_instances, %s)) WHERE id = %s",
+            " timeout_at, last_step_execution_id, actor_id, actor_roles, request_id, completed_at,"
+            " definition_id, definition_version FROM jsonb_populate_record(NULL::workflow_instances, %s))"
+            " WHERE id = %s",
             Jsonb(row),
             row["id"],
         )

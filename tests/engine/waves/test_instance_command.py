@@ -22,6 +22,7 @@ from tests.engine.waves.situations import (
     create,
     instance_of,
     publish_lanes,
+    publish_patch,
     read,
     stand_of,
     submit,
@@ -30,6 +31,7 @@ from tests.engine.waves.situations import (
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "operating.md"
 Signet = Callable[..., str]
+NOTING = {"draft_to_submitted": {"nodes": [{"id": "note", "type": "script", "config": {"set": {"x": "1"}}}]}}
 
 
 @pytest.fixture
@@ -162,6 +164,48 @@ def test_what_is_stuck_is_exit_code_1(company: Company, worker: Worker, signet: 
     assert (stuck["why"], stuck["remedies"]) == ("ready", ["wake", "rebuild", "fail"])
 
 
+def test_it_is_moved_when_it_can_be(company: Company, worker: Worker, signet: Signet, admin: Admin) -> None:
+    """A dry run says which, and what it will never come to."""
+    instance_id = instance_of(create(company, worker))
+    publish_patch(company, NOTING)
+    well = ["--to", 1, "--name", "own"]
+    said = signet("move", instance_id, *well, "--dry-run")
+    assert said == f"{instance_id}  safe  version 2\n  T at sys:state:draft: safe\n"
+    assert "name the version that you saw" in signet("move", instance_id, *well, exit_code=2)
+    assert "is at version 2, not 1" in signet("move", instance_id, *well, "--version", 1, exit_code=1)
+    assert "no published version 9" in signet("move", instance_id, "--to", 9, "--dry-run", exit_code=1)
+    said = signet("move", instance_id, *well, "--version", 2, "--reason", "why")
+    assert said.startswith(f"{instance_id}  moved  version 3\n")
+    said = signet("move", instance_id, *well, "--version", 3, exit_code=1)
+    assert "  DEFINITION_NOT_NEWER: 'own' version 1 is not newer than" in said
+    (found,) = json.loads(signet("move", instance_id, *well, "--dry-run", "--json", exit_code=1))
+    assert (found["id"], found["outcome"], found["version"]) == (str(instance_id), "blocked", 3)
+    assert found["report"]["verdict"] == "blocked" and found["error"] is None
+
+
+def test_many_are_moved(company: Company, worker: Worker, signet: Signet, admin: Admin) -> None:
+    instance_ids = [instance_of(create(company, worker, number=f"R-{number}")) for number in range(3)]
+    assert signet("pause", instance_ids[0], "--version", 2, "--reason", "wait")
+    publish_patch(company, NOTING)
+    all_of_them = ["move-all", "invoice", "own", "--to", 1]
+    lines = signet(*all_of_them, "--dry-run").splitlines()
+    assert [line.split()[1] for line in lines if not line.startswith("  ")] == ["safe"] * 4
+    assert lines[-1] == "3 safe"
+    said = signet(*all_of_them, "--limit", 2)
+    assert f"there may be more: go on with --after {instance_ids[1]}" in said and "2 moved" in said
+    assert "moved" in signet(*all_of_them, "--after", instance_ids[1])
+    assert signet(*all_of_them) == "nothing to move\n"
+    admin.execute(
+        "INSERT INTO tenant_quotas VALUES (%s, 'workflow:move', 1, 3600, now())", [company.tenant_id]
+    )
+    publish_patch(company, NOTING)
+    said = signet("move-all", "invoice", "own", "--to", 2, exit_code=1)
+    assert "  QUOTA_EXCEEDED: the tenant has used up 'workflow:move'" in said
+    found = json.loads(signet("move-all", "invoice", "own", "--to", 2, "--json", exit_code=1))
+    assert {one["outcome"] for one in found} <= {"refused", "moved"}
+    assert found[-1]["error"]["code"] == "QUOTA_EXCEEDED"
+
+
 def test_who_may_not_is_told_so(company: Company, worker: Worker, signet: Signet) -> None:
     instance_id = instance_of(create(company, worker))
     assert "needs the permission 'workflow:wake'" in signet("wake", instance_id, actor="carl", exit_code=1)
@@ -186,11 +230,12 @@ def test_the_page_runs_as_it_stands(
     }
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     commands = [line for block in blocks for line in block.splitlines()]
-    assert len(commands) == 9
+    assert len(commands) == 12
+    publish_patch(company, NOTING)
     for command in commands:
         words = [known.get(word, word) for word in shlex.split(command, comments=True)]
         assert words[:2] == ["signet", "instance"]
         environment = {"SIGNET_DATABASE_URL": act_as(owner_url, "signet_api")}
         result = CliRunner().invoke(app, words[1:], env=environment)
         assert result.exit_code == 0, f"{command}: {result.output}"
-    assert version_of(admin, instance_of(made)) == 5
+    assert version_of(admin, instance_of(made)) == 6

@@ -43,7 +43,8 @@ WITH_VERSION = [act for act in ACTS if act not in ("wake", "rebuild", "requeue")
 
 
 def test_each_act_has_a_name_for_its_history() -> None:
-    assert ACTS.keys() == ENTRIES.keys()
+    # Moving has tests of its own.
+    assert {*ACTS, "move"} == ENTRIES.keys()
     assert {permission_of(act) for act in ACTS} <= QUOTAS.keys()
 
 

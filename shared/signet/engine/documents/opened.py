@@ -10,12 +10,13 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
+from signet.core.contract import Contract
 from signet.core.errors import FieldError, Rejected
 from signet.core.loaded_contract import LoadedContract
 from signet.core.personal import resolve_personal
 from signet.core.rules import CompiledRule
 from signet.engine.documents.actions import Decided
-from signet.engine.documents.changing import refuse_created
+from signet.engine.documents.changing import make_note, refuse_created
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.deciding import decide_operation, find_followed, make_document
 from signet.engine.documents.facts import Change, Facts, read_org
@@ -192,6 +193,18 @@ class OpenDocuments:
             if one.row is None:
                 self._refs.add_made(one.contract, one.document_id, one.status, one.data)
         return _to_applied(change)
+
+    def adopt_contract(
+        self, author: Author, row: DocumentRow, contract: Contract, reason: str | None
+    ) -> None:
+        """The document is checked against this version from now on; what it holds, and its version, stay."""
+        if row.contract_version == contract.version:
+            return
+        change = make_note(self.facts_of(author, self.contract_of(row), row), row, "adopt_contract", reason)
+        change.noted = {"contract_version": {"from": row.contract_version, "to": contract.version}}
+        self.keep(change)
+        self.batch.adopted_contracts.append({"id": row.id, "contract_version": contract.version})
+        self._rows[row.id] = replace(self._rows[row.id], contract_version=contract.version)
 
     def perform(self, author: Author, operation: Operation) -> Outcome:
         """Decided and kept at once: what a workflow's step does."""

@@ -1,13 +1,12 @@
 """An instance made anew from its steps (WF-15): the same functions as live, over the whole history."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from signet.core.errors import Defect, Rejected
-from signet.core.projection import Actor, Projection, Step, project
-from signet.core.workflow import Workflow
+from signet.core.projection import MOVED, Actor, Projection, Step, project
 from signet.engine.compiled import CompiledCache
 from signet.engine.waves.rows import describe_projection
 from signet.store.database import Connection, Database
@@ -23,6 +22,8 @@ from signet.store.instances import (
 )
 
 MAX_STEPS_OF_INSTANCE = 100_000
+# A definition's id and version.
+_Pin = tuple[UUID, int]
 
 
 def rebuild_instance(database: Database, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID) -> bool:
@@ -45,24 +46,41 @@ def rebuild_locked(
     if found is None:
         raise instance_not_found(instance_id)
     row, _ = found
-    workflow = compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
-    projection, steps = project_instance(connection, tenant_id, instance_id, workflow)
-    written = {**describe_projection(projection, workflow), **_describe_rows(projection, steps)}
+    rows = read_steps(connection, tenant_id, instance_id, limit=MAX_STEPS_OF_INSTANCE + 1)
+    if len(rows) > MAX_STEPS_OF_INSTANCE:
+        raise Defect("TOO_MANY_STEPS", f"an instance has more than {MAX_STEPS_OF_INSTANCE} steps")
+    pins = _read_pins(rows, (row.definition_id, row.definition_version))
+    workflows = {pin: compiled.read(connection, tenant_id, *pin) for _, pin in pins}
+    beginning = read_beginning(connection, tenant_id, instance_id)
+    assert beginning is not None
+    projection = project(
+        workflows[pins[0][1]],
+        beginning.begin_node,
+        beginning.begin_version,
+        [read_step(one) for one in rows],
+        Actor(beginning.begin_actor_id, tuple(beginning.begin_actor_roles)),
+        {seq: workflows[pin] for seq, pin in pins[1:]},
+    )
+    definition_id, definition_version = last = pins[-1][1]
+    written = {
+        **describe_projection(projection, workflows[last]),
+        **_describe_rows(projection, rows),
+        "definition_id": definition_id,
+        "definition_version": definition_version,
+    }
     return write_projection(connection, tenant_id, instance_id, written)
 
 
-def project_instance(
-    connection: Connection, tenant_id: UUID, instance_id: UUID, workflow: Workflow
-) -> tuple[Projection, list[StepRow]]:
-    beginning = read_beginning(connection, tenant_id, instance_id)
-    rows = read_steps(connection, tenant_id, instance_id, limit=MAX_STEPS_OF_INSTANCE + 1)
-    if beginning is None:
-        raise instance_not_found(instance_id)
-    if len(rows) > MAX_STEPS_OF_INSTANCE:
-        raise Defect("TOO_MANY_STEPS", f"an instance has more than {MAX_STEPS_OF_INSTANCE} steps")
-    actor = Actor(beginning.begin_actor_id, tuple(beginning.begin_actor_roles))
-    steps = [read_step(row) for row in rows]
-    return project(workflow, beginning.begin_node, beginning.begin_version, steps, actor), rows
+def _read_pins(rows: Sequence[StepRow], pinned: _Pin) -> list[tuple[int, _Pin]]:
+    """Under which definition it ran from which step on: one after another, as it was moved."""
+    moves = [(row.seq, row.output_json or {}) for row in rows if row.node_id == MOVED]
+    if not moves:
+        return [(0, pinned)]
+    return [(0, _read_pin(moves[0][1]["from"])), *((seq, _read_pin(said["to"])) for seq, said in moves)]
+
+
+def _read_pin(said: Mapping[str, Any]) -> _Pin:
+    return UUID(said["id"]), int(said["version"])
 
 
 def read_step(row: StepRow) -> Step:

@@ -1,0 +1,125 @@
+"""`signet instance move` and `move-all`: instances to a newer definition, reported before anything changes.
+
+Exit codes: 0 all moved (or safe to move), 1 not all of them, 2 wrong use or no answer.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from signet.cli.console import FINE, FOUND_ERRORS, write, write_json
+from signet.cli.instance import Actor, AsJson, DatabaseUrl, Instance, Tenant, open_database
+from signet.core.moving import Obstacle, Report
+from signet.core.words import plain
+from signet.engine.documents.operations import Author
+from signet.engine.moving import FIRST, MAX_MOVED, MoveOutcome, Target
+from signet.engine.tenants import find_principal
+from signet.wiring import make_moving
+
+To = Annotated[int, typer.Option(min=1, help="The version of the definition to move to.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would move and what is blocked.")]
+Reason = Annotated[str | None, typer.Option(help="Why; people read it, and it goes into the audit trail.")]
+WELL = ("moved", "safe")
+
+
+def move_command(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    instance: Instance,
+    actor: Actor,
+    to: To,
+    name: Annotated[
+        str | None, typer.Option(help="Of the workflow to move to, where it is not the same.")
+    ] = None,
+    version: Annotated[
+        int | None, typer.Option("--version", min=0, help="The instance's version that you saw.")
+    ] = None,
+    reason: Reason = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> None:
+    """Move it to a newer version of its definition, if all of its tokens can go on there (workflow:move)."""
+    if version is None and not dry_run:
+        raise typer.BadParameter(
+            "name the version that you saw, or ask for a dry run", param_hint="--version"
+        )
+    with open_database(database_url) as database:
+        author, moving = Author(find_principal(database, tenant, actor), "cli"), make_moving(database)
+        if version is None or dry_run:
+            outcome = moving.report(author, instance, Target(to, name))
+        else:
+            outcome = moving.move(author, instance, version, Target(to, name), reason)
+    _say([outcome], as_json)
+
+
+def move_all_command(
+    database_url: DatabaseUrl,
+    tenant: Tenant,
+    entity_type: Annotated[str, typer.Argument(metavar="ENTITY_TYPE", help="Of the documents.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the workflow to move to.")],
+    actor: Actor,
+    to: To,
+    after: Annotated[UUID, typer.Option(help="Go on after this instance.")] = FIRST,
+    limit: Annotated[int, typer.Option(min=1, max=MAX_MOVED)] = MAX_MOVED,
+    reason: Reason = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> None:
+    """Move what runs under older definitions, each instance for itself (workflow:move)."""
+    with open_database(database_url) as database:
+        author, moving = Author(find_principal(database, tenant, actor), "cli"), make_moving(database)
+        movable = moving.list_movable(author, entity_type, name, to, after=after, limit=limit)
+        outcomes = moving.move_many(author, movable.seen, Target(to, name), reason, dry_run=dry_run)
+    if movable.after is not None and not as_json:
+        write(f"there may be more: go on with --after {movable.after}")
+    _say(outcomes, as_json)
+
+
+def _say(outcomes: Sequence[MoveOutcome], as_json: bool) -> None:
+    if as_json:
+        write(write_json([_describe(outcome) for outcome in outcomes]))
+    else:
+        for outcome in outcomes:
+            version = f"  version {outcome.version}" if outcome.version is not None else ""
+            write(f"{outcome.instance_id}  {outcome.outcome}{version}")
+            for line in _list_reasons(outcome):
+                write(f"  {line}")
+        counts = Counter(outcome.outcome for outcome in outcomes)
+        if len(outcomes) != 1:
+            write(", ".join(f"{count} {what}" for what, count in sorted(counts.items())) or "nothing to move")
+    raise typer.Exit(FINE if all(outcome.outcome in WELL for outcome in outcomes) else FOUND_ERRORS)
+
+
+def _list_reasons(outcome: MoveOutcome) -> Iterator[str]:
+    if outcome.error is not None:
+        yield f"{outcome.error.code}: {plain(outcome.error.message)}"
+    if outcome.report is not None:
+        yield from _list_verdicts(outcome.report)
+
+
+def _list_verdicts(report: Report) -> Iterator[str]:
+    yield from (_say_obstacle("", obstacle) for obstacle in report.obstacles)
+    for verdict in report.verdicts:
+        where = f"{verdict.token.id} at {verdict.token.node}"
+        yield from (_say_obstacle(f"{where}: ", obstacle) for obstacle in verdict.obstacles)
+        if verdict.is_safe:
+            passed = f", and never comes to {', '.join(verdict.passes_by)}" if verdict.passes_by else ""
+            yield f"{where}: safe{passed}"
+
+
+def _say_obstacle(where: str, obstacle: Obstacle) -> str:
+    return f"{where}{obstacle.code}: {plain(obstacle.sentence)}. {obstacle.remedy}"
+
+
+def _describe(outcome: MoveOutcome) -> dict[str, Any]:
+    error = outcome.error
+    return {
+        "id": str(outcome.instance_id),
+        "outcome": outcome.outcome,
+        "version": outcome.version,
+        "report": outcome.report.to_json() if outcome.report is not None else None,
+        "error": {"code": error.code, "message": error.message} if error is not None else None,
+    }

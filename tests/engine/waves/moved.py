@@ -1,0 +1,66 @@
+"""Instances under an older definition, and what tests do to move them."""
+
+from typing import Any
+
+from signet.engine.documents.operations import Author
+from signet.engine.moving import MoveOutcome, Moving, Target
+from tests.engine.waves.stage import CALL, Made, Stage
+
+SAY = {
+    "id": "say",
+    "type": "notification",
+    "config": {"channel": "email", "to": [{"by": "user", "user": "ann"}], "text": "hello"},
+}
+ASK = {"id": "ask", "type": "approval", "config": {"approvers": [{"by": "user", "user": "anna"}]}}
+NOTE = {"id": "note", "type": "script", "config": {"set": {"noted": "1"}}}
+CALLING: dict[str, Any] = {"nodes": [CALL]}
+# The same call, and something to do after it.
+SAYING: dict[str, Any] = {"nodes": [CALL, SAY], "edges": [{"source": "call", "target": "say"}]}
+WAITING = "usr:approval:call"
+
+
+def olga(stage: Stage, *roles: str) -> Author:
+    return stage.standing.company.author("olga", *roles)
+
+
+def submit(stage: Stage, entity_type: str) -> Made:
+    """Under way: as far as it comes by itself."""
+    made = stage.create(entity_type)
+    stage.drain()
+    stage.ask(made.id, "submit")
+    stage.drain()
+    return made
+
+
+def calling(stage: Stage) -> tuple[str, Made]:
+    """One that waits for an answer from outside, and then for nothing."""
+    entity_type = stage.publish(approval=CALLING)
+    made = submit(stage, entity_type)
+    assert stage.instance(made.instance_id)["current_nodes"] == [WAITING]
+    return entity_type, made
+
+
+def version_of(stage: Stage, made: Made) -> int:
+    return int(stage.instance(made.instance_id)["version"])
+
+
+def move(moving: Moving, stage: Stage, made: Made, version: int, **more: Any) -> MoveOutcome:
+    target = Target(version, more.pop("name", None))
+    return moving.move(olga(stage), made.instance_id, version_of(stage, made), target, **more)
+
+
+def codes(outcome: MoveOutcome) -> list[str]:
+    report = outcome.report
+    assert report is not None
+    found = [*report.obstacles, *(each for verdict in report.verdicts for each in verdict.obstacles)]
+    return [obstacle.code for obstacle in found]
+
+
+def pin_of(stage: Stage, made: Made) -> tuple[Any, ...]:
+    """(kind, name, version) of what it runs under."""
+    return stage.standing.row(
+        "SELECT d.definition_kind, d.name, d.version FROM workflow_instances i JOIN workflow_definitions d"
+        " ON (d.tenant_id, d.id, d.version) = (i.tenant_id, i.definition_id, i.definition_version)"
+        " WHERE i.id = %s",
+        made.instance_id,
+    )
