@@ -227,7 +227,7 @@ def wake(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: A
 def rebuild(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
     """Make its row anew from its steps, and wake it (workflow:rebuild)."""
     with _operating(database_url, tenant, actor) as (instances, author):
-        was_other = instances.rebuild(author, instance)
+        was_other = instances.rebuild(author, instance).was_other
     write("its row said something else than its steps" if was_other else "its row was right")
 
 
