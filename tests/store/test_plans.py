@@ -176,7 +176,7 @@ def check_that_one_partition_is_read(queue: Queue[Any], database: Database, cata
 
 def check_that_lists_read_their_page(database: Database, catalogue: Catalogue) -> None:
     """However many there are: of each workflow and status no more than a page has."""
-    lists = {
+    lists: Mapping[str, Mapping[str, Any]] = {
         "list_by_status": {"statuses": ["running", "completed"]},
         "list_by_definition": {"statuses": ["running", "completed"], "entity_type": "invoice"},
     }
