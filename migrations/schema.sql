@@ -1849,7 +1849,7 @@ CREATE INDEX workflow_events_outbox_leased ON ONLY public.workflow_events_outbox
 
 CREATE INDEX workflow_events_outbox_default_tenant_id_lease_until_idx ON public.workflow_events_outbox_default USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
 
-CREATE INDEX workflow_instances_by_definition ON public.workflow_instances USING btree (tenant_id, definition_id, id) WHERE (definition_id IS NOT NULL);
+CREATE INDEX workflow_instances_by_definition ON public.workflow_instances USING btree (tenant_id, definition_id, status, id) WHERE (definition_id IS NOT NULL);
 
 CREATE INDEX workflow_instances_by_entity ON public.workflow_instances USING btree (tenant_id, entity_type, entity_id, id) WHERE (entity_id IS NOT NULL);
 

@@ -18,6 +18,7 @@ from signet.engine.documents.mutate import Documents
 from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.documents.rules import RuleBook
+from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
@@ -65,6 +66,7 @@ def make_use_cases(database: Database) -> UseCases:
         documents_read=DocumentsRead(database),
         definitions=Definitions(database),
         instances=Instances(database, documents.caches, compiled),
+        instances_read=InstancesRead(database, documents.caches.contracts),
         approvals=Approvals(database, documents.caches),
         approval_chains=ApprovalChains(database),
         delegations=Delegations(database),

@@ -29,6 +29,13 @@ BODIES: Mapping[str, Any] = {
     "change_document": {"patch": {"cost_center": "X"}},
     "request_transition": {"transition": "submit"},
     "read_notifications": {"ids": ["{notification_id}"]},
+    **{f"{act}_instance": {"reason": "why"} for act in ("pause", "retry", "cancel", "fail")},
+    **{name: {"reason": "why", "token": "T"} for name in ("advance_instance", "cancel_instance_token")},
+    "act_on_instances": {
+        "act": "pause",
+        "reason": "why",
+        "items": [{"id": "{instance_id}", "version": 1}],
+    },
 }
 _NAME = re.compile(r"{(\w+)}")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -107,6 +107,8 @@ def mark(standing: Standing) -> None:
         text,
         hash_policy(text),
     )
+    # Its own people look for everything.
+    standing.run("UPDATE tenant_quotas SET capacity = 100000, refill_seconds = 60")
     standing.run("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
 
 

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from signet.store.instance_lists import NEVER
 from signet.store.queue import ALONE_FROM_ATTEMPTS, COUNTED_AT_MOST, EFFECTS, EVENTS, Queue, fill
 from signet.store.statements import read_statements
 from tests.store.plan_approvals import approval_probes
@@ -13,6 +15,16 @@ from tests.store.probes import API, KEY, LARGE, NUMBER, PAGE, ROW, Probe, plain
 QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS = map(
     read_statements, ("queue", "documents", "instances", "personal", "records")
 )
+LISTS, READING = map(read_statements, ("instance_lists", "instance_reading"))
+# What a list of instances is asked for when nobody filters.
+LISTED: Mapping[str, Any] = {
+    "statuses": ["running", "paused", "completed", "failed", "cancelled"],
+    **dict.fromkeys(("workflow", "definition_id", "entity_type", "node")),
+    "before": ROW,
+    "started_before": NEVER,
+    "updated_before": NEVER,
+    "limit": 50,
+}
 
 
 def list_probes() -> Iterator[Probe]:
@@ -25,6 +37,8 @@ def list_probes() -> Iterator[Probe]:
     # "what happened to this instance", newest first
     history = "workflow_event"
     yield Probe(f"{history}_by_subject", RECORDS["list_turns"], {"id": ROW, "limit": 20}, API)
+    after = {"id": ROW, "after_at": datetime(1, 1, 1, tzinfo=UTC), "after": UUID(int=0), "limit": 50}
+    yield Probe(f"{history}_by_subject", READING["list_history"], after, API)
     # one line, as a link in a list leads to it
     yield plain(f"{history}_pkey", history, "created_at = %(created_at)s AND id = %(id)s", id=ROW)
 
@@ -104,23 +118,33 @@ def instance_probes() -> Iterator[Probe]:
     # "is one running already?"
     overlap = "overlap_key = %(key)s AND status IN ('running', 'paused')"
     yield plain(f"{table}_overlap", table, overlap, key=f"k{NUMBER}")
-    # "my running flows", newest first
-    yield plain(f"{table}_by_status", table, "status = 'running'", f"ORDER BY id DESC {PAGE}", API)
     yield Probe(f"{table}_by_status", INSTANCES["list_stuck"], {"idle_seconds": 60, "limit": 50})
+    yield from instance_list_probes(table)
+    for name in ("find_instance", "read_compiled_of_instance"):
+        yield Probe(f"{table}_pkey", READING[name], {"id": ROW}, API)
     # what a migration to a newer definition goes through, and the foreign key
     yield plain(
         f"{table}_by_definition",
         table,
-        "definition_id = %(id)s AND id > %(after)s",
+        "definition_id = %(id)s AND status IN ('running', 'paused') AND id > %(after)s",
         f"ORDER BY id {PAGE}",
         id=UUID(int=7),
         after=ROW,
     )
-    # what went on about one subject
-    yield plain(f"{table}_by_subject", table, "subject_id = %(id)s", f"ORDER BY id {PAGE}", API, id=str(ROW))
     # deadlines that passed
     due = "status = 'running' AND timeout_at <= now()"
     yield plain(f"{table}_by_timeout", table, due, f"ORDER BY timeout_at {PAGE}", id=ROW)
+
+
+def instance_list_probes(table: str) -> Iterator[Probe]:
+    """Alone and with everything else that may be filtered by."""
+    for more in ({}, {"statuses": ["running"]}, {"node": "a"}, {"updated_before": datetime.now(UTC)}):
+        values = {**LISTED, "subject_id": str(ROW), **more}
+        yield Probe(f"{table}_by_status", LISTS["list_by_status"], values, API)
+        yield Probe(f"{table}_by_subject", LISTS["list_by_subject"], values, API)
+        for which in ({"workflow": "w7"}, {"definition_id": UUID(int=7)}, {"entity_type": "invoice"}):
+            found = {**values, **which}
+            yield Probe(f"{table}_by_definition", LISTS["list_by_definition"], found, API)
 
 
 def step_probes() -> Iterator[Probe]:
@@ -131,7 +155,11 @@ def step_probes() -> Iterator[Probe]:
     for name in ("read_last_seq", "read_pause"):
         yield Probe(f"{table}_by_instance", INSTANCES[name], {"id": ROW}, API)
     yield Probe(f"{table}_by_instance", RECORDS["read_steps"], {"id": ROW, "after": 3}, API)
+    for name in ("list_visits", "count_taken_edges", "list_steps"):
+        values = {"id": ROW, "after": 3, "limit": 50}
+        yield Probe(f"{table}_by_instance", READING[name], values, API)
     yield Probe(f"{table}_open", INSTANCES["read_open_steps"], {"id": ROW})
+    yield Probe(f"{table}_open", READING["list_waits"], {"id": ROW}, API)
     # an event from outside, and whom it wakes
     waiting = "status = 'running' AND waiting_for_event_key = %(key)s"
     yield plain(f"{table}_waiting", table, waiting, key=f"k{NUMBER + 1}")

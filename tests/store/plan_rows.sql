@@ -19,6 +19,14 @@ FROM generate_series(1, 200000) AS n;
 
 INSERT INTO tenants (tenant_id, name, settings) SELECT DISTINCT tenant_id, 'a', '{}'::jsonb FROM numbered;
 
+-- Fifty workflows each.
+INSERT INTO workflow_definitions (tenant_id, id, definition_kind, entity_type, name, version, status, is_default,
+                                  contract_version, nodes_json, edges_json, slots_json, compiled_json, compiled_hash,
+                                  compiler_version, created_by, published_at)
+SELECT tenant_id, pg_temp.id_of(n), 'effective', CASE WHEN n % 10 = 7 THEN 'invoice' ELSE 'order' END, 'w' || n, 1,
+       'published', false, 1, '[]', '[]', '[]', '{}', repeat('0', 64), '1', 'carl', now()
+FROM (SELECT DISTINCT tenant_id FROM numbered) AS tenant, generate_series(0, 49) AS n;
+
 INSERT INTO documents (tenant_id, id, entity_type, contract_version, status, version, data, amended_from_id, creator_id,
                        created_at, updated_at, deleted_at, t1, t2, t3, t4, n1, n2, n3, n4, d1, d2)
 SELECT tenant_id, id, (ARRAY['invoice', 'order'])[n / 10 % 2 + 1], 1,

@@ -17,10 +17,11 @@ from psycopg.rows import class_row
 
 from signet.store.database import Connection, Database, PoolSettings
 from signet.store.documents import lock_and_read, read_locked
+from signet.store.instance_lists import END
 from signet.store.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill
 from signet.store.server import act_as, create_database, drop_database, use_database
 from signet.store.waves import open_wave, read_opened
-from tests.store.plan_queries import QUEUE, list_probes
+from tests.store.plan_queries import LISTED, LISTS, QUEUE, list_probes
 from tests.store.probes import API, LARGE, ROW, SMALL, WORKER, Probe
 from tests.store.queued import Admin
 
@@ -93,6 +94,7 @@ def test_every_index_answers_its_query_and_no_large_table_is_scanned(filled: str
         for queue in (EVENTS, EFFECTS):
             check_that_one_partition_is_read(queue, databases[WORKER], catalogue)
             check_that_dispatch_scans_nothing(queue, databases[WORKER])
+        check_that_lists_read_their_page(databases[API], catalogue)
         check_that_mutations_scan_nothing(databases[API])
         check_that_waves_scan_nothing(databases[WORKER])
     finally:
@@ -177,6 +179,24 @@ def check_that_one_partition_is_read(queue: Queue[Any], database: Database, cata
         read = [node["Relation Name"] for node in nodes if "Relation Name" in node and node["Actual Loops"]]
         expected = f"{queue.table}_{catalogue.created_at:%Y_%m}"
         assert {each for each in read if each != queue.table} == {expected}, (name, read)
+
+
+def check_that_lists_read_their_page(database: Database, catalogue: Catalogue) -> None:
+    """However many there are: of each workflow and status no more than a page has."""
+    lists: Mapping[str, Mapping[str, Any]] = {
+        "list_by_status": {"statuses": ["running", "completed"]},
+        "list_by_definition": {"statuses": ["running", "completed"], "entity_type": "invoice"},
+    }
+    for name, more in lists.items():
+        probe = Probe("", LISTS[name], {**LISTED, **more, "before": END, "limit": 50}, API)
+        nodes = list(explain(probe, database, LARGE, catalogue, "ANALYZE, TIMING OFF, FORMAT JSON"))
+        read = sum(
+            (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
+            for node in nodes
+            if node.get("Relation Name") == "workflow_instances"
+        )
+        of_type = 5  # workflows
+        assert 50 <= read <= 50 * 2 * of_type, (name, read)
 
 
 # What a function does inside is in no plan that EXPLAIN shows: its counters tell.

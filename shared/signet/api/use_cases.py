@@ -8,6 +8,7 @@ from signet.engine.definitions import Definitions
 from signet.engine.delegations import Delegations
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
+from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.notifications import Notifications
 from signet.store.database import Database
@@ -20,6 +21,7 @@ class UseCases:
     documents_read: DocumentsRead
     definitions: Definitions
     instances: Instances
+    instances_read: InstancesRead
     approvals: Approvals
     approval_chains: ApprovalChains
     delegations: Delegations

@@ -87,7 +87,7 @@ def list_command(
         return
     for each in listed:
         reason = f"  {plain(each.reason)}" if each.reason else ""
-        subject = _say_subject(each.entity_type, each.entity_id)
+        subject = _say_subject(each.entity_type, each.document_id)
         where = _say_nodes(each.current_nodes)
         write(f"{each.id}  {each.status:<9}  version {each.version}  {subject}  {where}{reason}")
 
@@ -112,7 +112,7 @@ def stuck(
             since = f"{each.idle_since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
             write(
                 f"{each.id}  {each.why}  since {since}  version {each.version}"
-                f"  {_say_subject(each.entity_type, each.entity_id)}  {_say_nodes(each.current_nodes)}"
+                f"  {_say_subject(each.entity_type, each.document_id)}  {_say_nodes(each.current_nodes)}"
                 f"  try: {', '.join(each.remedies)}"
             )
         if not found:
@@ -227,7 +227,7 @@ def wake(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: A
 def rebuild(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
     """Make its row anew from its steps, and wake it (workflow:rebuild)."""
     with _operating(database_url, tenant, actor) as (instances, author):
-        was_other = instances.rebuild(author, instance)
+        was_other = instances.rebuild(author, instance).was_other
     write("its row said something else than its steps" if was_other else "its row was right")
 
 
@@ -259,8 +259,8 @@ def _say_state(state: InstanceState) -> None:
     write(f"{state.id}  {state.status}  version {state.version}")
 
 
-def _say_subject(entity_type: str | None, entity_id: UUID | None) -> str:
-    return f"{plain(entity_type)} {entity_id}" if entity_id is not None else "no document"
+def _say_subject(entity_type: str | None, document_id: UUID | None) -> str:
+    return f"{plain(entity_type)} {document_id}" if document_id is not None else "no document"
 
 
 def _say_nodes(nodes: Sequence[str]) -> str:

@@ -85,7 +85,7 @@ class Turn:
 class InstanceExplanation:
     id: UUID
     entity_type: str | None
-    entity_id: UUID | None
+    document_id: UUID | None
     workflow: str
     workflow_hash: str
     status: str
@@ -121,7 +121,7 @@ def explain_instance(
     return InstanceExplanation(
         id=instance.id,
         entity_type=instance.entity_type,
-        entity_id=instance.entity_id,
+        document_id=instance.entity_id,
         workflow=content["name"],
         workflow_hash=artifact.hash,
         status=instance.status,

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.approval_rights import Delegation
 from signet.core.approval_seats import Seat
+
+InstanceStatus = Literal["running", "paused", "completed", "failed", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal, cast
 from uuid import UUID
 
+from signet.core.instance_record import InstanceStatus
 from signet.store.database import Database
-from signet.store.instances import ListedInstance, StuckRow, list_instances, list_instances_of_document
+from signet.store.instance_lists import InstanceFilter, ListedInstance, list_instances
+from signet.store.instances import StuckRow
 from signet.store.instances import list_stuck as find_stuck
 
 # Longer than any lease, and than what failed waits before it is tried again.
 IDLE_SECONDS = 600.0
 MAX_STUCK = 1_000
 MAX_LISTED = 200
-LIVE = ("running", "paused")
+LIVE: Sequence[InstanceStatus] = ("running", "paused")
+ENDED: Sequence[InstanceStatus] = ("completed", "failed", "cancelled")
+Why = Literal["ready", "asked", "answered", "overdue", "nothing_open"]
 # What may help, the likeliest first. Waking makes a lost trigger good, rebuilding a wrong row; and both wake.
 REMEDIES = ("wake", "rebuild", "fail")
 REMEDIES_OF_A_WRONG_ROW = ("rebuild", "fail", "wake")
@@ -29,11 +34,11 @@ class Stuck:
 
     id: UUID
     entity_type: str | None
-    entity_id: UUID | None
+    document_id: UUID | None
     current_nodes: Sequence[str]
     version: int
     idle_since: datetime
-    why: str
+    why: Why
     remedies: Sequence[str]
 
 
@@ -48,9 +53,10 @@ def list_newest(
     """Of those in these statuses, or of all that a document has had."""
     limit = max(1, min(limit, MAX_LISTED))
     with database.transaction(tenant_id) as connection:
+        wanted = InstanceFilter(statuses)
         if document_id is not None:
-            return list_instances_of_document(connection, tenant_id, document_id, limit=limit)
-        return list_instances(connection, tenant_id, statuses=statuses, limit=limit)
+            wanted = InstanceFilter([*LIVE, *ENDED], subject_id=str(document_id))
+        return list_instances(connection, tenant_id, wanted, limit=limit)
 
 
 def list_stuck(
@@ -72,6 +78,6 @@ def _read_stuck(row: StuckRow) -> Stuck:
         row.current_nodes,
         row.version,
         row.updated_at,
-        row.why,
+        cast(Why, row.why),
         remedies,
     )

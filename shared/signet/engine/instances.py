@@ -8,10 +8,11 @@ with a receipt, so that a rebuild finds the same row; and there is a line in its
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, cast
 from uuid import UUID
 
-from signet.core.errors import FieldError, Rejected
+from signet.core.errors import FieldError, Rejected, Transient
+from signet.core.instance_record import InstanceStatus
 from signet.core.interventions import check_advance, check_cancel, decide_advance, find_token
 from signet.core.routing import Token
 from signet.engine.compiled import CompiledCache
@@ -25,6 +26,11 @@ from signet.store.instances import DeadTrigger, find_dead_triggers, find_entity
 from signet.store.queue import EVENTS, requeue_dead
 
 MAX_REQUEUED = 100
+MAX_IN_BULK = 100
+# What may be done to many at once: to all of each, since tokens are named by who looks at one.
+BulkAct = Literal["pause", "resume", "retry", "cancel", "fail", "wake", "rebuild"]
+# What refuses one of many for this refuses them all.
+_FOR_ALL = frozenset({"PERMISSION_DENIED", "TENANT_INACTIVE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +38,24 @@ class InstanceState:
     """An instance after an operator's act; `version` is what the next one must match."""
 
     id: UUID
-    status: str
+    status: InstanceStatus
     version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """`was_other`: its row said anything else than its steps."""
+
+    state: InstanceState
+    was_other: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An instance as somebody saw it; without a version where the act wants none."""
+
+    id: UUID
+    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +196,47 @@ class Instances:
             operating.note(instance_id, "wake")
         return _state_of(place)
 
-    def rebuild(self, author: Author, instance_id: UUID) -> bool:
-        """Its row made anew from its steps, then woken. Whether the row said anything else than they do."""
+    def rebuild(self, author: Author, instance_id: UUID) -> Rebuilt:
+        """Its row made anew from its steps, then woken."""
         with self._locked(author, instance_id, "rebuild") as operating:
             was_other = operating.rebuild(instance_id)
             place = operating.open(instance_id)
             if place.journey.is_running:
                 operating.wake(place)
             operating.note(instance_id, "rebuild", detail={"was_other": was_other})
-        return was_other
+        return Rebuilt(_state_of(place), was_other)
+
+    def act_on_many(
+        self, author: Author, act: BulkAct, seen: Sequence[Seen], reason: str | None = None
+    ) -> list[InstanceState | Rejected | Transient]:
+        """Each in a transaction of its own: one that is refused keeps no other from being done."""
+        if len(seen) > MAX_IN_BULK:
+            raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_IN_BULK} instances at a time, not {len(seen)}")
+        # In one order, whoever asks: under an idempotency key all of them are locked until the end.
+        order = sorted(range(len(seen)), key=lambda index: seen[index].id)
+        outcomes = {index: self._try(author, act, seen[index], reason or "") for index in order}
+        return [outcomes[index] for index in range(len(seen))]
+
+    def _try(
+        self, author: Author, act: BulkAct, seen: Seen, reason: str
+    ) -> InstanceState | Rejected | Transient:
+        try:
+            match act:
+                case "wake":
+                    return self.wake(author, seen.id)
+                case "rebuild":
+                    return self.rebuild(author, seen.id).state
+            if seen.version is None:
+                sentence = "this wants the version that was seen"
+                raise Rejected("VERSION_MISSING", sentence, remedy="Send it with the instance's id.")
+            if act == "resume":
+                return self.resume(author, seen.id, seen.version)
+            do = {"pause": self.pause, "retry": self.retry, "cancel": self.cancel, "fail": self.fail}[act]
+            return do(author, seen.id, seen.version, reason)
+        except (Rejected, Transient) as error:
+            if error.code in _FOR_ALL:
+                raise
+            return error
 
     def requeue(self, author: Author, trigger_ids: Sequence[UUID]) -> Requeued:
         """Dead letters go back as if they had never been tried; what one of them had paused goes on.
@@ -292,4 +346,5 @@ def _require_reason(reason: str) -> None:
 
 
 def _state_of(place: InstancePlace) -> InstanceState:
-    return InstanceState(place.row.id, place.journey.projection.status, place.journey.projection.version)
+    projection = place.journey.projection
+    return InstanceState(place.row.id, cast(InstanceStatus, projection.status), projection.version)

@@ -68,18 +68,6 @@ class DeadTrigger:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedInstance:
-    id: UUID
-    entity_type: str | None
-    entity_id: UUID | None
-    status: str
-    reason: str | None
-    version: int
-    current_nodes: list[str]
-    updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class StuckRow:
     id: UUID
     entity_type: str | None
@@ -173,22 +161,6 @@ def find_dead_triggers(
     }
     with connection.cursor(row_factory=class_row(DeadTrigger)) as cursor:
         return cursor.execute(_SQL.find_dead_triggers, values).fetchall()
-
-
-def list_instances(
-    connection: Connection, tenant_id: UUID, *, statuses: Sequence[str], limit: int
-) -> list[ListedInstance]:
-    values = {"tenant_id": tenant_id, "statuses": list(statuses), "limit": limit}
-    with connection.cursor(row_factory=class_row(ListedInstance)) as cursor:
-        return cursor.execute(_SQL.list_instances, values).fetchall()
-
-
-def list_instances_of_document(
-    connection: Connection, tenant_id: UUID, document_id: UUID, *, limit: int
-) -> list[ListedInstance]:
-    values = {"tenant_id": tenant_id, "document_id": str(document_id), "limit": limit}
-    with connection.cursor(row_factory=class_row(ListedInstance)) as cursor:
-        return cursor.execute(_SQL.list_instances_of_document, values).fetchall()
 
 
 def list_stuck(connection: Connection, tenant_id: UUID, *, idle_seconds: float, limit: int) -> list[StuckRow]:

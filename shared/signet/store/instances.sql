@@ -102,21 +102,6 @@ LEFT JOIN workflow_instances i ON i.tenant_id = q.tenant_id AND i.id = q.instanc
 WHERE q.status = 'dead_letter'
 ORDER BY q.id
 
--- name: list_instances
--- The newest first.
-SELECT id, entity_type, entity_id, status, reason, version, current_nodes, updated_at
-FROM workflow_instances
-WHERE tenant_id = %(tenant_id)s AND status = ANY (%(statuses)s)
-ORDER BY id DESC
-LIMIT %(limit)s
-
--- name: list_instances_of_document
-SELECT id, entity_type, entity_id, status, reason, version, current_nodes, updated_at
-FROM workflow_instances
-WHERE tenant_id = %(tenant_id)s AND subject_id = %(document_id)s
-ORDER BY id DESC
-LIMIT %(limit)s
-
 -- name: plan_for_many
 -- For the statement after it: a tenant whose tables nobody has analysed yet looks empty, and a nested loop over
 -- what looks empty reads everything for each of its rows.

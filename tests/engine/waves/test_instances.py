@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.instance_record import InstanceStatus
 from signet.engine.documents.operations import Create, RequestTransition
 from signet.engine.instances import MAX_REQUEUED, Instances, InstanceState, Requeued
 from signet.engine.verification import verify_tenant
@@ -143,7 +144,7 @@ def test_an_instance_that_is_ended_is_over_and_what_waited_is_cancelled(
     admin: Admin,
     is_paused: bool,
     act: str,
-    status: str,
+    status: InstanceStatus,
 ) -> None:
     made = create(company, worker)
     instance_id = instance_of(made)
@@ -213,9 +214,9 @@ def test_a_row_that_lags_is_made_anew_from_its_steps(
 ) -> None:
     instance_id = instance_of(create(company, worker))
     right = row_of(admin, instance_id)
-    assert instances.rebuild(operator(company), instance_id) is False
+    assert instances.rebuild(operator(company), instance_id).was_other is False
     admin.execute("UPDATE workflow_instances SET version = 1, active_tokens = '[]', edit_window = 'locked'")
-    assert instances.rebuild(operator(company), instance_id) is True
+    assert instances.rebuild(operator(company), instance_id).was_other is True
     assert row_of(admin, instance_id) == right
     rebuilt = [row[2] for row in read(admin, HISTORY, instance_id) if row[0] == "rebuilt"]
     assert rebuilt == [{"was_other": False}, {"was_other": True}]
@@ -241,7 +242,7 @@ def test_any_difference_of_the_row_is_found(
         "request_id = gen_random_uuid()",
     ):
         admin.execute(f"UPDATE workflow_instances SET {assignment}".encode())
-        assert instances.rebuild(operator(company), instance_id) is True, assignment
+        assert instances.rebuild(operator(company), instance_id).was_other is True, assignment
         assert row_of(admin, instance_id) == right, assignment
 
 

@@ -10,6 +10,8 @@ from signet.api.routes.approvals import add_approval_routes
 from signet.api.routes.delegations import add_delegation_routes
 from signet.api.routes.documents import add_document_routes
 from signet.api.routes.health import add_health_routes
+from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
+from signet.api.routes.instances import add_instance_lists, add_instance_routes
 from signet.api.routes.notifications import add_notification_routes
 from signet.api.routes.reference import add_reference_routes
 from signet.api.routing import Declared, Routes
@@ -23,6 +25,10 @@ GROUPS: Groups = (
     ("Delegations", add_delegation_routes),
     ("Documents", add_document_routes),
     ("Health", add_health_routes),
+    ("Instances", add_instance_lists),
+    ("Instances", add_instance_routes),
+    ("Instances", add_instance_acts),
+    ("Instances", add_token_acts),
     ("Notifications", add_notification_routes),
     ("Reference", add_reference_routes),
 )
