@@ -134,13 +134,13 @@ class Stage:
         name = f"thing_{next(_NUMBERS)}"
         document = {**(contract or CONTRACT), "contract": name}
         company = self.standing.company
-        definitions, principal = company.definitions, company.principal()
-        saved = definitions.save_contract(principal, document)
-        definitions.publish_contract(principal, saved.contract, saved.version)
+        definitions, author = company.definitions, company.author()
+        saved = definitions.save_contract(author, document)
+        definitions.publish_contract(author, saved.contract, saved.version)
         if slots:
             base = {"entity_type": name, "envelope_version": saved.version}
             patch = {"patch": "own", "base": base, "slots": slots}
-            definitions.publish(principal, definitions.save_patch(principal, patch))
+            definitions.publish(author, definitions.save_patch(author, patch))
         return name
 
     def add_rule(self, entity_type: str, name: str, condition: str, *, on: str) -> None:
