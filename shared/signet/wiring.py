@@ -11,6 +11,7 @@ from signet.authoring.extensions import load_extensions
 from signet.engine.approval_chains import ApprovalChains
 from signet.engine.approvals import Approvals
 from signet.engine.compiled import CompiledCache
+from signet.engine.definition_reading import DefinitionsRead
 from signet.engine.definitions import Definitions
 from signet.engine.delegations import Delegations
 from signet.engine.documents.contracts import ContractCache
@@ -59,6 +60,7 @@ def make_use_cases(database: Database) -> UseCases:
         documents=documents,
         documents_read=DocumentsRead(database),
         definitions=Definitions(database),
+        definitions_read=DefinitionsRead(database),
         instances=Instances(database, documents.caches, compiled),
         approvals=Approvals(database, documents.caches),
         approval_chains=ApprovalChains(database),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from signet.engine.approval_chains import ApprovalChains
 from signet.engine.approvals import Approvals
+from signet.engine.definition_reading import DefinitionsRead
 from signet.engine.definitions import Definitions
 from signet.engine.delegations import Delegations
 from signet.engine.documents.mutate import Documents
@@ -19,6 +20,7 @@ class UseCases:
     documents: Documents
     documents_read: DocumentsRead
     definitions: Definitions
+    definitions_read: DefinitionsRead
     instances: Instances
     approvals: Approvals
     approval_chains: ApprovalChains

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -20,7 +20,7 @@ _SQL = Statements("definitions")
 class ContractRow:
     entity_type: str
     version: int
-    status: str
+    status: Literal["draft", "published", "archived"]
     body: str
     hash: str
     created_by: str

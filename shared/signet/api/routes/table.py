@@ -7,6 +7,8 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
 from signet.api.routes.approval_chains import add_approval_chain_routes
 from signet.api.routes.approvals import add_approval_routes
+from signet.api.routes.contracts import add_contract_routes
+from signet.api.routes.definitions import add_definition_routes
 from signet.api.routes.delegations import add_delegation_routes
 from signet.api.routes.documents import add_document_routes
 from signet.api.routes.health import add_health_routes
@@ -20,6 +22,8 @@ Groups = Sequence[tuple[str, Callable[[Routes], None]]]
 GROUPS: Groups = (
     ("Approvals", add_approval_routes),
     ("Approval chains", add_approval_chain_routes),
+    ("Contracts", add_contract_routes),
+    ("Definitions", add_definition_routes),
     ("Delegations", add_delegation_routes),
     ("Documents", add_document_routes),
     ("Health", add_health_routes),
