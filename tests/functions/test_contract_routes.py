@@ -103,7 +103,7 @@ def test_who_reads_documents_reads_their_published_contracts(
     # What may not be read is not there.
     assert reader.get(V2).code == "ENTITY_TYPE_UNKNOWN"
     assert reader.get("/v1/contracts/purchase_order").code == "ENTITY_TYPE_UNKNOWN"
-    assert reader.get("/v1/contracts/purchase_order/versions").body["items"] == []
+    assert reader.get("/v1/contracts/purchase_order/versions").code == "ENTITY_TYPE_UNKNOWN"
     assert reader.get("/v1/contracts", query={"status": "draft"}).code == "PERMISSION_DENIED"
     assert [
         one["version"] for one in client.get("/v1/contracts", query={"status": "draft"}).body["items"]

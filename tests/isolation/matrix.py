@@ -29,6 +29,11 @@ BODIES: Mapping[str, Any] = {
     "change_document": {"patch": {"cost_center": "X"}},
     "request_transition": {"transition": "submit"},
     "read_notifications": {"ids": ["{notification_id}"]},
+    "create_contract": {},
+    "replace_contract": {"contract": "{entity_type}"},
+    "create_definition": {"patch": "own", "base": {"entity_type": "{entity_type}", "envelope_version": 1}},
+    "replace_definition": {},
+    "put_canvas": {"positions": {}},
 }
 _NAME = re.compile(r"{(\w+)}")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

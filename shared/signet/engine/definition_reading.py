@@ -77,12 +77,10 @@ class DefinitionsRead:
     def list_contract_versions(
         self, principal: Principal, entity_type: str, *, before: int | None, limit: int
     ) -> Sequence[ContractSummary]:
-        """The newest first; none of a type that is not there or may not be read."""
+        """The newest first."""
         with reading(self.database, principal) as read:
             with_drafts = read.may(READ_CONTRACT)
-            if not (with_drafts or read.may(f"{entity_type}:read")):
-                return []
-            return store.list_contract_versions(
+            found = store.list_contract_versions(
                 read.connection,
                 principal.tenant_id,
                 entity_type,
@@ -90,6 +88,10 @@ class DefinitionsRead:
                 before=before,
                 limit=limit,
             )
+            may_read = with_drafts or read.may(f"{entity_type}:read")
+            if not may_read or not (found or before is not None):
+                raise contract_not_found(entity_type)
+            return found
 
     def list(
         self, principal: Principal, filters: DefinitionFilters, *, before: UUID | None, limit: int
