@@ -14,6 +14,8 @@ from signet.engine.compiled import CompiledCache
 from signet.engine.definition_reading import DefinitionsRead
 from signet.engine.definitions import Definitions
 from signet.engine.delegations import Delegations
+from signet.engine.designing.expressions import Expressions
+from signet.engine.designing.palette import Palette
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.opened import DocumentCaches
@@ -61,6 +63,8 @@ def make_use_cases(database: Database) -> UseCases:
         documents_read=DocumentsRead(database),
         definitions=Definitions(database),
         definitions_read=DefinitionsRead(database),
+        palette=Palette(database),
+        expressions=Expressions(database),
         instances=Instances(database, documents.caches, compiled),
         approvals=Approvals(database, documents.caches),
         approval_chains=ApprovalChains(database),

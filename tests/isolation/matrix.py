@@ -33,6 +33,7 @@ BODIES: Mapping[str, Any] = {
     "replace_contract": {"contract": "{entity_type}"},
     "create_definition": {"patch": "own", "base": {"entity_type": "{entity_type}", "envelope_version": 1}},
     "replace_definition": {},
+    "check_expression": {"text": "true", "definition_id": "{definition_id}", "node_id": "sys:start"},
     "put_canvas": {"positions": {}},
 }
 _NAME = re.compile(r"{(\w+)}")

@@ -34,6 +34,7 @@ PLACES: Mapping[str, LiteralString] = {
     "instance_id": "SELECT id FROM workflow_instances ORDER BY id LIMIT 1",
     "definition_id": f"SELECT id FROM workflow_definitions WHERE name = '{NAME}' AND base_ref IS NOT NULL",
     "entity_type": f"SELECT '{NAME}'",
+    "node_id": "SELECT 'sys:start'",
     "notification_id": "SELECT id FROM notifications ORDER BY id LIMIT 1",
     "name": f"SELECT '{NAME}'",
     "version": "SELECT 1",

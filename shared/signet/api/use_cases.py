@@ -7,6 +7,8 @@ from signet.engine.approvals import Approvals
 from signet.engine.definition_reading import DefinitionsRead
 from signet.engine.definitions import Definitions
 from signet.engine.delegations import Delegations
+from signet.engine.designing.expressions import Expressions
+from signet.engine.designing.palette import Palette
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.instances import Instances
@@ -21,6 +23,8 @@ class UseCases:
     documents_read: DocumentsRead
     definitions: Definitions
     definitions_read: DefinitionsRead
+    palette: Palette
+    expressions: Expressions
     instances: Instances
     approvals: Approvals
     approval_chains: ApprovalChains

@@ -10,6 +10,7 @@ from signet.api.routes.approvals import add_approval_routes
 from signet.api.routes.contracts import add_contract_routes
 from signet.api.routes.definitions import add_definition_routes
 from signet.api.routes.delegations import add_delegation_routes
+from signet.api.routes.designing import add_designing_routes
 from signet.api.routes.documents import add_document_routes
 from signet.api.routes.health import add_health_routes
 from signet.api.routes.notifications import add_notification_routes
@@ -25,6 +26,7 @@ GROUPS: Groups = (
     ("Contracts", add_contract_routes),
     ("Definitions", add_definition_routes),
     ("Delegations", add_delegation_routes),
+    ("Designing", add_designing_routes),
     ("Documents", add_document_routes),
     ("Health", add_health_routes),
     ("Notifications", add_notification_routes),
