@@ -15,7 +15,10 @@ from signet.engine.definition_reading import DefinitionsRead
 from signet.engine.definitions import Definitions
 from signet.engine.delegations import Delegations
 from signet.engine.designing.expressions import Expressions
+from signet.engine.designing.foreseeing import Foreseeing
 from signet.engine.designing.palette import Palette
+from signet.engine.designing.simulating import Simulating
+from signet.engine.designing.trials import Trials
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.opened import DocumentCaches
@@ -65,6 +68,9 @@ def make_use_cases(database: Database) -> UseCases:
         definitions_read=DefinitionsRead(database),
         palette=Palette(database),
         expressions=Expressions(database),
+        trials=Trials(database),
+        simulating=Simulating(database),
+        foreseeing=Foreseeing(database),
         instances=Instances(database, documents.caches, compiled),
         approvals=Approvals(database, documents.caches),
         approval_chains=ApprovalChains(database),

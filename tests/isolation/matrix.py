@@ -34,6 +34,7 @@ BODIES: Mapping[str, Any] = {
     "create_definition": {"patch": "own", "base": {"entity_type": "{entity_type}", "envelope_version": 1}},
     "replace_definition": {},
     "check_expression": {"text": "true", "definition_id": "{definition_id}", "node_id": "sys:start"},
+    "simulate_definition": {},
     "put_canvas": {"positions": {}},
 }
 _NAME = re.compile(r"{(\w+)}")

@@ -8,7 +8,10 @@ from signet.engine.definition_reading import DefinitionsRead
 from signet.engine.definitions import Definitions
 from signet.engine.delegations import Delegations
 from signet.engine.designing.expressions import Expressions
+from signet.engine.designing.foreseeing import Foreseeing
 from signet.engine.designing.palette import Palette
+from signet.engine.designing.simulating import Simulating
+from signet.engine.designing.trials import Trials
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.instances import Instances
@@ -25,6 +28,9 @@ class UseCases:
     definitions_read: DefinitionsRead
     palette: Palette
     expressions: Expressions
+    trials: Trials
+    simulating: Simulating
+    foreseeing: Foreseeing
     instances: Instances
     approvals: Approvals
     approval_chains: ApprovalChains
