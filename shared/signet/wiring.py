@@ -27,6 +27,7 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.instances import Instances
 from signet.engine.notifications import Notifications
 from signet.engine.quotas import RequestQuotas
+from signet.engine.templates import Templates
 from signet.engine.waves.worker import Worker
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
@@ -71,6 +72,7 @@ def make_use_cases(database: Database) -> UseCases:
         trials=Trials(database),
         simulating=Simulating(database),
         foreseeing=Foreseeing(database),
+        templates=Templates(database),
         instances=Instances(database, documents.caches, compiled),
         approvals=Approvals(database, documents.caches),
         approval_chains=ApprovalChains(database),

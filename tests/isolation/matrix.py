@@ -40,6 +40,8 @@ BODIES: Mapping[str, Any] = {
 _NAME = re.compile(r"{(\w+)}")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 CONFLICTS = (409, 412, 423)
+# Names in paths of what no tenant has for itself.
+NOBODYS = ("version", "template")
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Operation:
     @property
     def is_of_one_thing(self) -> bool:
         """Its path names something that somebody has."""
-        return any(name != "version" for name in self.names)
+        return any(name not in NOBODYS for name in self.names)
 
     @property
     def is_list(self) -> bool:

@@ -35,6 +35,7 @@ PLACES: Mapping[str, LiteralString] = {
     "definition_id": f"SELECT id FROM workflow_definitions WHERE name = '{NAME}' AND base_ref IS NOT NULL",
     "entity_type": f"SELECT '{NAME}'",
     "node_id": "SELECT 'sys:start'",
+    "template": "SELECT 'invoice'",
     "notification_id": "SELECT id FROM notifications ORDER BY id LIMIT 1",
     "name": f"SELECT '{NAME}'",
     "version": "SELECT 1",

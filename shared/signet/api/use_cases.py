@@ -16,6 +16,7 @@ from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.instances import Instances
 from signet.engine.notifications import Notifications
+from signet.engine.templates import Templates
 from signet.store.database import Database
 
 
@@ -31,6 +32,7 @@ class UseCases:
     trials: Trials
     simulating: Simulating
     foreseeing: Foreseeing
+    templates: Templates
     instances: Instances
     approvals: Approvals
     approval_chains: ApprovalChains

@@ -87,6 +87,12 @@ def read_newest_contract(connection: Connection, tenant_id: UUID, entity_type: s
         return cursor.execute(_SQL.read_newest_contract, values).fetchone()
 
 
+def next_contract_version(connection: Connection, tenant_id: UUID, entity_type: str) -> int:
+    values = {"tenant_id": tenant_id, "entity_type": entity_type}
+    row = connection.execute(_SQL.next_contract_version, values).fetchone()
+    return _read_int(None if row is None else row[0])
+
+
 def lock_contracts_of_type(connection: Connection, tenant_id: UUID, entity_type: str) -> None:
     connection.execute(_SQL.lock_contracts_of_type, {"tenant_id": tenant_id, "entity_type": entity_type})
 

@@ -10,6 +10,10 @@ WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND status = '
 ORDER BY version DESC
 LIMIT 1
 
+-- name: next_contract_version
+SELECT coalesce(max(version), 0) + 1 AS version FROM contracts
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s
+
 -- name: lock_contracts_of_type
 -- Publishing is rare: whoever publishes for this entity type goes one after another. New documents, which refer
 -- to these rows, do not wait for it.

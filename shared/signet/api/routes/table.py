@@ -15,6 +15,7 @@ from signet.api.routes.documents import add_document_routes
 from signet.api.routes.health import add_health_routes
 from signet.api.routes.notifications import add_notification_routes
 from signet.api.routes.reference import add_reference_routes
+from signet.api.routes.templates import add_template_routes
 from signet.api.routes.trials import add_trial_routes
 from signet.api.routing import Declared, Routes
 from signet.core.errors import Rejected
@@ -32,6 +33,7 @@ GROUPS: Groups = (
     ("Health", add_health_routes),
     ("Notifications", add_notification_routes),
     ("Reference", add_reference_routes),
+    ("Templates", add_template_routes),
     ("Trials", add_trial_routes),
 )
 _ALWAYS = ("OPTIONS",)
