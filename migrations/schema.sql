@@ -521,8 +521,8 @@ CREATE FUNCTION public.reject_published_definition_mutation() RETURNS trigger
     AS $$
 BEGIN
     IF TG_OP = 'DELETE'
-       OR (to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at'])
-          IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at']) THEN
+       OR (to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at', 'revision'])
+          IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at', 'revision']) THEN
         RAISE EXCEPTION 'definition % is published and frozen', OLD.id USING ERRCODE = 'SG003';
     END IF;
     RETURN NEW;
@@ -941,10 +941,12 @@ CREATE TABLE public.contracts (
     created_by text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     published_at timestamp with time zone,
+    revision integer DEFAULT 1 NOT NULL,
     CONSTRAINT contracts_body_check CHECK ((octet_length(body) <= 1048576)),
     CONSTRAINT contracts_check CHECK (((status = 'draft'::text) = (published_at IS NULL))),
     CONSTRAINT contracts_entity_type_check CHECK ((entity_type ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT contracts_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT contracts_revision_check CHECK ((revision >= 1)),
     CONSTRAINT contracts_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT contracts_version_check CHECK ((version >= 1))
 );
@@ -1287,6 +1289,7 @@ CREATE TABLE public.workflow_definitions (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     published_at timestamp with time zone,
+    revision integer DEFAULT 1 NOT NULL,
     CONSTRAINT workflow_definitions_check CHECK (((definition_kind <> 'envelope'::text) OR (is_default AND (nodes_json IS NOT NULL) AND (edges_json IS NOT NULL) AND (slots_json IS NOT NULL) AND (body_patches_json IS NULL) AND (compiled_json IS NOT NULL) AND (contract_version IS NOT NULL)))),
     CONSTRAINT workflow_definitions_check1 CHECK (((definition_kind <> 'org_patch'::text) OR ((NOT is_default) AND (body_patches_json IS NOT NULL) AND (base_ref IS NOT NULL) AND (nodes_json IS NULL) AND (edges_json IS NULL) AND (compiled_json IS NULL)))),
     CONSTRAINT workflow_definitions_check2 CHECK (((definition_kind <> 'effective'::text) OR ((NOT is_default) AND (compiled_json IS NOT NULL) AND (nodes_json IS NOT NULL) AND (edges_json IS NOT NULL) AND (contract_version IS NOT NULL)))),
@@ -1296,6 +1299,7 @@ CREATE TABLE public.workflow_definitions (
     CONSTRAINT workflow_definitions_compiled_hash_check CHECK ((compiled_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT workflow_definitions_definition_kind_check CHECK ((definition_kind = ANY (ARRAY['envelope'::text, 'org_patch'::text, 'effective'::text, 'automation'::text]))),
     CONSTRAINT workflow_definitions_name_check CHECK ((char_length(name) <= 63)),
+    CONSTRAINT workflow_definitions_revision_check CHECK ((revision >= 1)),
     CONSTRAINT workflow_definitions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT workflow_definitions_version_check CHECK ((version >= 1))
 );

@@ -11,8 +11,14 @@ from signet.authoring.extensions import load_extensions
 from signet.engine.approval_chains import ApprovalChains
 from signet.engine.approvals import Approvals
 from signet.engine.compiled import CompiledCache
+from signet.engine.definition_reading import DefinitionsRead
 from signet.engine.definitions import Definitions
 from signet.engine.delegations import Delegations
+from signet.engine.designing.expressions import Expressions
+from signet.engine.designing.foreseeing import Foreseeing
+from signet.engine.designing.palette import Palette
+from signet.engine.designing.simulating import Simulating
+from signet.engine.designing.trials import Trials
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.opened import DocumentCaches
@@ -23,6 +29,7 @@ from signet.engine.instances import Instances
 from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
 from signet.engine.quotas import RequestQuotas
+from signet.engine.templates import Templates
 from signet.engine.waves.worker import Worker
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
@@ -65,6 +72,13 @@ def make_use_cases(database: Database) -> UseCases:
         documents=documents,
         documents_read=DocumentsRead(database),
         definitions=Definitions(database),
+        definitions_read=DefinitionsRead(database),
+        palette=Palette(database),
+        expressions=Expressions(database),
+        trials=Trials(database),
+        simulating=Simulating(database),
+        foreseeing=Foreseeing(database),
+        templates=Templates(database),
         instances=Instances(database, documents.caches, compiled),
         instances_read=InstancesRead(database, documents.caches.contracts),
         approvals=Approvals(database, documents.caches),

@@ -64,6 +64,12 @@ class Client:
     def post(self, path: str, body: Any = None, **more: Any) -> Answered:
         return self.call("POST", path, body, **more)
 
+    def put(self, path: str, body: Any = None, **more: Any) -> Answered:
+        return self.call("PUT", path, body, **more)
+
+    def delete(self, path: str, **more: Any) -> Answered:
+        return self.call("DELETE", path, **more)
+
     def patch(self, path: str, body: Any = None, **more: Any) -> Answered:
         return self.call("PATCH", path, body, **more)
 

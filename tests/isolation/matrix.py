@@ -36,10 +36,19 @@ BODIES: Mapping[str, Any] = {
         "reason": "why",
         "items": [{"id": "{instance_id}", "version": 1}],
     },
+    "create_contract": {},
+    "replace_contract": {"contract": "{entity_type}"},
+    "create_definition": {"patch": "own", "base": {"entity_type": "{entity_type}", "envelope_version": 1}},
+    "replace_definition": {},
+    "check_expression": {"text": "true", "definition_id": "{definition_id}", "node_id": "sys:start"},
+    "simulate_definition": {},
+    "put_canvas": {"positions": {}},
 }
 _NAME = re.compile(r"{(\w+)}")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 CONFLICTS = (409, 412, 423)
+# Names in paths of what no tenant has for itself.
+NOBODYS = ("version", "template")
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,7 @@ class Operation:
     @property
     def is_of_one_thing(self) -> bool:
         """Its path names something that somebody has."""
-        return any(name != "version" for name in self.names)
+        return any(name not in NOBODYS for name in self.names)
 
     @property
     def is_list(self) -> bool:

@@ -66,7 +66,8 @@ def test_another_tenants_things_are_not_there(
 )
 def test_what_is_looked_for_is_there_to_be_found(victim: Victim, operation: Operation) -> None:
     """Otherwise the matrix would hold because there is nothing to find."""
-    assert operation.call(victim.admin, victim.things).status == 200
+    found = operation.call(victim.admin, victim.things)
+    assert found.status == 200, found.text
 
 
 @pytest.mark.parametrize("operation", [one for one in OPERATIONS if one.is_list], ids=lambda one: one.name)
@@ -75,7 +76,9 @@ def test_another_tenants_cursor_leads_nowhere(
 ) -> None:
     if operation.is_of_one_thing:
         pytest.skip("its things are another tenant's already")
-    page = victim.admin.call("GET", operation.path, query={"limit": 1}).body
+    answered = victim.admin.call("GET", operation.path, query={"limit": 1})
+    assert answered.status == 200, answered.text
+    page = answered.body
     if page["next_cursor"] is None:
         return
     for client in outsiders.values():

@@ -13,6 +13,7 @@ from signet.api.application import Application
 from signet.core.approval_policy import hash_policy
 from tests.engine.approvals.asked import one_stage
 from tests.engine.standing_company import Standing, standing_company
+from tests.engine.test_definitions import read_example
 from tests.functions.applications import wire
 from tests.functions.calling import Client
 from tests.store.attack import fill, tenant_tables
@@ -31,7 +32,10 @@ PLACES: Mapping[str, LiteralString] = {
     "approval_id": f"SELECT id FROM approval_requests WHERE node_id = 'usr:approval:{NAME}'",
     "delegation_id": "SELECT id FROM approval_delegations ORDER BY id LIMIT 1",
     "instance_id": "SELECT id FROM workflow_instances ORDER BY id LIMIT 1",
-    "definition_id": "SELECT id FROM workflow_definitions ORDER BY id LIMIT 1",
+    "definition_id": f"SELECT id FROM workflow_definitions WHERE name = '{NAME}' AND base_ref IS NOT NULL",
+    "entity_type": f"SELECT '{NAME}'",
+    "node_id": "SELECT 'sys:start'",
+    "template": "SELECT 'invoice'",
     "notification_id": "SELECT id FROM notifications ORDER BY id LIMIT 1",
     "name": f"SELECT '{NAME}'",
     "version": "SELECT 1",
@@ -85,7 +89,8 @@ def standing_victim(server_url: str, keys: Sequence[str]) -> Iterator[Victim]:
 
 
 def mark(standing: Standing) -> None:
-    """Names and texts that are nobody else's."""
+    """Names and texts that are nobody else's; and a quota that lasts for every route there is."""
+    standing.run("UPDATE tenant_quotas SET capacity = 1000000")
     standing.run(
         "INSERT INTO approval_chains (tenant_id, name, version, label, hash, created_by)"
         " SELECT tenant_id, %s, 1, %s, hash, created_by FROM approval_chains LIMIT 1",
@@ -109,6 +114,10 @@ def mark(standing: Standing) -> None:
     )
     # Its own people look for everything.
     standing.run("UPDATE tenant_quotas SET capacity = 100000, refill_seconds = 60")
+    company = standing.company
+    company.publish("invoice", contract=NAME, label=MARK)
+    patch = {**read_example("invoice/patch.yaml"), "patch": NAME, "label": MARK}
+    company.definitions.save_patch(company.author(), patch)
     standing.run("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
 
 

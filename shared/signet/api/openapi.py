@@ -168,6 +168,7 @@ _PROBLEM: Mapping[str, Any] = {
                     "pointer": {"type": "string", "description": "Where in what was sent (RFC 6901)."},
                     "code": {"type": "string"},
                     "detail": {"type": "string"},
+                    "remedy": {"type": "string"},
                 },
             },
         },

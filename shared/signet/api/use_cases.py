@@ -4,13 +4,20 @@ from dataclasses import dataclass
 
 from signet.engine.approval_chains import ApprovalChains
 from signet.engine.approvals import Approvals
+from signet.engine.definition_reading import DefinitionsRead
 from signet.engine.definitions import Definitions
 from signet.engine.delegations import Delegations
+from signet.engine.designing.expressions import Expressions
+from signet.engine.designing.foreseeing import Foreseeing
+from signet.engine.designing.palette import Palette
+from signet.engine.designing.simulating import Simulating
+from signet.engine.designing.trials import Trials
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.notifications import Notifications
+from signet.engine.templates import Templates
 from signet.store.database import Database
 
 
@@ -20,6 +27,13 @@ class UseCases:
     documents: Documents
     documents_read: DocumentsRead
     definitions: Definitions
+    definitions_read: DefinitionsRead
+    palette: Palette
+    expressions: Expressions
+    trials: Trials
+    simulating: Simulating
+    foreseeing: Foreseeing
+    templates: Templates
     instances: Instances
     instances_read: InstancesRead
     approvals: Approvals

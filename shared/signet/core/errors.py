@@ -58,6 +58,7 @@ CODES: Mapping[str, Kind] = MappingProxyType(
         "CONTENT_TYPE_UNSUPPORTED": Kind.MEDIA_TYPE,
         "CURSOR_INVALID": Kind.INVALID,
         "DEFINITION_INVALID": Kind.INVALID,
+        "DEFINITION_NOT_COMPILED": Kind.CONFLICT,
         "DEFINITION_NOT_FOUND": Kind.NOT_FOUND,
         "DELEGATION_CYCLE": Kind.CONFLICT,
         "DELEGATION_NOT_FOUND": Kind.NOT_FOUND,
@@ -70,6 +71,8 @@ CODES: Mapping[str, Kind] = MappingProxyType(
         "DOCUMENT_VERSION_CONFLICT": Kind.PRECONDITION,
         "DOCUMENT_VERSION_MISSING": Kind.PRECONDITION_MISSING,
         "ENDPOINT_INVALID": Kind.INVALID,
+        "DRAFT_EXISTS": Kind.CONFLICT,
+        "DRAFT_VERSION_CONFLICT": Kind.PRECONDITION,
         "ENTITY_TYPE_UNKNOWN": Kind.NOT_FOUND,
         "EVENT_MALFORMED": Kind.MALFORMED,
         "FIELDS_INVALID": Kind.INVALID,
@@ -87,6 +90,7 @@ CODES: Mapping[str, Kind] = MappingProxyType(
         "KEY_TAKEN": Kind.CONFLICT,
         "MEMBER_NOT_FOUND": Kind.NOT_FOUND,
         "METHOD_NOT_ALLOWED": Kind.METHOD,
+        "NODE_NOT_FOUND": Kind.NOT_FOUND,
         "PERMISSION_CONDITION": Kind.FORBIDDEN,
         "PERMISSION_DENIED": Kind.FORBIDDEN,
         "QUOTA_EXCEEDED": Kind.TOO_MANY,
@@ -97,6 +101,7 @@ CODES: Mapping[str, Kind] = MappingProxyType(
         "RULE_REJECTED": Kind.INVALID,
         "RULE_UNKNOWN": Kind.NOT_FOUND,
         "SEPARATION_OF_DUTIES": Kind.FORBIDDEN,
+        "TEMPLATE_NOT_FOUND": Kind.NOT_FOUND,
         "TENANT_INACTIVE": Kind.FORBIDDEN,
         "TOKEN_EXPIRED": Kind.UNAUTHENTICATED,
         "TOKEN_INVALID": Kind.UNAUTHENTICATED,
@@ -131,6 +136,7 @@ class FieldError:
     pointer: str
     code: str
     message: str
+    remedy: str = ""
 
 
 class SignetError(Exception):

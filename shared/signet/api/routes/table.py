@@ -7,13 +7,18 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
 from signet.api.routes.approval_chains import add_approval_chain_routes
 from signet.api.routes.approvals import add_approval_routes
+from signet.api.routes.contracts import add_contract_routes
+from signet.api.routes.definitions import add_definition_routes
 from signet.api.routes.delegations import add_delegation_routes
+from signet.api.routes.designing import add_designing_routes
 from signet.api.routes.documents import add_document_routes
 from signet.api.routes.health import add_health_routes
 from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
 from signet.api.routes.instances import add_instance_lists, add_instance_routes
 from signet.api.routes.notifications import add_notification_routes
 from signet.api.routes.reference import add_reference_routes
+from signet.api.routes.templates import add_template_routes
+from signet.api.routes.trials import add_trial_routes
 from signet.api.routing import Declared, Routes
 from signet.core.errors import Rejected
 
@@ -22,7 +27,10 @@ Groups = Sequence[tuple[str, Callable[[Routes], None]]]
 GROUPS: Groups = (
     ("Approvals", add_approval_routes),
     ("Approval chains", add_approval_chain_routes),
+    ("Contracts", add_contract_routes),
+    ("Definitions", add_definition_routes),
     ("Delegations", add_delegation_routes),
+    ("Designing", add_designing_routes),
     ("Documents", add_document_routes),
     ("Health", add_health_routes),
     ("Instances", add_instance_lists),
@@ -31,6 +39,8 @@ GROUPS: Groups = (
     ("Instances", add_token_acts),
     ("Notifications", add_notification_routes),
     ("Reference", add_reference_routes),
+    ("Templates", add_template_routes),
+    ("Trials", add_trial_routes),
 )
 _ALWAYS = ("OPTIONS",)
 
