@@ -5,7 +5,8 @@ from functools import cache
 from pathlib import Path
 
 from signet.api.application import Application, Ports, make_application
-from signet.api.authentication import make_authentication
+from signet.api.authentication import Authentication
+from signet.api.tokens import make_tokens
 from signet.api.use_cases import UseCases
 from signet.authoring.extensions import load_extensions
 from signet.engine.approval_chains import ApprovalChains
@@ -67,11 +68,16 @@ def make_use_cases(database: Database) -> UseCases:
     )
 
 
+def make_authentication(settings: Settings) -> Authentication:
+    tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
+    return Authentication(tokens.verify)
+
+
 def make_ports(settings: Settings) -> Ports:
     database = make_database(settings)
     return Ports(
         use=make_use_cases(database),
-        authenticate=make_authentication(settings.development_secret),
+        authenticate=make_authentication(settings),
         quotas=RequestQuotas(database),
         origins=settings.cors_origins,
     )

@@ -3,8 +3,9 @@
 from typing import cast
 
 from signet.api.application import Application, Ports, make_application
-from signet.api.authentication import make_authentication
+from signet.api.authentication import Authentication
 from signet.api.routes.table import GROUPS, Groups
+from signet.api.tokens import make_tokens
 from signet.engine.quotas import RequestQuotas
 from signet.store.database import Database
 from signet.wiring import make_use_cases
@@ -24,5 +25,5 @@ def wire(
 ) -> Application:
     quotas = RequestQuotas(database) if isinstance(database, Database) else NoQuotas()
     use = make_use_cases(cast(Database, database))
-    ports = Ports(use, make_authentication(secret), cast(RequestQuotas, quotas), origins)
+    ports = Ports(use, Authentication(make_tokens(secret).verify), cast(RequestQuotas, quotas), origins)
     return make_application(ports, groups)
