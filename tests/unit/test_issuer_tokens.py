@@ -11,9 +11,9 @@ import pytest
 
 from signet.api import authentication
 from signet.api.authentication import KEEP_SECONDS, Authentication
-from signet.api.tokens import LEEWAY_SECONDS, Verified, make_tokens
+from signet.api.tokens import LEEWAY_SECONDS, make_tokens
 from signet.core.errors import Rejected, Transient
-from signet.core.principal import NO_TENANT, Principal
+from signet.core.principal import NO_TENANT, Principal, Verified
 from signet.settings import ClaimNames, IssuerSettings
 from tests.unit.issuer import (
     AUDIENCE,

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import orjson
 from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import (
     RequestUnsupportedContentType,
     RequestValidationError,
@@ -152,6 +153,8 @@ class _Request:
         if declared.is_public:
             return None
         principal = self._ports.authenticate(self._headers.get("authorization"))
+        if declared.is_for_operators and principal.is_operator:
+            return principal
         self._left = self._ports.quotas.take(
             principal.tenant_id, READS if declared.method == "GET" else WRITES
         )
@@ -182,6 +185,9 @@ def _describe_quota(left: Left) -> dict[str, str]:
 
 def _as_signet_error(error: Exception) -> Exception:
     """Powertools' own errors about a request, in our taxonomy."""
+    if isinstance(error, NotFoundError):
+        # A path with characters that it takes for none.
+        return Rejected("ROUTE_NOT_FOUND", "There is nothing at this path.")
     if isinstance(error, RequestUnsupportedContentType):
         return Rejected("CONTENT_TYPE_UNSUPPORTED", "Send the body as application/json.")
     if isinstance(error, RequestValidationError):

@@ -12,9 +12,8 @@ from hashlib import sha256
 from threading import Lock
 
 from signet.api.claims import invalid
-from signet.api.tokens import Verified
 from signet.core.errors import Rejected
-from signet.core.principal import Principal
+from signet.core.principal import Principal, Verified
 
 MAX_TOKEN_CHARACTERS = 8_192
 KEEP_SECONDS = 15.0

@@ -11,7 +11,7 @@ from typing import Any
 from signet.api.claims import invalid, read_principal
 from signet.api.key_set import FETCH_SECONDS, KeySet, fetch_keys
 from signet.core.errors import Rejected
-from signet.core.principal import Principal
+from signet.core.principal import Verified
 from signet.settings import ClaimNames, IssuerSettings
 
 DEVELOPMENT_ISSUER = "signet-development"
@@ -20,13 +20,6 @@ DEVELOPMENT_ALGORITHM = "HS256"
 MIN_SECRET_BYTES = 32
 # How far the issuer's clock may be off from ours.
 LEEWAY_SECONDS = 30
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    principal: Principal
-    # The moment at which the token expires.
-    until: float
 
 
 @dataclass(frozen=True, slots=True)

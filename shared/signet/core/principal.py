@@ -27,5 +27,13 @@ class Principal:
         return self.subject.startswith(KEY_PREFIX)
 
 
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """Who somebody is shown to be, and until when that holds (seconds of the epoch)."""
+
+    principal: Principal
+    until: float
+
+
 def is_reserved(subject: str) -> bool:
     return subject.startswith(_RESERVED)
