@@ -190,6 +190,7 @@ def test_a_tenants_administrator_is_no_operator(
         for tenant_id in (client.tenant_id, uuid4()):
             refused = who.call(method, f"/v1/tenants/{tenant_id}{path}", body)
             assert (refused.status, refused.code) == (403, "PERMISSION_DENIED")
+            assert "ratelimit" in refused.headers, "being refused costs as everything does"
     if path != "":
         missing = operator.call(method, f"/v1/tenants/{uuid4()}{path}", body)
         assert (missing.status, missing.code) == (404, "TENANT_NOT_FOUND")
