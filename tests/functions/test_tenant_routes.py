@@ -210,7 +210,7 @@ def test_an_operator_of_no_tenant_sees_no_tenants_things(operator: Client) -> No
         ("/v1/tenants/{}", {**CONTENT, "roles": []}, ""),
         ("/v1/tenants/{}", {**CONTENT, "tenant_id": str(uuid4())}, "/tenant_id"),
         ("/v1/tenants/{}/status", {"status": "gone"}, "/status"),
-        ("/v1/tenants/{}/quotas/No", {"capacity": 1, "refill_seconds": 1}, "/path/name"),
+        ("/v1/tenants/{}/quotas/No", {"capacity": 1, "refill_seconds": 1}, "/path/quota_name"),
         ("/v1/tenants/{}/quotas/api:read", {"capacity": 0, "refill_seconds": 1}, "/capacity"),
         ("/v1/tenants/{}/quotas/api:read", {"capacity": 1, "refill_seconds": 86_401}, "/refill_seconds"),
     ],

@@ -15,7 +15,6 @@ from typing import Any, cast
 
 import orjson
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import (
     RequestUnsupportedContentType,
     RequestValidationError,
@@ -185,9 +184,6 @@ def _describe_quota(left: Left) -> dict[str, str]:
 
 def _as_signet_error(error: Exception) -> Exception:
     """Powertools' own errors about a request, in our taxonomy."""
-    if isinstance(error, NotFoundError):
-        # A path with characters that it takes for none.
-        return Rejected("ROUTE_NOT_FOUND", "There is nothing at this path.")
     if isinstance(error, RequestUnsupportedContentType):
         return Rejected("CONTENT_TYPE_UNSUPPORTED", "Send the body as application/json.")
     if isinstance(error, RequestValidationError):

@@ -37,7 +37,14 @@ PathUserId = Annotated[UserId, Path(description="As the issuer's tokens name the
 
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="At most so many.")]
 Cursor = Annotated[
-    str | None, Query(min_length=1, max_length=2_000, description="Where the page before has ended.")
+    str | None,
+    Query(
+        min_length=1,
+        max_length=2_000,
+        # For who makes requests of the document; what is none is refused as CURSOR_INVALID.
+        json_schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
+        description="Where the page before has ended.",
+    ),
 ]
 IfMatch = Annotated[
     str | None,

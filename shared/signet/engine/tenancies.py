@@ -95,9 +95,9 @@ class Tenancies:
             return list_quota_levels(act.connection, tenant_id)
 
     def grant_quota(self, author: Author, tenant_id: UUID, quota: Quota) -> list[QuotaLevel]:
-        check_quota_name(quota.name)
         with self._operating(author, tenant_id) as act:
             act.find()
+            check_quota_name(quota.name)
             grant_quota(act.connection, tenant_id, quota)
             detail = {
                 "name": quota.name,
@@ -109,9 +109,9 @@ class Tenancies:
 
     def withdraw_quota(self, author: Author, tenant_id: UUID, name: str) -> list[QuotaLevel]:
         """The default holds again."""
-        check_quota_name(name)
         with self._operating(author, tenant_id) as act:
             act.find()
+            check_quota_name(name)
             if withdraw_quota(act.connection, tenant_id, name):
                 act.note("withdraw_quota", {"name": name})
             return list_quota_levels(act.connection, tenant_id)

@@ -48,19 +48,21 @@ def add_operator_routes(routes: Routes) -> None:
     def list_tenant_quotas(call: Call, tenant_id: PathId) -> QuotaLevels:
         return QuotaLevels(call.use.tenancies.list_quotas(call.author, tenant_id))
 
-    @routes.put("/v1/tenants/<tenant_id>/quotas/<name>", "Grant a quota", QuotaLevels, is_for_operators=True)
+    @routes.put(
+        "/v1/tenants/<tenant_id>/quotas/<quota_name>", "Grant a quota", QuotaLevels, is_for_operators=True
+    )
     def grant_tenant_quota(
-        call: Call, tenant_id: PathId, name: QuotaName, new: Annotated[NewQuota, Body()]
+        call: Call, tenant_id: PathId, quota_name: QuotaName, new: Annotated[NewQuota, Body()]
     ) -> QuotaLevels:
-        quota = Quota(name, new.capacity, new.refill_seconds)
+        quota = Quota(quota_name, new.capacity, new.refill_seconds)
         return QuotaLevels(call.use.tenancies.grant_quota(call.author, tenant_id, quota))
 
     @routes.delete(
-        "/v1/tenants/<tenant_id>/quotas/<name>",
+        "/v1/tenants/<tenant_id>/quotas/<quota_name>",
         "Take a granted quota back",
         QuotaLevels,
         is_for_operators=True,
     )
-    def withdraw_tenant_quota(call: Call, tenant_id: PathId, name: QuotaName) -> QuotaLevels:
+    def withdraw_tenant_quota(call: Call, tenant_id: PathId, quota_name: QuotaName) -> QuotaLevels:
         """The default holds again."""
-        return QuotaLevels(call.use.tenancies.withdraw_quota(call.author, tenant_id, name))
+        return QuotaLevels(call.use.tenancies.withdraw_quota(call.author, tenant_id, quota_name))
