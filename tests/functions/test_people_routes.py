@@ -227,6 +227,25 @@ def test_a_disabled_member_is_let_in_nowhere(client: Client, monkeypatch: pytest
     assert mona.get("/v1/me").status == 200
 
 
+def test_who_loses_a_role_or_is_disabled_is_looked_for_among_approvals(client: Client, admin: Admin) -> None:
+    def list_lost() -> list[str]:
+        rows = admin.execute(
+            "SELECT payload_json ->> 'role' FROM workflow_events_outbox"
+            " WHERE event_type = 'role_lost' ORDER BY created_at, id"
+        )
+        return [role for (role,) in rows.fetchall()]
+
+    client.put("/v1/members/mona", {**MONA, "roles": ["clerk", "reader"]})
+    assert list_lost() == []
+    client.put("/v1/members/mona", {**MONA, "roles": ["clerk"]})
+    assert list_lost() == ["reader"]
+    for _ in range(2):
+        client.put("/v1/members/mona", {**MONA, "roles": ["clerk"], "status": "disabled"})
+    assert list_lost() == ["reader", "clerk"]
+    client.put("/v1/members/mona", MONA)
+    assert list_lost() == ["reader", "clerk"]
+
+
 def test_roles_are_made_changed_listed_and_deleted(client: Client, admin: Admin) -> None:
     made = client.put("/v1/roles/payer", {"permissions": ["invoice:pay", "invoice:pay"]})
     assert (made.status, made.body["permissions"]) == (200, ["invoice:pay"])
