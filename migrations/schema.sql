@@ -443,6 +443,17 @@ $$;
 
 ALTER FUNCTION public.reject_identity_change() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_key_revival() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'an API key that is revoked stays revoked' USING ERRCODE = 'restrict_violation';
+END
+$$;
+
+ALTER FUNCTION public.reject_key_revival() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_personal_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -726,6 +737,29 @@ END
 $$;
 
 ALTER FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
+CREATE TABLE public.api_keys (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    secret_hash bytea NOT NULL,
+    roles text[] NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    revoked_by text,
+    last_used_at timestamp with time zone,
+    CONSTRAINT api_keys_check CHECK ((expires_at > created_at)),
+    CONSTRAINT api_keys_check1 CHECK (((revoked_at IS NULL) = (revoked_by IS NULL))),
+    CONSTRAINT api_keys_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT api_keys_roles_check CHECK (((cardinality(roles) >= 1) AND (cardinality(roles) <= 200))),
+    CONSTRAINT api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
+);
+
+ALTER TABLE ONLY public.api_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.api_keys OWNER TO signet_owner;
 
 CREATE TABLE public.approval_chain_steps (
     tenant_id uuid NOT NULL,
@@ -1634,6 +1668,9 @@ ALTER TABLE ONLY public.workflow_side_effects_outbox ATTACH PARTITION public.wor
 
 ALTER TABLE ONLY public.workflow_step_executions ATTACH PARTITION public.workflow_step_executions_default DEFAULT;
 
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY public.approval_chain_steps
     ADD CONSTRAINT approval_chain_steps_pkey PRIMARY KEY (tenant_id, name, version, "position");
 
@@ -1983,6 +2020,8 @@ CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, kind, enti
 
 CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id, instance_id, step_execution_id, effect_type, endpoint, payload_json, event_idempotency_key, trace_id ON public.workflow_side_effects_outbox FOR EACH ROW WHEN (((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.step_execution_id IS DISTINCT FROM old.step_execution_id)) OR (new.effect_type IS DISTINCT FROM old.effect_type)) OR (new.endpoint IS DISTINCT FROM old.endpoint)) OR (new.payload_json IS DISTINCT FROM old.payload_json)) OR (new.event_idempotency_key IS DISTINCT FROM old.event_idempotency_key)) OR (new.trace_id IS DISTINCT FROM old.trace_id))) EXECUTE FUNCTION public.reject_identity_change();
 
+CREATE TRIGGER reject_key_revival BEFORE UPDATE ON public.api_keys FOR EACH ROW WHEN (((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at))) EXECUTE FUNCTION public.reject_key_revival();
+
 CREATE TRIGGER reject_published_mutation BEFORE INSERT OR DELETE OR UPDATE ON public.approval_chain_steps FOR EACH ROW EXECUTE FUNCTION public.reject_published_chain_mutation();
 
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.approval_chains FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_chain_change();
@@ -2042,6 +2081,9 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_step_
 CREATE TRIGGER restrict_step_execution_updates BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.restrict_step_execution_updates();
 
 CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['pending'::text, 'running'::text]))) EXECUTE FUNCTION public.restrict_updates_of_ended_step();
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.approval_chain_steps
     ADD CONSTRAINT approval_chain_steps_tenant_id_name_version_fkey FOREIGN KEY (tenant_id, name, version) REFERENCES public.approval_chains(tenant_id, name, version);
@@ -2142,6 +2184,8 @@ ALTER TABLE ONLY public.workflow_instances
 ALTER TABLE ONLY public.workflow_instances
     ADD CONSTRAINT workflow_instances_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.approval_chain_steps ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.approval_chains ENABLE ROW LEVEL SECURITY;
@@ -2193,6 +2237,8 @@ ALTER TABLE public.roles ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.rule_executions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.rules ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON public.api_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.approval_chain_steps USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -2362,6 +2408,8 @@ REVOKE ALL ON FUNCTION public.reject_foreign_transaction() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_key_revival() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.reject_personal_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_published_chain_change() FROM PUBLIC;
@@ -2393,6 +2441,14 @@ REVOKE ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp w
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_worker;
 
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(revoked_at) ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(revoked_by) ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(last_used_at) ON TABLE public.api_keys TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.approval_chain_steps TO signet_api;
 
@@ -2596,7 +2652,7 @@ GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_api;
 
 GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_worker;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.roles TO signet_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
 
 GRANT SELECT ON TABLE public.roles TO signet_worker;
 
@@ -2618,9 +2674,15 @@ GRANT SELECT ON TABLE public.signet_migrations TO signet_worker;
 
 GRANT SELECT ON TABLE public.signet_migrations TO signet_janitor;
 
-GRANT SELECT ON TABLE public.tenant_quotas TO signet_api;
+GRANT SELECT,INSERT,DELETE ON TABLE public.tenant_quotas TO signet_api;
 
 GRANT SELECT ON TABLE public.tenant_quotas TO signet_worker;
+
+GRANT UPDATE(capacity) ON TABLE public.tenant_quotas TO signet_api;
+
+GRANT UPDATE(refill_seconds) ON TABLE public.tenant_quotas TO signet_api;
+
+GRANT UPDATE(granted_at) ON TABLE public.tenant_quotas TO signet_api;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.tenants TO signet_api;
 

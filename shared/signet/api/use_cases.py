@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from signet.engine.api_keys import ApiKeys
 from signet.engine.approval_chains import ApprovalChains
 from signet.engine.approvals import Approvals
 from signet.engine.definition_reading import DefinitionsRead
@@ -16,8 +17,13 @@ from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
+from signet.engine.members import Members
 from signet.engine.notifications import Notifications
+from signet.engine.org_chart import OrgChart
+from signet.engine.own_tenant import OwnTenant
+from signet.engine.roles import Roles
 from signet.engine.templates import Templates
+from signet.engine.tenancies import Tenancies
 from signet.store.database import Database
 
 
@@ -40,3 +46,9 @@ class UseCases:
     approval_chains: ApprovalChains
     delegations: Delegations
     notifications: Notifications
+    members: Members
+    roles: Roles
+    org_chart: OrgChart
+    own_tenant: OwnTenant
+    api_keys: ApiKeys
+    tenancies: Tenancies
