@@ -73,6 +73,12 @@ class Client:
     def patch(self, path: str, body: Any = None, **more: Any) -> Answered:
         return self.call("PATCH", path, body, **more)
 
+    def put(self, path: str, body: Any = None, **more: Any) -> Answered:
+        return self.call("PUT", path, body, **more)
+
+    def delete(self, path: str, **more: Any) -> Answered:
+        return self.call("DELETE", path, **more)
+
 
 def make_event(
     method: str, path: str, body: Any, headers: Mapping[str, str], query: Mapping[str, Any]

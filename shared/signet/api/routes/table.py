@@ -12,6 +12,9 @@ from signet.api.routes.definitions import add_definition_routes
 from signet.api.routes.delegations import add_delegation_routes
 from signet.api.routes.designing import add_designing_routes
 from signet.api.routes.documents import add_document_routes
+from signet.api.routes.bulk_documents import add_bulk_document_routes
+from signet.api.routes.delegations import add_delegation_routes
+from signet.api.routes.documents import add_document_acts, add_document_routes
 from signet.api.routes.health import add_health_routes
 from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
 from signet.api.routes.instances import add_instance_lists, add_instance_routes
@@ -32,6 +35,8 @@ GROUPS: Groups = (
     ("Delegations", add_delegation_routes),
     ("Designing", add_designing_routes),
     ("Documents", add_document_routes),
+    ("Documents", add_document_acts),
+    ("Documents", add_bulk_document_routes),
     ("Health", add_health_routes),
     ("Instances", add_instance_lists),
     ("Instances", add_instance_routes),
