@@ -20,6 +20,7 @@ from signet.engine.designing.palette import Palette
 from signet.engine.designing.simulating import Simulating
 from signet.engine.designing.trials import Trials
 from signet.engine.documents.contracts import ContractCache
+from signet.engine.documents.listing import DocumentLists
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.reading import DocumentsRead
@@ -71,6 +72,7 @@ def make_use_cases(database: Database) -> UseCases:
         database=database,
         documents=documents,
         documents_read=DocumentsRead(database),
+        document_lists=DocumentLists(database, documents.caches.contracts),
         definitions=Definitions(database),
         definitions_read=DefinitionsRead(database),
         palette=Palette(database),

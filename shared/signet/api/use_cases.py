@@ -12,6 +12,7 @@ from signet.engine.designing.foreseeing import Foreseeing
 from signet.engine.designing.palette import Palette
 from signet.engine.designing.simulating import Simulating
 from signet.engine.designing.trials import Trials
+from signet.engine.documents.listing import DocumentLists
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.instance_reading import InstancesRead
@@ -26,6 +27,7 @@ class UseCases:
     database: Database
     documents: Documents
     documents_read: DocumentsRead
+    document_lists: DocumentLists
     definitions: Definitions
     definitions_read: DefinitionsRead
     palette: Palette

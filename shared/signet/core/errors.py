@@ -76,6 +76,8 @@ CODES: Mapping[str, Kind] = MappingProxyType(
         "ENTITY_TYPE_UNKNOWN": Kind.NOT_FOUND,
         "EVENT_MALFORMED": Kind.MALFORMED,
         "FIELDS_INVALID": Kind.INVALID,
+        "FIELD_NOT_INDEXED": Kind.INVALID,
+        "FILTER_INVALID": Kind.INVALID,
         "IDEMPOTENCY_KEY_REUSED": Kind.INVALID,
         "INSTANCE_BEHIND": Kind.CONFLICT,
         "INSTANCE_ENDED": Kind.CONFLICT,

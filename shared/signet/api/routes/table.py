@@ -14,6 +14,7 @@ from signet.api.routes.designing import add_designing_routes
 from signet.api.routes.documents import add_document_routes
 from signet.api.routes.bulk_documents import add_bulk_document_routes
 from signet.api.routes.delegations import add_delegation_routes
+from signet.api.routes.document_lists import add_document_list_routes
 from signet.api.routes.documents import add_document_acts, add_document_routes
 from signet.api.routes.health import add_health_routes
 from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
@@ -34,6 +35,7 @@ GROUPS: Groups = (
     ("Definitions", add_definition_routes),
     ("Delegations", add_delegation_routes),
     ("Designing", add_designing_routes),
+    ("Documents", add_document_list_routes),
     ("Documents", add_document_routes),
     ("Documents", add_document_acts),
     ("Documents", add_bulk_document_routes),
