@@ -279,3 +279,10 @@ def test_a_page_of_large_documents_is_short(invoices: Client, monkeypatch: pytes
     assert list_by_pages(invoices, 5, sort="number") == ["R-1", "R-10", "R-2", "R-4", "r-3"]
     monkeypatch.setattr(document_lists, "MAX_PAGE_BYTES", 1)
     assert list_by_pages(invoices, 5, sort="number") == ["R-1", "R-10", "R-2", "R-4", "r-3"]
+
+
+def test_a_page_may_end_at_the_longest_text(client: Client, company: Company) -> None:
+    publish_next(company, cost_center={"max_length": 500})
+    for number in range(3):
+        make(client, f"R-{number}", cost_center="\U0001f600" * 499 + str(number))
+    assert list_by_pages(client, 1, sort="cost_center") == ["R-0", "R-1", "R-2"]

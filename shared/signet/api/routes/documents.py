@@ -1,4 +1,4 @@
-"""Documents: made, read, changed, deleted, and asked to move on."""
+"""Documents: made, read, changed, deleted, and acted on."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -15,11 +15,10 @@ from signet.engine.documents.operations import (
     Applied,
     Create,
     Delete,
-    RequestTransition,
     RunAction,
     Update,
 )
-from signet.store.document_reading import DocumentRecord, TransitionRequestRecord
+from signet.store.document_reading import DocumentRecord
 
 Data = Annotated[Mapping[str, Any], Field(description="The fields that the contract names.")]
 
@@ -45,11 +44,6 @@ class DocumentContent(Strict):
 
 class ActionCall(Strict):
     payload: Annotated[Mapping[str, Any], Field(description="What the contract's action takes.")] = {}
-    reason: Reason = None
-
-
-class NewRequest(Strict):
-    transition: Named
     reason: Reason = None
 
 
@@ -144,35 +138,6 @@ def add_document_acts(routes: Routes) -> None:
         """A new document with the changed content; the one that was there is final."""
         operation = Amend(document_id, require_version(if_match), change.patch, change.reason)
         return _show_made(call.use.documents.mutate(call.author, operation))
-
-    @routes.post(
-        "/v1/documents/<document_id>/requests",
-        "Ask for a transition",
-        Applied,
-        status=202,
-        also={200: TransitionRequestRecord},
-        is_versioned=True,
-        may_wait=True,
-    )
-    def request_transition(
-        call: Call, document_id: PathId, new: Annotated[NewRequest, Body()], if_match: IfMatch = None
-    ) -> Answer:
-        """The workflow will perform or refuse it; with `Prefer: wait` the end of it, if it comes in time."""
-        operation = RequestTransition(document_id, require_version(if_match), new.transition, new.reason)
-        applied = call.use.documents.mutate(call.author, operation)
-        location = f"/v1/requests/{applied.request_id}"
-
-        def follow() -> Answer | None:
-            if applied.request_id is None:
-                return None
-            found = call.use.documents_read.read_request(call.principal, applied.request_id)
-            return None if found.status == "open" else Answer(found, version=found.version_now)
-
-        return Answer(applied, 202, applied.version, location, follow=follow)
-
-    @routes.get("/v1/requests/<request_id>", "One request for a transition", TransitionRequestRecord)
-    def get_request(call: Call, request_id: PathId) -> TransitionRequestRecord:
-        return call.use.documents_read.read_request(call.principal, request_id)
 
 
 def _show_made(applied: Applied) -> Answer:

@@ -23,6 +23,7 @@ from signet.api.routes.notifications import add_notification_routes
 from signet.api.routes.reference import add_reference_routes
 from signet.api.routes.templates import add_template_routes
 from signet.api.routes.trials import add_trial_routes
+from signet.api.routes.transition_requests import add_transition_request_routes
 from signet.api.routing import Declared, Routes
 from signet.core.errors import Rejected
 
@@ -39,6 +40,7 @@ GROUPS: Groups = (
     ("Documents", add_document_routes),
     ("Documents", add_document_acts),
     ("Documents", add_bulk_document_routes),
+    ("Documents", add_transition_request_routes),
     ("Health", add_health_routes),
     ("Instances", add_instance_lists),
     ("Instances", add_instance_routes),
