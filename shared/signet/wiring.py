@@ -20,6 +20,8 @@ from signet.engine.designing.palette import Palette
 from signet.engine.designing.simulating import Simulating
 from signet.engine.designing.trials import Trials
 from signet.engine.documents.contracts import ContractCache
+from signet.engine.documents.history import DocumentHistory
+from signet.engine.documents.life import DocumentLife
 from signet.engine.documents.listing import DocumentLists
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.opened import DocumentCaches
@@ -73,6 +75,8 @@ def make_use_cases(database: Database) -> UseCases:
         documents=documents,
         documents_read=DocumentsRead(database),
         document_lists=DocumentLists(database, documents.caches.contracts),
+        document_history=DocumentHistory(database),
+        document_life=DocumentLife(database, documents.caches.contracts),
         definitions=Definitions(database),
         definitions_read=DefinitionsRead(database),
         palette=Palette(database),

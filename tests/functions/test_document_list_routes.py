@@ -6,8 +6,8 @@ from typing import Any
 import psycopg
 import pytest
 
+from signet.api import cursors
 from signet.api.cursors import write_cursor
-from signet.api.routes import document_lists
 from signet.authoring.files import read_document
 from signet.core.expression import compile_expression, parse_expression
 from signet.core.expression.mistakes import Mistake
@@ -273,11 +273,11 @@ def test_a_cursor_that_was_made_up_breaks_nothing(invoices: Client, sort: str, v
 
 
 def test_a_page_of_large_documents_is_short(invoices: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_lists, "MAX_PAGE_BYTES", 1_000)
+    monkeypatch.setattr(cursors, "MAX_PAGE_BYTES", 1_000)
     page = find(invoices, sort="number")
     assert 1 <= len(page.body["items"]) < 5
     assert list_by_pages(invoices, 5, sort="number") == ["R-1", "R-10", "R-2", "R-4", "r-3"]
-    monkeypatch.setattr(document_lists, "MAX_PAGE_BYTES", 1)
+    monkeypatch.setattr(cursors, "MAX_PAGE_BYTES", 1)
     assert list_by_pages(invoices, 5, sort="number") == ["R-1", "R-10", "R-2", "R-4", "r-3"]
 
 

@@ -39,6 +39,7 @@ PLACES: Mapping[str, LiteralString] = {
     "notification_id": "SELECT id FROM notifications ORDER BY id LIMIT 1",
     "name": f"SELECT '{NAME}'",
     "version": "SELECT 1",
+    "other_version": "SELECT 1",
     "action": "SELECT 'assign_cost_center'",
 }
 

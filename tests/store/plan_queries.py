@@ -16,7 +16,7 @@ from tests.store.probes import API, KEY, LARGE, NUMBER, PAGE, ROW, Probe, plain
 QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING = map(
     read_statements, ("queue", "documents", "instances", "personal", "records", "designing")
 )
-LISTS, READING = map(read_statements, ("instance_lists", "instance_reading"))
+LISTS, READING, LIFE = map(read_statements, ("instance_lists", "instance_reading", "document_life"))
 # What a list of instances is asked for when nobody filters.
 LISTED: Mapping[str, Any] = {
     "statuses": ["running", "paused", "completed", "failed", "cancelled"],
@@ -97,6 +97,17 @@ def instance_probes() -> Iterator[Probe]:
     yield Probe(f"{table}_by_definition", DESIGNING["count_automations_at_nodes"], named, API)
     # every run of a document, newest first
     yield plain(f"{table}_by_entity", table, of_document, f"ORDER BY id DESC {PAGE}", API, id=ROW)
+    of_row = {"document_id": ROW, "entity_type": "invoice"}
+    yield Probe(f"{table}_by_entity", LIFE["find_newest_instance"], of_row, API)
+    page = {**of_row, "before": "infinity", "before_id": UUID(int=2**128 - 1), "limit": 50}
+    for index in (
+        f"{table}_by_entity",
+        "workflow_step_executions_by_instance",
+        "workflow_event_by_subject",
+        "transition_requests_by_document",
+        "approval_requests_by_document",
+    ):
+        yield Probe(index, LIFE["list_timeline"], page, API)
     # "is one running already?"
     overlap = "overlap_key = %(key)s AND status IN ('running', 'paused')"
     yield plain(f"{table}_overlap", table, overlap, key=f"k{NUMBER}")

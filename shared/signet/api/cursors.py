@@ -14,11 +14,14 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
+from signet.api.rendering import to_json
 from signet.core.errors import Rejected
 from signet.core.field_values import find_text_problem
 
 T = TypeVar("T")
 MAX_PLACE_PARTS = 4
+# Lambda answers with 6 MB at most, and base64 takes a third of that.
+MAX_PAGE_BYTES = 4_000_000
 # Of the columns that lists are sorted by.
 _LARGEST = 2**63 - 1
 
@@ -37,6 +40,16 @@ def make_page(
     items = found[:limit]
     is_last = len(found) <= limit or not items
     return Page(items, None if is_last else write_cursor(place_of(items[-1]), filters))
+
+
+def count_fitting(found: Sequence[object], limit: int) -> int:
+    """How many of them a page takes by their size; one at least, which alone is never too large."""
+    left = MAX_PAGE_BYTES
+    for count, one in enumerate(found[:limit]):
+        left -= len(to_json(one))
+        if left < 0:
+            return max(count, 1)
+    return limit
 
 
 def write_cursor(place: Sequence[Any], filters: object = None) -> str:

@@ -12,6 +12,8 @@ from signet.engine.designing.foreseeing import Foreseeing
 from signet.engine.designing.palette import Palette
 from signet.engine.designing.simulating import Simulating
 from signet.engine.designing.trials import Trials
+from signet.engine.documents.history import DocumentHistory
+from signet.engine.documents.life import DocumentLife
 from signet.engine.documents.listing import DocumentLists
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
@@ -28,6 +30,8 @@ class UseCases:
     documents: Documents
     documents_read: DocumentsRead
     document_lists: DocumentLists
+    document_history: DocumentHistory
+    document_life: DocumentLife
     definitions: Definitions
     definitions_read: DefinitionsRead
     palette: Palette

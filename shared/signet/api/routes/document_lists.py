@@ -1,6 +1,5 @@
 """Documents of a type, filtered and sorted, page by page."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
@@ -9,17 +8,12 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from signet.api.calls import Call
-from signet.api.cursors import Page, make_page, read_cursor
+from signet.api.cursors import Page, count_fitting, make_page, read_cursor
 from signet.api.parameters import NAME_PATTERN, PAGE, Cursor, Limit
-from signet.api.rendering import to_json
 from signet.api.routing import Routes
 from signet.core.expression.text import MAX_EXPRESSION_CHARACTERS
 from signet.engine.documents.listing import WantedDocuments, write_place
-from signet.store.document_lists import Listed
 from signet.store.document_reading import DocumentRecord
-
-# Lambda answers with 6 MB at most, and base64 takes a third of that.
-MAX_PAGE_BYTES = 4_000_000
 
 
 def add_document_list_routes(routes: Routes) -> None:
@@ -54,16 +48,6 @@ def add_document_list_routes(routes: Routes) -> None:
         place = read_cursor(cursor, filters, str | None, datetime, UUID)
         after = (place[0], place[1], place[2]) if place else None
         found = call.use.document_lists.list(call.principal, wanted, after, limit + 1)
-        fitting = _count_fitting(found, limit)
+        fitting = count_fitting(found, limit)
         page = make_page(found, fitting, lambda one: write_place(one.place), filters)
         return Page([one.record for one in page.items], page.next_cursor)
-
-
-def _count_fitting(found: Sequence[Listed], limit: int) -> int:
-    """One at least; a document alone is never too large."""
-    left = MAX_PAGE_BYTES
-    for count, one in enumerate(found[:limit]):
-        left -= len(to_json(one.record))
-        if left < 0:
-            return max(count, 1)
-    return limit

@@ -14,6 +14,7 @@ from signet.api.routes.designing import add_designing_routes
 from signet.api.routes.documents import add_document_routes
 from signet.api.routes.bulk_documents import add_bulk_document_routes
 from signet.api.routes.delegations import add_delegation_routes
+from signet.api.routes.document_history import add_document_history_routes, add_document_version_routes
 from signet.api.routes.document_lists import add_document_list_routes
 from signet.api.routes.documents import add_document_acts, add_document_routes
 from signet.api.routes.health import add_health_routes
@@ -41,6 +42,8 @@ GROUPS: Groups = (
     ("Documents", add_document_acts),
     ("Documents", add_bulk_document_routes),
     ("Documents", add_transition_request_routes),
+    ("Documents", add_document_version_routes),
+    ("Documents", add_document_history_routes),
     ("Health", add_health_routes),
     ("Instances", add_instance_lists),
     ("Instances", add_instance_routes),
