@@ -33,6 +33,7 @@ from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
 from signet.engine.quotas import RequestQuotas
 from signet.engine.templates import Templates
+from signet.engine.rules import Rules
 from signet.engine.waves.worker import Worker
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
@@ -91,6 +92,7 @@ def make_use_cases(database: Database) -> UseCases:
         approval_chains=ApprovalChains(database),
         delegations=Delegations(database),
         notifications=Notifications(database),
+        rules=Rules(database, documents.caches.contracts),
     )
 
 

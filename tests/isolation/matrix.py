@@ -32,6 +32,11 @@ BODIES: Mapping[str, Any] = {
     "run_action": {"payload": {"cost_center": "X", "owner": "carl"}},
     "amend_document": {"patch": {"cost_center": "X"}},
     "request_transition": {"transition": "submit"},
+    "save_rule": {
+        "phase": "before",
+        "condition": {"expression": "true"},
+        "actions": [{"kind": "reject", "message": "no"}],
+    },
     "read_notifications": {"ids": ["{notification_id}"]},
     **{f"{act}_instance": {"reason": "why"} for act in ("pause", "retry", "cancel", "fail")},
     **{name: {"reason": "why", "token": "T"} for name in ("advance_instance", "cancel_instance_token")},
@@ -83,7 +88,7 @@ class Operation:
         **headers: Any,
     ) -> Answered:
         body = _write(BODIES[self.name], things) if self.has_body else None
-        if "If-Match" in self.parameters:
+        if "if-match" in self.parameters:
             headers = {"if_match": '"1"', **headers}
         asked = {**QUERIES.get(self.name, {}), **(query or {})}
         return client.call(self.method, _fill(self.path, things), body, query=asked, **headers)
@@ -98,7 +103,7 @@ def list_operations(document: Mapping[str, Any]) -> Iterator[Operation]:
                 method.upper(),
                 path,
                 operation["operationId"],
-                frozenset(parameter["name"] for parameter in operation.get("parameters", ())),
+                frozenset(parameter["name"].lower() for parameter in operation.get("parameters", ())),
                 "requestBody" in operation,
                 tuple(_NAME.findall(path)),
             )

@@ -40,6 +40,7 @@ PLACES: Mapping[str, LiteralString] = {
     "name": f"SELECT '{NAME}'",
     "version": "SELECT 1",
     "other_version": "SELECT 1",
+    "rule": f"SELECT '{NAME}'",
     "action": "SELECT 'assign_cost_center'",
 }
 
@@ -120,6 +121,13 @@ def mark(standing: Standing) -> None:
     company.publish("invoice", contract=NAME, label=MARK)
     patch = {**read_example("invoice/patch.yaml"), "patch": NAME, "label": MARK}
     company.definitions.save_patch(company.author(), patch)
+    standing.run(
+        "INSERT INTO rules (tenant_id, entity_type, name, phase, condition, actions)"
+        " SELECT tenant_id, %s, %s, 'before', '{\"expression\": \"false\"}', %s FROM tenants",
+        NAME,
+        NAME,
+        Jsonb([{"kind": "reject", "message": MARK, "field": None}]),
+    )
     standing.run("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
 
 

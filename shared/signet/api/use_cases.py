@@ -21,6 +21,7 @@ from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.notifications import Notifications
 from signet.engine.templates import Templates
+from signet.engine.rules import Rules
 from signet.store.database import Database
 
 
@@ -46,3 +47,4 @@ class UseCases:
     approval_chains: ApprovalChains
     delegations: Delegations
     notifications: Notifications
+    rules: Rules

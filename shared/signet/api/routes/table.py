@@ -24,6 +24,7 @@ from signet.api.routes.notifications import add_notification_routes
 from signet.api.routes.reference import add_reference_routes
 from signet.api.routes.templates import add_template_routes
 from signet.api.routes.trials import add_trial_routes
+from signet.api.routes.rules import add_rule_routes
 from signet.api.routes.transition_requests import add_transition_request_routes
 from signet.api.routing import Declared, Routes
 from signet.core.errors import Rejected
@@ -53,6 +54,7 @@ GROUPS: Groups = (
     ("Reference", add_reference_routes),
     ("Templates", add_template_routes),
     ("Trials", add_trial_routes),
+    ("Rules", add_rule_routes),
 )
 _ALWAYS = ("OPTIONS",)
 
