@@ -28,6 +28,7 @@ from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.documents.rules import RuleBook
 from signet.engine.instance_reading import InstancesRead
+from signet.engine.erasure import Erasures
 from signet.engine.instances import Instances
 from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
@@ -77,6 +78,7 @@ def make_use_cases(database: Database) -> UseCases:
         documents_read=DocumentsRead(database),
         document_lists=DocumentLists(database, documents.caches.contracts),
         document_history=DocumentHistory(database),
+        erasures=Erasures(database),
         document_life=DocumentLife(database, documents.caches.contracts),
         definitions=Definitions(database),
         definitions_read=DefinitionsRead(database),

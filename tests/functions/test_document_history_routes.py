@@ -228,3 +228,31 @@ def test_a_cursor_of_another_list_is_refused(client: Client, place: str, below: 
     ).headers["location"]
     refused: Answered = client.get(other + below, query={"cursor": cursor})
     assert (refused.status, refused.code) == (422, "CURSOR_INVALID")
+
+
+def test_what_is_said_of_people_can_be_erased(client: Client, place: str) -> None:
+    before = client.get(f"{place}/versions/1").body
+    erased = client.post(f"{place}/erasures", {"reason": "asked"})
+    assert (erased.status, erased.body["fields"], len(erased.body["ids"])) == (200, ["vendor_contact"], 2)
+    assert client.get(place).body["data"]["vendor_contact"] is None
+    after = client.get(f"{place}/versions/1").body
+    assert (after["hash"], after["snapshot"]) == (before["hash"], before["snapshot"])
+    assert (before["data"]["vendor_contact"], after["data"]["vendor_contact"]) == ("Erna", None)
+    last = client.get(f"{place}/audit").body["items"][-1]
+    assert (last["action"], json.loads(last["content"])["reason"]) == ("erase_personal", "asked")
+    again = client.post(f"{place}/erasures", {"fields": ["vendor_contact"], "reason": "asked"})
+    assert again.body == {"ids": [], "fields": []}
+
+
+def test_an_erasure_wants_a_reason_and_a_permission(client: Client, database: Database, place: str) -> None:
+    assert client.post(f"{place}/erasures", {}).body["errors"][0]["pointer"] == "/reason"
+    assert client.post(f"{place}/erasures", {"reason": "a\0b"}).body["errors"][0]["pointer"] == "/reason"
+    nothing = client.post(f"{place}/erasures", {"reason": "a", "fields": ["number"]})
+    assert (nothing.status, nothing.body["ids"]) == (200, [])
+    assert client.post(f"{place}/erasures", {"reason": "a", "fields": []}).code == "REQUEST_INVALID"
+    for role, code in (("reader", "PERMISSION_DENIED"), ("clerk", "DOCUMENT_NOT_FOUND")):
+        somebody = Client(client.application, client.tenant_id, "rita", (role,))
+        assert somebody.post(f"{place}/erasures", {"reason": "a"}).code == code
+    stranger = Client(wire(database), make_company(database).tenant_id)
+    assert stranger.post(f"{place}/erasures", {"reason": "a"}).code == "DOCUMENT_NOT_FOUND"
+    assert client.get(place).body["data"]["vendor_contact"] == "Zoe"

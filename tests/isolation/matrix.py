@@ -37,6 +37,7 @@ BODIES: Mapping[str, Any] = {
         "condition": {"expression": "true"},
         "actions": [{"kind": "reject", "message": "no"}],
     },
+    "erase_personal_values": {"reason": "asked"},
     "read_notifications": {"ids": ["{notification_id}"]},
     **{f"{act}_instance": {"reason": "why"} for act in ("pause", "retry", "cancel", "fail")},
     **{name: {"reason": "why", "token": "T"} for name in ("advance_instance", "cancel_instance_token")},

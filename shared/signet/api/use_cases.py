@@ -18,6 +18,7 @@ from signet.engine.documents.listing import DocumentLists
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.instance_reading import InstancesRead
+from signet.engine.erasure import Erasures
 from signet.engine.instances import Instances
 from signet.engine.notifications import Notifications
 from signet.engine.templates import Templates
@@ -33,6 +34,7 @@ class UseCases:
     document_lists: DocumentLists
     document_history: DocumentHistory
     document_life: DocumentLife
+    erasures: Erasures
     definitions: Definitions
     definitions_read: DefinitionsRead
     palette: Palette

@@ -17,6 +17,7 @@ from signet.api.routes.delegations import add_delegation_routes
 from signet.api.routes.document_history import add_document_history_routes, add_document_version_routes
 from signet.api.routes.document_lists import add_document_list_routes
 from signet.api.routes.documents import add_document_acts, add_document_routes
+from signet.api.routes.erasures import add_erasure_routes
 from signet.api.routes.health import add_health_routes
 from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
 from signet.api.routes.instances import add_instance_lists, add_instance_routes
@@ -44,6 +45,7 @@ GROUPS: Groups = (
     ("Documents", add_bulk_document_routes),
     ("Documents", add_transition_request_routes),
     ("Documents", add_document_version_routes),
+    ("Documents", add_erasure_routes),
     ("Documents", add_document_history_routes),
     ("Health", add_health_routes),
     ("Instances", add_instance_lists),
