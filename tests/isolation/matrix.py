@@ -39,6 +39,14 @@ BODIES: Mapping[str, Any] = {
     },
     "erase_personal_values": {"reason": "asked"},
     "read_notifications": {"ids": ["{notification_id}"]},
+    "put_member": {"display_name": "Anna"},
+    "put_role": {"permissions": []},
+    "put_manager": {"manager_id": "carl"},
+    "change_tenant": {"name": "another"},
+    "create_api_key": {"name": "own", "roles": ["clerk"]},
+    "install_tenant": {"name": "another"},
+    "put_tenant_status": {"status": "active"},
+    "grant_tenant_quota": {"capacity": 1, "refill_seconds": 1},
     **{f"{act}_instance": {"reason": "why"} for act in ("pause", "retry", "cancel", "fail")},
     **{name: {"reason": "why", "token": "T"} for name in ("advance_instance", "cancel_instance_token")},
     "act_on_instances": {
@@ -53,14 +61,6 @@ BODIES: Mapping[str, Any] = {
     "check_expression": {"text": "true", "definition_id": "{definition_id}", "node_id": "sys:start"},
     "simulate_definition": {},
     "put_canvas": {"positions": {}},
-    "put_member": {"display_name": "Anna"},
-    "put_role": {"permissions": []},
-    "put_manager": {"manager_id": "carl"},
-    "change_tenant": {"name": "another"},
-    "create_api_key": {"name": "own", "roles": ["clerk"]},
-    "install_tenant": {"name": "another"},
-    "put_tenant_status": {"status": "active"},
-    "grant_tenant_quota": {"capacity": 1, "refill_seconds": 1},
 }
 # What is asked for where a route must be told.
 QUERIES: Mapping[str, Mapping[str, str]] = {"list_documents": {"entity_type": "invoice"}}

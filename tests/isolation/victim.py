@@ -142,8 +142,6 @@ def mark(standing: Standing) -> None:
 
 
 def mark_people(standing: Standing) -> None:
-    # Whoever looks at everything asks often.
-    standing.run("UPDATE tenant_quotas SET capacity = 10000")
     standing.run("INSERT INTO roles SELECT tenant_id, %s, ARRAY['secret_mark:read'] FROM tenants", NAME)
     standing.run("INSERT INTO members SELECT tenant_id, %s, %s FROM tenants", NAME, MARK)
     standing.run("INSERT INTO member_roles SELECT tenant_id, %s, %s FROM tenants", NAME, NAME)

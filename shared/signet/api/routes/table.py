@@ -59,13 +59,13 @@ GROUPS: Groups = (
     ("Instances", add_token_acts),
     ("Members", add_member_routes),
     ("Notifications", add_notification_routes),
+    ("Operators", add_operator_routes),
     ("Org chart", add_org_chart_routes),
     ("Reference", add_reference_routes),
     ("Roles", add_role_routes),
     ("Rules", add_rule_routes),
     ("Templates", add_template_routes),
     ("Tenant", add_tenant_routes),
-    ("Tenants (operators)", add_operator_routes),
     ("Trials", add_trial_routes),
 )
 _ALWAYS = ("OPTIONS",)
