@@ -33,7 +33,7 @@ def write_members(connection: Connection, tenant_id: UUID, members: tuple[Member
 def write_member_status(
     connection: Connection, tenant_id: UUID, user_id: str, status: str, now: datetime
 ) -> None:
-    """Who is disabled keeps roles and seats, which count for nothing. After `write_members`, under its lock."""
+    """Who is disabled keeps roles and seats, for nothing. After `write_members`, under its lock."""
     roles = set_member_status(connection, tenant_id, user_id, status, now)
     if roles is not None and status == "disabled":
         triggers = [make_voter_lost(tenant_id, role=role) for role in sorted(roles)]
