@@ -88,6 +88,16 @@ def fill(standing: Standing) -> None:
         tenant,
     )
     standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
+    standing.run(
+        "INSERT INTO inbound_endpoints VALUES (%s, 'bank', 'paid:', '/data/invoice', '{bank}', 'active', 1,"
+        " 'carl', now(), now())",
+        tenant,
+    )
+    standing.run(
+        "INSERT INTO workflow_inbound_events VALUES (%s, gen_random_uuid(), 'paid:R-1', '{}',"
+        " 'endpoint:bank', 'm-1', NULL, now(), now() + interval '7 days')",
+        tenant,
+    )
     fill_approvals(standing)
 
 
