@@ -88,17 +88,22 @@ def fill(standing: Standing) -> None:
         tenant,
     )
     standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
+    fill_inbound(standing)
+    fill_approvals(standing)
+
+
+def fill_inbound(standing: Standing) -> None:
+    """A bank that signs what it sends, and what it has sent."""
     standing.run(
         "INSERT INTO inbound_endpoints VALUES (%s, 'bank', 'paid:', '/data/invoice', '{bank}', 'active', 1,"
         " 'carl', now(), now())",
-        tenant,
+        standing.company.tenant_id,
     )
     standing.run(
         "INSERT INTO workflow_inbound_events VALUES (%s, gen_random_uuid(), 'paid:R-1', '{}',"
         " 'endpoint:bank', 'm-1', NULL, now(), now() + interval '7 days')",
-        tenant,
+        standing.company.tenant_id,
     )
-    fill_approvals(standing)
 
 
 def fill_approvals(standing: Standing) -> None:
