@@ -237,11 +237,11 @@ def test_endpoints_are_made_shown_and_replaced(client: Client, admin: Admin) -> 
     assert {name: shown.body[name] for name in ENDPOINT} == ENDPOINT
     assert (shown.body["status"], shown.body["created_by"]) == ("active", "carl")
     again = client.post("/v1/inbound_endpoints", ENDPOINT)
-    assert (again.status, again.code) == (409, "ENDPOINT_EXISTS")
+    assert (again.status, again.code) == (409, "INBOUND_ENDPOINT_EXISTS")
     stale = client.call(
         "PUT", "/v1/inbound_endpoints/bank", {"key_prefix": "p", "secrets": ["a"]}, if_match='"7"'
     )
-    assert (stale.status, stale.code) == (412, "ENDPOINT_VERSION_CONFLICT")
+    assert (stale.status, stale.code) == (412, "INBOUND_ENDPOINT_VERSION_CONFLICT")
     missing = client.call("PUT", "/v1/inbound_endpoints/bank", {"key_prefix": "p", "secrets": ["a"]})
     assert missing.status == 428
     client.post("/v1/inbound_endpoints", {"name": "aid", "key_prefix": "aid", "secrets": ["a"]})
@@ -293,9 +293,9 @@ def test_who_may_not(client: Client, database: Database) -> None:
         assert (refused.status, refused.code) == (403, "PERMISSION_DENIED"), path
     stranger = Client(client.application, make_company(database).tenant_id)
     assert stranger.get(f"/v1/events/{event_id}").code == "EVENT_NOT_FOUND"
-    assert stranger.get("/v1/inbound_endpoints/bank").code == "ENDPOINT_NOT_FOUND"
+    assert stranger.get("/v1/inbound_endpoints/bank").code == "INBOUND_ENDPOINT_NOT_FOUND"
     gone = stranger.call("PUT", "/v1/inbound_endpoints/bank", terms, if_match='"1"')
-    assert gone.code == "ENDPOINT_NOT_FOUND"
+    assert gone.code == "INBOUND_ENDPOINT_NOT_FOUND"
     assert stranger.get("/v1/events").body["items"] == []
 
 

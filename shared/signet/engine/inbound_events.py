@@ -144,7 +144,7 @@ class InboundEvents:
             actor_id = author.principal.subject
             made = store.insert_endpoint(act.connection, tenant_id, name, terms, actor_id, act.now)
             if made is None:
-                raise Rejected("ENDPOINT_EXISTS", f"there is an inbound endpoint '{name}' already")
+                raise Rejected("INBOUND_ENDPOINT_EXISTS", f"there is an inbound endpoint '{name}' already")
             act.note((SUBJECT, name), "create", asdict(terms))
         return made
 
@@ -197,12 +197,12 @@ def _check_terms(terms: EndpointTerms) -> None:
 
 
 def _endpoint_not_found(name: str) -> Rejected:
-    return Rejected("ENDPOINT_NOT_FOUND", f"there is no inbound endpoint '{name}'")
+    return Rejected("INBOUND_ENDPOINT_NOT_FOUND", f"there is no inbound endpoint '{name}'")
 
 
 def _moved_on(name: str, found: EndpointRecord, version: int) -> Rejected:
     return Rejected(
-        "ENDPOINT_VERSION_CONFLICT",
+        "INBOUND_ENDPOINT_VERSION_CONFLICT",
         f"the inbound endpoint '{name}' is at version {found.version}, not {version}",
         remedy="Read it again.",
     )
