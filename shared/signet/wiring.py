@@ -33,6 +33,7 @@ from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.documents.rules import RuleBook
 from signet.engine.erasure import Erasures
+from signet.engine.inbound_events import InboundEvents, Secrets, no_secrets
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.members import Members
@@ -46,6 +47,7 @@ from signet.engine.rules import Rules
 from signet.engine.templates import Templates
 from signet.engine.tenancies import Tenancies
 from signet.engine.waves.worker import Worker
+from signet.outbound.secrets import SecretsFolder
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
 
@@ -80,7 +82,11 @@ def make_moving(database: Database) -> Moving:
     return Moving(database, make_caches(), CompiledCache())
 
 
-def make_use_cases(database: Database) -> UseCases:
+def make_secrets(settings: Settings) -> Secrets:
+    return no_secrets if settings.secrets_folder is None else SecretsFolder(Path(settings.secrets_folder))
+
+
+def make_use_cases(database: Database, secrets: Secrets = no_secrets) -> UseCases:
     documents, compiled = Documents(database), CompiledCache()
     return UseCases(
         database=database,
@@ -98,6 +104,7 @@ def make_use_cases(database: Database) -> UseCases:
         simulating=Simulating(database),
         foreseeing=Foreseeing(database),
         templates=Templates(database),
+        inbound_events=InboundEvents(database, secrets),
         instances=Instances(database, documents.caches, compiled),
         instances_read=InstancesRead(database, documents.caches.contracts),
         approvals=Approvals(database, documents.caches),
@@ -129,7 +136,7 @@ def make_ports(settings: Settings) -> Ports:
     database = make_database(settings)
     tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
     return Ports(
-        use=make_use_cases(database),
+        use=make_use_cases(database, make_secrets(settings)),
         authenticate=make_authentication(database, tokens),
         quotas=RequestQuotas(database),
         origins=settings.cors_origins,

@@ -6,6 +6,7 @@ from signet.api.application import Application, Ports, make_application
 from signet.api.authentication import Authentication
 from signet.api.routes.table import GROUPS, Groups
 from signet.api.tokens import make_tokens
+from signet.engine.inbound_events import Secrets, no_secrets
 from signet.engine.quotas import RequestQuotas
 from signet.store.database import Database
 from signet.wiring import make_authentication, make_use_cases
@@ -22,10 +23,15 @@ class NoQuotas:
 
 
 def wire(
-    database: object, *, secret: str = SECRET, origins: tuple[str, ...] = (), groups: Groups = GROUPS
+    database: object,
+    *,
+    secret: str = SECRET,
+    origins: tuple[str, ...] = (),
+    groups: Groups = GROUPS,
+    secrets: Secrets = no_secrets,
 ) -> Application:
     quotas = RequestQuotas(database) if isinstance(database, Database) else NoQuotas()
-    use = make_use_cases(cast(Database, database))
+    use = make_use_cases(cast(Database, database), secrets)
     tokens = make_tokens(secret, operator_role=OPERATOR)
     authenticate = (
         make_authentication(database, tokens)

@@ -15,6 +15,7 @@ from signet.api.problems import PROBLEM_CONTENT_TYPE, STATUSES
 from signet.api.repetition import KEY_PATTERN
 from signet.api.routing import JSON, Declared
 from signet.core.errors import CODES, Kind
+from signet.core.webhook_signatures import ID, SIGNATURE, TIMESTAMP
 
 VERSION = "1"
 DESCRIPTION = (
@@ -47,7 +48,13 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
             "type": "http",
             "scheme": "bearer",
             "description": "A JWT of the tenant's issuer, or an API key.",
-        }
+        },
+        "signature": {
+            "type": "apiKey",
+            "in": "header",
+            "name": SIGNATURE,
+            "description": f"Standard Webhooks 1.0.0, with the headers {ID} and {TIMESTAMP}.",
+        },
     }
     components["responses"] = {f"Problem{status}": _describe_problem(status) for status in _BY_STATUS}
     for one in declared:
@@ -66,7 +73,7 @@ def _write_path(path: str) -> str:
 
 def _complete(operation: dict[str, Any], one: Declared) -> None:
     operation.pop("deprecated", None)
-    operation["security"] = [] if one.is_public else [{"bearer": []}]
+    operation["security"] = [] if one.is_public else [{"signature" if one.is_signed else "bearer": []}]
     responses = operation["responses"]
     responses.pop("422", None)
     for status in _list_problems(operation, one):
@@ -78,7 +85,7 @@ def _complete(operation: dict[str, Any], one: Declared) -> None:
     if one.content_type != JSON:
         responses["200"]["content"] = {one.content_type: {"schema": {"type": "string"}}}
     parameters = operation.setdefault("parameters", [])
-    if one.method == "POST":
+    if one.method == "POST" and not one.is_signed:
         parameters.append(_IDEMPOTENCY_KEY)
     if one.may_wait:
         parameters.append(_PREFER)

@@ -19,6 +19,7 @@ from signet.engine.documents.listing import DocumentLists
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.erasure import Erasures
+from signet.engine.inbound_events import InboundEvents
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.members import Members
@@ -49,6 +50,7 @@ class UseCases:
     simulating: Simulating
     foreseeing: Foreseeing
     templates: Templates
+    inbound_events: InboundEvents
     instances: Instances
     instances_read: InstancesRead
     approvals: Approvals
