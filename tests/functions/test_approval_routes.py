@@ -234,3 +234,46 @@ def test_notifications_are_read_once(people: dict[str, Client], asking: Asking) 
     assert people["ben"].post("/v1/notifications/read", body).body == {"marked": 0}
     assert people["anna"].post("/v1/notifications/read", body).body == {"marked": 3}
     assert people["anna"].post("/v1/notifications/read", body).body == {"marked": 0}
+
+
+def test_chains_are_listed_by_name_and_by_version(people: dict[str, Client]) -> None:
+    carl = people["carl"]
+    for name in ("large", "small"):
+        for label in ("first", "second"):
+            version = carl.post("/v1/approval_chains", {**CHAIN, "name": name, "label": label}).body[
+                "version"
+            ]
+            assert carl.post(f"/v1/approval_chains/{name}/versions/{version}/publish").status == 200
+    carl.post("/v1/approval_chains", {**CHAIN, "name": "draft"})
+    first = carl.call("GET", "/v1/approval_chains", query={"limit": 1}).body
+    assert [(one["name"], one["version"]) for one in first["items"]] == [("large", 2)]
+    rest = carl.call("GET", "/v1/approval_chains", query={"cursor": first["next_cursor"]}).body
+    assert [(one["name"], one["version"]) for one in rest["items"]] == [("small", 2)]
+    versions = carl.get("/v1/approval_chains/large/versions").body["items"]
+    assert [one["version"] for one in versions] == [2, 1]
+    assert carl.get("/v1/approval_chains/never/versions").code == "CHAIN_NOT_FOUND"
+    assert people["dora"].get("/v1/approval_chains").status == 403
+
+
+def test_delegations_are_listed_from_either_side(people: dict[str, Client]) -> None:
+    given = people["anna"].post("/v1/delegations", delegation()).body
+    assert [one["id"] for one in people["anna"].get("/v1/delegations/given").body["items"]] == [given["id"]]
+    assert people["anna"].get("/v1/delegations/taken").body["items"] == []
+    assert [one["id"] for one in people["ben"].get("/v1/delegations/taken").body["items"]] == [given["id"]]
+    of_anna = {"user_id": "anna"}
+    assert people["ben"].call("GET", "/v1/delegations/given", query=of_anna).status == 403
+    assert len(people["carl"].call("GET", "/v1/delegations/given", query=of_anna).body["items"]) == 1
+
+
+def test_what_was_read_is_no_more_among_the_unread(people: dict[str, Client], asking: Asking) -> None:
+    ids = [uuid4() for _ in range(2)]
+    for one in ids:
+        asking.run(
+            "INSERT INTO notifications (tenant_id, id, user_id, kind, data, created_at)"
+            " VALUES (%s, %s, 'anna', 'approval_requested', '{}', now())",
+            asking.tenant_id,
+            one,
+        )
+    people["anna"].post("/v1/notifications/read", {"ids": [str(ids[0])]})
+    unread = people["anna"].call("GET", "/v1/notifications", query={"unread": "true"}).body["items"]
+    assert [one["id"] for one in unread] == [str(ids[1])]
