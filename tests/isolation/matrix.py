@@ -38,8 +38,6 @@ BODIES: Mapping[str, Any] = {
         "actions": [{"kind": "reject", "message": "no"}],
     },
     "erase_personal_values": {"reason": "asked"},
-    "move_instance": {"version": 2, "dry_run": True},
-    "move_instances": {"entity_type": "{entity_type}", "name": "{name}", "version": 2},
     "read_notifications": {"ids": ["{notification_id}"]},
     "put_member": {"display_name": "Anna"},
     "put_role": {"permissions": []},

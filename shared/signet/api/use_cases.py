@@ -23,7 +23,6 @@ from signet.engine.inbound_events import InboundEvents
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.members import Members
-from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
 from signet.engine.org_chart import OrgChart
 from signet.engine.own_tenant import OwnTenant
@@ -53,7 +52,6 @@ class UseCases:
     templates: Templates
     inbound_events: InboundEvents
     instances: Instances
-    moving: Moving
     instances_read: InstancesRead
     approvals: Approvals
     approval_chains: ApprovalChains

@@ -23,7 +23,6 @@ from signet.api.routes.inbound_endpoints import add_inbound_endpoint_routes
 from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
 from signet.api.routes.instances import add_instance_lists, add_instance_routes
 from signet.api.routes.members import add_member_routes
-from signet.api.routes.moving import add_moving_routes
 from signet.api.routes.notifications import add_notification_routes
 from signet.api.routes.org_chart import add_org_chart_routes
 from signet.api.routes.reference import add_reference_routes
@@ -62,7 +61,6 @@ GROUPS: Groups = (
     ("Instances", add_instance_routes),
     ("Instances", add_instance_acts),
     ("Instances", add_token_acts),
-    ("Instances", add_moving_routes),
     ("Members", add_member_routes),
     ("Notifications", add_notification_routes),
     ("Operators", add_operator_routes),
