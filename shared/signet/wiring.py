@@ -106,6 +106,7 @@ def make_use_cases(database: Database, secrets: Secrets = no_secrets) -> UseCase
         templates=Templates(database),
         inbound_events=InboundEvents(database, secrets),
         instances=Instances(database, documents.caches, compiled),
+        moving=Moving(database, documents.caches, compiled),
         instances_read=InstancesRead(database, documents.caches.contracts),
         approvals=Approvals(database, documents.caches),
         approval_chains=ApprovalChains(database),

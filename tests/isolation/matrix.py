@@ -53,6 +53,8 @@ BODIES: Mapping[str, Any] = {
     "send_signed_event": {"data": {"invoice": "R-1"}},
     "create_inbound_endpoint": {"name": "own_bank", "key_prefix": "paid:", "secrets": ["bank"]},
     "replace_inbound_endpoint": {"key_prefix": "paid:", "secrets": ["bank"]},
+    "move_instance": {"to": 1, "dry_run": True},
+    "move_instances": {"to": 1, "items": [{"id": "{instance_id}", "version": 1}]},
     "act_on_instances": {
         "act": "pause",
         "reason": "why",
@@ -67,7 +69,10 @@ BODIES: Mapping[str, Any] = {
     "put_canvas": {"positions": {}},
 }
 # What is asked for where a route must be told.
-QUERIES: Mapping[str, Mapping[str, str]] = {"list_documents": {"entity_type": "invoice"}}
+QUERIES: Mapping[str, Mapping[str, Any]] = {
+    "list_movable_instances": {"entity_type": "invoice", "workflow": "invoice", "to": 1},
+    "list_documents": {"entity_type": "invoice"},
+}
 _NAME = re.compile(r"{(\w+)}")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Each tenant gives these names itself: with PUT it makes what is not there, whatever others have.

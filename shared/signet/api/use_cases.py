@@ -23,6 +23,7 @@ from signet.engine.inbound_events import InboundEvents
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.members import Members
+from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
 from signet.engine.org_chart import OrgChart
 from signet.engine.own_tenant import OwnTenant
@@ -53,6 +54,7 @@ class UseCases:
     inbound_events: InboundEvents
     instances: Instances
     instances_read: InstancesRead
+    moving: Moving
     approvals: Approvals
     approval_chains: ApprovalChains
     delegations: Delegations

@@ -21,6 +21,7 @@ from signet.api.routes.events import add_event_routes
 from signet.api.routes.health import add_health_routes
 from signet.api.routes.inbound_endpoints import add_inbound_endpoint_routes
 from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
+from signet.api.routes.instance_moves import add_instance_moves
 from signet.api.routes.instances import add_instance_lists, add_instance_routes
 from signet.api.routes.members import add_member_routes
 from signet.api.routes.notifications import add_notification_routes
@@ -61,6 +62,7 @@ GROUPS: Groups = (
     ("Instances", add_instance_routes),
     ("Instances", add_instance_acts),
     ("Instances", add_token_acts),
+    ("Instances", add_instance_moves),
     ("Members", add_member_routes),
     ("Notifications", add_notification_routes),
     ("Operators", add_operator_routes),
