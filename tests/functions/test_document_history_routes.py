@@ -145,7 +145,7 @@ def test_a_page_of_the_audit_trail_is_bounded_by_its_size(
 
 
 def test_a_timeline_tells_who_did_what_when_and_why(client: Client, place: str) -> None:
-    instance = client.get(f"{place}/explain").body["instance"]["id"]
+    instance = client.get(f"{place}/explain").body["explanation"]["id"]
     entries = list_all(client, f"{place}/timeline", 200)
     assert [(one["at"], one["id"]) for one in entries] == sorted(
         [(one["at"], one["id"]) for one in entries], reverse=True
@@ -189,11 +189,9 @@ def test_a_timeline_has_the_decisions(client: Client, company: Company, admin: A
 
 def test_an_explanation_says_where_it_is_and_why(client: Client, place: str) -> None:
     explained = client.get(f"{place}/explain").body
-    assert (explained["instance"]["entity_id"], explained["instance"]["status"]) == (
-        place.rsplit("/", 1)[1],
-        "completed",
-    )
-    assert explained["instance"]["summary"] in explained["text"]
+    instance = explained["explanation"]
+    assert (instance["document_id"], instance["status"]) == (place.rsplit("/", 1)[1], "completed")
+    assert instance["summary"] in explained["text"]
     assert "How it came here" in explained["text"]
 
 

@@ -8,7 +8,8 @@ from signet.api.cursors import Page, count_fitting, make_page, read_cursor
 from signet.api.parameters import PAGE, Cursor, Limit, PathId, PathVersion
 from signet.api.routing import Routes
 from signet.engine.documents.history import VersionDifference
-from signet.engine.documents.life import DocumentExplanation, TimelineEntry
+from signet.engine.documents.life import TimelineEntry
+from signet.engine.instance_reading import Explained
 from signet.store.document_history import RequestSummary, VersionRecord, VersionSummary
 from signet.store.document_life import AuditRecord, Before
 
@@ -51,8 +52,8 @@ def add_document_history_routes(routes: Routes) -> None:
         found = call.use.document_life.list_audit(call.principal, document_id, after, limit + 1)
         return make_page(found, count_fitting(found, limit), lambda one: (one.seq,), filters)
 
-    @routes.get("/v1/documents/<document_id>/explain", "Why a document is where it is", DocumentExplanation)
-    def explain_document(call: Call, document_id: PathId) -> DocumentExplanation:
+    @routes.get("/v1/documents/<document_id>/explain", "Why a document is where it is", Explained)
+    def explain_document(call: Call, document_id: PathId) -> Explained:
         """Of its newest instance, as data and in words."""
         return call.use.document_life.explain(call.principal, document_id)
 

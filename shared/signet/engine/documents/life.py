@@ -8,11 +8,12 @@ from datetime import datetime
 from uuid import UUID
 
 from signet.core.errors import Rejected
-from signet.core.explain_instance import InstanceExplanation, write_instance
+from signet.core.explain_instance import write_instance
 from signet.core.principal import Principal
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.reading import document_not_found, may_read
 from signet.engine.explaining import explain
+from signet.engine.instance_reading import Explained
 from signet.engine.reading import Reading, reading
 from signet.store.database import Database
 from signet.store.document_life import (
@@ -52,12 +53,6 @@ class TimelineEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentExplanation:
-    instance: InstanceExplanation
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentLife:
     database: Database
     contracts: ContractCache
@@ -85,7 +80,7 @@ class DocumentLife:
             rows = list_timeline(read.connection, tenant_id, entity_type, document_id, before, limit)
         return [_read_entry(row) for row in rows]
 
-    def explain(self, principal: Principal, document_id: UUID) -> DocumentExplanation:
+    def explain(self, principal: Principal, document_id: UUID) -> Explained:
         """Its newest instance: where it is, and why."""
         tenant_id = principal.tenant_id
         with self._reading(principal, document_id) as (read, entity_type):
@@ -93,7 +88,7 @@ class DocumentLife:
         if instance_id is None:
             raise Rejected("INSTANCE_NOT_FOUND", f"no workflow ever ran for the document {document_id}")
         explained = explain(self.database, self.contracts, tenant_id, instance_id)
-        return DocumentExplanation(explained, "\n".join(write_instance(explained)))
+        return Explained(write_instance(explained), explained)
 
 
 def _read_entry(row: TimelineRow) -> TimelineEntry:
