@@ -1,7 +1,7 @@
 """The composition root: settings in, wired use cases out. Nothing else reads the environment."""
 
 import os
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from signet.api.application import Application, Ports, make_application
@@ -32,6 +32,8 @@ from signet.engine.documents.mutate import Documents
 from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.documents.rules import RuleBook
+from signet.engine.effects import Effects
+from signet.engine.endpoints import Endpoints
 from signet.engine.erasure import Erasures
 from signet.engine.inbound_events import InboundEvents, Secrets, no_secrets
 from signet.engine.instance_reading import InstancesRead
@@ -48,6 +50,7 @@ from signet.engine.templates import Templates
 from signet.engine.tenancies import Tenancies
 from signet.engine.waves.worker import Worker
 from signet.outbound.secrets import SecretsFolder
+from signet.outbound.webhook import Reach, Webhooks, check_url
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
 
@@ -86,6 +89,11 @@ def make_secrets(settings: Settings) -> Secrets:
     return no_secrets if settings.secrets_folder is None else SecretsFolder(Path(settings.secrets_folder))
 
 
+def make_effects(database: Database, secrets: Secrets = no_secrets) -> Effects:
+    """What leaves the system from here; mail, text messages and the bus need AWS."""
+    return Effects(database, {"webhook": Webhooks(secrets, Reach())})
+
+
 def make_use_cases(database: Database, secrets: Secrets = no_secrets) -> UseCases:
     documents, compiled = Documents(database), CompiledCache()
     return UseCases(
@@ -105,6 +113,7 @@ def make_use_cases(database: Database, secrets: Secrets = no_secrets) -> UseCase
         foreseeing=Foreseeing(database),
         templates=Templates(database),
         inbound_events=InboundEvents(database, secrets),
+        endpoints=Endpoints(database, partial(check_url, reach=Reach())),
         instances=Instances(database, documents.caches, compiled),
         moving=Moving(database, documents.caches, compiled),
         instances_read=InstancesRead(database, documents.caches.contracts),

@@ -10,7 +10,7 @@ from signet.local.gateway import open_gateway
 from signet.local.worker_loop import running_worker
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
-from signet.wiring import make_worker
+from signet.wiring import make_effects, make_worker
 from tests.engine.conftest import Company, make_company
 from tests.functions.applications import wire
 from tests.functions.calling import Client
@@ -40,7 +40,10 @@ def running_stack(owner_url: str) -> Iterator[Stack]:
         for name in (READS, WRITES):
             set_quota(owner, company.tenant_id, Quota(name, PLENTY, 60))
         application = wire(api)
-        with open_gateway("127.0.0.1", 0) as gateway, running_worker(engine, make_worker(engine)):
+        with (
+            open_gateway("127.0.0.1", 0) as gateway,
+            running_worker(engine, make_worker(engine), make_effects(engine)),
+        ):
             gateway.start(application)
             yield Stack(gateway.url, company, Client(application, company.tenant_id))
     finally:

@@ -51,6 +51,8 @@ BODIES: Mapping[str, Any] = {
     **{name: {"reason": "why", "token": "T"} for name in ("advance_instance", "cancel_instance_token")},
     "send_event": {"key": "paid:R-1", "id": "m-1"},
     "send_signed_event": {"data": {"invoice": "R-1"}},
+    "create_endpoint": {"name": "own_erp", "url": "https://erp.example.com/", "secrets": ["erp"]},
+    "replace_endpoint": {"url": "https://erp.example.com/", "secrets": ["erp"]},
     "create_inbound_endpoint": {"name": "own_bank", "key_prefix": "paid:", "secrets": ["bank"]},
     "replace_inbound_endpoint": {"key_prefix": "paid:", "secrets": ["bank"]},
     "move_instance": {"to": 1, "dry_run": True},

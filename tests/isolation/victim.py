@@ -128,6 +128,7 @@ def mark(standing: Standing) -> None:
         hash_policy(text),
     )
     standing.run("UPDATE inbound_endpoints SET name = %s", NAME)
+    standing.run("UPDATE endpoints SET name = %s", NAME)
     # Its own people look for everything.
     standing.run("UPDATE tenant_quotas SET capacity = 100000, refill_seconds = 60")
     company = standing.company

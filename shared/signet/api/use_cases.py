@@ -18,6 +18,7 @@ from signet.engine.documents.life import DocumentLife
 from signet.engine.documents.listing import DocumentLists
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
+from signet.engine.endpoints import Endpoints
 from signet.engine.erasure import Erasures
 from signet.engine.inbound_events import InboundEvents
 from signet.engine.instance_reading import InstancesRead
@@ -52,6 +53,7 @@ class UseCases:
     foreseeing: Foreseeing
     templates: Templates
     inbound_events: InboundEvents
+    endpoints: Endpoints
     instances: Instances
     instances_read: InstancesRead
     moving: Moving

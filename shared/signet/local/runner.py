@@ -28,7 +28,7 @@ from signet.store.server import (
     let_act_as,
     use_database,
 )
-from signet.wiring import MIGRATIONS_FOLDER, get_application, make_worker
+from signet.wiring import MIGRATIONS_FOLDER, get_application, make_effects, make_worker
 
 EXAMPLES_FOLDER = MIGRATIONS_FOLDER.parent / "examples"
 DATABASE_NAME = "signet"
@@ -103,7 +103,7 @@ def _working(owner_url: str) -> Iterator[None]:
     """The engine, as the role that it has on AWS too."""
     database = Database(act_as(owner_url, WORKER_ROLE), PoolSettings(size=1))
     try:
-        with running_worker(database, make_worker(database)):
+        with running_worker(database, make_worker(database), make_effects(database)):
             yield
     finally:
         database.close()

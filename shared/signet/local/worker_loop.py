@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from signet.core.errors import SignetError
+from signet.engine.effects import Effects
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database
-from signet.store.queue import EVENTS, due_tenants
+from signet.store.queue import EFFECTS, EVENTS, due_tenants
 
 POLL_SECONDS = 0.1
 RETRY_SECONDS = 1.0
@@ -16,9 +17,11 @@ MAX_TENANTS_A_LOOK = 100
 
 
 @contextmanager
-def running_worker(database: Database, worker: Worker) -> Iterator[None]:
+def running_worker(database: Database, worker: Worker, effects: Effects) -> Iterator[None]:
     stop = threading.Event()
-    thread = threading.Thread(target=_work_until, args=(stop, database, worker), name="signet-worker")
+    thread = threading.Thread(
+        target=_work_until, args=(stop, database, worker, effects), name="signet-worker"
+    )
     thread.start()
     try:
         yield
@@ -27,24 +30,29 @@ def running_worker(database: Database, worker: Worker) -> Iterator[None]:
         thread.join()
 
 
-def _work_until(stop: threading.Event, database: Database, worker: Worker) -> None:
+def _work_until(stop: threading.Event, database: Database, worker: Worker, effects: Effects) -> None:
     pause = 0.0
     while not stop.wait(pause):
         try:
-            pause = 0.0 if work_once(database, worker, stop) else POLL_SECONDS
+            pause = 0.0 if work_once(database, worker, effects, stop) else POLL_SECONDS
         except SignetError as error:
             # The triggers come back by themselves, and so do we.
             print(f"worker: {error.code}: {error}", file=sys.stderr, flush=True)
             pause = RETRY_SECONDS
 
 
-def work_once(database: Database, worker: Worker, stop: threading.Event) -> bool:
-    """One wave of each tenant that has work; whether any had."""
+def work_once(database: Database, worker: Worker, effects: Effects, stop: threading.Event) -> bool:
+    """One wave of each tenant that has work, and one claim of what is to leave; whether any had."""
     with database.tenantless_transaction() as connection:
         due = due_tenants(connection, EVENTS, at_most=MAX_TENANTS_A_LOOK)
+        leaving = due_tenants(connection, EFFECTS, at_most=MAX_TENANTS_A_LOOK)
     has_worked = False
     for tenant in due:
         if stop.is_set():
-            break
+            return has_worked
         has_worked = worker.work(tenant.tenant_id) or has_worked
+    for tenant in leaving:
+        if stop.is_set():
+            break
+        has_worked = effects.work(tenant.tenant_id) > 0 or has_worked
     return has_worked

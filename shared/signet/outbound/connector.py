@@ -62,5 +62,5 @@ class Connector(Protocol):
         ...
 
 
-# By reference, as the deployment keeps them.
-ReadSecret = Callable[[str], str]
+# A tenant's secret by its name, wherever the deployment keeps it; None where there is none.
+ReadSecret = Callable[[UUID, str], str | None]

@@ -68,9 +68,13 @@ class Webhooks:
             }
         )
         try:
-            secrets = [read_secret(self._read(reference)) for reference in destination.secret_refs]
+            found = [self._read(outgoing.tenant_id, name) for name in destination.secret_refs]
+            # One that is gone signs nothing; the other still does.
+            secrets = [read_secret(text) for text in found if text is not None]
         except SignetError as error:
             return Delivery(None, f"SECRET_UNREADABLE: {error.code}")
+        if not secrets:
+            return Delivery(None, "SECRET_MISSING: none of the endpoint's secrets can be read")
         headers = sign(secrets, f"msg_{outgoing.id}", int(outgoing.now.timestamp()), body)
         if outgoing.trace_id:
             headers["traceparent"] = outgoing.trace_id

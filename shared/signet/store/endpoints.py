@@ -63,6 +63,7 @@ def insert_endpoint(
     name: str,
     url: str,
     secret_refs: Sequence[str],
+    status: str,
     created_by: str,
     now: datetime,
 ) -> bool:
@@ -72,6 +73,7 @@ def insert_endpoint(
         "name": name,
         "url": url,
         "secret_refs": list(secret_refs),
+        "status": status,
         "created_by": created_by,
         "now": now,
     }

@@ -11,8 +11,8 @@ ORDER BY name
 LIMIT %(limit)s
 
 -- name: insert_endpoint
-INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by, created_at, updated_at)
-VALUES (%(tenant_id)s, %(name)s, %(url)s, %(secret_refs)s, %(created_by)s, %(now)s, %(now)s)
+INSERT INTO endpoints (tenant_id, name, url, secret_refs, status, created_by, created_at, updated_at)
+VALUES (%(tenant_id)s, %(name)s, %(url)s, %(secret_refs)s, %(status)s, %(created_by)s, %(now)s, %(now)s)
 ON CONFLICT (tenant_id, name) DO NOTHING
 
 -- name: change_endpoint

@@ -240,7 +240,7 @@ def test_one_claim_is_bounded(stage: Stage) -> None:
 
 def webhooks(receiver: Receiver) -> Webhooks:
     reach = Reach(frozenset({receiver.port}), frozenset({"127.0.0.1"}), allows_http=True)
-    return Webhooks(SECRETS.__getitem__, reach)
+    return Webhooks(lambda tenant_id, name: SECRETS.get(name), reach)
 
 
 def test_a_webhook_is_signed_and_can_be_known_again(stage: Stage) -> None:

@@ -16,6 +16,7 @@ from signet.api.routes.designing import add_designing_routes
 from signet.api.routes.document_history import add_document_history_routes, add_document_version_routes
 from signet.api.routes.document_lists import add_document_list_routes
 from signet.api.routes.documents import add_document_acts, add_document_routes
+from signet.api.routes.endpoints import add_endpoint_routes
 from signet.api.routes.erasures import add_erasure_routes
 from signet.api.routes.events import add_event_routes
 from signet.api.routes.health import add_health_routes
@@ -56,6 +57,7 @@ GROUPS: Groups = (
     ("Documents", add_erasure_routes),
     ("Documents", add_document_history_routes),
     ("Events", add_event_routes),
+    ("Endpoints", add_endpoint_routes),
     ("Health", add_health_routes),
     ("Inbound endpoints", add_inbound_endpoint_routes),
     ("Instances", add_instance_lists),

@@ -1,0 +1,62 @@
+"""Endpoints by HTTP: made, shown, replaced, taken away; never one that leads inside."""
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.functions.calling import Client
+
+ERP = {"name": "erp", "url": "https://erp.example.com/hook", "secrets": ["erp"]}
+
+
+def test_one_from_its_making_to_its_end(client: Client, admin: psycopg.Connection[Any]) -> None:
+    made = client.post("/v1/endpoints", ERP)
+    place = made.headers["location"]
+    assert (made.status, place, made.headers["etag"]) == (201, "/v1/endpoints/erp", '"1"')
+    assert client.get(place).body == made.body
+    assert client.get("/v1/endpoints").body["items"] == [made.body]
+    assert client.post("/v1/endpoints", ERP).code == "ENDPOINT_EXISTS"
+    terms = {"url": ERP["url"], "secrets": ["newer", "erp"], "status": "disabled"}
+    replaced = client.put(place, terms, if_match='"1"')
+    assert (replaced.status, replaced.headers["etag"], replaced.body["status"]) == (200, '"2"', "disabled")
+    assert client.put(place, terms, if_match='"1"').code == "ENDPOINT_VERSION_CONFLICT"
+    assert client.delete(place, if_match='"1"').status == 412
+    assert client.delete(place, if_match='"2"').status == 204
+    assert client.get(place).code == "ENDPOINT_NOT_FOUND"
+    audited = admin.execute(
+        "SELECT content::jsonb ->> 'action' FROM audit_log WHERE subject_type = 'endpoint' ORDER BY seq"
+    ).fetchall()
+    assert audited == [("create",), ("replace",), ("delete",)]
+
+
+def test_replacing_it_ends_its_rest(client: Client, admin: psycopg.Connection[Any]) -> None:
+    place = client.post("/v1/endpoints", ERP).headers["location"]
+    admin.execute("UPDATE endpoints SET failures = 9, rests_until = now() + interval '1 hour'")
+    assert client.get(place).body["failures"] == 9
+    terms = {name: ERP[name] for name in ("url", "secrets")}
+    replaced = client.put(place, terms, if_match='"1"').body
+    assert (replaced["failures"], replaced["rests_until"]) == (0, None)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://erp.example.com/", "https://user@erp.example.com/", "https://erp.example.com:22/", "x", ""],
+)
+def test_an_address_that_is_none_is_refused(client: Client, url: str) -> None:
+    refused = client.post("/v1/endpoints", {**ERP, "url": url})
+    assert refused.status == 422
+    assert refused.code in ("ENDPOINT_INVALID", "REQUEST_INVALID")
+
+
+@pytest.mark.parametrize("secrets", [[], ["a", "b", "c"], ["../../etc/passwd"], ["A"], [""]])
+def test_secrets_are_names(client: Client, secrets: list[str]) -> None:
+    assert client.post("/v1/endpoints", {**ERP, "secrets": secrets}).code == "REQUEST_INVALID"
+
+
+def test_who_may_not_edit_does_not_and_who_may_not_read_sees_nothing(client: Client) -> None:
+    place = client.post("/v1/endpoints", ERP).headers["location"]
+    reader = Client(client.application, client.tenant_id, "rita", ("reader",))
+    for answer in (reader.get(place), reader.get("/v1/endpoints"), reader.post("/v1/endpoints", ERP)):
+        assert (answer.status, answer.code) == (403, "PERMISSION_DENIED")
+    assert reader.delete(place, if_match='"1"').status == 403
