@@ -22,6 +22,7 @@ from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
+from signet.engine.operations import Operations
 from signet.engine.quotas import RequestQuotas
 from signet.engine.waves.worker import Worker
 from signet.settings import Settings, read_settings
@@ -60,13 +61,15 @@ def make_moving(database: Database) -> Moving:
 
 def make_use_cases(database: Database) -> UseCases:
     documents, compiled = Documents(database), CompiledCache()
+    instances = Instances(database, documents.caches, compiled)
     return UseCases(
         database=database,
         documents=documents,
         documents_read=DocumentsRead(database),
         definitions=Definitions(database),
-        instances=Instances(database, documents.caches, compiled),
         instances_read=InstancesRead(database, documents.caches.contracts),
+        instances=instances,
+        operations=Operations(database, instances, documents.caches, compiled),
         approvals=Approvals(database, documents.caches),
         approval_chains=ApprovalChains(database),
         delegations=Delegations(database),

@@ -11,6 +11,7 @@ from signet.engine.documents.reading import DocumentsRead
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.notifications import Notifications
+from signet.engine.operations import Operations
 from signet.store.database import Database
 
 
@@ -22,6 +23,7 @@ class UseCases:
     definitions: Definitions
     instances: Instances
     instances_read: InstancesRead
+    operations: Operations
     approvals: Approvals
     approval_chains: ApprovalChains
     delegations: Delegations

@@ -57,6 +57,7 @@ CODES: Mapping[str, Kind] = MappingProxyType(
         "CHAIN_NOT_FOUND": Kind.NOT_FOUND,
         "CONTENT_TYPE_UNSUPPORTED": Kind.MEDIA_TYPE,
         "CURSOR_INVALID": Kind.INVALID,
+        "DEAD_LETTER_NOT_FOUND": Kind.NOT_FOUND,
         "DEFINITION_INVALID": Kind.INVALID,
         "DEFINITION_NOT_FOUND": Kind.NOT_FOUND,
         "DELEGATION_CYCLE": Kind.CONFLICT,

@@ -33,6 +33,16 @@ class Level:
         return max(self.full_seconds + needed - self.refill_seconds, 0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """A quota that somebody has taken from; without a grant its measure is the default."""
+
+    name: str
+    capacity: int | None
+    refill_seconds: int | None
+    full_seconds: float
+
+
 def take_quota(connection: Connection, tenant_id: UUID, quota: Quota, cost: int) -> Level:
     """All of it or nothing. Its row stays locked until the transaction's end."""
     values = {
@@ -52,3 +62,8 @@ def take_quota(connection: Connection, tenant_id: UUID, quota: Quota, cost: int)
 def grant_quota(connection: Connection, tenant_id: UUID, quota: Quota) -> None:
     values = {"capacity": quota.capacity, "refill_seconds": quota.refill_seconds}
     connection.execute(_SQL.grant_quota, {"tenant_id": tenant_id, "name": quota.name, **values})
+
+
+def list_meters(connection: Connection, tenant_id: UUID) -> list[Meter]:
+    with connection.cursor(row_factory=class_row(Meter)) as cursor:
+        return cursor.execute(_SQL.list_meters, {"tenant_id": tenant_id}).fetchall()

@@ -32,3 +32,12 @@ INSERT INTO tenant_quotas (tenant_id, name, capacity, refill_seconds)
 VALUES (%(tenant_id)s, %(name)s, %(capacity)s, %(refill_seconds)s)
 ON CONFLICT (tenant_id, name) DO UPDATE
 SET capacity = excluded.capacity, refill_seconds = excluded.refill_seconds, granted_at = now()
+
+-- name: list_meters
+-- What somebody has taken from.
+SELECT m.name, t.capacity, t.refill_seconds,
+       greatest(extract(epoch FROM m.full_at - clock_timestamp()), 0)::double precision AS full_seconds
+FROM quota_meters m
+LEFT JOIN tenant_quotas t ON t.tenant_id = m.tenant_id AND t.name = m.name
+WHERE m.tenant_id = %(tenant_id)s
+ORDER BY m.name
