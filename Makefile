@@ -54,8 +54,9 @@ LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11
 lock: .venv/installed-dev  ## Renew the locked dependencies
 	$(LOCK) requirements/installer.in -o requirements/installer.txt
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
+	$(LOCK) --extra telemetry pyproject.toml -o requirements/telemetry.txt
 	$(LOCK) --extra local pyproject.toml -o requirements/local.txt
-	$(LOCK) --extra local --extra dev pyproject.toml -o requirements/dev.txt
+	$(LOCK) --extra local --extra telemetry --extra dev pyproject.toml -o requirements/dev.txt
 
 clean:  ## Remove what the targets made (also the local database)
 	rm -rf .venv .signet .bench build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,8 +1,10 @@
 """The composition root: settings in, wired use cases out. Nothing else reads the environment."""
 
 import os
+import sys
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 from signet.api.application import Application, Ports, make_application
 from signet.api.authentication import make_authentication
@@ -24,9 +26,12 @@ from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
 from signet.engine.operations import Operations
 from signet.engine.quotas import RequestQuotas
+from signet.engine.telemetry import SILENT, Telemetry
 from signet.engine.waves.worker import Worker
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
+from signet.telemetry.log import Log
+from signet.telemetry.watching import Watching
 
 # The same place in a checkout and in a Lambda bundle.
 MIGRATIONS_FOLDER = Path(__file__).resolve().parents[2] / "migrations"
@@ -47,8 +52,8 @@ def make_caches() -> DocumentCaches:
     return DocumentCaches(ContractCache(), RuleBook())
 
 
-def make_worker(database: Database) -> Worker:
-    return Worker(database, make_caches(), CompiledCache())
+def make_worker(database: Database, telemetry: Telemetry = SILENT) -> Worker:
+    return Worker(database, make_caches(), CompiledCache(), telemetry=telemetry)
 
 
 def make_instances(database: Database) -> Instances:
@@ -59,8 +64,26 @@ def make_moving(database: Database) -> Moving:
     return Moving(database, make_caches(), CompiledCache())
 
 
-def make_use_cases(database: Database) -> UseCases:
-    documents, compiled = Documents(database), CompiledCache()
+def make_telemetry(settings: Settings, stream: IO[str]) -> Watching:
+    """What is switched off is not loaded."""
+    metrics = tracing = sentry = None
+    if settings.metrics_namespace is not None:
+        from signet.telemetry.metrics import Metrics
+
+        metrics = Metrics(settings.metrics_namespace, settings.service, stream)
+    if settings.traces_exporter is not None:
+        from signet.telemetry.tracing import make_tracing
+
+        tracing = make_tracing(settings.traces_exporter, settings.service)
+    if settings.sentry_dsn is not None:
+        from signet.telemetry.sentry import Sentry
+
+        sentry = Sentry(settings.sentry_dsn, settings.environment)
+    return Watching(Log(settings.service, settings.log_level, stream), metrics, tracing, sentry)
+
+
+def make_use_cases(database: Database, telemetry: Telemetry = SILENT) -> UseCases:
+    documents, compiled = Documents(database, telemetry=telemetry), CompiledCache()
     instances = Instances(database, documents.caches, compiled)
     return UseCases(
         database=database,
@@ -74,22 +97,35 @@ def make_use_cases(database: Database) -> UseCases:
         approval_chains=ApprovalChains(database),
         delegations=Delegations(database),
         notifications=Notifications(database),
+        telemetry=telemetry,
     )
 
 
-def make_ports(settings: Settings) -> Ports:
+def make_ports(settings: Settings, telemetry: Telemetry) -> Ports:
     database = make_database(settings)
     return Ports(
-        use=make_use_cases(database),
+        use=make_use_cases(database, telemetry),
         authenticate=make_authentication(settings.development_secret),
         quotas=RequestQuotas(database),
         origins=settings.cors_origins,
+        metrics_token=settings.metrics_token,
     )
+
+
+@cache
+def get_settings() -> Settings:
+    return read_settings(os.environ)
+
+
+@cache
+def get_telemetry() -> Watching:
+    """Of this process, whatever it does."""
+    return make_telemetry(get_settings(), sys.stdout)
 
 
 @cache
 def get_application() -> Application:
     """The API, wired once per process."""
-    settings = read_settings(os.environ)
+    settings = get_settings()
     load_extensions(settings.extensions)
-    return make_application(make_ports(settings))
+    return make_application(make_ports(settings, get_telemetry()))

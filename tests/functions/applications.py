@@ -6,6 +6,7 @@ from signet.api.application import Application, Ports, make_application
 from signet.api.authentication import make_authentication
 from signet.api.routes.table import GROUPS, Groups
 from signet.engine.quotas import RequestQuotas
+from signet.engine.telemetry import SILENT, Telemetry
 from signet.store.database import Database
 from signet.wiring import make_use_cases
 
@@ -20,9 +21,15 @@ class NoQuotas:
 
 
 def wire(
-    database: object, *, secret: str = SECRET, origins: tuple[str, ...] = (), groups: Groups = GROUPS
+    database: object,
+    *,
+    secret: str = SECRET,
+    origins: tuple[str, ...] = (),
+    groups: Groups = GROUPS,
+    telemetry: Telemetry = SILENT,
+    metrics_token: str | None = None,
 ) -> Application:
     quotas = RequestQuotas(database) if isinstance(database, Database) else NoQuotas()
-    use = make_use_cases(cast(Database, database))
-    ports = Ports(use, make_authentication(secret), cast(RequestQuotas, quotas), origins)
+    use = make_use_cases(cast(Database, database), telemetry)
+    ports = Ports(use, make_authentication(secret), cast(RequestQuotas, quotas), origins, metrics_token)
     return make_application(ports, groups)

@@ -36,6 +36,7 @@ BODIES: Mapping[str, Any] = {
         "reason": "why",
         "items": [{"id": "{instance_id}", "version": 1}],
     },
+    "requeue_dead_letters": {"ids": ["{dead_letter_id}"]},
 }
 _NAME = re.compile(r"{(\w+)}")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -70,7 +71,7 @@ class Operation:
 def list_operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     for path, methods in sorted(document["paths"].items()):
         for method, operation in sorted(methods.items()):
-            if operation["security"] == []:
+            if operation["security"] != [{"bearer": []}]:
                 continue
             yield Operation(
                 method.upper(),

@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from signet.api.application import Application
 from signet.core.approval_policy import hash_policy
+from signet.ids import created_at_of, make_id
 from tests.engine.approvals.asked import one_stage
 from tests.engine.standing_company import Standing, standing_company
 from tests.functions.applications import wire
@@ -20,6 +21,8 @@ from tests.store.attack import fill, tenant_tables
 # Stands in texts of the victim and nowhere else: an answer to anybody else that holds it is a leak.
 MARK = "SECRETMARK"
 NAME = "secret_mark"
+
+DEAD_LETTER = make_id()
 
 # The victim's own people may ask meanwhile, and that is counted.
 UNCOUNTED = ("quota_meters",)
@@ -32,6 +35,7 @@ PLACES: Mapping[str, LiteralString] = {
     "delegation_id": "SELECT id FROM approval_delegations ORDER BY id LIMIT 1",
     "instance_id": "SELECT id FROM workflow_instances ORDER BY id LIMIT 1",
     "definition_id": "SELECT id FROM workflow_definitions ORDER BY id LIMIT 1",
+    "dead_letter_id": "SELECT id FROM workflow_side_effects_outbox WHERE status = 'dead_letter'",
     "notification_id": "SELECT id FROM notifications ORDER BY id LIMIT 1",
     "name": f"SELECT '{NAME}'",
     "version": "SELECT 1",
@@ -109,6 +113,16 @@ def mark(standing: Standing) -> None:
     )
     # Its own people look for everything.
     standing.run("UPDATE tenant_quotas SET capacity = 100000, refill_seconds = 60")
+    standing.run(
+        "INSERT INTO workflow_side_effects_outbox (tenant_id, created_at, id, instance_id, step_execution_id,"
+        " effect_type, endpoint, event_idempotency_key, status, due_at, error)"
+        " SELECT tenant_id, %s, %s, gen_random_uuid(), gen_random_uuid(), 'webhook', %s, sha256('dead'),"
+        " 'dead_letter', now(), %s FROM tenants",
+        created_at_of(DEAD_LETTER),
+        DEAD_LETTER,
+        NAME,
+        MARK,
+    )
     standing.run("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
 
 

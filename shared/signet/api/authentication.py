@@ -1,5 +1,6 @@
 """A bearer JWT becomes a principal."""
 
+import hmac
 from collections.abc import Callable
 from uuid import UUID
 
@@ -39,6 +40,15 @@ def authenticate(authorization: str | None, development_secret: str | None) -> P
     if development_secret is None:
         raise _invalid("no key is configured that could verify it")
     return _read_principal(_verify(token, check_development_secret(development_secret)))
+
+
+def check_operator(authorization: str | None, expected: str | None) -> None:
+    """Of who operates the service: a secret of the deployment, and no token of a tenant."""
+    token = _read_bearer(authorization)
+    if expected is None:
+        raise _invalid("this deployment has no token for its metrics")
+    if not hmac.compare_digest(token.encode(errors="surrogatepass"), expected.encode()):
+        raise _invalid("it is not that of this deployment's metrics")
 
 
 def _read_bearer(authorization: str | None) -> str:

@@ -47,7 +47,12 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
             "type": "http",
             "scheme": "bearer",
             "description": "A JWT of the tenant's issuer, or an API key.",
-        }
+        },
+        "operator": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "The deployment's token for its metrics; none of a tenant's.",
+        },
     }
     components["responses"] = {f"Problem{status}": _describe_problem(status) for status in _BY_STATUS}
     for one in declared:
@@ -66,7 +71,8 @@ def _write_path(path: str) -> str:
 
 def _complete(operation: dict[str, Any], one: Declared) -> None:
     operation.pop("deprecated", None)
-    operation["security"] = [] if one.is_public else [{"bearer": []}]
+    wanted = "operator" if one.is_for_operators else "bearer"
+    operation["security"] = [] if one.is_public else [{wanted: []}]
     responses = operation["responses"]
     responses.pop("422", None)
     for status in _list_problems(operation, one):
@@ -90,12 +96,18 @@ def _complete(operation: dict[str, Any], one: Declared) -> None:
 
 
 def _list_problems(operation: Mapping[str, Any], one: Declared) -> list[int]:
-    statuses = [status for status in _COMMON if not (one.is_public and status in (401, 403, 429))]
+    statuses = [status for status in _COMMON if status not in _list_impossible(one)]
     if "requestBody" in operation:
         statuses += _OF_BODIES
     if one.method != "GET":
         statuses += _OF_CHANGES
     return sorted(statuses)
+
+
+def _list_impossible(one: Declared) -> Sequence[int]:
+    if one.is_public:
+        return (401, 403, 429)
+    return (403, 429) if one.is_for_operators else ()
 
 
 def _describe_problem(status: int) -> dict[str, Any]:

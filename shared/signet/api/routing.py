@@ -39,6 +39,8 @@ class Declared:
     # By status, what is shown; None is no body.
     shows: Mapping[int, Any]
     is_public: bool = False
+    # For who operates the service: wants the deployment's own token, and knows no tenant.
+    is_for_operators: bool = False
     content_type: str = JSON
     # Whether the answer has an ETag, and whether a change wants it back.
     is_versioned: bool = False

@@ -12,6 +12,7 @@ from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.notifications import Notifications
 from signet.engine.operations import Operations
+from signet.engine.telemetry import Telemetry
 from signet.store.database import Database
 
 
@@ -28,3 +29,4 @@ class UseCases:
     approval_chains: ApprovalChains
     delegations: Delegations
     notifications: Notifications
+    telemetry: Telemetry

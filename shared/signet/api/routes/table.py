@@ -12,6 +12,7 @@ from signet.api.routes.documents import add_document_routes
 from signet.api.routes.health import add_health_routes
 from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
 from signet.api.routes.instances import add_instance_lists, add_instance_routes
+from signet.api.routes.metrics import add_metrics_routes
 from signet.api.routes.notifications import add_notification_routes
 from signet.api.routes.operations import add_operation_routes
 from signet.api.routes.reference import add_reference_routes
@@ -30,6 +31,7 @@ GROUPS: Groups = (
     ("Instances", add_instance_routes),
     ("Instances", add_instance_acts),
     ("Instances", add_token_acts),
+    ("Metrics", add_metrics_routes),
     ("Notifications", add_notification_routes),
     ("Operations", add_operation_routes),
     ("Reference", add_reference_routes),
