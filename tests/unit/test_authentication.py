@@ -12,7 +12,14 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from signet.api.authentication import MAX_ROLES, MAX_TOKEN_CHARACTERS, authenticate
+from signet.api.authentication import (
+    MAX_KNOWN_SECONDS,
+    MAX_KNOWN_TOKENS,
+    MAX_ROLES,
+    MAX_TOKEN_CHARACTERS,
+    VerifiedTokens,
+    authenticate,
+)
 from signet.core.errors import Rejected
 from signet.core.principal import Principal
 from signet.local.development_token import (
@@ -206,3 +213,65 @@ def test_the_secret_of_a_machine_is_made_once_and_is_private(tmp_path: Path) -> 
     assert read_development_secret(state) == secret
     assert len(secret) >= 32
     assert (state / "development-secret").stat().st_mode & 0o777 == 0o600
+
+
+class Counted:
+    """A process with a clock of its own, and how often it has verified."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seconds, self.count = NOW.timestamp(), 0
+        self.tokens = VerifiedTokens(SECRET, lambda: self.seconds)
+        verify = jwt.decode
+
+        def decode(*given: Any, **named: Any) -> Any:
+            self.count += 1
+            return verify(*given, **named)
+
+        monkeypatch.setattr(jwt, "decode", decode)
+
+    def ask(self, token: str) -> str:
+        return self.tokens.authenticate(f"Bearer {token}").subject
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
+    return Counted(monkeypatch)
+
+
+def test_a_token_is_verified_once_in_a_while(counted: Counted) -> None:
+    token = sign(make_claims())
+    assert [counted.ask(token) for _ in range(3)] == ["anna"] * 3
+    assert counted.count == 1
+    counted.seconds += MAX_KNOWN_SECONDS - 0.1
+    counted.ask(token)
+    assert counted.count == 1
+    counted.seconds += 0.1
+    counted.ask(token)
+    assert counted.count == 2
+
+
+def test_no_token_is_known_for_longer_than_it_is_valid(counted: Counted) -> None:
+    token = sign(make_claims(exp=int(NOW.timestamp()) + 30))
+    counted.ask(token)
+    counted.seconds = float(int(NOW.timestamp()) + 30)
+    counted.ask(token)
+    assert counted.count == 2, "it is looked at again, by whoever says that it has expired"
+
+
+def test_what_was_refused_is_refused_again(counted: Counted) -> None:
+    good, forged = sign(make_claims()), sign(make_claims(), secret="a secret that nobody here has, long")
+    counted.ask(good)
+    for token in (forged, forged, f"{good}x", good[:-2], sign(make_claims(sub=7))):
+        with pytest.raises(Rejected, match="not valid"):
+            counted.ask(token)
+    assert counted.count == 6
+
+
+def test_so_many_tokens_are_known_and_the_oldest_goes_first(counted: Counted) -> None:
+    tokens = [sign(make_claims(sub=f"user{number}")) for number in range(MAX_KNOWN_TOKENS + 1)]
+    for token in tokens:
+        counted.ask(token)
+    counted.ask(tokens[1])
+    assert counted.count == MAX_KNOWN_TOKENS + 1
+    assert counted.ask(tokens[0]) == "user0"
+    assert counted.count == MAX_KNOWN_TOKENS + 2

@@ -1,6 +1,9 @@
 """A bearer JWT becomes a principal."""
 
+import hashlib
 import hmac
+import threading
+import time
 from collections.abc import Callable
 from uuid import UUID
 
@@ -14,6 +17,7 @@ MIN_SECRET_BYTES = 32
 MAX_TOKEN_CHARACTERS = 8_192
 MAX_SUBJECT_CHARACTERS = 200
 MAX_ROLES = 200
+MAX_KNOWN_TOKENS, MAX_KNOWN_SECONDS = 1_000, 60.0
 MAX_ROLE_CHARACTERS = 63
 _REQUIRED_CLAIMS = ["exp", "sub", "iss", "aud", "tenant_id", "roles"]
 
@@ -31,15 +35,51 @@ def check_development_secret(secret: str) -> str:
 def make_authentication(development_secret: str | None) -> Callable[[str | None], Principal]:
     if development_secret is not None:
         check_development_secret(development_secret)
-    return lambda authorization: authenticate(authorization, development_secret)
+    return VerifiedTokens(development_secret).authenticate
+
+
+class VerifiedTokens:
+    """Those that this process has verified lately: verifying one takes as long as all the rest of a request.
+
+    A token is known by its hash for a minute at most, and never for longer than it is valid. A key that is
+    taken out of use is so after that minute.
+    """
+
+    def __init__(self, development_secret: str | None, read_seconds: Callable[[], float] = time.time) -> None:
+        self._secret = development_secret
+        # The same clock by which a token expires.
+        self._read_seconds = read_seconds
+        self._known: dict[bytes, tuple[float, Principal]] = {}
+        self._lock = threading.Lock()
+
+    def authenticate(self, authorization: str | None) -> Principal:
+        token, now = _read_bearer(authorization), self._read_seconds()
+        key = hashlib.sha256(token.encode(errors="surrogatepass")).digest()
+        known = self._known.get(key)
+        if known is not None and now < known[0]:
+            return known[1]
+        claims = _verify_with(token, self._secret)
+        principal = _read_principal(claims)
+        self._keep(key, min(float(str(claims["exp"])), now + MAX_KNOWN_SECONDS), principal)
+        return principal
+
+    def _keep(self, key: bytes, until: float, principal: Principal) -> None:
+        with self._lock:
+            self._known.pop(key, None)
+            while len(self._known) >= MAX_KNOWN_TOKENS:
+                del self._known[next(iter(self._known))]
+            self._known[key] = until, principal
 
 
 def authenticate(authorization: str | None, development_secret: str | None) -> Principal:
     """The principal of an `Authorization` header. Without a secret no token is valid."""
-    token = _read_bearer(authorization)
+    return _read_principal(_verify_with(_read_bearer(authorization), development_secret))
+
+
+def _verify_with(token: str, development_secret: str | None) -> dict[str, object]:
     if development_secret is None:
         raise _invalid("no key is configured that could verify it")
-    return _read_principal(_verify(token, check_development_secret(development_secret)))
+    return _verify(token, check_development_secret(development_secret))
 
 
 def check_operator(authorization: str | None, expected: str | None) -> None:

@@ -4,10 +4,12 @@ What is sent is made anew from what may be told: type, code, places and a few ta
 collects by itself (bodies, headers, local variables, words of errors) can be in it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import sentry_sdk
+from sentry_sdk.transport import Transport
+from sentry_sdk.utils import event_from_exception
 
 from signet.telemetry.crash import code_of, name_error
 
@@ -18,7 +20,7 @@ _KEPT_TAGS = ("code", "tenant_id", "instance_id", "trace_id", "correlation_id", 
 
 
 class Sentry:
-    def __init__(self, dsn: str, environment: str, transport: Callable[[Any], None] | None = None) -> None:
+    def __init__(self, dsn: str, environment: str, transport: Transport | None = None) -> None:
         # A client of its own: what else runs in the process is not watched along.
         self._client = sentry_sdk.Client(
             dsn=dsn,
@@ -29,18 +31,17 @@ class Sentry:
             auto_enabling_integrations=False,
             include_local_variables=False,
             include_source_context=False,
-            send_default_pii=False,
-            max_request_body_size="never",
             max_breadcrumbs=0,
             server_name="",
         )
 
     def capture(self, error: BaseException, about: Mapping[str, str]) -> None:
-        scope = sentry_sdk.Scope(client=self._client)
+        scope = sentry_sdk.Scope()
         scope.set_tag("code", code_of(error) or name_error(error))
         for name, value in about.items():
             scope.set_tag(name, value)
-        scope.capture_exception(error)
+        event, hint = event_from_exception(error, client_options=self._client.options)
+        self._client.capture_event(event, hint=hint, scope=scope)
 
     def flush(self) -> None:
         self._client.flush(timeout=2.0)

@@ -48,8 +48,12 @@ class Documents:
     ) -> list[Outcome]:
         """`all`: one rejection and nothing is written; `each`: what can be done is done."""
         causes = [author.trace_id] if author.trace_id else []
-        with self._telemetry.span("mutate", causes, {"operations": len(operations)}):
-            return self._mutate(author, operations, mode, idempotency_key)
+        with self._telemetry.span("mutate", causes, {"operations": len(operations)}) as span:
+            outcomes = self._mutate(author, operations, mode, idempotency_key)
+            if span.traceparent is not None:
+                refused = sum(not isinstance(outcome, Applied) for outcome in outcomes)
+                span.describe("mutate", {"signet.refused": refused})
+            return outcomes
 
     def _mutate(
         self, author: Author, operations: Sequence[Operation], mode: Mode, idempotency_key: str | None
