@@ -16,7 +16,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from signet.core.errors import Rejected
+from signet.engine.effects import Effects
 from signet.engine.waves.worker import Worker
+from signet.outbound.connector import Delivery, Outgoing
 from signet.store.database import Database
 from signet.telemetry.log import Log
 from signet.telemetry.tracing import Tracing
@@ -45,6 +47,17 @@ class Traced:
         spans = {span.name: span for span in self._exporter.get_finished_spans()}
         self._exporter.clear()
         return spans
+
+
+class Mailbox:
+    """A connector that keeps the traces of what it gets."""
+
+    def __init__(self) -> None:
+        self.traces: list[str | None] = []
+
+    def deliver(self, outgoing: Outgoing) -> Delivery:
+        self.traces.append(outgoing.trace_id)
+        return Delivery(200, None)
 
 
 def parent_of(span: ReadableSpan) -> str | None:
@@ -94,7 +107,7 @@ def new(number: str) -> dict[str, Any]:
 
 
 def test_one_trace_from_the_call_to_the_effect(
-    client: Client, waves: Worker, traced: Traced, admin: Admin
+    client: Client, waves: Worker, worker: Database, traced: Traced, admin: Admin
 ) -> None:
     made = client.post("/v1/documents", new("R-1"))
     waves.drain([client.tenant_id])
@@ -122,7 +135,13 @@ def test_one_trace_from_the_call_to_the_effect(
         begin, end = spans[name].start_time or 0, spans[name].end_time or 0
         assert (wave.start_time or 0) <= begin <= end <= (wave.end_time or 0)
     ((traceparent,),) = admin.execute("SELECT trace_id FROM workflow_side_effects_outbox").fetchall()
-    assert traceparent == f"00-{TRACE_ID}-{id_of(request)}-01", "whoever delivers it goes on in the trace"
+    assert traceparent == f"00-{TRACE_ID}-{id_of(request)}-01"
+
+    sent = Mailbox()
+    Effects(worker, {"email": sent}, traced.telemetry).work(client.tenant_id)
+    effect = traced.take()["effect"]
+    assert (trace_of(effect), parent_of(effect), effect.kind) == (TRACE_ID, id_of(request), SpanKind.CLIENT)
+    assert sent.traces == [f"00-{TRACE_ID}-{id_of(effect)}-01"], "whoever gets it goes on in the trace"
 
 
 def test_a_wave_of_many_calls_is_linked_to_each(client: Client, waves: Worker, traced: Traced) -> None:

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from signet.engine.documents.operations import Create, RequestTransition
+from signet.engine.effects import Effects
 from signet.engine.telemetry import NodeWork, RequestReport, WaveReport
 from signet.store.database import Database
 from signet.telemetry.figures import MAX_SERIES, Figures
@@ -108,6 +109,24 @@ def test_leases_that_ran_out_are_told(
     make_worker(worker, watching).work(company.tenant_id)
     (told,) = [line for line in read_lines(stream) if line.get("message") == "leases expired"]
     assert (told["level"], told["again"], told["dead"]) == ("WARNING", 0, 1)
+
+
+def test_an_attempt_to_deliver_is_told(
+    company: Company, worker: Database, watching: Watching, stream: io.StringIO, admin: Admin
+) -> None:
+    put(admin, "effects", company.tenant_id)
+    put(admin, "effects", company.tenant_id, attempts=4)
+    effects = Effects(worker, {}, watching)
+    # What has failed before is claimed alone.
+    assert (effects.work(company.tenant_id), effects.work(company.tenant_id)) == (1, 1)
+    told = [line for line in read_lines(stream) if line.get("message") == "effect"]
+    assert sorted((line["effect_type"], line["outcome"]) for line in told) == [
+        ("webhook", "dead"),
+        ("webhook", "failed"),
+    ]
+    assert sum(line.get("EffectDeadLetters", [0.0])[0] for line in read_lines(stream)) == 1
+    (counted,) = [one for one in watching.list_figures() if one.name == "signet_effect_attempts_total"]
+    assert sorted(labels["outcome"] for _, labels, _ in counted.samples) == ["dead", "failed"]
 
 
 def test_no_line_of_metrics_has_more_than_the_format_takes(watching: Watching, stream: io.StringIO) -> None:

@@ -251,9 +251,11 @@ def test_a_token_is_verified_once_in_a_while(counted: Counted) -> None:
 
 
 def test_no_token_is_known_for_longer_than_it_is_valid(counted: Counted) -> None:
-    token = sign(make_claims(exp=int(NOW.timestamp()) + 30))
+    end = int(datetime.now(UTC).timestamp()) + 3_600
+    token = sign(make_claims(exp=end))
+    counted.seconds = end - 30.0
     counted.ask(token)
-    counted.seconds = float(int(NOW.timestamp()) + 30)
+    counted.seconds = float(end)
     counted.ask(token)
     assert counted.count == 2, "it is looked at again, by whoever says that it has expired"
 

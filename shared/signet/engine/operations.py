@@ -15,7 +15,7 @@ from signet.engine.documents.operations import Author
 from signet.engine.instance_listing import MAX_STUCK, Stuck, list_stuck
 from signet.engine.instances import Instances
 from signet.engine.reading import Reading, reading
-from signet.engine.requeueing import REQUEUE, Effects
+from signet.engine.requeueing import REQUEUE, DeadEffects
 from signet.ids import has_created_at
 from signet.store.database import Database
 from signet.store.instances import find_dead_triggers
@@ -94,7 +94,7 @@ class Operations:
     ) -> None:
         self._database = database
         self._instances = instances
-        self._effects = Effects(database, caches, compiled)
+        self._effects = DeadEffects(database, caches, compiled)
 
     def overview(self, principal: Principal) -> Overview:
         """Each figure is a bounded read: what is beyond a limit is counted to it."""

@@ -18,7 +18,7 @@ from signet.store.queue import EFFECTS, requeue_dead
 REQUEUE = permission_of("requeue")
 
 
-class Effects:
+class DeadEffects:
     """The use case with its caches; one a process."""
 
     def __init__(self, database: Database, caches: DocumentCaches, compiled: CompiledCache) -> None:

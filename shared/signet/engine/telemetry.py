@@ -63,6 +63,18 @@ class WaveReport:
 
 
 @dataclass(frozen=True, slots=True)
+class EffectReport:
+    """One attempt to deliver an effect; `answered` is what the other side said, as a number."""
+
+    tenant_id: UUID
+    trace_id: str
+    effect_type: str
+    outcome: Literal["delivered", "failed", "dead"]
+    seconds: float
+    answered: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """One metric of this process. A sample is what follows the name, its labels and its value."""
 
@@ -95,6 +107,8 @@ class Telemetry(Protocol):
     def wave_ended(self, report: WaveReport) -> None:
         """Called within the wave's span."""
         ...
+
+    def effect_ended(self, report: EffectReport) -> None: ...
 
     def leases_expired(self, tenant_id: UUID, again: int, dead: int) -> None: ...
 
@@ -129,6 +143,8 @@ class Silent:
     def request_ended(self, report: RequestReport) -> None: ...
 
     def wave_ended(self, report: WaveReport) -> None: ...
+
+    def effect_ended(self, report: EffectReport) -> None: ...
 
     def leases_expired(self, tenant_id: UUID, again: int, dead: int) -> None: ...
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from signet.engine.telemetry import Figure, RequestReport, WaveReport
+from signet.engine.telemetry import EffectReport, Figure, RequestReport, WaveReport
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0)
 SIZES = (1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0)
@@ -92,6 +92,12 @@ class Figures:
             "signet_step_seconds", "What a step took of its wave.", ("node_type",), SECONDS
         )
         self._effects = _Counter("signet_effects_total", "Effects that were enqueued.", ("effect_type",))
+        self._attempts = _Counter(
+            "signet_effect_attempts_total", "Attempts to deliver an effect.", ("effect_type", "outcome")
+        )
+        self._attempt_seconds = _Histogram(
+            "signet_effect_seconds", "How long an attempt took.", ("effect_type",), SECONDS
+        )
         self._outcomes = _Counter(
             "signet_trigger_outcomes_total", "Triggers by how they ended.", ("outcome",)
         )
@@ -116,6 +122,11 @@ class Figures:
                 self._effects.add(count, effect_type)
             self._add_outcomes(done=len(report.waits), retried=report.retried, dead=report.dead)
 
+    def add_effect(self, report: EffectReport) -> None:
+        with self._lock:
+            self._attempts.add(1, report.effect_type, report.outcome)
+            self._attempt_seconds.add(report.seconds, report.effect_type)
+
     def add_expired(self, again: int, dead: int) -> None:
         with self._lock:
             self._add_outcomes(retried=again, dead=dead)
@@ -137,6 +148,7 @@ class Figures:
                         self._waits,
                     ),
                     *(self._steps, self._step_seconds, self._effects, self._outcomes),
+                    *(self._attempts, self._attempt_seconds),
                 )
             ]
         return [*shown, *_read_process(self._began)]

@@ -12,7 +12,7 @@ from uuid import UUID
 import orjson
 from aws_lambda_powertools import Logger
 
-from signet.engine.telemetry import RequestReport, WaveReport
+from signet.engine.telemetry import EffectReport, RequestReport, WaveReport
 from signet.telemetry.crash import code_of, describe_crash, name_error
 
 _FIRST_UNEXPECTED_STATUS = 500
@@ -71,6 +71,18 @@ class Log:
             "duration_ms": round(report.seconds * 1_000, 3),
         }
         self._write(logging.INFO, "wave", said)
+
+    def write_effect(self, report: EffectReport) -> None:
+        said = {
+            "tenant_id": report.tenant_id,
+            "trace_id": report.trace_id,
+            "effect_type": report.effect_type,
+            "outcome": report.outcome,
+            "answered": report.answered,
+            "duration_ms": round(report.seconds * 1_000, 3),
+        }
+        level = logging.INFO if report.outcome == "delivered" else logging.WARNING
+        self._write(level, "effect", said)
 
     def write_expired(self, tenant_id: UUID, again: int, dead: int) -> None:
         said = {"tenant_id": tenant_id, "again": again, "dead": dead}

@@ -11,7 +11,7 @@ import orjson
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import AmazonCloudWatchEMFProvider
 
-from signet.engine.telemetry import RequestReport, WaveReport
+from signet.engine.telemetry import EffectReport, RequestReport, WaveReport
 
 # What the format takes of one metric in a line.
 MAX_VALUES = 100
@@ -58,6 +58,16 @@ class Metrics:
             self._write(taken, {"node_type": node_type}, {})
         for effect_type, count in report.effects.items():
             self._write({"Effects": (MetricUnit.Count, [float(count)])}, {"effect_type": effect_type}, {})
+
+    def write_effect(self, report: EffectReport) -> None:
+        values: dict[str, tuple[MetricUnit, Sequence[float]]] = {
+            "EffectAttempts": (MetricUnit.Count, [1.0]),
+            "EffectDuration": (MetricUnit.Milliseconds, [report.seconds * 1_000]),
+            "EffectFailures": (MetricUnit.Count, [float(report.outcome == "failed")]),
+            "EffectDeadLetters": (MetricUnit.Count, [float(report.outcome == "dead")]),
+        }
+        beside = {"tenant_id": str(report.tenant_id), "trace_id": report.trace_id}
+        self._write(values, {"effect_type": report.effect_type}, beside)
 
     def write_expired(self, again: int, dead: int) -> None:
         values = {

@@ -23,7 +23,7 @@ from signet.telemetry.crash import code_of, name_error
 MAX_LINKS = 100
 FLUSH_MILLISECONDS = 2_000
 _PROPAGATOR = TraceContextTextMapPropagator()
-_KINDS = {"request": SpanKind.SERVER, "wave": SpanKind.CONSUMER}
+_KINDS = {"request": SpanKind.SERVER, "wave": SpanKind.CONSUMER, "effect": SpanKind.CLIENT}
 
 
 class Tracing:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from signet.core.errors import Defect, SignetError
-from signet.engine.telemetry import SILENT_SPAN, Figure, RequestReport, Span, WaveReport
+from signet.engine.telemetry import SILENT_SPAN, EffectReport, Figure, RequestReport, Span, WaveReport
 from signet.telemetry.figures import Figures
 from signet.telemetry.log import Log
 from signet.telemetry.metrics import Metrics
@@ -54,6 +54,12 @@ class Watching:
             self._metrics.write_wave(report)
         if self._tracing is not None:
             self._tracing.add_wave(report)
+
+    def effect_ended(self, report: EffectReport) -> None:
+        self._figures.add_effect(report)
+        self._log.write_effect(report)
+        if self._metrics is not None:
+            self._metrics.write_effect(report)
 
     def leases_expired(self, tenant_id: UUID, again: int, dead: int) -> None:
         self._figures.add_expired(again, dead)

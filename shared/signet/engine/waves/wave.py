@@ -189,17 +189,17 @@ class _Wave:
             return False
         intents: list[tuple[InstancePlace, Intent]] = []
         clock, tally = self._clock, self.moved.tally
-        began, before = clock(), tally.count_other_than(HANDLERS)
+        began_chains, before = clock(), tally.count_other_than(HANDLERS)
         for place in places:
             self._attempt(place, lambda one: intents.extend((one, intent) for intent in _run_chains(one)))
-        ended = clock()
+        ended_chains = clock()
         self._write_new_steps()
-        tally.time(PURE, began, ended, tally.count_other_than(HANDLERS) - before)
         for place, intent in intents:
             if place.journey.is_due(intent):
                 began, node_type = clock(), intent.node.type.name
                 self._settle(place, intent, HANDLERS[node_type].act(place, intent))
                 tally.time(node_type, began, clock())
+        tally.time(PURE, began_chains, ended_chains, tally.count_other_than(HANDLERS) - before)
         for place in places:
             place.journey.end_round()
         self.moved.rounds += 1
