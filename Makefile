@@ -4,7 +4,7 @@ PORT   ?= 8700
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi clean
+.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates clean
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -57,6 +57,9 @@ lock: .venv/installed-dev  ## Renew the locked dependencies
 	$(LOCK) --extra telemetry pyproject.toml -o requirements/telemetry.txt
 	$(LOCK) --extra local pyproject.toml -o requirements/local.txt
 	$(LOCK) --extra local --extra telemetry --extra dev pyproject.toml -o requirements/dev.txt
+
+templates: .venv/installed-dev  ## Rewrite the templates that the package carries from the examples
+	$(BIN)/python -m tests.templates.write_templates
 
 clean:  ## Remove what the targets made (also the local database)
 	rm -rf .venv .signet .bench build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -69,8 +69,8 @@ def make_tenants(database: Database, document_counts: Sequence[int]) -> list[Ben
     tenants = []
     for number, count in enumerate(document_counts, start=1):
         author = install_author(database, number)
-        definitions.save_contract(author.principal, contract)
-        definitions.publish_contract(author.principal, "invoice", 1)
+        definitions.save_contract(author, contract)
+        definitions.publish_contract(author, "invoice", 1)
         tenants.append(BenchTenant(author.principal.tenant_id, _create(documents, author, count)))
     return tenants
 

@@ -471,6 +471,17 @@ $$;
 
 ALTER FUNCTION public.reject_identity_change() OWNER TO signet_owner;
 
+CREATE FUNCTION public.reject_key_revival() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'an API key that is revoked stays revoked' USING ERRCODE = 'restrict_violation';
+END
+$$;
+
+ALTER FUNCTION public.reject_key_revival() OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_personal_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -549,8 +560,8 @@ CREATE FUNCTION public.reject_published_definition_mutation() RETURNS trigger
     AS $$
 BEGIN
     IF TG_OP = 'DELETE'
-       OR (to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at'])
-          IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at']) THEN
+       OR (to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at', 'revision'])
+          IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at', 'revision']) THEN
         RAISE EXCEPTION 'definition % is published and frozen', OLD.id USING ERRCODE = 'SG003';
     END IF;
     RETURN NEW;
@@ -754,6 +765,29 @@ END
 $$;
 
 ALTER FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) OWNER TO signet_owner;
+
+CREATE TABLE public.api_keys (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    secret_hash bytea NOT NULL,
+    roles text[] NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    revoked_by text,
+    last_used_at timestamp with time zone,
+    CONSTRAINT api_keys_check CHECK ((expires_at > created_at)),
+    CONSTRAINT api_keys_check1 CHECK (((revoked_at IS NULL) = (revoked_by IS NULL))),
+    CONSTRAINT api_keys_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT api_keys_roles_check CHECK (((cardinality(roles) >= 1) AND (cardinality(roles) <= 200))),
+    CONSTRAINT api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
+);
+
+ALTER TABLE ONLY public.api_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.api_keys OWNER TO signet_owner;
 
 CREATE TABLE public.approval_chain_steps (
     tenant_id uuid NOT NULL,
@@ -969,10 +1003,12 @@ CREATE TABLE public.contracts (
     created_by text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     published_at timestamp with time zone,
+    revision integer DEFAULT 1 NOT NULL,
     CONSTRAINT contracts_body_check CHECK ((octet_length(body) <= 1048576)),
     CONSTRAINT contracts_check CHECK (((status = 'draft'::text) = (published_at IS NULL))),
     CONSTRAINT contracts_entity_type_check CHECK ((entity_type ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT contracts_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT contracts_revision_check CHECK ((revision >= 1)),
     CONSTRAINT contracts_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT contracts_version_check CHECK ((version >= 1))
 );
@@ -1315,6 +1351,7 @@ CREATE TABLE public.workflow_definitions (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     published_at timestamp with time zone,
+    revision integer DEFAULT 1 NOT NULL,
     CONSTRAINT workflow_definitions_check CHECK (((definition_kind <> 'envelope'::text) OR (is_default AND (nodes_json IS NOT NULL) AND (edges_json IS NOT NULL) AND (slots_json IS NOT NULL) AND (body_patches_json IS NULL) AND (compiled_json IS NOT NULL) AND (contract_version IS NOT NULL)))),
     CONSTRAINT workflow_definitions_check1 CHECK (((definition_kind <> 'org_patch'::text) OR ((NOT is_default) AND (body_patches_json IS NOT NULL) AND (base_ref IS NOT NULL) AND (nodes_json IS NULL) AND (edges_json IS NULL) AND (compiled_json IS NULL)))),
     CONSTRAINT workflow_definitions_check2 CHECK (((definition_kind <> 'effective'::text) OR ((NOT is_default) AND (compiled_json IS NOT NULL) AND (nodes_json IS NOT NULL) AND (edges_json IS NOT NULL) AND (contract_version IS NOT NULL)))),
@@ -1324,6 +1361,7 @@ CREATE TABLE public.workflow_definitions (
     CONSTRAINT workflow_definitions_compiled_hash_check CHECK ((compiled_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT workflow_definitions_definition_kind_check CHECK ((definition_kind = ANY (ARRAY['envelope'::text, 'org_patch'::text, 'effective'::text, 'automation'::text]))),
     CONSTRAINT workflow_definitions_name_check CHECK ((char_length(name) <= 63)),
+    CONSTRAINT workflow_definitions_revision_check CHECK ((revision >= 1)),
     CONSTRAINT workflow_definitions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
     CONSTRAINT workflow_definitions_version_check CHECK ((version >= 1))
 );
@@ -1657,6 +1695,9 @@ ALTER TABLE ONLY public.workflow_events_outbox ATTACH PARTITION public.workflow_
 ALTER TABLE ONLY public.workflow_side_effects_outbox ATTACH PARTITION public.workflow_side_effects_outbox_default DEFAULT;
 
 ALTER TABLE ONLY public.workflow_step_executions ATTACH PARTITION public.workflow_step_executions_default DEFAULT;
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (tenant_id, id);
 
 ALTER TABLE ONLY public.approval_chain_steps
     ADD CONSTRAINT approval_chain_steps_pkey PRIMARY KEY (tenant_id, name, version, "position");
@@ -2019,6 +2060,8 @@ CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, id, kind, enti
 
 CREATE TRIGGER reject_identity_change BEFORE UPDATE OF tenant_id, created_at, id, instance_id, step_execution_id, effect_type, endpoint, payload_json, event_idempotency_key, trace_id ON public.workflow_side_effects_outbox FOR EACH ROW WHEN (((((((((((new.tenant_id IS DISTINCT FROM old.tenant_id) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.id IS DISTINCT FROM old.id)) OR (new.instance_id IS DISTINCT FROM old.instance_id)) OR (new.step_execution_id IS DISTINCT FROM old.step_execution_id)) OR (new.effect_type IS DISTINCT FROM old.effect_type)) OR (new.endpoint IS DISTINCT FROM old.endpoint)) OR (new.payload_json IS DISTINCT FROM old.payload_json)) OR (new.event_idempotency_key IS DISTINCT FROM old.event_idempotency_key)) OR (new.trace_id IS DISTINCT FROM old.trace_id))) EXECUTE FUNCTION public.reject_identity_change();
 
+CREATE TRIGGER reject_key_revival BEFORE UPDATE ON public.api_keys FOR EACH ROW WHEN (((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at))) EXECUTE FUNCTION public.reject_key_revival();
+
 CREATE TRIGGER reject_published_mutation BEFORE INSERT OR DELETE OR UPDATE ON public.approval_chain_steps FOR EACH ROW EXECUTE FUNCTION public.reject_published_chain_mutation();
 
 CREATE TRIGGER reject_published_mutation BEFORE DELETE OR UPDATE ON public.approval_chains FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION public.reject_published_chain_change();
@@ -2078,6 +2121,9 @@ CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON public.workflow_step_
 CREATE TRIGGER restrict_step_execution_updates BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW EXECUTE FUNCTION public.restrict_step_execution_updates();
 
 CREATE TRIGGER restrict_updates_of_ended BEFORE UPDATE ON public.workflow_step_executions FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['pending'::text, 'running'::text]))) EXECUTE FUNCTION public.restrict_updates_of_ended_step();
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
 ALTER TABLE ONLY public.approval_chain_steps
     ADD CONSTRAINT approval_chain_steps_tenant_id_name_version_fkey FOREIGN KEY (tenant_id, name, version) REFERENCES public.approval_chains(tenant_id, name, version);
@@ -2178,6 +2224,8 @@ ALTER TABLE ONLY public.workflow_instances
 ALTER TABLE ONLY public.workflow_instances
     ADD CONSTRAINT workflow_instances_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.approval_chain_steps ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.approval_chains ENABLE ROW LEVEL SECURITY;
@@ -2229,6 +2277,8 @@ ALTER TABLE public.roles ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.rule_executions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.rules ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON public.api_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.approval_chain_steps USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -2406,6 +2456,8 @@ REVOKE ALL ON FUNCTION public.reject_foreign_transaction() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_identity_change() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.reject_key_revival() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.reject_personal_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_published_chain_change() FROM PUBLIC;
@@ -2437,6 +2489,14 @@ REVOKE ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp w
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_worker;
 
 GRANT ALL ON FUNCTION public.write_steps(step_rows json, written_at timestamp with time zone) TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(revoked_at) ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(revoked_by) ON TABLE public.api_keys TO signet_api;
+
+GRANT UPDATE(last_used_at) ON TABLE public.api_keys TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.approval_chain_steps TO signet_api;
 
@@ -2640,7 +2700,7 @@ GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_api;
 
 GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_worker;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.roles TO signet_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
 
 GRANT SELECT ON TABLE public.roles TO signet_worker;
 
@@ -2662,9 +2722,15 @@ GRANT SELECT ON TABLE public.signet_migrations TO signet_worker;
 
 GRANT SELECT ON TABLE public.signet_migrations TO signet_janitor;
 
-GRANT SELECT ON TABLE public.tenant_quotas TO signet_api;
+GRANT SELECT,INSERT,DELETE ON TABLE public.tenant_quotas TO signet_api;
 
 GRANT SELECT ON TABLE public.tenant_quotas TO signet_worker;
+
+GRANT UPDATE(capacity) ON TABLE public.tenant_quotas TO signet_api;
+
+GRANT UPDATE(refill_seconds) ON TABLE public.tenant_quotas TO signet_api;
+
+GRANT UPDATE(granted_at) ON TABLE public.tenant_quotas TO signet_api;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.tenants TO signet_api;
 

@@ -28,9 +28,9 @@ class Company:
         for _ in range(count):
             self._tenants += 1
             author = install_author(self._database, self._tenants)
-            self._definitions.save_contract(author.principal, contract)
-            self._definitions.publish_contract(author.principal, ENTITY_TYPE, 1)
-            self._definitions.publish(author.principal, self._definitions.save_patch(author.principal, patch))
+            self._definitions.save_contract(author, contract)
+            self._definitions.publish_contract(author, ENTITY_TYPE, 1)
+            self._definitions.publish(author, self._definitions.save_patch(author, patch))
             authors.append(author)
         return authors
 

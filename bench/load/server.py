@@ -4,11 +4,11 @@ import sys
 from typing import Any
 
 from signet.api.application import Ports, make_application
-from signet.api.authentication import make_authentication
+from signet.api.tokens import make_tokens
 from signet.engine.quotas import RequestQuotas
 from signet.local.gateway import Handler, open_gateway
 from signet.store.database import Database, PoolSettings
-from signet.wiring import make_use_cases
+from signet.wiring import make_authentication, make_use_cases
 
 CONNECTIONS = 16
 
@@ -26,7 +26,11 @@ def answer_bare(event: dict[str, Any], context: object) -> dict[str, Any]:
 def make_api(url: str, secret: str) -> Handler:
     database = Database(url, PoolSettings(size=CONNECTIONS, idle_count=CONNECTIONS))
     return make_application(
-        Ports(make_use_cases(database), make_authentication(secret), RequestQuotas(database))
+        Ports(
+            make_use_cases(database),
+            make_authentication(database, make_tokens(secret)),
+            RequestQuotas(database),
+        )
     )
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
 from signet.core.errors import Rejected
 
@@ -12,7 +13,29 @@ Environment = Literal["local", "dev", "staging", "prod"]
 MAX_POOL_SIZE = 100
 MIN_TOKEN_CHARACTERS = 32
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+MAX_CLAIM_CHARACTERS = 200
+_LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+_OPERATOR_ROLE = re.compile(r"[A-Za-z0-9_.-]{1,60}(:[A-Za-z0-9_.-]{1,60})+")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
+
+
+@dataclass(frozen=True)
+class ClaimNames:
+    """Which claims say who it is. Dots lead into objects, except in names such as https://a.example/roles."""
+
+    subject: str = "sub"
+    tenant: str = "tenant_id"
+    roles: str = "roles"
+
+
+@dataclass(frozen=True)
+class IssuerSettings:
+    """Whose tokens are taken. One issuer a deployment."""
+
+    issuer: str
+    audiences: tuple[str, ...]
+    keys_url: str
+    claims: ClaimNames
 
 
 @dataclass(frozen=True)
@@ -36,6 +59,9 @@ class Settings:
     # Where traces go, by the names of OpenTelemetry; None is nowhere.
     traces_exporter: Literal["otlp", "console"] | None = None
     sentry_dsn: str | None = None
+    issuer: IssuerSettings | None = None
+    # Whoever's token has it among its roles may install and suspend tenants, and grant them quotas.
+    operator_role: str | None = None
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -60,15 +86,13 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     development_secret = environ.get("SIGNET_DEVELOPMENT_SECRET")
     if development_secret is not None and environment != "local":
         mistakes.append("SIGNET_DEVELOPMENT_SECRET is for SIGNET_ENVIRONMENT=local only")
-    named = tuple(name for text in environ.get("SIGNET_EXTENSIONS", "").split(",") if (name := text.strip()))
+    named = _read_list(environ, "SIGNET_EXTENSIONS")
     mistakes += [
         f"SIGNET_EXTENSIONS names modules, separated by commas; {name!r} is none"
         for name in named
         if not _is_module(name)
     ]
-    origins = tuple(
-        name for text in environ.get("SIGNET_CORS_ORIGINS", "").split(",") if (name := text.strip())
-    )
+    origins = _read_list(environ, "SIGNET_CORS_ORIGINS")
     mistakes += [
         f"SIGNET_CORS_ORIGINS names origins such as https://a.example, separated by commas; {name!r} is none"
         for name in origins
@@ -84,6 +108,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         development_secret=development_secret,
         extensions=named,
         cors_origins=origins,
+        issuer=_read_issuer(environ, environment, mistakes),
+        operator_role=_read_operator_role(environ, mistakes),
         **watched,
     )
     if mistakes:
@@ -120,6 +146,63 @@ def _read_exporter(environ: Mapping[str, str], mistakes: list[str]) -> str | Non
     if exporter not in ("otlp", "console", "none"):
         mistakes.append(f"OTEL_TRACES_EXPORTER must be otlp, console or none, not {exporter!r}")
     return None if exporter == "none" else exporter
+
+
+def _read_list(environ: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(part for text in environ.get(name, "").split(",") if (part := text.strip()))
+
+
+def _read_issuer(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> IssuerSettings | None:
+    names = ("SIGNET_JWT_ISSUER", "SIGNET_JWT_AUDIENCE", "SIGNET_JWT_KEYS_URL")
+    issuer, audiences, url = (
+        environ.get(names[0], ""),
+        _read_list(environ, names[1]),
+        environ.get(names[2], ""),
+    )
+    if not (issuer or audiences or url):
+        return None
+    missing = [name for name, value in zip(names, (issuer, audiences, url), strict=True) if not value]
+    mistakes += [f"{name} is not set, but others of {', '.join(names)} are" for name in missing]
+    if url and not _is_place_of_keys(url, is_local=environment == "local"):
+        mistakes.append(
+            f"{names[2]} must be an https URL (http for a loopback host where SIGNET_ENVIRONMENT=local), "
+            f"not {url!r}"
+        )
+    claims = ClaimNames(
+        subject=_read_claim(environ, "SIGNET_JWT_SUBJECT_CLAIM", ClaimNames.subject, mistakes),
+        tenant=_read_claim(environ, "SIGNET_JWT_TENANT_CLAIM", ClaimNames.tenant, mistakes),
+        roles=_read_claim(environ, "SIGNET_JWT_ROLES_CLAIM", ClaimNames.roles, mistakes),
+    )
+    return IssuerSettings(issuer, audiences, url, claims)
+
+
+def _is_place_of_keys(url: str, *, is_local: bool) -> bool:
+    try:
+        place = urlsplit(url)
+        # Reading the port checks it.
+        has_host = bool(place.hostname) and place.port != 0
+    except ValueError:
+        return False
+    is_plain = place.username is None and not place.fragment and url.isascii() and url.isprintable()
+    is_safe = place.scheme == "https" or (
+        is_local and place.scheme == "http" and place.hostname in _LOOPBACK_HOSTS
+    )
+    return has_host and is_plain and is_safe and " " not in url
+
+
+def _read_claim(environ: Mapping[str, str], name: str, default: str, mistakes: list[str]) -> str:
+    claim = environ.get(name, default)
+    if not 0 < len(claim) <= MAX_CLAIM_CHARACTERS or not claim.isprintable() or not all(claim.split(".")):
+        mistakes.append(f"{name} must name a claim, not {claim!r}")
+    return claim
+
+
+def _read_operator_role(environ: Mapping[str, str], mistakes: list[str]) -> str | None:
+    role = environ.get("SIGNET_OPERATOR_ROLE")
+    # A tenant's roles have no colon: none of them can be taken for it.
+    if role is not None and not _OPERATOR_ROLE.fullmatch(role):
+        mistakes.append(f"SIGNET_OPERATOR_ROLE must have a colon, such as signet:operator, not {role!r}")
+    return role
 
 
 def _is_module(name: str) -> bool:

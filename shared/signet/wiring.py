@@ -7,14 +7,25 @@ from pathlib import Path
 from typing import IO
 
 from signet.api.application import Application, Ports, make_application
-from signet.api.authentication import make_authentication
+from signet.api.authentication import Authentication
+from signet.api.tokens import Tokens, make_tokens
 from signet.api.use_cases import UseCases
 from signet.authoring.extensions import load_extensions
+from signet.core.api_key import KEY_TOKEN_PREFIX
+from signet.core.principal import Verified
+from signet.engine.admission import Admission
+from signet.engine.api_keys import ApiKeys
 from signet.engine.approval_chains import ApprovalChains
 from signet.engine.approvals import Approvals
 from signet.engine.compiled import CompiledCache
+from signet.engine.definition_reading import DefinitionsRead
 from signet.engine.definitions import Definitions
 from signet.engine.delegations import Delegations
+from signet.engine.designing.expressions import Expressions
+from signet.engine.designing.foreseeing import Foreseeing
+from signet.engine.designing.palette import Palette
+from signet.engine.designing.simulating import Simulating
+from signet.engine.designing.trials import Trials
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.opened import DocumentCaches
@@ -22,11 +33,17 @@ from signet.engine.documents.reading import DocumentsRead
 from signet.engine.documents.rules import RuleBook
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
+from signet.engine.members import Members
 from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
 from signet.engine.operations import Operations
+from signet.engine.org_chart import OrgChart
+from signet.engine.own_tenant import OwnTenant
 from signet.engine.quotas import RequestQuotas
+from signet.engine.roles import Roles
 from signet.engine.telemetry import SILENT, Telemetry
+from signet.engine.templates import Templates
+from signet.engine.tenancies import Tenancies
 from signet.engine.waves.worker import Worker
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
@@ -90,6 +107,13 @@ def make_use_cases(database: Database, telemetry: Telemetry = SILENT) -> UseCase
         documents=documents,
         documents_read=DocumentsRead(database),
         definitions=Definitions(database),
+        definitions_read=DefinitionsRead(database),
+        palette=Palette(database),
+        expressions=Expressions(database),
+        trials=Trials(database),
+        simulating=Simulating(database),
+        foreseeing=Foreseeing(database),
+        templates=Templates(database),
         instances_read=InstancesRead(database, documents.caches.contracts),
         instances=instances,
         operations=Operations(database, instances, documents.caches, compiled),
@@ -98,14 +122,32 @@ def make_use_cases(database: Database, telemetry: Telemetry = SILENT) -> UseCase
         delegations=Delegations(database),
         notifications=Notifications(database),
         telemetry=telemetry,
+        members=Members(database),
+        roles=Roles(database),
+        org_chart=OrgChart(database),
+        own_tenant=OwnTenant(database),
+        api_keys=ApiKeys(database),
+        tenancies=Tenancies(database),
     )
+
+
+def make_authentication(database: Database, tokens: Tokens) -> Authentication:
+    api_keys = ApiKeys(database)
+
+    def verify(token: str) -> Verified:
+        if token.startswith(KEY_TOKEN_PREFIX):
+            return api_keys.verify(token)
+        return tokens.verify(token)
+
+    return Authentication(verify, Admission(database).check)
 
 
 def make_ports(settings: Settings, telemetry: Telemetry) -> Ports:
     database = make_database(settings)
+    tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
     return Ports(
         use=make_use_cases(database, telemetry),
-        authenticate=make_authentication(settings.development_secret),
+        authenticate=make_authentication(database, tokens),
         quotas=RequestQuotas(database),
         origins=settings.cors_origins,
         metrics_token=settings.metrics_token,

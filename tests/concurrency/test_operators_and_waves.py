@@ -98,10 +98,10 @@ NOTE = {"id": "note", "type": "script", "config": {"set": {"noted": "1"}}}
 
 def publish_note(standing: Standing) -> None:
     """What the tenant made of the envelope that its invoices run under."""
-    definitions, principal = standing.company.definitions, standing.company.principal()
+    definitions, author = standing.company.definitions, standing.company.author()
     base = {"entity_type": "invoice", "envelope_version": 1}
     patch = {"patch": "own", "base": base, "slots": {"draft_to_submitted": {"nodes": [NOTE]}}}
-    definitions.publish(principal, definitions.save_patch(principal, patch))
+    definitions.publish(author, definitions.save_patch(author, patch))
 
 
 def definition_of(standing: Standing, made: Applied) -> tuple[Any, ...]:

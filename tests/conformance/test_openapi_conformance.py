@@ -25,6 +25,7 @@ CHECKS = (
 )
 EXAMPLES = int(os.environ.get("SIGNET_CONFORM_EXAMPLES", "5"))
 LIFETIME_SECONDS = 3_600
+CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 
 
 def test_every_answer_is_as_the_document_says(owner_url: str, tmp_path: Path) -> None:
@@ -34,6 +35,7 @@ def test_every_answer_is_as_the_document_says(owner_url: str, tmp_path: Path) ->
         )
         command = [
             str(Path(sys.executable).with_name("schemathesis")),
+            f"--config-file={CONFIGURATION}",
             "run",
             f"{stack.url}/openapi.json",
             f"--header=Authorization: Bearer {token}",

@@ -43,8 +43,8 @@ class Company:
         document, findings = read_document(EXAMPLES / name / "contract.yaml")
         assert findings == ()
         document |= changes
-        contract = self.definitions.save_contract(self.principal(), document)
-        self.definitions.publish_contract(self.principal(), contract.contract, contract.version)
+        contract = self.definitions.save_contract(self.author(), document)
+        self.definitions.publish_contract(self.author(), contract.contract, contract.version)
 
     def add_rule(self, name: str, phase: str, condition: str, *actions: dict[str, Any], **more: Any) -> None:
         document = {"name": name, "entity_type": "invoice", "phase": phase, "actions": list(actions)}

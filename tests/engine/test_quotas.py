@@ -71,9 +71,10 @@ def test_what_is_rolled_back_has_taken_nothing(owner: Database, company: Company
     take(company)
 
 
-def test_a_tenant_cannot_grant_itself_anything(company: Company) -> None:
+def test_what_moves_documents_grants_nothing(worker: Database, company: Company) -> None:
+    """The API may, for operators alone: tests/functions/test_operator_routes.py."""
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        set_quota(company.database, company.tenant_id, Quota(PAUSE, 10, 10))
+        set_quota(worker, company.tenant_id, Quota(PAUSE, 10, 10))
 
 
 def test_a_quota_that_does_not_exist_is_refused(owner: Database, company: Company) -> None:

@@ -70,8 +70,8 @@ def company(company: Company) -> Company:
 
 def publish(company: Company, version: int = 2, **conditions: str) -> None:
     if version == 2:
-        company.definitions.save_contract(company.principal(), CUSTOMER)
-        company.definitions.publish_contract(company.principal(), "customer", 1)
+        company.definitions.save_contract(company.author(), CUSTOMER)
+        company.definitions.publish_contract(company.author(), "customer", 1)
     fields = read_document(EXAMPLES / "invoice" / "contract.yaml")[0]["fields"]
     company.publish(
         "invoice",
@@ -154,8 +154,8 @@ def of_another_tenant(company: Company) -> UUID:
 
 
 def publish_for_other(other: Company) -> None:
-    other.definitions.save_contract(other.principal(), CUSTOMER)
-    other.definitions.publish_contract(other.principal(), "customer", 1)
+    other.definitions.save_contract(other.author(), CUSTOMER)
+    other.definitions.publish_contract(other.author(), "customer", 1)
 
 
 NOT_THERE: dict[str, Callable[[Company], UUID | None]] = {

@@ -96,8 +96,8 @@ class Work:
 def stage(server_url: str) -> Iterator[Stage]:
     with standing_stage(server_url) as made:
         company = made.standing.company
-        company.definitions.save_contract(company.principal(), TASK)
-        company.definitions.publish_contract(company.principal(), "task", 1)
+        company.definitions.save_contract(company.author(), TASK)
+        company.definitions.publish_contract(company.author(), "task", 1)
         yield made
 
 

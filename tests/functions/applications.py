@@ -3,13 +3,15 @@
 from typing import cast
 
 from signet.api.application import Application, Ports, make_application
-from signet.api.authentication import make_authentication
+from signet.api.authentication import Authentication
 from signet.api.routes.table import GROUPS, Groups
+from signet.api.tokens import make_tokens
 from signet.engine.quotas import RequestQuotas
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.store.database import Database
-from signet.wiring import make_use_cases
+from signet.wiring import make_authentication, make_use_cases
 
+OPERATOR = "signet:operator"
 SECRET = "the secret of the function tests, long"
 
 
@@ -31,5 +33,11 @@ def wire(
 ) -> Application:
     quotas = RequestQuotas(database) if isinstance(database, Database) else NoQuotas()
     use = make_use_cases(cast(Database, database), telemetry)
-    ports = Ports(use, make_authentication(secret), cast(RequestQuotas, quotas), origins, metrics_token)
+    tokens = make_tokens(secret, operator_role=OPERATOR)
+    authenticate = (
+        make_authentication(database, tokens)
+        if isinstance(database, Database)
+        else Authentication(tokens.verify)
+    )
+    ports = Ports(use, authenticate, cast(RequestQuotas, quotas), origins, metrics_token)
     return make_application(ports, groups)

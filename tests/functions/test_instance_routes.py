@@ -142,9 +142,9 @@ def test_its_life_as_a_whole(client: Client, company: Company, worker: Worker) -
 
 def test_the_graph_and_how_far_it_has_come(client: Client, company: Company, worker: Worker) -> None:
     publish_lanes(company)
-    principal = company.principal()
+    author = company.author()
     ((patch_id,),) = company_rows(company, "SELECT id FROM workflow_definitions WHERE name = 'own' LIMIT 1")
-    company.definitions.move_canvas(principal, patch_id, {"check": [40, 7.5]})
+    company.definitions.move_canvas(author, patch_id, {"check": [40, 7.5]})
     made = submit(company, worker)
     graph = show(client, made.instance_id, "/graph").body
     nodes = {node["id"]: node for node in graph["nodes"]}

@@ -41,10 +41,10 @@ def standing(server_url: str) -> Iterator[Standing]:
         company = made.company
         publish_patch(company)
         company.definitions.recompile(
-            company.principal(),
+            company.author(),
             made.row("SELECT id FROM workflow_definitions WHERE definition_kind = 'effective'")[0],
         )
-        company.definitions.save_patch(company.principal(), read_example("invoice/patch.yaml"))
+        company.definitions.save_patch(company.author(), read_example("invoice/patch.yaml"))
         yield made
 
 

@@ -37,10 +37,29 @@ BODIES: Mapping[str, Any] = {
         "items": [{"id": "{instance_id}", "version": 1}],
     },
     "requeue_dead_letters": {"ids": ["{dead_letter_id}"]},
+    "create_contract": {},
+    "replace_contract": {"contract": "{entity_type}"},
+    "create_definition": {"patch": "own", "base": {"entity_type": "{entity_type}", "envelope_version": 1}},
+    "replace_definition": {},
+    "check_expression": {"text": "true", "definition_id": "{definition_id}", "node_id": "sys:start"},
+    "simulate_definition": {},
+    "put_canvas": {"positions": {}},
+    "put_member": {"display_name": "Anna"},
+    "put_role": {"permissions": []},
+    "put_manager": {"manager_id": "carl"},
+    "change_tenant": {"name": "another"},
+    "create_api_key": {"name": "own", "roles": ["clerk"]},
+    "install_tenant": {"name": "another"},
+    "put_tenant_status": {"status": "active"},
+    "grant_tenant_quota": {"capacity": 1, "refill_seconds": 1},
 }
 _NAME = re.compile(r"{(\w+)}")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# Each tenant gives these names itself: with PUT it makes what is not there, whatever others have.
+OWN_NAMES = frozenset({"user_id", "role"})
 CONFLICTS = (409, 412, 423)
+# Names in paths of what no tenant has for itself.
+NOBODYS = ("version", "template")
 
 
 @dataclass(frozen=True)
@@ -55,7 +74,15 @@ class Operation:
     @property
     def is_of_one_thing(self) -> bool:
         """Its path names something that somebody has."""
-        return any(name != "version" for name in self.names)
+        return any(name not in NOBODYS for name in self.names)
+
+    @property
+    def makes_its_own(self) -> bool:
+        return self.method == "PUT" and set(self.names) <= OWN_NAMES
+
+    @property
+    def is_for_operators(self) -> bool:
+        return "tenant_id" in self.names
 
     @property
     def is_list(self) -> bool:
@@ -108,10 +135,11 @@ def describe(answer: Answered, sent: Mapping[str, str]) -> tuple[Any, ...]:
     """What an outsider can tell two answers apart by."""
     if not answer.text:
         return (answer.status,)
-    text = answer.text
+    # Ids first: a short value may stand within one.
+    text = _ID.sub("…", answer.text)
     for value in sent.values():
         text = text.replace(value, "…")
     body = json.loads(text)
     if isinstance(body, dict):
         body.pop("instance", None)
-    return answer.status, _ID.sub("…", json.dumps(body, sort_keys=True))
+    return answer.status, json.dumps(body, sort_keys=True)

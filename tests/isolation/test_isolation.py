@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -52,6 +53,9 @@ def test_another_tenants_things_are_not_there(
     victim: Victim, outsiders: dict[str, Client], operation: Operation, role: str
 ) -> None:
     client, never = outsiders[role], never_was(victim.things)
+    if operation.makes_its_own:
+        check_that_names_are_free(victim, client, operation)
+        return
     foreign = operation.call(client, victim.things)
     assert find_leaks(foreign, victim.ids, victim.things, MARK) == []
     assert foreign.status < 500
@@ -61,12 +65,25 @@ def test_another_tenants_things_are_not_there(
         assert describe(foreign, victim.things) == describe(nothing, never)
 
 
+def check_that_names_are_free(victim: Victim, client: Client, operation: Operation) -> None:
+    """In companies of its own, where nothing is there that others look for."""
+    answers = []
+    for things in (victim.things, never_was(victim.things)):
+        company = make_company(victim.standing.company.database)
+        answer = operation.call(replace(client, tenant_id=company.tenant_id), things)
+        assert find_leaks(answer, victim.ids, things, MARK) == []
+        answers.append((answer.status, answer.body.get("code")))
+    assert answers[0] == answers[1]
+
+
 @pytest.mark.parametrize(
     "operation", [one for one in OPERATIONS if one.method == "GET"], ids=lambda one: one.name
 )
 def test_what_is_looked_for_is_there_to_be_found(victim: Victim, operation: Operation) -> None:
     """Otherwise the matrix would hold because there is nothing to find."""
-    assert operation.call(victim.admin, victim.things).status == 200
+    client = victim.operator if operation.is_for_operators else victim.admin
+    found = operation.call(client, victim.things)
+    assert found.status == 200, found.text
 
 
 @pytest.mark.parametrize("operation", [one for one in OPERATIONS if one.is_list], ids=lambda one: one.name)
@@ -75,7 +92,9 @@ def test_another_tenants_cursor_leads_nowhere(
 ) -> None:
     if operation.is_of_one_thing:
         pytest.skip("its things are another tenant's already")
-    page = victim.admin.call("GET", operation.path, query={"limit": 1}).body
+    answered = victim.admin.call("GET", operation.path, query={"limit": 1})
+    assert answered.status == 200, answered.text
+    page = answered.body
     if page["next_cursor"] is None:
         return
     for client in outsiders.values():

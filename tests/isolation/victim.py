@@ -14,7 +14,8 @@ from signet.core.approval_policy import hash_policy
 from signet.ids import created_at_of, make_id
 from tests.engine.approvals.asked import one_stage
 from tests.engine.standing_company import Standing, standing_company
-from tests.functions.applications import wire
+from tests.engine.test_definitions import read_example
+from tests.functions.applications import OPERATOR, wire
 from tests.functions.calling import Client
 from tests.store.attack import fill, tenant_tables
 
@@ -34,11 +35,19 @@ PLACES: Mapping[str, LiteralString] = {
     "approval_id": f"SELECT id FROM approval_requests WHERE node_id = 'usr:approval:{NAME}'",
     "delegation_id": "SELECT id FROM approval_delegations ORDER BY id LIMIT 1",
     "instance_id": "SELECT id FROM workflow_instances ORDER BY id LIMIT 1",
-    "definition_id": "SELECT id FROM workflow_definitions ORDER BY id LIMIT 1",
     "dead_letter_id": "SELECT id FROM workflow_side_effects_outbox WHERE status = 'dead_letter'",
+    "definition_id": f"SELECT id FROM workflow_definitions WHERE name = '{NAME}' AND base_ref IS NOT NULL",
+    "entity_type": f"SELECT '{NAME}'",
+    "node_id": "SELECT 'sys:start'",
+    "template": "SELECT 'invoice'",
     "notification_id": "SELECT id FROM notifications ORDER BY id LIMIT 1",
     "name": f"SELECT '{NAME}'",
     "version": "SELECT 1",
+    "user_id": f"SELECT '{NAME}'",
+    "role": f"SELECT '{NAME}'",
+    "key_id": "SELECT id FROM api_keys ORDER BY id LIMIT 1",
+    "tenant_id": "SELECT tenant_id FROM tenants",
+    "quota_name": "SELECT 'api:read'",
 }
 
 
@@ -58,6 +67,10 @@ class Victim:
     @property
     def admin(self) -> Client:
         return Client(self.application, self.tenant_id, "carl", ("admin",))
+
+    @property
+    def operator(self) -> Client:
+        return Client(self.application, uuid4(), "olga", (OPERATOR,))
 
     def digest(self) -> dict[str, Any]:
         """Of all its rows, table by table."""
@@ -89,7 +102,9 @@ def standing_victim(server_url: str, keys: Sequence[str]) -> Iterator[Victim]:
 
 
 def mark(standing: Standing) -> None:
-    """Names and texts that are nobody else's."""
+    """Names and texts that are nobody else's; and a quota that lasts for every route there is."""
+    standing.run("UPDATE tenant_quotas SET capacity = 1000000")
+    mark_people(standing)
     standing.run(
         "INSERT INTO approval_chains (tenant_id, name, version, label, hash, created_by)"
         " SELECT tenant_id, %s, 1, %s, hash, created_by FROM approval_chains LIMIT 1",
@@ -123,7 +138,20 @@ def mark(standing: Standing) -> None:
         NAME,
         MARK,
     )
+    company = standing.company
+    company.publish("invoice", contract=NAME, label=MARK)
+    patch = {**read_example("invoice/patch.yaml"), "patch": NAME, "label": MARK}
+    company.definitions.save_patch(company.author(), patch)
     standing.run("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
+
+
+def mark_people(standing: Standing) -> None:
+    # Whoever looks at everything asks often.
+    standing.run("UPDATE tenant_quotas SET capacity = 10000")
+    standing.run("INSERT INTO roles SELECT tenant_id, %s, ARRAY['secret_mark:read'] FROM tenants", NAME)
+    standing.run("INSERT INTO members SELECT tenant_id, %s, %s FROM tenants", NAME, MARK)
+    standing.run("INSERT INTO member_roles SELECT tenant_id, %s, %s FROM tenants", NAME, NAME)
+    standing.run("INSERT INTO org_chart SELECT tenant_id, %s, 'mona' FROM tenants", NAME)
 
 
 def _list_ids(standing: Standing) -> Iterator[str]:

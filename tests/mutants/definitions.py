@@ -3,6 +3,7 @@
 from tests.mutants.mutation import Mutation
 
 MIGRATION = "migrations/0003_create_definitions.sql"
+FREEZING = "migrations/0018_add_draft_revisions.sql"
 WF_04 = "tests/invariants/test_wf_04_published_definitions_never_change.py::test_wf_04_"
 WF_07 = "tests/invariants/test_wf_07_only_what_was_compiled_runs.py::test_wf_07_"
 CACHE = "tests/engine/test_definitions.py::test_wf_07_the_cache_verifies_what_it_loads"
@@ -38,13 +39,14 @@ CREATE TRIGGER reject_published_mutation BEFORE UPDATE OR DELETE ON workflow_def
     Mutation(
         "the artifact is not part of what is frozen",
         4,
-        MIGRATION,
+        FREEZING,
         """\
-(to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at'])
-          IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at'])""",
+(to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at', 'revision'])
+          IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at', 'revision'])""",
         """\
-(to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at', 'compiled_json'])
-          IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at', 'compiled_json'])""",
+(to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at', 'revision', 'compiled_json'])
+          IS DISTINCT FROM
+          (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at', 'revision', 'compiled_json'])""",
         (f"{WF_04}a_published_definition_never_changes",),
     ),
     Mutation(
@@ -153,7 +155,7 @@ AND status = 'published'
         "recompiling makes no new row",
         7,
         "shared/signet/engine/definitions.py",
-        "new_id, version = _insert_effective(connection, principal, patch, artifact)",
+        "new_id, version = _insert_effective(act, patch, artifact)",
         "new_id, version = definition_id, effective.version",
         (f"{WF_07}a_recompiled_definition_runs_and_the_stale_one_stays_as_it_was",),
     ),

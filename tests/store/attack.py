@@ -82,6 +82,11 @@ def fill(standing: Standing) -> None:
         tenant,
     )
     standing.run("INSERT INTO tenant_quotas VALUES (%s, 'api:read', 10, 60)", tenant)
+    standing.run(
+        "INSERT INTO api_keys (tenant_id, id, name, secret_hash, roles, created_by, created_at)"
+        " VALUES (%s, gen_random_uuid(), 'erp', decode(repeat('00', 32), 'hex'), '{clerk}', 'carl', now())",
+        tenant,
+    )
     standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
     fill_approvals(standing)
 

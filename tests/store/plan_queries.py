@@ -12,8 +12,8 @@ from signet.store.statements import read_statements
 from tests.store.plan_approvals import approval_probes
 from tests.store.probes import API, KEY, LARGE, NUMBER, PAGE, ROW, Probe, plain
 
-QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, OPERATIONS = map(
-    read_statements, ("queue", "documents", "instances", "personal", "records", "operations")
+QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING, OPERATIONS = map(
+    read_statements, ("queue", "documents", "instances", "personal", "records", "designing", "operations")
 )
 LISTS, READING = map(read_statements, ("instance_lists", "instance_reading"))
 # What a list of instances is asked for when nobody filters.
@@ -120,6 +120,11 @@ def instance_probes() -> Iterator[Probe]:
     # as lock_and_read_documents() joins it
     live = f"{of_document} AND kind = 'envelope' AND status IN ('running', 'paused')"
     yield plain(f"{table}_live", table, live, id=ROW)
+    # who stands where, of so many at most
+    counted = {"entity_type": "invoice", "at_most": 1000, "examples": 3, "limit": 200}
+    yield Probe(f"{table}_live", DESIGNING["count_documents_at_nodes"], counted, API)
+    named = {**counted, "entity_type": "", "name": "royalty"}
+    yield Probe(f"{table}_by_definition", DESIGNING["count_automations_at_nodes"], named, API)
     # every run of a document, newest first
     yield plain(f"{table}_by_entity", table, of_document, f"ORDER BY id DESC {PAGE}", API, id=ROW)
     # "is one running already?"

@@ -52,8 +52,8 @@ def test_wf_04_published_contracts_and_defaults_never_change(
 
 @pytest.mark.parametrize("role", ["signet_api", OWNER])
 def test_wf_04_every_column_of_a_published_definition_is_frozen(standing: Standing, role: str) -> None:
-    """But its status, which may only go on, and the places of its nodes in an editor."""
-    free = {"status", "canvas_json", "updated_at"}
+    """But its status, which may only go on, the count of changes, and where an editor has its nodes."""
+    free = {"status", "canvas_json", "updated_at", "revision"}
     columns = standing.rows(
         "SELECT attname, atttypid::regtype::text FROM pg_attribute"
         " WHERE attrelid = 'workflow_definitions'::regclass AND attnum > 0 AND NOT attisdropped"

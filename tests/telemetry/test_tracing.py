@@ -98,7 +98,9 @@ def client(database: Database, company: Company, traced: Traced) -> Client:
 
 
 @pytest.fixture
-def waves(worker: Database, traced: Traced) -> Worker:
+def waves(worker: Database, traced: Traced, monkeypatch: pytest.MonkeyPatch) -> Worker:
+    # However slow the machine is: one wave is one.
+    monkeypatch.setattr("signet.engine.waves.wave.MAX_WAVE_SECONDS", 600.0)
     return make_worker(worker, traced.telemetry)
 
 

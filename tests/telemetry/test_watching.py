@@ -10,15 +10,17 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
+from signet.engine.compiled import CompiledCache
 from signet.engine.documents.operations import Create, RequestTransition
 from signet.engine.effects import Effects
 from signet.engine.telemetry import NodeWork, RequestReport, WaveReport
+from signet.engine.waves.worker import Worker
 from signet.store.database import Database
 from signet.telemetry.figures import MAX_SERIES, Figures
 from signet.telemetry.log import Log
 from signet.telemetry.metrics import MAX_VALUES, Metrics
 from signet.telemetry.watching import Watching
-from signet.wiring import make_worker
+from signet.wiring import make_caches, make_worker
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
 from tests.functions.calling import Client
@@ -49,7 +51,7 @@ def company(database: Database) -> Company:
 def run_invoice(company: Company, worker: Database, watching: Watching) -> UUID:
     made = company.documents.mutate(company.author(), Create("invoice", INVOICE))
     company.documents.mutate(company.author(), RequestTransition(made.document_id, 1, "submit"))
-    make_worker(worker, watching).drain([company.tenant_id])
+    Worker(worker, make_caches(), CompiledCache(), lambda: 0.0, watching).drain([company.tenant_id])
     return UUID(str(made.instance_id))
 
 

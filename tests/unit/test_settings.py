@@ -3,7 +3,7 @@
 import pytest
 
 from signet.core.errors import Rejected
-from signet.settings import read_settings
+from signet.settings import ClaimNames, read_settings
 
 GOOD = {"SIGNET_DATABASE_URL": "postgresql:///signet"}
 
@@ -94,3 +94,70 @@ def test_what_watches_and_cannot_be_meant(named: dict[str, str]) -> None:
     (name,) = named
     with pytest.raises(Rejected, match=name):
         read_settings({**GOOD, **named})
+
+
+ISSUER = {
+    **GOOD,
+    "SIGNET_JWT_ISSUER": "https://login.example.com/",
+    "SIGNET_JWT_AUDIENCE": "signet, console",
+    "SIGNET_JWT_KEYS_URL": "https://login.example.com/.well-known/jwks.json",
+}
+
+
+def test_an_issuer_is_named_with_its_audience_and_its_keys() -> None:
+    assert read_settings(GOOD).issuer is None
+    claims = {
+        "SIGNET_JWT_ROLES_CLAIM": "realm_access.roles",
+        "SIGNET_JWT_TENANT_CLAIM": "https://a.example/t",
+    }
+    issuer = read_settings({**ISSUER, **claims}).issuer
+    assert issuer is not None
+    assert (issuer.audiences, issuer.claims) == (
+        ("signet", "console"),
+        ClaimNames("sub", "https://a.example/t", "realm_access.roles"),
+    )
+    for name in ("SIGNET_JWT_ISSUER", "SIGNET_JWT_AUDIENCE", "SIGNET_JWT_KEYS_URL"):
+        with pytest.raises(Rejected, match=f"{name} is not set"):
+            read_settings({**ISSUER, name: ""})
+
+
+@pytest.mark.parametrize(
+    ("url", "is_local", "is_good"),
+    [
+        ("http://127.0.0.1:9000/keys", True, True),
+        ("http://localhost/keys", True, True),
+        ("http://127.0.0.1:9000/keys", False, False),
+        ("http://login.example.com/keys", True, False),
+        ("http://169.254.169.254/latest", True, False),
+        ("http://127.0.0.1@login.example.com/keys", True, False),
+        ("https://user@login.example.com/keys", False, False),
+        ("https://login.example.com:99999/keys", False, False),
+        ("https://login.example.com/keys#part", False, False),
+        ("https://login.example.com/a b", False, False),
+        ("https:///keys", False, False),
+        ("file:///etc/passwd", True, False),
+        ("ftp://127.0.0.1/keys", True, False),
+    ],
+)
+def test_keys_come_by_https(url: str, is_local: bool, is_good: bool) -> None:
+    environ = {**ISSUER, "SIGNET_JWT_KEYS_URL": url, "SIGNET_ENVIRONMENT": "local" if is_local else "prod"}
+    if is_good:
+        assert read_settings(environ).issuer is not None
+        return
+    with pytest.raises(Rejected, match="SIGNET_JWT_KEYS_URL must be an https URL"):
+        read_settings(environ)
+
+
+@pytest.mark.parametrize("claim", ["", ".", "a..b", "a.", "x" * 201, "a\n"])
+def test_a_claim_has_a_name(claim: str) -> None:
+    with pytest.raises(Rejected, match="SIGNET_JWT_ROLES_CLAIM"):
+        read_settings({**ISSUER, "SIGNET_JWT_ROLES_CLAIM": claim})
+
+
+def test_an_operators_role_is_none_that_a_tenant_can_make() -> None:
+    assert (
+        read_settings({**GOOD, "SIGNET_OPERATOR_ROLE": "signet:operator"}).operator_role == "signet:operator"
+    )
+    for role in ("operator", "", "a b:c", ":"):
+        with pytest.raises(Rejected, match="SIGNET_OPERATOR_ROLE"):
+            read_settings({**GOOD, "SIGNET_OPERATOR_ROLE": role})

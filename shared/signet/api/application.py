@@ -22,7 +22,7 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from signet.api.authentication import check_operator
+from signet.api.authentication import check_metrics_token
 from signet.api.calls import MAX_WAIT_SECONDS, Call
 from signet.api.delivery import answer_preflight, deliver
 from signet.api.intake import check_body, check_form, check_size, read_request_id
@@ -199,10 +199,12 @@ class _Request:
     def _admit(self, declared: Declared) -> Principal | None:
         if declared.is_public:
             return None
-        if declared.is_for_operators:
-            check_operator(self._headers.get("authorization"), self._ports.metrics_token)
+        if declared.wants_metrics_token:
+            check_metrics_token(self._headers.get("authorization"), self._ports.metrics_token)
             return None
         principal = self._ports.authenticate(self._headers.get("authorization"))
+        if declared.is_for_operators and principal.is_operator:
+            return principal
         self._left = self._ports.quotas.take(
             principal.tenant_id, READS if declared.method == "GET" else WRITES
         )

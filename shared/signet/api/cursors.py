@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 import orjson
 
 from signet.core.errors import Rejected
+from signet.core.field_values import find_text_problem
 
 T = TypeVar("T")
 MAX_PLACE_PARTS = 4
@@ -64,7 +65,7 @@ def _read(part: Any, kind: type) -> Any:
     if kind is int and isinstance(part, bool):
         raise ValueError
     if kind in (int, str):
-        if not isinstance(part, kind):
+        if not isinstance(part, kind) or (isinstance(part, str) and find_text_problem(part)):
             raise ValueError
         return part
     return kind(part)

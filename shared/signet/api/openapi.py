@@ -48,7 +48,7 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
             "scheme": "bearer",
             "description": "A JWT of the tenant's issuer, or an API key.",
         },
-        "operator": {
+        "metrics": {
             "type": "http",
             "scheme": "bearer",
             "description": "The deployment's token for its metrics; none of a tenant's.",
@@ -71,7 +71,7 @@ def _write_path(path: str) -> str:
 
 def _complete(operation: dict[str, Any], one: Declared) -> None:
     operation.pop("deprecated", None)
-    wanted = "operator" if one.is_for_operators else "bearer"
+    wanted = "metrics" if one.wants_metrics_token else "bearer"
     operation["security"] = [] if one.is_public else [{wanted: []}]
     responses = operation["responses"]
     responses.pop("422", None)
@@ -107,7 +107,7 @@ def _list_problems(operation: Mapping[str, Any], one: Declared) -> list[int]:
 def _list_impossible(one: Declared) -> Sequence[int]:
     if one.is_public:
         return (401, 403, 429)
-    return (403, 429) if one.is_for_operators else ()
+    return (403, 429) if one.wants_metrics_token else ()
 
 
 def _describe_problem(status: int) -> dict[str, Any]:
@@ -180,6 +180,7 @@ _PROBLEM: Mapping[str, Any] = {
                     "pointer": {"type": "string", "description": "Where in what was sent (RFC 6901)."},
                     "code": {"type": "string"},
                     "detail": {"type": "string"},
+                    "remedy": {"type": "string"},
                 },
             },
         },

@@ -8,6 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Header, Path, Que
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from signet.core.errors import Rejected
+from signet.core.tenancy import UserId
 from signet.engine.documents.intake import MAX_REASON_CHARACTERS
 
 MAX_VERSION = 2**31 - 1
@@ -32,9 +33,18 @@ PathId = Annotated[Id, Path()]
 PathName = Annotated[str, Path(pattern=NAME_PATTERN)]
 PathVersion = Annotated[int, Path(ge=1, le=MAX_VERSION)]
 
+PathUserId = Annotated[UserId, Path(description="As the issuer's tokens name the person.")]
+
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="At most so many.")]
 Cursor = Annotated[
-    str | None, Query(min_length=1, max_length=2_000, description="Where the page before has ended.")
+    str | None,
+    Query(
+        min_length=1,
+        max_length=2_000,
+        # For who makes requests of the document; what is none is refused as CURSOR_INVALID.
+        json_schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
+        description="Where the page before has ended.",
+    ),
 ]
 IfMatch = Annotated[
     str | None,

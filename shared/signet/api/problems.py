@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from signet.core.errors import Defect, Kind, SignetError
+from signet.core.errors import Defect, FieldError, Kind, SignetError
 
 PROBLEM_CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
-MAX_FIELD_ERRORS = 100
+MAX_FIELD_ERRORS = 200
 INTERNAL_ERROR = "INTERNAL_ERROR"
 
 STATUSES: Mapping[Kind, int] = MappingProxyType(
@@ -58,11 +58,13 @@ def make_problem(error: Exception, request_id: str) -> Problem:
     if error.remedy:
         document["remedy"] = error.remedy
     if error.fields:
-        document["errors"] = [
-            {"pointer": field.pointer, "code": field.code, "detail": field.message}
-            for field in error.fields[:MAX_FIELD_ERRORS]
-        ]
+        document["errors"] = [_show_field(field) for field in error.fields[:MAX_FIELD_ERRORS]]
     return Problem(status, _headers_of(error), document)
+
+
+def _show_field(field: FieldError) -> Mapping[str, str]:
+    shown = {"pointer": field.pointer, "code": field.code, "detail": field.message}
+    return {**shown, "remedy": field.remedy} if field.remedy else shown
 
 
 def _headers_of(error: SignetError) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ repeat without knowing how far it had come. What was rejected has written nothin
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import orjson
@@ -22,7 +22,14 @@ KEY_PATTERN = rf"[\x21-\x7e]{{1,{MAX_KEY_CHARACTERS}}}"
 _KEY = re.compile(KEY_PATTERN)
 
 
-def answer_once(call: Call, key: str, request: Sequence[str], act: Callable[[], Answer]) -> Answer:
+def answer_once(
+    call: Call,
+    key: str,
+    request: Sequence[str],
+    act: Callable[[], Answer],
+    once_shown: Collection[str] = (),
+) -> Answer:
+    """What is shown only once is null in what is kept: a secret stands in no row."""
     if _KEY.fullmatch(key) is None:
         sentence = f"an idempotency key has 1 to {MAX_KEY_CHARACTERS} visible characters"
         raise Rejected("REQUEST_INVALID", sentence)
@@ -41,13 +48,16 @@ def answer_once(call: Call, key: str, request: Sequence[str], act: Callable[[], 
         if taken.outcome is not None:
             return _read_answer(taken.outcome)
         answer = act()
-        keep_outcome(connection, tenant_id, key, _write_answer(answer))
+        keep_outcome(connection, tenant_id, key, _write_answer(answer, once_shown))
     return answer
 
 
-def _write_answer(answer: Answer) -> dict[str, Any]:
+def _write_answer(answer: Answer, once_shown: Collection[str]) -> dict[str, Any]:
+    body = orjson.loads(to_json(answer.body))
+    for name in once_shown:
+        body[name] = None
     return {
-        "body": orjson.loads(to_json(answer.body)),
+        "body": body,
         "status": answer.status,
         "version": answer.version,
         "location": answer.location,

@@ -39,14 +39,18 @@ class Declared:
     # By status, what is shown; None is no body.
     shows: Mapping[int, Any]
     is_public: bool = False
-    # For who operates the service: wants the deployment's own token, and knows no tenant.
-    is_for_operators: bool = False
+    # Wants the deployment's own token, and knows no tenant.
+    wants_metrics_token: bool = False
     content_type: str = JSON
     # Whether the answer has an ETag, and whether a change wants it back.
     is_versioned: bool = False
     may_wait: bool = False
     # What a use case reads strictly from a body that the route passes on as it came.
     body_model: Any = None
+    # Of the answer to a POST, what its repetition under the same key does not show again: it is not kept.
+    once_shown: tuple[str, ...] = ()
+    # For an operator of the deployment, who is asked for no quota of a tenant.
+    is_for_operators: bool = False
     query_names: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -189,7 +193,7 @@ def _serve(
     if declared.method == "POST" and (key := call.headers.get("idempotency-key")) is not None:
         event = resolver.current_event
         request = [declared.method, event.path, event.decoded_body or ""]
-        served = answer_once(call, key, request, act)
+        served = answer_once(call, key, request, act, declared.once_shown)
     else:
         served = act()
     if served.follow is not None and call.wait_seconds > 0:

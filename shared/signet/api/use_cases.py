@@ -2,17 +2,30 @@
 
 from dataclasses import dataclass
 
+from signet.engine.api_keys import ApiKeys
 from signet.engine.approval_chains import ApprovalChains
 from signet.engine.approvals import Approvals
+from signet.engine.definition_reading import DefinitionsRead
 from signet.engine.definitions import Definitions
 from signet.engine.delegations import Delegations
+from signet.engine.designing.expressions import Expressions
+from signet.engine.designing.foreseeing import Foreseeing
+from signet.engine.designing.palette import Palette
+from signet.engine.designing.simulating import Simulating
+from signet.engine.designing.trials import Trials
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
+from signet.engine.members import Members
 from signet.engine.notifications import Notifications
 from signet.engine.operations import Operations
+from signet.engine.org_chart import OrgChart
+from signet.engine.own_tenant import OwnTenant
+from signet.engine.roles import Roles
 from signet.engine.telemetry import Telemetry
+from signet.engine.templates import Templates
+from signet.engine.tenancies import Tenancies
 from signet.store.database import Database
 
 
@@ -22,6 +35,13 @@ class UseCases:
     documents: Documents
     documents_read: DocumentsRead
     definitions: Definitions
+    definitions_read: DefinitionsRead
+    palette: Palette
+    expressions: Expressions
+    trials: Trials
+    simulating: Simulating
+    foreseeing: Foreseeing
+    templates: Templates
     instances: Instances
     instances_read: InstancesRead
     operations: Operations
@@ -30,3 +50,9 @@ class UseCases:
     delegations: Delegations
     notifications: Notifications
     telemetry: Telemetry
+    members: Members
+    roles: Roles
+    org_chart: OrgChart
+    own_tenant: OwnTenant
+    api_keys: ApiKeys
+    tenancies: Tenancies

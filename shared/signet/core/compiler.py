@@ -23,7 +23,15 @@ from signet.core.logic import NodeLogic, read_actions, read_condition, read_node
 from signet.core.merge import Merged, merge
 from signet.core.patch import MAX_EDGES, MAX_NODES, Automation, Patch, SlotPatch
 from signet.core.rejections import lead_rejections
-from signet.core.scope import Variables, make_scope, type_of_entity, type_of_fields, type_of_settings
+from signet.core.scope import (
+    Names,
+    Scopes,
+    Variables,
+    make_scope,
+    type_of_entity,
+    type_of_fields,
+    type_of_settings,
+)
 from signet.core.soundness import (
     check_approved_content,
     check_envelope,
@@ -46,14 +54,24 @@ class Compilation:
 
 
 @dataclass(frozen=True)
-class _Names:
-    """What expressions of this workflow may read, apart from its variables."""
+class Source:
+    """Everything that is compiled: an envelope's graph, what fills its slots, and what may be named."""
 
-    contract: Contract | None
-    entity: Type
-    org: Type
-    payload: Type | None
-    variables: Mapping[str, Type]
+    base: Graph
+    slots: Mapping[str, EnvelopeSlot]
+    patches: Mapping[str, SlotPatch]
+    names: Names
+    head: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Logic:
+    nodes: Mapping[str, NodeLogic]
+    conditions: Mapping[str, Expression]
+    # What `context` has at a node, and what conditions on its edges see.
+    before: Mapping[str, Type]
+    after: Mapping[str, Type]
+    findings: list[Finding]
 
 
 @dataclass(frozen=True)
@@ -76,7 +94,11 @@ def compile_effective(
     ]
     if mistakes:
         return Compilation(None, sort_findings(mistakes))
-    names = _Names(
+    return _compile(read_effective(expected, patch, settings))
+
+
+def read_effective(envelope: Envelope, patch: Patch | None, settings: TenantSettings) -> Source:
+    names = Names(
         contract=envelope.contract,
         entity=type_of_entity(envelope.contract),
         org=type_of_settings(settings),
@@ -91,13 +113,25 @@ def compile_effective(
         "envelope": {"version": envelope.version, "hash": envelope.hash},
         "initial_state": envelope.contract.initial_state,
     }
-    return _compile(expected.graph, expected.slots, patch.slots if patch else {}, names, head)
+    return Source(envelope.graph, envelope.slots, patch.slots if patch else {}, names, head)
 
 
 def compile_automation(
     automation: Automation, contract: Contract | None = None, settings: TenantSettings | None = None
 ) -> Compilation:
     """A tenant's own trigger and graph, by the same compiler: its envelope is only `start → end`."""
+    source = read_automation(automation, contract, settings or TenantSettings())
+    if automation.trigger.condition is not None:
+        names = source.names
+        scope = make_scope(names.entity, names.org, type_of_fields({}), names.payload)
+        condition, mistakes = read_condition(automation.trigger.condition, "/trigger/condition", scope)
+        if condition is None:
+            return Compilation(None, mistakes)
+        source.head["trigger_condition"] = _condition_json(condition)
+    return _compile(source)
+
+
+def read_automation(automation: Automation, contract: Contract | None, settings: TenantSettings) -> Source:
     direct = Edge("sys:edge:start>end#created", START, END, "created")
     window = EditWindow.EDITABLE
     base = make_graph([Node(START, "start", {}), Node(END, "end", {})], [direct])
@@ -105,10 +139,10 @@ def compile_automation(
     body = SlotPatch(
         nodes=automation.nodes, edges=automation.edges, entry=automation.entry, exit=automation.exit
     )
-    names = _Names(
+    names = Names(
         contract=contract,
         entity=type_of_entity(contract),
-        org=type_of_settings(settings or TenantSettings()),
+        org=type_of_settings(settings),
         payload=type_of_fields(automation.payload),
         variables=type_of_fields(automation.variables).fields,
     )
@@ -119,13 +153,18 @@ def compile_automation(
         "entity_type": automation.entity_type,
         "trigger": automation.trigger.model_dump(mode="json", by_alias=True),
     }
-    if automation.trigger.condition is not None:
-        scope = make_scope(names.entity, names.org, type_of_fields({}), names.payload)
-        condition, mistakes = read_condition(automation.trigger.condition, "/trigger/condition", scope)
-        if condition is None:
-            return Compilation(None, mistakes)
-        head["trigger_condition"] = _condition_json(condition)
-    return _compile(base, {AUTOMATION_SLOT: slot}, {AUTOMATION_SLOT: body}, names, head)
+    return Source(base, {AUTOMATION_SLOT: slot}, {AUTOMATION_SLOT: body}, names, head)
+
+
+def find_scopes(source: Source) -> Scopes:
+    """Also of a graph that does not compile, as far as it goes."""
+    merged, names = merge(source.base, source.slots, source.patches), source.names
+    node_ids = frozenset(node.id for node in merged.nodes)
+    shape = None if has_errors(merged.findings) else _shape(merged, names.contract)[0]
+    if shape is None:
+        return Scopes(names, node_ids, {}, {})
+    logic = _read_logic(shape, names)
+    return Scopes(names, node_ids, logic.before, logic.after)
 
 
 def _check_base(envelope: Envelope, patch: Patch, settings: TenantSettings) -> list[Finding]:
@@ -172,14 +211,9 @@ def _propose_rebase(envelope: Envelope, patch: Patch, settings: TenantSettings) 
     return f"{pin}; the patch compiles there as it is."
 
 
-def _compile(
-    base: Graph,
-    slots: Mapping[str, EnvelopeSlot],
-    patches: Mapping[str, SlotPatch],
-    names: _Names,
-    head: dict[str, Any],
-) -> Compilation:
-    merged = merge(base, slots, patches)
+def _compile(source: Source) -> Compilation:
+    base, names = source.base, source.names
+    merged = merge(base, source.slots, source.patches)
     findings = [*merged.findings, *_check_limits(merged)]
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
@@ -190,8 +224,8 @@ def _compile(
     findings += _check_shape(shape, base, names.contract)
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    logic, conditions, found = _read_logic(shape, names)
-    findings += found
+    logic = _read_logic(shape, names)
+    findings += logic.findings
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
     nothing = type_of_fields({})
@@ -201,7 +235,8 @@ def _compile(
     findings += found
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    content = {**head, "actions": actions, **_describe(shape, merged, base, logic, conditions)}
+    described = _describe(shape, merged, base, logic.nodes, logic.conditions)
+    content = {**source.head, "actions": actions, **described}
     return Compilation(make_artifact(content), sort_findings(findings))
 
 
@@ -245,31 +280,32 @@ def _check_shape(shape: _Shape, expected: Graph, contract: Contract | None) -> I
         yield from check_approved_content(shape.graph, shape.blocks, contract)
 
 
-def _read_logic(
-    shape: _Shape, names: _Names
-) -> tuple[dict[str, NodeLogic], dict[str, Expression], list[Finding]]:
+def _read_logic(shape: _Shape, names: Names) -> _Logic:
     variables = Variables(names.variables)
     logic: dict[str, NodeLogic] = {}
     conditions: dict[str, Expression] = {}
+    before: dict[str, Type] = {}
+    after: dict[str, Type] = {}
     findings: list[Finding] = []
     for node_id in shape.order:
-        context = variables.enter(shape.graph, node_id)
+        context = before[node_id] = variables.enter(shape.graph, node_id)
         scope_with = partial(make_scope, names.entity, names.org, context, names.payload)
         read = read_node_logic(shape.graph.nodes[node_id], names.contract, scope_with)
         logic[node_id] = read
         findings += read.findings
         for name, written in read.writes.items():
             variables.write(node_id, name, written)
+        after[node_id] = variables.after(node_id) if read.writes else context
         conditional = [edge for edge in shape.graph.outgoing[node_id] if edge.condition is not None]
         if conditional:
-            scope = make_scope(names.entity, names.org, variables.after(node_id), names.payload)
+            scope = make_scope(names.entity, names.org, after[node_id], names.payload)
             for edge in conditional:
                 expression, mistakes = read_condition(edge.condition or "", edge.id, scope)
                 findings += mistakes
                 if expression is not None:
                     conditions[edge.id] = expression
             findings += find_condition_gaps(node_id, conditional, conditions, scope)
-    return logic, conditions, findings
+    return _Logic(logic, conditions, before, after, findings)
 
 
 def _condition_json(expression: Expression) -> dict[str, Any]:

@@ -5,16 +5,17 @@ from typing import Any
 
 from signet.core.contract import Action, Contract, EditWindow
 from signet.core.field_checks import check_distinct, check_fields, check_payload_fields
-from signet.core.field_values import find_text_problem
 from signet.core.fields import Field, RefField
 from signet.core.findings import Finding, find, has_errors, sort_findings
 from signet.core.lifecycle_checks import RESERVED_VERBS, check_lifecycle, check_state_known
 from signet.core.scope import type_of_field
 from signet.core.slot_checks import check_slots
 from signet.core.strict import MAX_MISTAKES, point, read_strictly
+from signet.core.text_checks import check_texts
 
-# Names that actions of Signet's own begin with: `store.set`, `links.add`.
-RESERVED_CONTRACTS = frozenset({"store", "links"})
+# Names that actions of Signet's own begin with, `store.set`, and its own permissions, `contract:edit`: who
+# may edit documents of such a type could edit more than documents.
+RESERVED_CONTRACTS = frozenset({"store", "links", "contract", "definition", "workflow", "approval"})
 
 
 def read_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]:
@@ -22,7 +23,7 @@ def read_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]:
     contract, findings = read_strictly(Contract, document)
     if contract is None:
         return None, findings
-    all_findings = sort_findings((*_check_texts(document), *check_contract(contract)))[:MAX_MISTAKES]
+    all_findings = sort_findings((*check_texts(document), *check_contract(contract)))[:MAX_MISTAKES]
     return (None if has_errors(all_findings) else contract), all_findings
 
 
@@ -40,21 +41,6 @@ def check_contract(contract: Contract) -> Iterator[Finding]:
         yield from check_state_known(contract, state, point(("deletable_in", index)))
     yield from _check_conditions(contract)
     yield from _check_duties(contract)
-
-
-def _check_texts(document: Any) -> Iterator[Finding]:
-    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
-    while waiting:
-        path, here = waiting.pop()
-        if isinstance(here, str):
-            problem = find_text_problem(here)
-            if problem is not None:
-                yield find("DOCUMENT_TEXT_INVALID", point(path), where=f"At {point(path)}", problem=problem)
-        elif isinstance(here, dict):
-            waiting.extend((path, key) for key in here)
-            waiting.extend(((*path, key), value) for key, value in here.items())
-        elif isinstance(here, list | tuple):
-            waiting.extend(((*path, index), value) for index, value in enumerate(here))
 
 
 def _check_amendment(contract: Contract) -> Iterator[Finding]:

@@ -4,6 +4,11 @@ from collections.abc import Iterable
 
 
 def grants(permissions: Iterable[str], wanted: str) -> bool:
-    entity, _, act = wanted.partition(":")
-    accepted = {wanted, f"{entity}:*", f"*:{act}", "*:*"}
+    """Also of a permission with `*`: only one that is as wide grants it."""
+    accepted = list_granting(wanted)
     return any(permission in accepted for permission in permissions)
+
+
+def list_granting(wanted: str) -> frozenset[str]:
+    entity, _, act = wanted.partition(":")
+    return frozenset((wanted, f"{entity}:*", f"*:{act}", "*:*"))

@@ -16,6 +16,7 @@ class Quota:
 
 
 _HOUR = 3_600
+MAX_CAPACITY, MAX_REFILL_SECONDS = 10_000_000, 86_400
 READS, WRITES = "api:read", "api:write"
 # What people do to instances from outside of their graphs, each with a measure of its own: who empties one
 # by mistake can still stop what runs.

@@ -146,3 +146,33 @@ def make_scope(
     if item is not None:
         names["item"] = item
     return Scope(names)
+
+
+@dataclass(frozen=True)
+class Names:
+    """What expressions of one workflow may read, apart from its variables."""
+
+    contract: Contract | None
+    entity: Type
+    org: Type
+    payload: Type | None
+    variables: Mapping[str, Type]
+
+
+@dataclass(frozen=True)
+class Scopes:
+    """Which names expressions may read, node by node.
+
+    In a graph that has no order nobody knows which variables are set: there, only what is declared.
+    """
+
+    names: Names
+    node_ids: frozenset[str]
+    before: Mapping[str, Type]
+    after: Mapping[str, Type]
+
+    def at(self, node_id: str, *, is_after: bool = False) -> Scope:
+        """In the node's configuration, or in conditions on its edges."""
+        known = self.after if is_after else self.before
+        context = known.get(node_id, object_of(self.names.variables))
+        return make_scope(self.names.entity, self.names.org, context, self.names.payload)

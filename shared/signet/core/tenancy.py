@@ -4,16 +4,40 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from signet.core.strict import Name, Permission, Strict
+from signet.core.field_values import find_text_problem
+from signet.core.principal import is_reserved
+from signet.core.strict import MAX_SAFE_INTEGER, Name, Permission, Strict
 
 MAX_MEMBERS = 1_000
 MAX_ROLES = 200
 MAX_PERMISSIONS = 500
 MAX_CUSTOM_SETTINGS = 200
+MAX_SETTING_CHARACTERS = 10_000
+MAX_SETTING_ITEMS = 1_000
 
-UserId = Annotated[str, Field(min_length=1, max_length=200)]
+
+def _check_text(text: str) -> str:
+    problem = find_text_problem(text)
+    if problem is not None:
+        raise ValueError(problem)
+    return text
+
+
+def _check_user_id(user_id: str) -> str:
+    if not user_id.isprintable() or is_reserved(user_id):
+        raise ValueError("wants a person's name, without the beginnings that machines have")
+    return user_id
+
+
+Text = Annotated[str, AfterValidator(_check_text)]
+UserId = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_user_id)]
+DisplayName = Annotated[Text, Field(min_length=1, max_length=200)]
+Email = Annotated[Text, Field(min_length=3, max_length=320)]
+Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+TimeZone = Annotated[Text, Field(min_length=1, max_length=64)]
+Language = Annotated[str, Field(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")]
 SettingType = Literal["string", "int", "bool", "date", "timestamp", "list of string", "list of int"]
 
 
@@ -33,18 +57,22 @@ class CustomSetting(Strict):
 def _fits(setting_type: str, value: object) -> bool:
     item_type = setting_type.removeprefix("list of ")
     if item_type != setting_type:
-        return isinstance(value, list) and all(_fits(item_type, item) for item in value)
+        if not isinstance(value, list) or len(value) > MAX_SETTING_ITEMS:
+            return False
+        return all(_fits(item_type, item) for item in value)
     if item_type == "bool":
         return isinstance(value, bool)
     if item_type == "int":
-        return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, str)
+        return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_SAFE_INTEGER
+    if not isinstance(value, str) or len(value) > MAX_SETTING_CHARACTERS:
+        return False
+    return find_text_problem(value) is None
 
 
 class TenantSettings(Strict):
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "EUR"
-    time_zone: Annotated[str, Field(min_length=1, max_length=64)] = "UTC"
-    language: Annotated[str, Field(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")] = "en"
+    currency: Currency = "EUR"
+    time_zone: TimeZone = "UTC"
+    language: Language = "en"
     custom: Annotated[Mapping[Name, CustomSetting], Field(max_length=MAX_CUSTOM_SETTINGS)] = {}
 
     def read_values(self) -> dict[str, Any]:
@@ -55,8 +83,8 @@ class TenantSettings(Strict):
 
 class Member(Strict):
     user_id: UserId
-    display_name: Annotated[str, Field(min_length=1, max_length=200)]
-    email: Annotated[str, Field(min_length=3, max_length=320)] | None = None
+    display_name: DisplayName
+    email: Email | None = None
     roles: Annotated[tuple[Name, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
     manager: UserId | None = None
 
@@ -66,15 +94,14 @@ class Role(Strict):
     permissions: Annotated[tuple[Permission, ...], Field(strict=False, max_length=MAX_PERMISSIONS)]
 
 
-class TenantFile(Strict):
-    tenant_id: Annotated[UUID, Field(strict=False)]
-    name: Annotated[str, Field(min_length=1, max_length=200)]
+class TenantContent(Strict):
+    name: DisplayName
     settings: TenantSettings = TenantSettings()
     roles: Annotated[tuple[Role, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
     members: Annotated[tuple[Member, ...], Field(strict=False, max_length=MAX_MEMBERS)] = ()
 
     @model_validator(mode="after")
-    def _names_agree(self) -> "TenantFile":
+    def _names_agree(self) -> "TenantContent":
         mistakes = [*_doubled("role", [r.role for r in self.roles])]
         mistakes += _doubled("member", [m.user_id for m in self.members])
         roles, users = {r.role for r in self.roles}, {m.user_id for m in self.members}
@@ -90,6 +117,10 @@ class TenantFile(Strict):
         if mistakes:
             raise ValueError("; ".join(mistakes))
         return self
+
+
+class TenantFile(TenantContent):
+    tenant_id: Annotated[UUID, Field(strict=False)]
 
 
 def _doubled(kind: str, names: list[str]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from signet.core.audit import AuditEntry
 from signet.core.errors import Rejected
@@ -40,25 +42,49 @@ class Administering:
         reason: str | None = None,
         on_behalf_of: str | None = None,
     ) -> None:
-        author = self.author
-        entry = AuditEntry(
-            id=make_id(),
-            tenant_id=author.principal.tenant_id,
-            subject_type=subject[0],
-            subject_id=subject[1],
-            action=action,
-            actor_id=author.principal.subject,
-            on_behalf_of=on_behalf_of,
-            via=author.via,
-            at=self.now,
-            reason=reason,
-            trace_id=author.trace_id,
-            detail=detail,
+        tenant_id = self.author.principal.tenant_id
+        self._entries.append(
+            make_entry(
+                self.author,
+                tenant_id,
+                self.now,
+                subject,
+                action,
+                detail,
+                reason=reason,
+                on_behalf_of=on_behalf_of,
+            )
         )
-        self._entries.append(entry)
 
     def write(self) -> None:
         append_administration(self.connection, self.author.principal.tenant_id, self._entries)
+
+
+def make_entry(
+    author: Author,
+    tenant_id: UUID,
+    now: datetime,
+    subject: tuple[str, str],
+    action: str,
+    detail: Mapping[str, Any],
+    *,
+    reason: str | None = None,
+    on_behalf_of: str | None = None,
+) -> AuditEntry:
+    return AuditEntry(
+        id=make_id(),
+        tenant_id=tenant_id,
+        subject_type=subject[0],
+        subject_id=subject[1],
+        action=action,
+        actor_id=author.principal.subject,
+        on_behalf_of=on_behalf_of,
+        via=author.via,
+        at=now,
+        reason=reason,
+        trace_id=author.trace_id,
+        detail=detail,
+    )
 
 
 @contextmanager

@@ -1,333 +1,277 @@
 """Contracts, patches and automations from draft to published; publishing compiles and freezes at once."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from signet.core.artifact import COMPILER_VERSION, Artifact
-from signet.core.audit import AuditEntry
-from signet.core.canonical import canonical_bytes, hash_bytes
-from signet.core.compiler import Compilation, compile_automation, compile_effective
+from signet.core.compiler import Compilation
 from signet.core.contract import Contract
-from signet.core.contract_checks import read_contract
-from signet.core.envelope import Envelope, make_envelope
-from signet.core.errors import FieldError, Rejected
-from signet.core.findings import Finding, has_errors
-from signet.core.loaded_contract import check_contract_expressions
+from signet.core.errors import Rejected
 from signet.core.patch import Automation, Patch
-from signet.core.principal import Principal
-from signet.core.strict import read_strictly
-from signet.core.tenancy import TenantSettings
-from signet.engine.audit import append_administration
-from signet.engine.documents.contracts import load_contract
+from signet.engine.administering import Administering, administering
+from signet.engine.compiling import (
+    PlacedFinding,
+    find_definition,
+    read_body,
+    read_subject,
+)
+from signet.engine.contracts import (
+    ContractDraft,
+    check_revision,
+    delete_contract,
+    find_contract_row,
+    freeze_contract,
+    read_contract_document,
+    require_contract_draft,
+    write_contract,
+)
+from signet.engine.documents.operations import Author
+from signet.engine.reading import reading
 from signet.ids import make_id
 from signet.store import definitions as store
-from signet.store.database import Connection, Database
+from signet.store.audit import lock_administration
+from signet.store.database import Database
 from signet.store.definitions import DefinitionRow, NewDefinition
-from signet.store.tenants import find_tenant, read_now
+
+# What a tenant's roles grant to who reads, who writes and who answers for what runs.
+READ, EDIT, PUBLISH = "definition:read", "definition:edit", "definition:publish"
+EDIT_CONTRACT, PUBLISH_CONTRACT = "contract:edit", "contract:publish"
+_MODELS: Mapping[str, type[Patch] | type[Automation]] = {"org_patch": Patch, "automation": Automation}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Published:
+    """What new documents run from now on; its warnings stand beside it."""
+
     definition_id: UUID
     version: int
     compiled_hash: str
-    findings: tuple[Finding, ...]
+    findings: tuple[PlacedFinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A draft as it was saved; `revision` is what its next change must match."""
+
+    id: UUID
+    name: str
+    version: int
+    revision: int
 
 
 class Definitions:
+    """The use case; one a process."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def save_contract(self, principal: Principal, document: Any) -> Contract:
-        """A draft of the version that the document names; a published version is frozen."""
-        contract, findings = read_contract(document)
-        if contract is None:
-            raise reject_findings(findings)
-        body = canonical_bytes(contract.to_json())
-        with self._database.transaction(principal.tenant_id) as connection:
-            saved = store.save_contract_draft(
-                connection,
-                principal.tenant_id,
-                contract.contract,
-                contract.version,
-                body.decode(),
-                hash_bytes(body),
-                principal.subject,
-            )
-            if not saved:
-                raise Rejected(
-                    "VERSION_FROZEN",
-                    f"version {contract.version} of '{contract.contract}' is published",
-                    remedy=f"Save it as version {contract.version + 1}.",
-                )
-            _note(
-                connection,
-                principal,
-                "contract",
-                contract.contract,
-                "save_contract",
-                {"version": contract.version},
-            )
+    @contextmanager
+    def _acting(self, author: Author, *permissions: str) -> Iterator[Administering]:
+        with administering(self._database, author) as act:
+            for permission in permissions:
+                act.require(permission)
+            # The first lock of every such act: two who save at once take two numbers, and what is compared
+            # with what somebody saw stays as it is until the end.
+            lock_administration(act.connection, author.principal.tenant_id)
+            yield act
+
+    # --- contracts ---
+
+    def save_contract(self, author: Author, document: Any) -> Contract:
+        """A draft of the version that the document names, whatever the draft was before."""
+        with self._acting(author, EDIT_CONTRACT) as act:
+            contract, _ = read_contract_document(document)
+            write_contract(act, contract)
         return contract
 
-    def publish_contract(self, principal: Principal, entity_type: str, version: int) -> Published:
-        """Freezes the contract and stores its envelope, compiled."""
-        tenant_id = principal.tenant_id
-        with self._database.transaction(tenant_id) as connection:
-            store.lock_contracts_of_type(connection, tenant_id, entity_type)
-            contract = _load(connection, tenant_id, entity_type, version)
-            settings = _read_settings(connection, tenant_id)
-            mistakes = tuple(check_contract_expressions(contract, settings))
-            if has_errors(mistakes):
-                raise reject_findings(mistakes)
-            envelope = make_envelope(contract)
-            artifact = _require(compile_effective(envelope, None, settings))
-            store.set_contract_status(connection, tenant_id, entity_type, version, "published")
-            new = _describe_envelope(envelope, artifact)
-            store.insert_definition(connection, tenant_id, new, principal.subject)
-            detail = {"version": version, "compiled_hash": artifact.hash}
-            _note(connection, principal, "contract", entity_type, "publish_contract", detail)
-        return Published(new.id, version, artifact.hash, mistakes)
-
-    def save_patch(
-        self, principal: Principal, document: Any, canvas: Mapping[str, Any] | None = None
-    ) -> UUID:
-        """A new draft of the next version. It may still be wrong: only publishing insists."""
-        patch = _read(Patch, document)
-        with self._database.transaction(principal.tenant_id) as connection:
-            return _insert_draft(
-                connection, principal, "org_patch", patch.base.entity_type, patch.patch, patch, canvas
-            )
-
-    def save_automation(
-        self, principal: Principal, document: Any, canvas: Mapping[str, Any] | None = None
-    ) -> UUID:
-        automation = _read(Automation, document)
-        with self._database.transaction(principal.tenant_id) as connection:
-            entity_type = automation.entity_type or ""
-            return _insert_draft(
-                connection, principal, "automation", entity_type, automation.automation, automation, canvas
-            )
-
-    def compile_draft(self, principal: Principal, definition_id: UUID) -> Compilation:
-        """All findings of a definition as it stands, published or not; nothing is written."""
-        with self._database.transaction(principal.tenant_id) as connection:
-            return _compile(connection, principal.tenant_id, _find(connection, principal, definition_id))
-
-    def publish(self, principal: Principal, definition_id: UUID) -> Published:
-        tenant_id = principal.tenant_id
-        with self._database.transaction(tenant_id) as connection:
-            draft = _find(connection, principal, definition_id)
-            store.lock_contracts_of_type(connection, tenant_id, draft.entity_type)
-            compilation = _compile(connection, tenant_id, draft)
-            artifact = _require(compilation)
-            compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
-            is_patch = draft.definition_kind == "org_patch"
-            published = store.publish_definition(
-                connection, tenant_id, draft.id, *(() if is_patch else compiled)
-            )
-            if not published:
+    def create_contract(self, author: Author, document: Any) -> ContractDraft:
+        with self._acting(author, EDIT_CONTRACT) as act:
+            contract, findings = read_contract_document(document)
+            row = find_contract_row(act, contract.contract, contract.version)
+            if row is not None and row.status == "draft":
                 raise Rejected(
-                    "VERSION_FROZEN", f"'{draft.name}' version {draft.version} is not a draft any more"
+                    "DRAFT_EXISTS",
+                    f"there is a draft of version {contract.version} of '{contract.contract}'",
+                    remedy="Replace it, with the ETag that it has, or save this as another version.",
                 )
-            effective_id, version = draft.id, draft.version
-            if is_patch:
-                effective_id, version = _insert_effective(connection, principal, draft, artifact)
-            _note(
-                connection,
-                principal,
-                "definition",
-                str(draft.id),
-                "publish",
-                {"compiled_hash": artifact.hash},
-            )
-        return Published(effective_id, version, artifact.hash, compilation.findings)
+            revision, digest = write_contract(act, contract)
+        return ContractDraft(contract.contract, contract.version, revision, digest, findings)
 
-    def archive(self, principal: Principal, definition_id: UUID) -> None:
+    def replace_contract(
+        self, author: Author, entity_type: str, version: int, expected_revision: int, document: Any
+    ) -> ContractDraft:
+        with self._acting(author, EDIT_CONTRACT) as act:
+            require_contract_draft(act, entity_type, version, expected_revision)
+            contract, findings = read_contract_document(document)
+            if (contract.contract, contract.version) != (entity_type, version):
+                sentence = f"this is '{contract.contract}' version {contract.version}, not the draft"
+                raise Rejected("DEFINITION_INVALID", sentence, remedy="Save it as a draft of its own.")
+            revision, digest = write_contract(act, contract)
+        return ContractDraft(entity_type, version, revision, digest, findings)
+
+    def delete_contract(self, author: Author, entity_type: str, version: int, expected_revision: int) -> None:
+        with self._acting(author, EDIT_CONTRACT) as act:
+            require_contract_draft(act, entity_type, version, expected_revision)
+            delete_contract(act, entity_type, version)
+
+    def publish_contract(
+        self, author: Author, entity_type: str, version: int, expected_revision: int | None = None
+    ) -> Published:
+        """Freezes the contract and stores its envelope, compiled."""
+        with self._acting(author, PUBLISH_CONTRACT) as act:
+            if expected_revision is not None:
+                require_contract_draft(act, entity_type, version, expected_revision)
+            new, findings = freeze_contract(act, entity_type, version)
+        return Published(new.id, version, new.compiled_hash or "", findings)
+
+    # --- patches and automations ---
+
+    def save_patch(self, author: Author, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
+        """A new draft of the next version. It may still be wrong: only publishing insists."""
+        return self.create(author, "org_patch", document, canvas).id
+
+    def save_automation(self, author: Author, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
+        return self.create(author, "automation", document, canvas).id
+
+    def create(
+        self, author: Author, kind: str, document: Any, canvas: Mapping[str, Any] | None = None
+    ) -> Draft:
+        with self._acting(author, EDIT) as act:
+            return insert_draft(act, kind, read_body(_MODELS[kind], document), canvas)
+
+    def replace(self, author: Author, definition_id: UUID, expected_revision: int, document: Any) -> Draft:
+        with self._acting(author, EDIT) as act:
+            draft = _require_draft(act, definition_id, expected_revision)
+            body = read_body(_MODELS[draft.definition_kind], document)
+            if (_name(body), _entity_type(body)) != (draft.name, draft.entity_type):
+                raise Rejected(
+                    "DEFINITION_INVALID",
+                    f"the draft is '{draft.name}' of '{draft.entity_type}', and stays that",
+                    remedy="Save it as a draft of its own.",
+                )
+            revision = store.update_definition_draft(
+                act.connection, author.principal.tenant_id, draft.id, _base_ref(body), _to_json(body)
+            )
+            _note(act, draft.id, "replace_draft", name=draft.name, version=draft.version)
+        return Draft(draft.id, draft.name, draft.version, revision)
+
+    def delete(self, author: Author, definition_id: UUID, expected_revision: int) -> None:
+        with self._acting(author, EDIT) as act:
+            draft = _require_draft(act, definition_id, expected_revision)
+            store.delete_definition_draft(act.connection, author.principal.tenant_id, draft.id)
+            _note(act, draft.id, "delete_draft", name=draft.name, version=draft.version)
+
+    def move_canvas(self, author: Author, definition_id: UUID, canvas: Mapping[str, Any]) -> None:
+        """Positions are outside of every hash: they may change on published definitions too."""
+        with self._acting(author, EDIT) as act:
+            definition = _find(act, definition_id)
+            if not store.set_canvas(act.connection, author.principal.tenant_id, definition_id, canvas):
+                raise Rejected(
+                    "VERSION_FROZEN", f"'{definition.name}' is a default, and never changes at all"
+                )
+
+    def compile_draft(self, author: Author, definition_id: UUID) -> Compilation:
+        """All findings of a definition as it stands, published or not; nothing is written."""
+        tenant_id = author.principal.tenant_id
+        with reading(self._database, author.principal) as read:
+            read.require(READ)
+            definition = find_definition(read.connection, tenant_id, definition_id)
+            return read_subject(read.connection, tenant_id, definition).compile()
+
+    def publish(self, author: Author, definition_id: UUID, expected_revision: int | None = None) -> Published:
+        with self._acting(author, PUBLISH) as act:
+            draft = _find(act, definition_id)
+            if expected_revision is not None:
+                check_revision(draft.revision, expected_revision)
+            return _publish(act, draft)
+
+    def archive(self, author: Author, definition_id: UUID) -> None:
         """No new document runs under it; what runs goes on. A patch takes its effective workflows with it."""
-        with self._database.transaction(principal.tenant_id) as connection:
-            definition = _find(connection, principal, definition_id)
-            if not store.archive_definition(connection, principal.tenant_id, definition_id):
+        tenant_id = author.principal.tenant_id
+        with self._acting(author, PUBLISH) as act:
+            definition = _find(act, definition_id)
+            if not store.archive_definition(act.connection, tenant_id, definition_id):
                 raise Rejected(
                     "VERSION_FROZEN", "only a published definition that is no default can be archived"
                 )
             if definition.definition_kind == "org_patch":
-                for effective in store.list_effective_of_patch(
-                    connection, principal.tenant_id, definition_id
-                ):
-                    store.archive_definition(connection, principal.tenant_id, effective)
-            _note(connection, principal, "definition", str(definition_id), "archive", {})
+                for effective in store.list_effective_of_patch(act.connection, tenant_id, definition_id):
+                    store.archive_definition(act.connection, tenant_id, effective)
+            _note(act, definition_id, "archive")
 
-    def roll_back(self, principal: Principal, definition_id: UUID) -> Published:
+    def roll_back(self, author: Author, definition_id: UUID) -> Published:
         """An older body, published again as a new version: history only grows."""
-        with self._database.transaction(principal.tenant_id) as connection:
-            older = _find(connection, principal, definition_id)
-            if older.definition_kind not in ("org_patch", "automation") or older.status == "draft":
+        with self._acting(author, EDIT, PUBLISH) as act:
+            older = _find(act, definition_id)
+            if older.definition_kind not in _MODELS or older.status == "draft":
                 raise Rejected(
                     "DEFINITION_INVALID", "only a published patch or automation can be rolled back to"
                 )
-            body = older.body_patches_json or {}
-        save = self.save_patch if older.definition_kind == "org_patch" else self.save_automation
-        return self.publish(principal, save(principal, body, older.canvas_json))
+            body = read_body(_MODELS[older.definition_kind], older.body_patches_json)
+            draft = insert_draft(act, older.definition_kind, body, older.canvas_json)
+            return _publish(act, _find(act, draft.id))
 
-    def move_canvas(self, principal: Principal, definition_id: UUID, canvas: Mapping[str, Any]) -> None:
-        """Positions are outside of every hash: they may change on published definitions too."""
-        with self._database.transaction(principal.tenant_id) as connection:
-            if not store.set_canvas(connection, principal.tenant_id, definition_id, canvas):
-                raise _not_found(definition_id)
-
-    def recompile(self, principal: Principal, definition_id: UUID) -> Published:
+    def recompile(self, author: Author, definition_id: UUID) -> Published:
         """After a new compiler: the same patch as a new effective row; the old one stays as it ran."""
-        with self._database.transaction(principal.tenant_id) as connection:
-            effective = _find(connection, principal, definition_id)
+        tenant_id = author.principal.tenant_id
+        with self._acting(author, PUBLISH) as act:
+            effective = _find(act, definition_id)
             if effective.definition_kind != "effective" or effective.source_id is None:
                 raise Rejected("DEFINITION_INVALID", "only an effective workflow is recompiled")
-            patch = _find(connection, principal, effective.source_id)
-            compilation = _compile(connection, principal.tenant_id, patch)
-            artifact = _require(compilation)
-            new_id, version = _insert_effective(connection, principal, patch, artifact)
-            store.archive_definition(connection, principal.tenant_id, definition_id)
-            _note(
-                connection,
-                principal,
-                "definition",
-                str(definition_id),
-                "recompile",
-                {"compiled_hash": artifact.hash},
-            )
-        return Published(new_id, version, artifact.hash, compilation.findings)
+            patch = _find(act, effective.source_id)
+            artifact, findings = read_subject(act.connection, tenant_id, patch).require_artifact()
+            new_id, version = _insert_effective(act, patch, artifact)
+            store.archive_definition(act.connection, tenant_id, definition_id)
+            _note(act, definition_id, "recompile", compiled_hash=artifact.hash)
+        return Published(new_id, version, artifact.hash, findings)
 
 
-def reject_findings(findings: tuple[Finding, ...]) -> Rejected:
-    errors = [finding for finding in findings if finding.severity == "error"]
-    first = errors[0].sentence if errors else "it has findings"
-    return Rejected(
-        "DEFINITION_INVALID",
-        f"{len(errors)} error(s), the first: {first}",
-        fields=tuple(FieldError(one.place, one.code, f"{one.sentence} {one.remedy}") for one in errors),
-        details={"findings": [finding.to_json() for finding in findings]},
-    )
-
-
-def _not_found(definition_id: UUID) -> Rejected:
-    return Rejected("DEFINITION_NOT_FOUND", f"there is no definition {definition_id}")
-
-
-def _find(connection: Connection, principal: Principal, definition_id: UUID) -> DefinitionRow:
-    definition = store.find_definition(connection, principal.tenant_id, definition_id)
-    if definition is None:
-        raise _not_found(definition_id)
-    return definition
-
-
-def _load(connection: Connection, tenant_id: UUID, entity_type: str, version: int) -> Contract:
-    row = store.read_contract_row(connection, tenant_id, entity_type, version)
-    if row is None:
-        raise Rejected(
-            "ENTITY_TYPE_UNKNOWN", f"there is no version {version} of the contract '{entity_type}'"
-        )
-    return load_contract(row.body, row.hash).contract
-
-
-def _read_settings(connection: Connection, tenant_id: UUID) -> TenantSettings:
-    tenant = find_tenant(connection, tenant_id)
-    if tenant is None:
-        raise Rejected("TENANT_INACTIVE", "this tenant does not exist")
-    return TenantSettings.model_validate_json(json.dumps(tenant.settings))
-
-
-def _read(model: Any, document: Any) -> Any:
-    read, findings = read_strictly(model, document)
-    if read is None:
-        raise reject_findings(findings)
-    return read
-
-
-def _compile(connection: Connection, tenant_id: UUID, definition: DefinitionRow) -> Compilation:
-    settings = _read_settings(connection, tenant_id)
-    body = definition.body_patches_json or {}
-    if definition.definition_kind == "automation":
-        automation = _read(Automation, body)
-        contract = _newest_contract(connection, tenant_id, automation.entity_type)
-        return compile_automation(automation, contract, settings)
-    if definition.definition_kind != "org_patch":
-        raise Rejected(
-            "DEFINITION_INVALID", f"a definition of kind {definition.definition_kind} is not compiled anew"
-        )
-    patch = _read(Patch, body)
-    contract = _newest_contract(connection, tenant_id, patch.base.entity_type)
-    if contract is None:
-        raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{patch.base.entity_type}'")
-    return compile_effective(make_envelope(contract), patch, settings)
-
-
-def _newest_contract(connection: Connection, tenant_id: UUID, entity_type: str | None) -> Contract | None:
-    if not entity_type:
-        return None
-    rows = store.list_contracts(connection, tenant_id, entity_type)
-    published = [row for row in rows if row.status == "published"]
-    return load_contract(published[0].body, published[0].hash).contract if published else None
-
-
-def _require(compilation: Compilation) -> Artifact:
-    if compilation.artifact is None:
-        raise reject_findings(compilation.findings)
-    return compilation.artifact
-
-
-def _describe_envelope(envelope: Envelope, artifact: Artifact) -> NewDefinition:
-    return NewDefinition(
-        id=make_id(),
-        definition_kind="envelope",
-        entity_type=envelope.entity_type,
-        name=envelope.entity_type,
-        version=envelope.version,
-        status="published",
-        is_default=True,
-        contract_version=envelope.version,
-        nodes=artifact.content["nodes"],
-        edges=artifact.content["edges"],
-        slots={slot.id: slot.to_json() for slot in envelope.slots.values()},
-        compiled=artifact.text,
-        compiled_hash=artifact.hash,
-        compiler_version=COMPILER_VERSION,
-    )
-
-
-def _insert_draft(
-    connection: Connection,
-    principal: Principal,
-    kind: str,
-    entity_type: str,
-    name: str,
-    body: Patch | Automation,
-    canvas: Mapping[str, Any] | None,
-) -> UUID:
+def insert_draft(
+    act: Administering, kind: str, body: Patch | Automation, canvas: Mapping[str, Any] | None = None
+) -> Draft:
+    """Of the next version of its name."""
+    connection, author = act.connection, act.author.principal
+    name, entity_type = _name(body), _entity_type(body)
+    version = store.next_definition_version(connection, author.tenant_id, kind, entity_type, name)
     new = NewDefinition(
         id=make_id(),
         definition_kind=kind,
         entity_type=entity_type,
         name=name,
-        version=store.next_definition_version(connection, principal.tenant_id, kind, entity_type, name),
-        base_ref=body.base.model_dump(mode="json") if isinstance(body, Patch) else None,
-        body_patches=body.model_dump(mode="json", by_alias=True),
+        version=version,
+        base_ref=_base_ref(body),
+        body_patches=_to_json(body),
         canvas=canvas,
     )
-    store.insert_definition(connection, principal.tenant_id, new, principal.subject)
-    _note(
-        connection, principal, "definition", str(new.id), "save_draft", {"name": name, "version": new.version}
+    store.insert_definition(connection, author.tenant_id, new, author.subject)
+    _note(act, new.id, "save_draft", name=name, version=version)
+    return Draft(new.id, name, version, 1)
+
+
+def _publish(act: Administering, draft: DefinitionRow) -> Published:
+    connection, tenant_id = act.connection, act.author.principal.tenant_id
+    if draft.status != "draft":
+        raise Rejected("VERSION_FROZEN", f"'{draft.name}' version {draft.version} is not a draft any more")
+    store.lock_contracts_of_type(connection, tenant_id, draft.entity_type)
+    artifact, findings = read_subject(connection, tenant_id, draft).require_artifact()
+    compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
+    is_patch = draft.definition_kind == "org_patch"
+    store.publish_definition(connection, tenant_id, draft.id, *(() if is_patch else compiled))
+    effective_id, version = draft.id, draft.version
+    if is_patch:
+        effective_id, version = _insert_effective(act, draft, artifact)
+    _note(act, draft.id, "publish", compiled_hash=artifact.hash)
+    return Published(effective_id, version, artifact.hash, findings)
+
+
+def _insert_effective(act: Administering, patch: DefinitionRow, artifact: Artifact) -> tuple[UUID, int]:
+    connection, author = act.connection, act.author.principal
+    version = store.next_definition_version(
+        connection, author.tenant_id, "effective", patch.entity_type, patch.name
     )
-    return new.id
-
-
-def _insert_effective(
-    connection: Connection, principal: Principal, patch: DefinitionRow, artifact: Artifact
-) -> tuple[UUID, int]:
-    tenant_id = principal.tenant_id
-    version = store.next_definition_version(connection, tenant_id, "effective", patch.entity_type, patch.name)
     new = NewDefinition(
         id=make_id(),
         definition_kind="effective",
@@ -343,27 +287,42 @@ def _insert_effective(
         compiler_version=COMPILER_VERSION,
         source_id=patch.id,
     )
-    store.insert_definition(connection, tenant_id, new, principal.subject)
+    store.insert_definition(connection, author.tenant_id, new, author.subject)
     return new.id, version
 
 
-def _note(
-    connection: Connection,
-    principal: Principal,
-    subject_type: str,
-    subject_id: str,
-    action: str,
-    detail: Mapping[str, Any],
-) -> None:
-    entry = AuditEntry(
-        id=make_id(),
-        tenant_id=principal.tenant_id,
-        subject_type=subject_type,
-        subject_id=subject_id,
-        action=action,
-        actor_id=principal.subject,
-        via="api",
-        at=read_now(connection),
-        detail=detail,
-    )
-    append_administration(connection, principal.tenant_id, [entry])
+def _find(act: Administering, definition_id: UUID) -> DefinitionRow:
+    return find_definition(act.connection, act.author.principal.tenant_id, definition_id)
+
+
+def _require_draft(act: Administering, definition_id: UUID, expected_revision: int) -> DefinitionRow:
+    definition = _find(act, definition_id)
+    if definition.status != "draft":
+        raise Rejected(
+            "VERSION_FROZEN",
+            f"'{definition.name}' version {definition.version} is {definition.status}",
+            remedy="Save what is to change as a new draft.",
+        )
+    check_revision(definition.revision, expected_revision)
+    return definition
+
+
+def _name(body: Patch | Automation) -> str:
+    return body.patch if isinstance(body, Patch) else body.automation
+
+
+def _entity_type(body: Patch | Automation) -> str:
+    """'' of an automation that belongs to no entity type."""
+    return body.base.entity_type if isinstance(body, Patch) else body.entity_type or ""
+
+
+def _base_ref(body: Patch | Automation) -> dict[str, Any] | None:
+    return body.base.model_dump(mode="json") if isinstance(body, Patch) else None
+
+
+def _to_json(body: Patch | Automation) -> dict[str, Any]:
+    return body.model_dump(mode="json", by_alias=True)
+
+
+def _note(act: Administering, definition_id: UUID, action: str, **detail: str | int) -> None:
+    act.note(("definition", str(definition_id)), action, detail)

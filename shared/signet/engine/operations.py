@@ -38,7 +38,7 @@ from signet.store.queue import (
     measure_queue,
     read_pace,
 )
-from signet.store.quotas import list_meters
+from signet.store.quotas import Held, list_levels
 
 READ = "operation:read"
 PACE_SECONDS = 3_600.0
@@ -58,7 +58,7 @@ class QueueState:
 
 @dataclass(frozen=True, slots=True)
 class QuotaState:
-    """Of what somebody has used: how much of it is left."""
+    """Of what is used at the moment: how much of it is left."""
 
     name: str
     capacity: int
@@ -160,14 +160,13 @@ class Operations:
 
 
 def _read_quotas(read: Reading) -> list[QuotaState]:
-    states = []
-    for meter in list_meters(read.connection, read.principal.tenant_id):
-        default = QUOTAS.get(meter.name)
-        capacity = meter.capacity or (default.capacity if default else 0)
-        refill_seconds = meter.refill_seconds or (default.refill_seconds if default else 1)
-        used = meter.full_seconds / refill_seconds * capacity
-        states.append(QuotaState(meter.name, capacity, refill_seconds, max(int(capacity - used), 0)))
-    return states
+    levels = list_levels(read.connection, read.principal.tenant_id, list(QUOTAS.values()))
+    return [_describe_quota(level) for level in levels if level.full_seconds > 0]
+
+
+def _describe_quota(level: Held) -> QuotaState:
+    used = level.full_seconds / level.refill_seconds * level.capacity
+    return QuotaState(level.name, level.capacity, level.refill_seconds, max(int(level.capacity - used), 0))
 
 
 def _requeue(

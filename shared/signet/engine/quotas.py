@@ -10,7 +10,7 @@ from uuid import UUID
 from signet.core.errors import Rejected
 from signet.core.quotas import QUOTAS, Quota
 from signet.store.database import Connection, Database
-from signet.store.quotas import Level, grant_quota, take_quota
+from signet.store.quotas import Held, Level, grant_quota, list_levels, take_quota
 
 MAX_HELD = 10_000
 # What a process takes at once for the requests to come: one round trip for so many, and lost when it is
@@ -85,11 +85,40 @@ class RequestQuotas:
             self._leases.popitem(last=False)
 
 
-def set_quota(database: Database, tenant_id: UUID, quota: Quota) -> None:
-    """By an operator, who owns the tables; a tenant cannot grant itself anything."""
-    if quota.name not in QUOTAS:
+@dataclass(frozen=True, slots=True)
+class QuotaLevel:
+    """What holds for a tenant, and what of it is left."""
+
+    name: str
+    # So many at once, and full again after so long.
+    capacity: int
+    refill_seconds: int
+    left: int
+    # By an operator; else it is the default.
+    is_granted: bool
+
+
+def list_quota_levels(connection: Connection, tenant_id: UUID) -> list[QuotaLevel]:
+    return [
+        QuotaLevel(held.name, held.capacity, held.refill_seconds, _count_left(held), held.is_granted)
+        for held in list_levels(connection, tenant_id, list(QUOTAS.values()))
+    ]
+
+
+def _count_left(held: Held) -> int:
+    # Of a smaller quota than was used from, nothing is left.
+    return max(int(held.capacity * (1 - held.full_seconds / held.refill_seconds)), 0)
+
+
+def check_quota_name(name: str) -> None:
+    if name not in QUOTAS:
         known = ", ".join(QUOTAS)
-        raise Rejected("QUOTA_UNKNOWN", f"there is no quota '{quota.name}'", remedy=f"One of: {known}.")
+        raise Rejected("QUOTA_UNKNOWN", f"there is no quota '{name}'", remedy=f"One of: {known}.")
+
+
+def set_quota(database: Database, tenant_id: UUID, quota: Quota) -> None:
+    """By an operator, on the server itself; through the API it is `Tenancies.grant_quota`."""
+    check_quota_name(quota.name)
     with database.transaction(tenant_id) as connection:
         grant_quota(connection, tenant_id, quota)
 

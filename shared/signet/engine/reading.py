@@ -29,8 +29,12 @@ class Reading:
     principal: Principal
     setting: Setting
 
+    @property
+    def permissions(self) -> list[str]:
+        return self.setting.permissions_of(self.principal.roles)
+
     def may(self, permission: str) -> bool:
-        return grants(self.setting.permissions_of(self.principal.roles), permission)
+        return grants(self.permissions, permission)
 
     def require(self, permission: str) -> None:
         if not self.may(permission):

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
-from signet.api.authentication import (
+from signet.api.tokens import (
     DEVELOPMENT_ALGORITHM,
     DEVELOPMENT_AUDIENCE,
     DEVELOPMENT_ISSUER,

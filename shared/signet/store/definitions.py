@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -14,19 +14,19 @@ from signet.store.database import Connection
 from signet.store.statements import Statements
 
 _SQL = Statements("definitions")
-MAX_LISTED = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ContractRow:
     entity_type: str
     version: int
-    status: str
+    status: Literal["draft", "published", "archived"]
     body: str
     hash: str
     created_by: str
     created_at: datetime
     published_at: datetime | None
+    revision: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,7 @@ class DefinitionRow:
     created_by: str
     created_at: datetime
     published_at: datetime | None
+    revision: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,16 @@ def read_contract_row(
         return cursor.execute(_SQL.read_contract, values).fetchone()
 
 
-def list_contracts(
-    connection: Connection, tenant_id: UUID, entity_type: str | None = None
-) -> list[ContractRow]:
+def read_newest_contract(connection: Connection, tenant_id: UUID, entity_type: str) -> ContractRow | None:
     with connection.cursor(row_factory=class_row(ContractRow)) as cursor:
-        values = {"tenant_id": tenant_id, "entity_type": entity_type, "limit": MAX_LISTED}
-        return cursor.execute(_SQL.list_contracts, values).fetchall()
+        values = {"tenant_id": tenant_id, "entity_type": entity_type}
+        return cursor.execute(_SQL.read_newest_contract, values).fetchone()
+
+
+def next_contract_version(connection: Connection, tenant_id: UUID, entity_type: str) -> int:
+    values = {"tenant_id": tenant_id, "entity_type": entity_type}
+    row = connection.execute(_SQL.next_contract_version, values).fetchone()
+    return _read_int(None if row is None else row[0])
 
 
 def lock_contracts_of_type(connection: Connection, tenant_id: UUID, entity_type: str) -> None:
@@ -100,8 +105,8 @@ def save_contract_draft(
     body: str,
     content_hash: str,
     actor_id: str,
-) -> bool:
-    """False when this version is already frozen."""
+) -> int | None:
+    """The draft's revision; None when this version is already frozen."""
     values = {
         "tenant_id": tenant_id,
         "entity_type": entity_type,
@@ -110,7 +115,13 @@ def save_contract_draft(
         "hash": content_hash,
         "actor_id": actor_id,
     }
-    return connection.execute(_SQL.save_contract_draft, values).fetchone() is not None
+    row = connection.execute(_SQL.save_contract_draft, values).fetchone()
+    return None if row is None else _read_int(row[0])
+
+
+def delete_contract_draft(connection: Connection, tenant_id: UUID, entity_type: str, version: int) -> None:
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "version": version}
+    connection.execute(_SQL.delete_contract_draft, values)
 
 
 def set_contract_status(
@@ -154,16 +165,20 @@ def update_definition_draft(
     definition_id: UUID,
     base_ref: Mapping[str, Any] | None,
     body_patches: Mapping[str, Any],
-    canvas: Mapping[str, Any],
-) -> bool:
+) -> int:
+    """Its revision from now on; of a draft that the caller holds."""
     values = {
         "tenant_id": tenant_id,
         "id": definition_id,
         "base_ref": _jsonb(base_ref),
         "body_patches_json": _jsonb(body_patches),
-        "canvas_json": Jsonb(dict(canvas)),
     }
-    return connection.execute(_SQL.update_definition_draft, values).rowcount == 1
+    row = connection.execute(_SQL.update_definition_draft, values).fetchone()
+    return _read_int(None if row is None else row[0])
+
+
+def delete_definition_draft(connection: Connection, tenant_id: UUID, definition_id: UUID) -> None:
+    connection.execute(_SQL.delete_definition_draft, {"tenant_id": tenant_id, "id": definition_id})
 
 
 def set_canvas(
@@ -201,27 +216,12 @@ def find_definition(connection: Connection, tenant_id: UUID, definition_id: UUID
         return cursor.execute(_SQL.find_definition, {"tenant_id": tenant_id, "id": definition_id}).fetchone()
 
 
-def list_definitions(
-    connection: Connection, tenant_id: UUID, entity_type: str, kind: str | None = None
-) -> list[DefinitionRow]:
-    with connection.cursor(row_factory=class_row(DefinitionRow)) as cursor:
-        values = {
-            "tenant_id": tenant_id,
-            "entity_type": entity_type,
-            "definition_kind": kind,
-            "limit": MAX_LISTED,
-        }
-        return cursor.execute(_SQL.list_definitions, values).fetchall()
-
-
 def next_definition_version(
     connection: Connection, tenant_id: UUID, kind: str, entity_type: str, name: str
 ) -> int:
     values = {"tenant_id": tenant_id, "definition_kind": kind, "entity_type": entity_type, "name": name}
     row = connection.execute(_SQL.next_definition_version, values).fetchone()
-    if row is None or not isinstance(row[0], int):
-        raise Defect("NO_NEXT_VERSION", "an aggregate answered no row")
-    return row[0]
+    return _read_int(None if row is None else row[0])
 
 
 def read_compiled(
@@ -240,6 +240,12 @@ def list_effective_of_patch(connection: Connection, tenant_id: UUID, patch_id: U
         for row in connection.execute(_SQL.list_effective_of_patch, values).fetchall()
         if isinstance(row[0], UUID)
     ]
+
+
+def _read_int(value: object) -> int:
+    if not isinstance(value, int):
+        raise Defect("NO_NUMBER", "a statement that gives a number gave none")
+    return value
 
 
 def _jsonb(value: Any) -> Jsonb | None:

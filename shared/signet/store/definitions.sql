@@ -1,14 +1,18 @@
 -- name: read_contract
-SELECT entity_type, version, status, body, hash, created_by, created_at, published_at
+SELECT entity_type, version, status, body, hash, created_by, created_at, published_at, revision
 FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s
 
--- name: list_contracts
-SELECT entity_type, version, status, body, hash, created_by, created_at, published_at
+-- name: read_newest_contract
+SELECT entity_type, version, status, body, hash, created_by, created_at, published_at, revision
 FROM contracts
-WHERE tenant_id = %(tenant_id)s AND (%(entity_type)s::text IS NULL OR entity_type = %(entity_type)s)
-ORDER BY entity_type, version DESC
-LIMIT %(limit)s
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND status = 'published'
+ORDER BY version DESC
+LIMIT 1
+
+-- name: next_contract_version
+SELECT coalesce(max(version), 0) + 1 AS version FROM contracts
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s
 
 -- name: lock_contracts_of_type
 -- Publishing is rare: whoever publishes for this entity type goes one after another. New documents, which refer
@@ -21,13 +25,18 @@ FOR NO KEY UPDATE
 -- name: save_contract_draft
 INSERT INTO contracts (tenant_id, entity_type, version, status, body, hash, created_by)
 VALUES (%(tenant_id)s, %(entity_type)s, %(version)s, 'draft', %(body)s, %(hash)s, %(actor_id)s)
-ON CONFLICT (tenant_id, entity_type, version) DO UPDATE SET body = excluded.body, hash = excluded.hash
+ON CONFLICT (tenant_id, entity_type, version) DO UPDATE
+SET body = excluded.body, hash = excluded.hash, revision = contracts.revision + 1
 WHERE contracts.status = 'draft'
-RETURNING version
+RETURNING revision
+
+-- name: delete_contract_draft
+DELETE FROM contracts
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s AND status = 'draft'
 
 -- name: set_contract_status
 UPDATE contracts
-SET status = %(status)s, published_at = coalesce(published_at, CASE WHEN %(status)s = 'published' THEN now() END)
+SET status = %(status)s, revision = revision + 1, published_at = coalesce(published_at, CASE WHEN %(status)s = 'published' THEN now() END)
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s
 
 -- name: insert_definition
@@ -43,38 +52,35 @@ VALUES (
 
 -- name: update_definition_draft
 UPDATE workflow_definitions
-SET body_patches_json = %(body_patches_json)s, base_ref = %(base_ref)s, canvas_json = %(canvas_json)s,
-    updated_at = now()
+SET body_patches_json = %(body_patches_json)s, base_ref = %(base_ref)s, updated_at = now(), revision = revision + 1
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'draft'
+RETURNING revision
+
+-- name: delete_definition_draft
+DELETE FROM workflow_definitions WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'draft'
 
 -- name: set_canvas
-UPDATE workflow_definitions SET canvas_json = %(canvas_json)s, updated_at = now()
+-- Beside what is edited: neither its revision nor its moment.
+UPDATE workflow_definitions SET canvas_json = %(canvas_json)s
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND NOT is_default
 
 -- name: publish_definition
 UPDATE workflow_definitions
-SET status = 'published', published_at = now(), updated_at = now(), compiled_json = %(compiled_json)s,
+SET status = 'published', published_at = now(), updated_at = now(), revision = revision + 1,
+    compiled_json = %(compiled_json)s,
     compiled_hash = %(compiled_hash)s, compiler_version = %(compiler_version)s
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'draft'
 
 -- name: archive_definition
-UPDATE workflow_definitions SET status = 'archived', updated_at = now()
+UPDATE workflow_definitions SET status = 'archived', updated_at = now(), revision = revision + 1
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'published' AND NOT is_default
 
 -- name: find_definition
 SELECT id, definition_kind, entity_type, name, version, status, is_default, contract_version, base_ref,
-       body_patches_json, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at
+       body_patches_json, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at,
+       revision
 FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
-
--- name: list_definitions
-SELECT id, definition_kind, entity_type, name, version, status, is_default, contract_version, base_ref,
-       body_patches_json, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at
-FROM workflow_definitions
-WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s
-  AND (%(definition_kind)s::text IS NULL OR definition_kind = %(definition_kind)s)
-ORDER BY definition_kind, name, version DESC
-LIMIT %(limit)s
 
 -- name: next_definition_version
 SELECT coalesce(max(version), 0) + 1 AS version FROM workflow_definitions

@@ -1,5 +1,6 @@
 """What of a tenant's quotas is left, kept as the moment at which each is whole again."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -33,16 +34,6 @@ class Level:
         return max(self.full_seconds + needed - self.refill_seconds, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Meter:
-    """A quota that somebody has taken from; without a grant its measure is the default."""
-
-    name: str
-    capacity: int | None
-    refill_seconds: int | None
-    full_seconds: float
-
-
 def take_quota(connection: Connection, tenant_id: UUID, quota: Quota, cost: int) -> Level:
     """All of it or nothing. Its row stays locked until the transaction's end."""
     values = {
@@ -64,6 +55,29 @@ def grant_quota(connection: Connection, tenant_id: UUID, quota: Quota) -> None:
     connection.execute(_SQL.grant_quota, {"tenant_id": tenant_id, "name": quota.name, **values})
 
 
-def list_meters(connection: Connection, tenant_id: UUID) -> list[Meter]:
-    with connection.cursor(row_factory=class_row(Meter)) as cursor:
-        return cursor.execute(_SQL.list_meters, {"tenant_id": tenant_id}).fetchall()
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A quota as it holds for a tenant, and when it is full again."""
+
+    name: str
+    capacity: int
+    refill_seconds: int
+    # By an operator; else the default of everybody.
+    is_granted: bool
+    full_seconds: float
+
+
+def withdraw_quota(connection: Connection, tenant_id: UUID, name: str) -> bool:
+    """False where none was granted."""
+    return connection.execute(_SQL.withdraw_quota, {"tenant_id": tenant_id, "name": name}).rowcount == 1
+
+
+def list_levels(connection: Connection, tenant_id: UUID, quotas: Sequence[Quota]) -> list[Held]:
+    values = {
+        "tenant_id": tenant_id,
+        "names": [quota.name for quota in quotas],
+        "capacities": [quota.capacity for quota in quotas],
+        "refills": [quota.refill_seconds for quota in quotas],
+    }
+    with connection.cursor(row_factory=class_row(Held)) as cursor:
+        return cursor.execute(_SQL.list_levels, values).fetchall()

@@ -33,11 +33,15 @@ VALUES (%(tenant_id)s, %(name)s, %(capacity)s, %(refill_seconds)s)
 ON CONFLICT (tenant_id, name) DO UPDATE
 SET capacity = excluded.capacity, refill_seconds = excluded.refill_seconds, granted_at = now()
 
--- name: list_meters
--- What somebody has taken from.
-SELECT m.name, t.capacity, t.refill_seconds,
-       greatest(extract(epoch FROM m.full_at - clock_timestamp()), 0)::double precision AS full_seconds
-FROM quota_meters m
-LEFT JOIN tenant_quotas t ON t.tenant_id = m.tenant_id AND t.name = m.name
-WHERE m.tenant_id = %(tenant_id)s
-ORDER BY m.name
+-- name: withdraw_quota
+DELETE FROM tenant_quotas WHERE tenant_id = %(tenant_id)s AND name = %(name)s
+
+-- name: list_levels
+SELECT q.name, coalesce(t.capacity, q.capacity) AS capacity, coalesce(t.refill_seconds, q.refill_seconds) AS refill_seconds,
+       t.name IS NOT NULL AS is_granted,
+       coalesce(extract(epoch FROM greatest(m.full_at - clock_timestamp(), interval '0')), 0)::double precision
+           AS full_seconds
+FROM unnest(%(names)s::text[], %(capacities)s::integer[], %(refills)s::integer[]) AS q (name, capacity, refill_seconds)
+LEFT JOIN tenant_quotas t ON t.tenant_id = %(tenant_id)s AND t.name = q.name
+LEFT JOIN quota_meters m ON m.tenant_id = %(tenant_id)s AND m.name = q.name
+ORDER BY q.name

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import Jsonb
 
 from signet.core.errors import Defect
-from signet.core.tenancy import Member, Role, TenantFile
+from signet.core.tenancy import Member, Role, TenantFile, TenantSettings
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -22,6 +23,19 @@ class TenantRow:
     status: str
     settings: dict[str, object]
     version: int
+
+
+@dataclass(frozen=True, slots=True)
+class TenantRecord:
+    """As it is shown."""
+
+    tenant_id: UUID
+    name: str
+    status: Literal["active", "suspended"]
+    settings: dict[str, Any]
+    version: int
+    created_at: datetime
+    updated_at: datetime
 
 
 @dataclass(frozen=True)
@@ -75,6 +89,26 @@ def save_members(connection: Connection, tenant_id: UUID, members: tuple[Member,
 def find_tenant(connection: Connection, tenant_id: UUID) -> TenantRow | None:
     with connection.cursor(row_factory=class_row(TenantRow)) as cursor:
         return cursor.execute(_SQL.find_tenant, {"tenant_id": tenant_id}).fetchone()
+
+
+def find_tenant_record(connection: Connection, tenant_id: UUID) -> TenantRecord | None:
+    with connection.cursor(row_factory=class_row(TenantRecord)) as cursor:
+        return cursor.execute(_SQL.find_tenant_record, {"tenant_id": tenant_id}).fetchone()
+
+
+def change_tenant(
+    connection: Connection, tenant_id: UUID, name: str, settings: TenantSettings, now: datetime
+) -> None:
+    """The next version. The caller holds the tenant's row."""
+    content = Jsonb(settings.model_dump(mode="json"))
+    values = {"tenant_id": tenant_id, "name": name, "settings": content, "now": now}
+    connection.execute(_SQL.change_tenant, values)
+
+
+def set_tenant_status(connection: Connection, tenant_id: UUID, status: str, now: datetime) -> bool:
+    """False where it is so already."""
+    values = {"tenant_id": tenant_id, "status": status, "now": now}
+    return connection.execute(_SQL.set_tenant_status, values).rowcount == 1
 
 
 def read_now(connection: Connection) -> datetime:

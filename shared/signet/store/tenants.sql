@@ -7,6 +7,17 @@ WHERE (tenants.name, tenants.settings) IS DISTINCT FROM (excluded.name, excluded
 -- name: find_tenant
 SELECT tenant_id, name, status, settings, version FROM tenants WHERE tenant_id = %(tenant_id)s
 
+-- name: find_tenant_record
+SELECT tenant_id, name, status, settings, version, created_at, updated_at FROM tenants WHERE tenant_id = %(tenant_id)s
+
+-- name: change_tenant
+UPDATE tenants SET name = %(name)s, settings = %(settings)s, version = version + 1, updated_at = %(now)s
+WHERE tenant_id = %(tenant_id)s
+
+-- name: set_tenant_status
+UPDATE tenants SET status = %(status)s, version = version + 1, updated_at = %(now)s
+WHERE tenant_id = %(tenant_id)s AND status <> %(status)s
+
 -- name: upsert_roles
 INSERT INTO roles (tenant_id, role, permissions)
 SELECT %(tenant_id)s, item ->> 'role', ARRAY(SELECT jsonb_array_elements_text(item -> 'permissions'))

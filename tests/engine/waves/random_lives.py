@@ -66,8 +66,8 @@ def prepare(stage: Stage) -> None:
     )
     install_tenant(company.database, tenant)
     for contract in (TASK, PARTNER):
-        company.definitions.save_contract(company.principal(), contract)
-        company.definitions.publish_contract(company.principal(), str(contract["contract"]), 1)
+        company.definitions.save_contract(company.author(), contract)
+        company.definitions.publish_contract(company.author(), str(contract["contract"]), 1)
 
 
 @lru_cache(maxsize=500)
@@ -89,10 +89,10 @@ def publish(stage: Stage, seed: int) -> None:
     if stage.standing.rows("SELECT FROM contracts WHERE entity_type = %s", name):
         return
     company = stage.standing.company
-    company.definitions.save_contract(company.principal(), case.contract)
-    company.definitions.publish_contract(company.principal(), name, case.contract["version"])
-    patch_id = company.definitions.save_patch(company.principal(), case.patch)
-    published = company.definitions.publish(company.principal(), patch_id)
+    company.definitions.save_contract(company.author(), case.contract)
+    company.definitions.publish_contract(company.author(), name, case.contract["version"])
+    patch_id = company.definitions.save_patch(company.author(), case.patch)
+    published = company.definitions.publish(company.author(), patch_id)
     assert published.compiled_hash == workflow.hash
     stage.add_rule(name, "known", "entity.name == 'else'", on="delete")
     stage.add_rule(name, "solvent", "entity.amount < 0", on="delete")
@@ -113,8 +113,8 @@ def publish_next(stage: Stage, seed: int, rng: Random) -> tuple[Workflow, int]:
         region["edges"] = [{"source": region["nodes"][-2]["id"], "target": "added"}, *region["edges"]]
     artifact = case.compile().artifact
     assert artifact is not None
-    definitions, principal = stage.standing.company.definitions, stage.standing.company.principal()
-    published = definitions.publish(principal, definitions.save_patch(principal, case.patch))
+    definitions, author = stage.standing.company.definitions, stage.standing.company.author()
+    published = definitions.publish(author, definitions.save_patch(author, case.patch))
     return Workflow(artifact), published.version
 
 

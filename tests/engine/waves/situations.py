@@ -20,8 +20,8 @@ def read(admin: Admin, query: LiteralString, *values: Any) -> list[tuple[Any, ..
 
 def publish_patch(company: Company, slots: dict[str, Any], version: int = 1) -> None:
     patch = {"patch": "own", "base": {"entity_type": "invoice", "envelope_version": version}, "slots": slots}
-    principal = company.principal()
-    company.definitions.publish(principal, company.definitions.save_patch(principal, patch))
+    author = company.author()
+    company.definitions.publish(author, company.definitions.save_patch(author, patch))
 
 
 def publish_with_transition(company: Company, name: str, version: int = 2, **changes: Any) -> None:

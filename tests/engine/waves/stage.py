@@ -134,26 +134,26 @@ class Stage:
         name = f"thing_{next(_NUMBERS)}"
         document = {**(contract or CONTRACT), "contract": name}
         company = self.standing.company
-        definitions, principal = company.definitions, company.principal()
-        saved = definitions.save_contract(principal, document)
-        definitions.publish_contract(principal, saved.contract, saved.version)
+        definitions, author = company.definitions, company.author()
+        saved = definitions.save_contract(author, document)
+        definitions.publish_contract(author, saved.contract, saved.version)
         if slots:
             self.publish_next(name, saved.version, **slots)
         return name
 
     def publish_contract(self, entity_type: str, version: int, **changes: Any) -> None:
         """The next version of CONTRACT, with changes at its top level."""
-        definitions, principal = self.standing.company.definitions, self.standing.company.principal()
+        definitions, author = self.standing.company.definitions, self.standing.company.author()
         document = {**CONTRACT, "contract": entity_type, "version": version, **changes}
-        definitions.save_contract(principal, document)
-        definitions.publish_contract(principal, entity_type, version)
+        definitions.save_contract(author, document)
+        definitions.publish_contract(author, entity_type, version)
 
     def publish_next(self, entity_type: str, envelope_version: int = 1, **slots: Any) -> int:
         """The next version of what its slots hold; the version of the workflow."""
-        definitions, principal = self.standing.company.definitions, self.standing.company.principal()
+        definitions, author = self.standing.company.definitions, self.standing.company.author()
         base = {"entity_type": entity_type, "envelope_version": envelope_version}
         patch = {"patch": "own", "base": base, "slots": slots}
-        return definitions.publish(principal, definitions.save_patch(principal, patch)).version
+        return definitions.publish(author, definitions.save_patch(author, patch)).version
 
     def add_rule(self, entity_type: str, name: str, condition: str, *, on: str) -> None:
         """Rejects this operation while the condition holds; a `rule` node asks it too."""

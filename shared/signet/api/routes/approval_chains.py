@@ -11,7 +11,7 @@ from signet.api.routing import Routes
 from signet.core.approval_policy import Chain
 from signet.core.findings import Finding
 from signet.engine.approval_chains import ChainVersion
-from signet.engine.definitions import reject_findings
+from signet.engine.compiling import place_findings, reject_findings
 from signet.store.approval_chains import ChainRow
 
 VERSION = "/v1/approval_chains/<name>/versions/<version>"
@@ -46,4 +46,4 @@ def add_approval_chain_routes(routes: Routes) -> None:
 def _require(saved: ChainVersion | tuple[Finding, ...]) -> ChainVersion:
     if isinstance(saved, ChainVersion):
         return saved
-    raise reject_findings(saved)
+    raise reject_findings(place_findings(saved))

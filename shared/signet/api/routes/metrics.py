@@ -10,7 +10,7 @@ def add_metrics_routes(routes: Routes) -> None:
         "/metrics",
         "Figures of this deployment, as Prometheus reads them",
         None,
-        is_for_operators=True,
+        wants_metrics_token=True,
         content_type=CONTENT_TYPE,
     )
     def get_metrics(call: Call) -> Answer:

@@ -5,26 +5,41 @@ from dataclasses import dataclass
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
+from signet.api.routes.api_keys import add_api_key_routes
 from signet.api.routes.approval_chains import add_approval_chain_routes
 from signet.api.routes.approvals import add_approval_routes
+from signet.api.routes.contracts import add_contract_routes
+from signet.api.routes.definitions import add_definition_routes
 from signet.api.routes.delegations import add_delegation_routes
+from signet.api.routes.designing import add_designing_routes
 from signet.api.routes.documents import add_document_routes
 from signet.api.routes.health import add_health_routes
 from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
 from signet.api.routes.instances import add_instance_lists, add_instance_routes
+from signet.api.routes.members import add_member_routes
 from signet.api.routes.metrics import add_metrics_routes
 from signet.api.routes.notifications import add_notification_routes
 from signet.api.routes.operations import add_operation_routes
+from signet.api.routes.org_chart import add_org_chart_routes
 from signet.api.routes.reference import add_reference_routes
+from signet.api.routes.roles import add_role_routes
+from signet.api.routes.templates import add_template_routes
+from signet.api.routes.tenant import add_tenant_routes
+from signet.api.routes.tenants import add_operator_routes
+from signet.api.routes.trials import add_trial_routes
 from signet.api.routing import Declared, Routes
 from signet.core.errors import Rejected
 
 # Heading in the reference, and who declares what stands below it.
 Groups = Sequence[tuple[str, Callable[[Routes], None]]]
 GROUPS: Groups = (
-    ("Approvals", add_approval_routes),
+    ("API keys", add_api_key_routes),
     ("Approval chains", add_approval_chain_routes),
+    ("Contracts", add_contract_routes),
+    ("Definitions", add_definition_routes),
+    ("Approvals", add_approval_routes),
     ("Delegations", add_delegation_routes),
+    ("Designing", add_designing_routes),
     ("Documents", add_document_routes),
     ("Health", add_health_routes),
     ("Instances", add_instance_lists),
@@ -34,7 +49,14 @@ GROUPS: Groups = (
     ("Metrics", add_metrics_routes),
     ("Notifications", add_notification_routes),
     ("Operations", add_operation_routes),
+    ("Members", add_member_routes),
+    ("Org chart", add_org_chart_routes),
     ("Reference", add_reference_routes),
+    ("Templates", add_template_routes),
+    ("Trials", add_trial_routes),
+    ("Roles", add_role_routes),
+    ("Tenant", add_tenant_routes),
+    ("Tenants (operators)", add_operator_routes),
 )
 _ALWAYS = ("OPTIONS",)
 

@@ -13,6 +13,7 @@ from signet.core.strict import read_duration_seconds
 from signet.core.workflow import WorkflowNode
 
 Acted = tuple[Decision, SimulatedWait | None]
+_LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
 def prepare(world: World, node: WorkflowNode, token: Token) -> Plan | Hold:
@@ -196,7 +197,9 @@ def _notify(world: World, intent: Intent) -> Acted:
 
 
 def _after(world: World, duration: str) -> datetime:
-    return world.now + timedelta(seconds=read_duration_seconds(duration))
+    """A few thousand timers of ten years each come to the end of the calendar."""
+    length = timedelta(seconds=read_duration_seconds(duration))
+    return world.now + length if length < _LAST_MOMENT - world.now else _LAST_MOMENT
 
 
 _ACTORS: Mapping[str, Callable[[World, Intent], Acted]] = {

@@ -36,7 +36,13 @@ class Simulation:
 
 
 def simulate(
-    workflow: Workflow, document: Mapping[str, Any], script: Script, now: datetime, *, node: str = START
+    workflow: Workflow,
+    document: Mapping[str, Any],
+    script: Script,
+    now: datetime,
+    *,
+    node: str = START,
+    max_steps: int = MAX_STEPS,
 ) -> Simulation:
     """Until nothing is left to do, or everything waits for what the script does not say.
 
@@ -49,12 +55,12 @@ def simulate(
     requests = list(script.requests)
     if node != START and requests:
         world.request = Request("request 0", requests.pop(0), actor)
-    while len(journey.recorded) < MAX_STEPS and journey.is_running:
+    while len(journey.recorded) < max_steps and journey.is_running:
         if journey.projection.position.ready():
             _go_round(world)
         elif not (_pass_wait(world) or _request_next(world, requests) or _pass_time(world)):
             break
-    return _sum_up(world, len(journey.recorded) >= MAX_STEPS and journey.is_running)
+    return _sum_up(world, max_steps)
 
 
 def _go_round(world: World) -> None:
@@ -121,15 +127,16 @@ def _request_next(world: World, requests: list[str]) -> bool:
     return True
 
 
-def _sum_up(world: World, is_cut_short: bool) -> Simulation:
+def _sum_up(world: World, max_steps: int) -> Simulation:
     journey = world.journey
+    is_cut_short = len(journey.recorded) >= max_steps and journey.is_running
     steps = sorted(journey.recorded, key=lambda step: step.seq)
     waiting = [
         Waiting(token.node, world.shown.get(journey.open[token.id].seq, _show_state(world, token)))
         for token in journey.projection.tokens()
         if token.id in journey.open
     ]
-    reason = f"stopped after {MAX_STEPS} steps" if is_cut_short else journey.projection.reason
+    reason = f"stopped after {max_steps} steps" if is_cut_short else journey.projection.reason
     return Simulation(
         status=journey.projection.status,
         document_status=world.status,

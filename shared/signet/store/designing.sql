@@ -1,0 +1,49 @@
+-- name: list_actions
+-- Of the newest published contract of each type.
+SELECT c.entity_type, a.key AS name, a.value AS body
+FROM contracts c
+CROSS JOIN LATERAL jsonb_each(c.body::jsonb -> 'actions') a
+WHERE c.tenant_id = %(tenant_id)s AND c.status = 'published'
+  AND (%(entity_type)s::text IS NULL OR c.entity_type = %(entity_type)s)
+  AND (%(after_type)s::text IS NULL OR (c.entity_type, a.key) > (%(after_type)s, %(after_name)s))
+  AND NOT EXISTS (SELECT FROM contracts newer
+                  WHERE newer.tenant_id = c.tenant_id AND newer.entity_type = c.entity_type
+                    AND newer.version > c.version AND newer.status = 'published')
+ORDER BY c.entity_type, a.key
+LIMIT %(limit)s
+
+-- name: count_documents_at_nodes
+-- Of so many live instances at most; how many there were stands with each row, and alone where there is no place.
+WITH live AS MATERIALIZED (
+    SELECT id, definition_id, definition_version, current_nodes FROM workflow_instances
+    WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND kind = 'envelope'
+      AND status IN ('running', 'paused')
+    ORDER BY entity_id
+    LIMIT %(at_most)s)
+SELECT counted.live_count, at_nodes.*
+FROM (SELECT count(*) AS live_count FROM live) counted
+LEFT JOIN (
+    SELECT definition_id, definition_version, node, count(*) AS token_count,
+           (array_agg(id ORDER BY id))[1:%(examples)s] AS examples
+    FROM live CROSS JOIN LATERAL unnest(current_nodes) AS node
+    GROUP BY definition_id, definition_version, node
+    ORDER BY count(*) DESC, definition_id, node
+    LIMIT %(limit)s) at_nodes ON true
+
+-- name: count_automations_at_nodes
+WITH live AS MATERIALIZED (
+    SELECT i.id, i.definition_id, i.definition_version, i.current_nodes
+    FROM workflow_definitions d
+    JOIN workflow_instances i ON i.tenant_id = d.tenant_id AND i.definition_id = d.id
+    WHERE d.tenant_id = %(tenant_id)s AND d.definition_kind = 'automation' AND d.entity_type = %(entity_type)s
+      AND d.name = %(name)s AND i.status IN ('running', 'paused')
+    LIMIT %(at_most)s)
+SELECT counted.live_count, at_nodes.*
+FROM (SELECT count(*) AS live_count FROM live) counted
+LEFT JOIN (
+    SELECT definition_id, definition_version, node, count(*) AS token_count,
+           (array_agg(id ORDER BY id))[1:%(examples)s] AS examples
+    FROM live CROSS JOIN LATERAL unnest(current_nodes) AS node
+    GROUP BY definition_id, definition_version, node
+    ORDER BY count(*) DESC, definition_id, node
+    LIMIT %(limit)s) at_nodes ON true

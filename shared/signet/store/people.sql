@@ -1,0 +1,91 @@
+-- name: read_admission
+-- Whether the tenant is there and active, and whether somebody of that name is a member who is not.
+SELECT t.status AS tenant_status, m.status AS member_status
+FROM tenants t
+LEFT JOIN members m ON m.tenant_id = t.tenant_id AND m.user_id = %(user_id)s
+WHERE t.tenant_id = %(tenant_id)s
+
+-- name: list_members
+SELECT m.user_id, m.display_name, m.email, m.status,
+       ARRAY(SELECT r.role FROM member_roles r
+             WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles,
+       (SELECT c.manager_id FROM org_chart c WHERE c.tenant_id = m.tenant_id AND c.user_id = m.user_id) AS manager_id,
+       m.created_at, m.updated_at
+FROM members m
+WHERE m.tenant_id = %(tenant_id)s AND m.user_id > %(after)s
+ORDER BY m.user_id
+LIMIT %(limit)s
+
+-- name: find_member
+SELECT m.user_id, m.display_name, m.email, m.status,
+       ARRAY(SELECT r.role FROM member_roles r
+             WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles,
+       (SELECT c.manager_id FROM org_chart c WHERE c.tenant_id = m.tenant_id AND c.user_id = m.user_id) AS manager_id,
+       m.created_at, m.updated_at
+FROM members m
+WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s
+
+-- name: set_member_status
+UPDATE members m SET status = %(status)s, updated_at = %(now)s
+WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s AND m.status <> %(status)s
+RETURNING ARRAY(SELECT r.role FROM member_roles r
+                WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
+
+-- name: has_administrator
+SELECT EXISTS (
+    SELECT FROM roles o
+    JOIN member_roles r ON r.tenant_id = o.tenant_id AND r.role = o.role
+    JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
+    WHERE o.tenant_id = %(tenant_id)s AND o.permissions && %(permissions)s::text[])
+
+-- name: list_roles
+SELECT role, permissions, created_at, updated_at
+FROM roles
+WHERE tenant_id = %(tenant_id)s AND role > %(after)s
+ORDER BY role
+LIMIT %(limit)s
+
+-- name: find_roles
+SELECT role, permissions, created_at, updated_at
+FROM roles
+WHERE tenant_id = %(tenant_id)s AND role = ANY (%(roles)s::text[])
+ORDER BY role
+
+-- name: count_roles
+SELECT count(*) FROM roles WHERE tenant_id = %(tenant_id)s
+
+-- name: is_role_held
+-- By a member, also one who is disabled; or by a key that still opens something.
+SELECT EXISTS (SELECT FROM member_roles WHERE tenant_id = %(tenant_id)s AND role = %(role)s)
+    OR EXISTS (SELECT FROM api_keys
+               WHERE tenant_id = %(tenant_id)s AND %(role)s = ANY (roles) AND revoked_at IS NULL
+                 AND (expires_at IS NULL OR expires_at > now()))
+
+-- name: delete_role
+DELETE FROM roles WHERE tenant_id = %(tenant_id)s AND role = %(role)s
+
+-- name: list_lines
+SELECT user_id, manager_id, updated_at
+FROM org_chart
+WHERE tenant_id = %(tenant_id)s AND user_id > %(after)s
+ORDER BY user_id
+LIMIT %(limit)s
+
+-- name: is_above
+-- Whether the one is reached by going up from the other, himself included.
+WITH RECURSIVE above AS (
+    SELECT %(below)s::text AS user_id
+    UNION
+    SELECT c.manager_id
+    FROM above
+    JOIN org_chart c ON c.tenant_id = %(tenant_id)s AND c.user_id = above.user_id
+)
+SELECT EXISTS (SELECT FROM above WHERE user_id = %(user_id)s)
+
+-- name: set_manager
+INSERT INTO org_chart (tenant_id, user_id, manager_id) VALUES (%(tenant_id)s, %(user_id)s, %(manager_id)s)
+ON CONFLICT (tenant_id, user_id) DO UPDATE SET manager_id = excluded.manager_id, updated_at = now()
+RETURNING user_id, manager_id, updated_at
+
+-- name: remove_manager
+DELETE FROM org_chart WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s

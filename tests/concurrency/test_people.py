@@ -1,0 +1,59 @@
+"""Two who change the same tenant's people at once: the lock of its administration settles who was first."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from signet.core.errors import Rejected
+from signet.core.tenancy import Member, Role
+from signet.engine.members import Members
+from signet.engine.org_chart import OrgChart
+from signet.store.tenants import save_members, save_roles
+from tests.concurrency.steps import Second
+from tests.engine.standing_company import Standing, standing_company
+
+
+@pytest.fixture
+def standing(server_url: str) -> Iterator[Standing]:
+    """With two administrators, and nobody else who may edit members."""
+    with standing_company(server_url) as made:
+        company = made.company
+        people = tuple(Member(user_id=name, display_name=name, roles=("chief",)) for name in ("ada", "ben"))
+        with company.database.transaction(company.tenant_id) as connection:
+            save_roles(connection, company.tenant_id, (Role(role="chief", permissions=("*:*",)),))
+            save_members(connection, company.tenant_id, people)
+        yield made
+
+
+def code_of(came: Any) -> str:
+    return came.code if isinstance(came, Rejected) else "done"
+
+
+def test_two_administrators_do_not_remove_each_other(standing: Standing) -> None:
+    company = standing.company
+    members = Members(company.database)
+
+    def disable(author: str, other: str) -> list[Any]:
+        gone = Member(user_id=other, display_name=other, roles=("chief",))
+        return [members.save(company.author(author, "chief"), gone, "disabled")]
+
+    with company.database.joining(company.tenant_id):
+        disable("ada", "ben")
+        second = Second(lambda: disable("ben", "ada"))
+        standing.wait_until_blocked()
+    assert code_of(second.result()) == "LAST_ADMINISTRATOR"
+
+
+def test_two_lines_do_not_close_a_circle(standing: Standing) -> None:
+    company = standing.company
+    chart = OrgChart(company.database)
+
+    def report(below: str, above: str) -> list[Any]:
+        return [chart.set_manager(company.author("ada", "chief"), below, above)]
+
+    with company.database.joining(company.tenant_id):
+        report("ada", "ben")
+        second = Second(lambda: report("ben", "ada"))
+        standing.wait_until_blocked()
+    assert code_of(second.result()) == "ORG_CHART_CYCLE"

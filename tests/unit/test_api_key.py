@@ -1,0 +1,43 @@
+"""The key of a machine as text."""
+
+from uuid import UUID
+
+import pytest
+
+from signet.core.api_key import hash_secret, read_key_token, write_key_token
+
+TENANT, KEY = UUID(int=1), UUID(int=2)
+SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+TOKEN = f"signet_{TENANT.hex}_{KEY.hex}_{SECRET}"
+
+
+def test_a_key_is_written_and_read() -> None:
+    assert write_key_token(TENANT, KEY, bytes(range(32))) == TOKEN
+    read = read_key_token(TOKEN)
+    assert read is not None
+    assert (read.tenant_id, read.key_id, read.secret_hash) == (TENANT, KEY, hash_secret(SECRET))
+    assert len(read.secret_hash) == 32 and SECRET.encode() not in read.secret_hash
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "",
+        "signet_",
+        TOKEN[:-1],
+        TOKEN + "A",
+        TOKEN + "\n",
+        TOKEN.upper(),
+        TOKEN.replace("signet", "Signet"),
+        TOKEN[:-1] + "+",
+        TOKEN[:-1] + "\ud800",
+        f"signet_{TENANT}_{KEY}_{SECRET}",
+    ],
+    ids=range(10),
+)
+def test_what_is_no_key(token: str) -> None:
+    assert read_key_token(token) is None
+
+
+def test_another_spelling_of_the_same_bytes_is_another_secret() -> None:
+    assert hash_secret(SECRET) != hash_secret(SECRET[:-1] + "9")
