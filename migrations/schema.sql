@@ -1854,6 +1854,8 @@ CREATE UNIQUE INDEX document_versions_by_id ON public.document_versions USING bt
 
 CREATE INDEX documents_by_amended_from ON public.documents USING btree (tenant_id, amended_from_id) WHERE (amended_from_id IS NOT NULL);
 
+CREATE INDEX documents_by_creation ON public.documents USING btree (tenant_id, entity_type, created_at, id) WHERE (deleted_at IS NULL);
+
 CREATE INDEX documents_by_d1 ON public.documents USING btree (tenant_id, entity_type, d1) WHERE (d1 IS NOT NULL);
 
 CREATE INDEX documents_by_d2 ON public.documents USING btree (tenant_id, entity_type, d2) WHERE (d2 IS NOT NULL);
@@ -1866,7 +1868,7 @@ CREATE INDEX documents_by_n3 ON public.documents USING btree (tenant_id, entity_
 
 CREATE INDEX documents_by_n4 ON public.documents USING btree (tenant_id, entity_type, n4) WHERE (n4 IS NOT NULL);
 
-CREATE INDEX documents_by_status ON public.documents USING btree (tenant_id, entity_type, status, id) WHERE (deleted_at IS NULL);
+CREATE INDEX documents_by_status_and_creation ON public.documents USING btree (tenant_id, entity_type, status, created_at, id) WHERE (deleted_at IS NULL);
 
 CREATE INDEX documents_by_t1 ON public.documents USING btree (tenant_id, entity_type, t1 text_pattern_ops) WHERE (t1 IS NOT NULL);
 
@@ -1875,8 +1877,6 @@ CREATE INDEX documents_by_t2 ON public.documents USING btree (tenant_id, entity_
 CREATE INDEX documents_by_t3 ON public.documents USING btree (tenant_id, entity_type, t3 text_pattern_ops) WHERE (t3 IS NOT NULL);
 
 CREATE INDEX documents_by_t4 ON public.documents USING btree (tenant_id, entity_type, t4 text_pattern_ops) WHERE (t4 IS NOT NULL);
-
-CREATE INDEX documents_by_type ON public.documents USING btree (tenant_id, entity_type, id) WHERE (deleted_at IS NULL);
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
 

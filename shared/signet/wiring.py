@@ -27,10 +27,14 @@ from signet.engine.designing.palette import Palette
 from signet.engine.designing.simulating import Simulating
 from signet.engine.designing.trials import Trials
 from signet.engine.documents.contracts import ContractCache
+from signet.engine.documents.history import DocumentHistory
+from signet.engine.documents.life import DocumentLife
+from signet.engine.documents.listing import DocumentLists
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.documents.rules import RuleBook
+from signet.engine.erasure import Erasures
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.members import Members
@@ -41,6 +45,7 @@ from signet.engine.org_chart import OrgChart
 from signet.engine.own_tenant import OwnTenant
 from signet.engine.quotas import RequestQuotas
 from signet.engine.roles import Roles
+from signet.engine.rules import Rules
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.engine.templates import Templates
 from signet.engine.tenancies import Tenancies
@@ -106,6 +111,10 @@ def make_use_cases(database: Database, telemetry: Telemetry = SILENT) -> UseCase
         database=database,
         documents=documents,
         documents_read=DocumentsRead(database),
+        document_lists=DocumentLists(database, documents.caches.contracts),
+        document_history=DocumentHistory(database),
+        erasures=Erasures(database),
+        document_life=DocumentLife(database, documents.caches.contracts),
         definitions=Definitions(database),
         definitions_read=DefinitionsRead(database),
         palette=Palette(database),
@@ -128,6 +137,7 @@ def make_use_cases(database: Database, telemetry: Telemetry = SILENT) -> UseCase
         own_tenant=OwnTenant(database),
         api_keys=ApiKeys(database),
         tenancies=Tenancies(database),
+        rules=Rules(database, documents.caches.contracts),
     )
 
 

@@ -25,6 +25,7 @@ CHECKS = (
 )
 EXAMPLES = int(os.environ.get("SIGNET_CONFORM_EXAMPLES", "5"))
 LIFETIME_SECONDS = 3_600
+ROOT = Path(__file__).resolve().parents[2]
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 
 
@@ -47,6 +48,9 @@ def test_every_answer_is_as_the_document_says(owner_url: str, tmp_path: Path) ->
             "--warnings=off",
             "--no-color",
         ]
-        run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+        environment = {**os.environ, "SCHEMATHESIS_HOOKS": "tests.conformance.hooks", "PYTHONPATH": str(ROOT)}
+        run = subprocess.run(
+            command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+        )
     print(run.stdout)
     assert run.returncode == 0, f"{run.stdout[-20_000:]}\n{run.stderr[-5_000:]}"

@@ -62,7 +62,7 @@ def test_head_is_get_without_a_body(client: Client) -> None:
 
 def test_options_names_the_methods(client: Client) -> None:
     said = client.call("OPTIONS", f"/v1/documents/{uuid4()}")
-    assert (said.status, said.headers["allow"]) == (204, "GET, HEAD, OPTIONS, PATCH")
+    assert (said.status, said.headers["allow"]) == (204, "DELETE, GET, HEAD, OPTIONS, PATCH, PUT")
     assert client.call("OPTIONS", "/v1/nothing").status == 404
 
 

@@ -26,9 +26,27 @@ BODIES: Mapping[str, Any] = {
         "to_time": "2026-01-02T00:00:00Z",
     },
     "create_document": {"entity_type": "invoice", "id": "{document_id}", "data": {}},
+    "create_documents": {"documents": [{"entity_type": "invoice", "id": "{document_id}", "data": {}}]},
     "change_document": {"patch": {"cost_center": "X"}},
+    "replace_document": {"data": {}},
+    "run_action": {"payload": {"cost_center": "X", "owner": "carl"}},
+    "amend_document": {"patch": {"cost_center": "X"}},
     "request_transition": {"transition": "submit"},
+    "save_rule": {
+        "phase": "before",
+        "condition": {"expression": "true"},
+        "actions": [{"kind": "reject", "message": "no"}],
+    },
+    "erase_personal_values": {"reason": "asked"},
     "read_notifications": {"ids": ["{notification_id}"]},
+    "put_member": {"display_name": "Anna"},
+    "put_role": {"permissions": []},
+    "put_manager": {"manager_id": "carl"},
+    "change_tenant": {"name": "another"},
+    "create_api_key": {"name": "own", "roles": ["clerk"]},
+    "install_tenant": {"name": "another"},
+    "put_tenant_status": {"status": "active"},
+    "grant_tenant_quota": {"capacity": 1, "refill_seconds": 1},
     **{f"{act}_instance": {"reason": "why"} for act in ("pause", "retry", "cancel", "fail")},
     **{name: {"reason": "why", "token": "T"} for name in ("advance_instance", "cancel_instance_token")},
     "act_on_instances": {
@@ -44,15 +62,9 @@ BODIES: Mapping[str, Any] = {
     "check_expression": {"text": "true", "definition_id": "{definition_id}", "node_id": "sys:start"},
     "simulate_definition": {},
     "put_canvas": {"positions": {}},
-    "put_member": {"display_name": "Anna"},
-    "put_role": {"permissions": []},
-    "put_manager": {"manager_id": "carl"},
-    "change_tenant": {"name": "another"},
-    "create_api_key": {"name": "own", "roles": ["clerk"]},
-    "install_tenant": {"name": "another"},
-    "put_tenant_status": {"status": "active"},
-    "grant_tenant_quota": {"capacity": 1, "refill_seconds": 1},
 }
+# What is asked for where a route must be told.
+QUERIES: Mapping[str, Mapping[str, str]] = {"list_documents": {"entity_type": "invoice"}}
 _NAME = re.compile(r"{(\w+)}")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Each tenant gives these names itself: with PUT it makes what is not there, whatever others have.
@@ -88,11 +100,18 @@ class Operation:
     def is_list(self) -> bool:
         return "cursor" in self.parameters
 
-    def call(self, client: Client, things: Mapping[str, str], **headers: Any) -> Answered:
+    def call(
+        self,
+        client: Client,
+        things: Mapping[str, str],
+        query: Mapping[str, Any] | None = None,
+        **headers: Any,
+    ) -> Answered:
         body = _write(BODIES[self.name], things) if self.has_body else None
-        if "If-Match" in self.parameters:
+        if "if-match" in self.parameters:
             headers = {"if_match": '"1"', **headers}
-        return client.call(self.method, _fill(self.path, things), body, **headers)
+        asked = {**QUERIES.get(self.name, {}), **(query or {})}
+        return client.call(self.method, _fill(self.path, things), body, query=asked, **headers)
 
 
 def list_operations(document: Mapping[str, Any]) -> Iterator[Operation]:
@@ -104,7 +123,7 @@ def list_operations(document: Mapping[str, Any]) -> Iterator[Operation]:
                 method.upper(),
                 path,
                 operation["operationId"],
-                frozenset(parameter["name"] for parameter in operation.get("parameters", ())),
+                frozenset(parameter["name"].lower() for parameter in operation.get("parameters", ())),
                 "requestBody" in operation,
                 tuple(_NAME.findall(path)),
             )

@@ -92,13 +92,14 @@ def test_another_tenants_cursor_leads_nowhere(
 ) -> None:
     if operation.is_of_one_thing:
         pytest.skip("its things are another tenant's already")
-    answered = victim.admin.call("GET", operation.path, query={"limit": 1})
+    answered = operation.call(victim.admin, victim.things, {"limit": 1})
     assert answered.status == 200, answered.text
     page = answered.body
     if page["next_cursor"] is None:
         return
     for client in outsiders.values():
-        answer = client.call("GET", operation.path, query={"limit": 1, "cursor": page["next_cursor"]})
+        query = {"limit": 1, "cursor": page["next_cursor"]}
+        answer = operation.call(client, victim.things, query)
         assert find_leaks(answer, victim.ids, {}, MARK) == []
 
 

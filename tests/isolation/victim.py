@@ -48,6 +48,9 @@ PLACES: Mapping[str, LiteralString] = {
     "key_id": "SELECT id FROM api_keys ORDER BY id LIMIT 1",
     "tenant_id": "SELECT tenant_id FROM tenants",
     "quota_name": "SELECT 'api:read'",
+    "other_version": "SELECT 1",
+    "rule": f"SELECT '{NAME}'",
+    "action": "SELECT 'assign_cost_center'",
 }
 
 
@@ -142,12 +145,17 @@ def mark(standing: Standing) -> None:
     company.publish("invoice", contract=NAME, label=MARK)
     patch = {**read_example("invoice/patch.yaml"), "patch": NAME, "label": MARK}
     company.definitions.save_patch(company.author(), patch)
+    standing.run(
+        "INSERT INTO rules (tenant_id, entity_type, name, phase, condition, actions)"
+        " SELECT tenant_id, %s, %s, 'before', '{\"expression\": \"false\"}', %s FROM tenants",
+        NAME,
+        NAME,
+        Jsonb([{"kind": "reject", "message": MARK, "field": None}]),
+    )
     standing.run("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
 
 
 def mark_people(standing: Standing) -> None:
-    # Whoever looks at everything asks often.
-    standing.run("UPDATE tenant_quotas SET capacity = 10000")
     standing.run("INSERT INTO roles SELECT tenant_id, %s, ARRAY['secret_mark:read'] FROM tenants", NAME)
     standing.run("INSERT INTO members SELECT tenant_id, %s, %s FROM tenants", NAME, MARK)
     standing.run("INSERT INTO member_roles SELECT tenant_id, %s, %s FROM tenants", NAME, NAME)

@@ -3,7 +3,7 @@
 from tests.mutants.mutation import Mutation
 
 MIGRATION = "migrations/0003_create_definitions.sql"
-FREEZING = "migrations/0018_add_draft_revisions.sql"
+FREEZING = "migrations/0021_add_draft_revisions.sql"
 WF_04 = "tests/invariants/test_wf_04_published_definitions_never_change.py::test_wf_04_"
 WF_07 = "tests/invariants/test_wf_07_only_what_was_compiled_runs.py::test_wf_07_"
 CACHE = "tests/engine/test_definitions.py::test_wf_07_the_cache_verifies_what_it_loads"

@@ -10,12 +10,13 @@ from signet.store.instance_lists import NEVER
 from signet.store.queue import ALONE_FROM_ATTEMPTS, COUNTED_AT_MOST, EFFECTS, EVENTS, Queue, fill
 from signet.store.statements import read_statements
 from tests.store.plan_approvals import approval_probes
+from tests.store.plan_document_lists import list_probes_of_documents
 from tests.store.probes import API, KEY, LARGE, NUMBER, PAGE, ROW, Probe, plain
 
 QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING, OPERATIONS = map(
     read_statements, ("queue", "documents", "instances", "personal", "records", "designing", "operations")
 )
-LISTS, READING = map(read_statements, ("instance_lists", "instance_reading"))
+LISTS, READING, LIFE = map(read_statements, ("instance_lists", "instance_reading", "document_life"))
 # What a list of instances is asked for when nobody filters.
 LISTED: Mapping[str, Any] = {
     "statuses": ["running", "paused", "completed", "failed", "cancelled"],
@@ -52,31 +53,7 @@ def list_probes() -> Iterator[Probe]:
 
 def document_probes() -> Iterator[Probe]:
     yield Probe("documents_pkey", PERSONAL["lock_document"], {"tenant_id": LARGE, "document_id": ROW}, API)
-    of_type = "entity_type = 'invoice' AND deleted_at IS NULL"
-    # lists, all and of one status
-    yield plain(
-        "documents_by_type", "documents", f"{of_type} AND id > %(id)s", f"ORDER BY id {PAGE}", API, id=ROW
-    )
-    yield plain(
-        "documents_by_status",
-        "documents",
-        f"{of_type} AND status = 'draft' AND id > %(id)s",
-        f"ORDER BY id {PAGE}",
-        API,
-        id=ROW,
-    )
-    # fast fields: by value, by prefix, by range
-    for number, letter in enumerate("abcd", start=1):
-        index = f"documents_by_t{number}"
-        found = f"entity_type = 'invoice' AND t{number}"
-        prefix = f"{found} ~>=~ %(from)s AND t{number} ~<~ %(to)s"
-        yield plain(index, "documents", f"{found} = %(value)s", role=API, value=f"{letter}{NUMBER}")
-        yield plain(index, "documents", prefix, PAGE, API, **{"from": f"{letter}1000", "to": f"{letter}1001"})
-        between = f"entity_type = 'invoice' AND n{number} BETWEEN {NUMBER} AND {NUMBER + 100}"
-        yield plain(f"documents_by_n{number}", "documents", between, role=API)
-    for name in ("d1", "d2"):
-        since = f"entity_type = 'invoice' AND {name} >= %(created_at)s"
-        yield plain(f"documents_by_{name}", "documents", since, f"ORDER BY {name} {PAGE}", API)
+    yield from list_probes_of_documents()
     # "what became of this document": its amendment, and the foreign key
     yield plain("documents_by_amended_from", "documents", "amended_from_id = %(id)s", role=API, id=ROW)
 
@@ -127,6 +104,17 @@ def instance_probes() -> Iterator[Probe]:
     yield Probe(f"{table}_by_definition", DESIGNING["count_automations_at_nodes"], named, API)
     # every run of a document, newest first
     yield plain(f"{table}_by_entity", table, of_document, f"ORDER BY id DESC {PAGE}", API, id=ROW)
+    of_row = {"document_id": ROW, "entity_type": "invoice"}
+    yield Probe(f"{table}_by_entity", LIFE["find_newest_instance"], of_row, API)
+    page = {**of_row, "before": "infinity", "before_id": UUID(int=2**128 - 1), "limit": 50}
+    for index in (
+        f"{table}_by_entity",
+        "workflow_step_executions_by_instance",
+        "workflow_event_by_subject",
+        "transition_requests_by_document",
+        "approval_requests_by_document",
+    ):
+        yield Probe(index, LIFE["list_timeline"], page, API)
     # "is one running already?"
     overlap = "overlap_key = %(key)s AND status IN ('running', 'paused')"
     yield plain(f"{table}_overlap", table, overlap, key=f"k{NUMBER}")

@@ -2,14 +2,20 @@
 
 import ast
 import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
+from uuid import UUID
 
 import psycopg
 import pytest
 from psycopg import Connection
 
 import signet.store
+from signet.core.document_filter import Operator, Scalar
 from signet.core.errors import Defect
+from signet.store.document_lists import TYPE_OF, ColumnTerm, Place, Slice, write_list
 from signet.store.queue import EFFECTS, QUEUES, fill
 from signet.store.statements import Statements, read_statements
 
@@ -39,7 +45,22 @@ def filled(concept: str) -> list[str]:
         return [
             fill(statement, queue) for statement in statements for queue in QUEUES if fits(statement, queue)
         ]
+    if concept == "document_lists":
+        return list(list_of_every_kind())
     return statements
+
+
+def list_of_every_kind() -> Iterator[str]:
+    """Every column with every operator, and every order, from the beginning and from some place on."""
+    place: dict[str, Scalar] = {"text": "a", "bigint": 1, "timestamptz": datetime(2026, 1, 1, tzinfo=UTC)}
+    operators: tuple[Operator, ...] = ("==", "<", "<=", ">", ">=", "in", "null", "not null")
+    for column, is_descending in product((None, *TYPE_OF), (True, False)):
+        value = place[TYPE_OF[column]] if column else None
+        terms = [ColumnTerm(column or "status", each, None) for each in operators]
+        asked = Slice("invoice", terms, [1], column, is_descending)
+        for after in (None, Place(value, datetime(2026, 1, 1, tzinfo=UTC), UUID(int=1))):
+            yield write_list(UUID(int=1), asked, after, 50).text
+    yield read_statements("document_lists")["list_contract_versions"]
 
 
 def fits(statement: str, queue: object) -> bool:

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from signet.core.contract import Contract
 from signet.core.expression import INT, STRING, Scope, list_of, object_of
-from signet.core.rules import CompiledRule, Rule, compile_rule, to_expression_text
+from signet.core.rules import CompiledRule, Rule, check_rule_fields, compile_rule, to_expression_text
 from signet.core.strict import read_strictly
+from tests.unit.broken_contracts import VALID
 
 SCOPE = Scope({"entity": object_of({"total": INT, "vendor": STRING, "tags": list_of(STRING)})})
 REJECT = {"kind": "reject", "message": "no"}
@@ -105,3 +107,22 @@ def test_a_condition_nested_too_deep_does_not_parse() -> None:
     rule = read(condition)
     assert "((((((((((" in to_expression_text(rule.condition)
     assert compile_rule(rule, SCOPE)[0] is None
+
+
+def test_a_rule_names_only_fields_that_there_are() -> None:
+    contract, _ = read_strictly(Contract, VALID)
+    assert contract is not None
+    known = next(iter(contract.fields))
+    actions = [
+        {"kind": "reject", "message": "no", "field": known},
+        {"kind": "reject", "message": "no"},
+        {"kind": "set", "values": {known: 1, "ghost": 1}},
+        {"kind": "emit", "event_type": "a"},
+        {"kind": "reject", "message": "no", "field": "spook"},
+    ]
+    found = list(check_rule_fields(read({"expression": "true"}, actions=actions), contract))
+    assert [(one.code, one.place) for one in found] == [
+        ("RULE_FIELD_UNKNOWN", "/actions/2/values/ghost"),
+        ("RULE_FIELD_UNKNOWN", "/actions/4/field"),
+    ]
+    assert known in found[0].remedy

@@ -9,15 +9,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
+from types import UnionType
 from typing import Any, Generic, TypeVar
 
 import orjson
 
+from signet.api.rendering import to_json
 from signet.core.errors import Rejected
 from signet.core.field_values import find_text_problem
 
 T = TypeVar("T")
 MAX_PLACE_PARTS = 4
+# Lambda answers with 6 MB at most, and base64 takes a third of that.
+MAX_PAGE_BYTES = 4_000_000
+# Of the columns that lists are sorted by.
+_LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +42,23 @@ def make_page(
     return Page(items, None if is_last else write_cursor(place_of(items[-1]), filters))
 
 
+def count_fitting(found: Sequence[object], limit: int) -> int:
+    """How many of them a page takes by their size; one at least, which alone is never too large."""
+    left = MAX_PAGE_BYTES
+    for count, one in enumerate(found[:limit]):
+        left -= len(to_json(one))
+        if left < 0:
+            return max(count, 1)
+    return limit
+
+
 def write_cursor(place: Sequence[Any], filters: object = None) -> str:
     text = orjson.dumps([_sign(filters), *place], default=str)
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
-def read_cursor(cursor: str | None, filters: object, *kinds: type) -> tuple[Any, ...] | None:
-    """The place, each part of its kind; None without a cursor."""
+def read_cursor(cursor: str | None, filters: object, *kinds: type | UnionType) -> tuple[Any, ...] | None:
+    """The place, each part of its kind (`str | None` where it may be null); None without a cursor."""
     if cursor is None:
         return None
     try:
@@ -59,16 +75,16 @@ def read_cursor(cursor: str | None, filters: object, *kinds: type) -> tuple[Any,
         ) from error
 
 
-def _read(part: Any, kind: type) -> Any:
-    if kind is datetime:
-        return datetime.fromisoformat(part)
-    if kind is int and isinstance(part, bool):
-        raise ValueError
-    if kind in (int, str):
-        if not isinstance(part, kind) or (isinstance(part, str) and find_text_problem(part)):
+def _read(part: Any, kind: type | UnionType) -> Any:
+    if isinstance(kind, UnionType):
+        return None if part is None else _read(part, kind.__args__[0])
+    if kind is int:
+        if isinstance(part, bool) or not isinstance(part, int) or abs(part) > _LARGEST:
             raise ValueError
         return part
-    return kind(part)
+    if not isinstance(part, str) or find_text_problem(part) is not None:
+        raise ValueError
+    return datetime.fromisoformat(part) if kind is datetime else kind(part)
 
 
 def _sign(filters: object) -> str:

@@ -77,6 +77,7 @@ def _complete(operation: dict[str, Any], one: Declared) -> None:
     responses.pop("422", None)
     for status in _list_problems(operation, one):
         responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
+    responses["431"] = _TOO_LONG
     for status, shown in one.shows.items():
         if shown is None:
             responses[str(status)].pop("content", None)
@@ -132,6 +133,11 @@ _HEADERS_OF: Mapping[int, Mapping[str, Any]] = {
     STATUSES[Kind.METHOD]: {"Allow": _header("The methods that there are.")},
     STATUSES[Kind.TOO_MANY]: {"Retry-After": _header("In so many seconds.")},
     STATUSES[Kind.UNAVAILABLE]: {"Retry-After": _header("In so many seconds.")},
+}
+# The gateway in front of the API has no code of ours.
+_TOO_LONG = {
+    "description": "Path, query and headers are longer than a request may be (10,240 bytes).",
+    "content": {JSON: {"schema": {"type": "object"}}},
 }
 _ETAG = {
     "description": f"The version, such as {write_etag(3)}.",

@@ -13,6 +13,8 @@ from signet.engine.documents.intake import MAX_REASON_CHARACTERS
 
 MAX_VERSION = 2**31 - 1
 MAX_PAGE, PAGE = 200, 50
+# A place may be a text of an indexed field, in characters of four bytes, in base64.
+MAX_CURSOR_CHARACTERS = 3_000
 _ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ETAG = re.compile(r'"([0-9]{1,10})"')
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,62}$"
@@ -40,7 +42,7 @@ Cursor = Annotated[
     str | None,
     Query(
         min_length=1,
-        max_length=2_000,
+        max_length=MAX_CURSOR_CHARACTERS,
         # For who makes requests of the document; what is none is refused as CURSOR_INVALID.
         json_schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
         description="Where the page before has ended.",

@@ -99,8 +99,10 @@ class Routes:
     ) -> Callable[[Serve], Serve]:
         return self._add("PATCH", path, summary, {200: shows, **(also or {})}, more)
 
-    def put(self, path: str, summary: str, shows: Any, **more: Any) -> Callable[[Serve], Serve]:
-        return self._add("PUT", path, summary, {200: shows}, more)
+    def put(
+        self, path: str, summary: str, shows: Any, *, also: Mapping[int, Any] | None = None, **more: Any
+    ) -> Callable[[Serve], Serve]:
+        return self._add("PUT", path, summary, {200: shows, **(also or {})}, more)
 
     def delete(self, path: str, summary: str, shows: Any = None, **more: Any) -> Callable[[Serve], Serve]:
         return self._add("DELETE", path, summary, {204 if shows is None else 200: shows}, more)

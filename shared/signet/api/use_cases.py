@@ -13,8 +13,12 @@ from signet.engine.designing.foreseeing import Foreseeing
 from signet.engine.designing.palette import Palette
 from signet.engine.designing.simulating import Simulating
 from signet.engine.designing.trials import Trials
+from signet.engine.documents.history import DocumentHistory
+from signet.engine.documents.life import DocumentLife
+from signet.engine.documents.listing import DocumentLists
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
+from signet.engine.erasure import Erasures
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.members import Members
@@ -23,6 +27,7 @@ from signet.engine.operations import Operations
 from signet.engine.org_chart import OrgChart
 from signet.engine.own_tenant import OwnTenant
 from signet.engine.roles import Roles
+from signet.engine.rules import Rules
 from signet.engine.telemetry import Telemetry
 from signet.engine.templates import Templates
 from signet.engine.tenancies import Tenancies
@@ -34,6 +39,10 @@ class UseCases:
     database: Database
     documents: Documents
     documents_read: DocumentsRead
+    document_lists: DocumentLists
+    document_history: DocumentHistory
+    document_life: DocumentLife
+    erasures: Erasures
     definitions: Definitions
     definitions_read: DefinitionsRead
     palette: Palette
@@ -56,3 +65,4 @@ class UseCases:
     own_tenant: OwnTenant
     api_keys: ApiKeys
     tenancies: Tenancies
+    rules: Rules

@@ -33,11 +33,12 @@ def _as_column(column: str, value: Any) -> Any:
     if column.startswith("n"):
         return int(value)
     if column.startswith("d"):
-        return _as_moment(value)
+        return read_moment(value)
     return str(value)
 
 
-def _as_moment(text: str) -> datetime:
+def read_moment(text: str) -> datetime:
+    """A day is its first moment in UTC."""
     if len(text) == len("YYYY-MM-DD"):
         day = date.fromisoformat(text)
         return datetime(day.year, day.month, day.day, tzinfo=UTC)

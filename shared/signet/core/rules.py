@@ -5,13 +5,14 @@ A condition is `{"all": […]}`, `{"any": […]}`, `{"not": …}`, `{"field": "e
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field as Constraint
 from pydantic import JsonValue
 
+from signet.core.contract import Contract
 from signet.core.expression import (
     Compiled,
     Expression,
@@ -80,14 +81,19 @@ class EmitAction(Strict):
 RuleAction = Annotated[RejectAction | SetAction | EmitAction, Constraint(discriminator="kind")]
 
 
-class Rule(Strict):
-    name: Name
-    entity_type: Name
+class RuleBody(Strict):
+    """What a rule says, apart from what it is called and is about."""
+
     phase: Literal["before", "after"]
     operations: tuple[Operation, ...] = ()
     priority: Annotated[int, Constraint(ge=0, le=10_000)] = 100
     condition: Condition
     actions: Annotated[tuple[RuleAction, ...], Constraint(min_length=1, max_length=MAX_RULE_ACTIONS)]
+
+
+class Rule(RuleBody):
+    name: Name
+    entity_type: Name
 
 
 @dataclass(frozen=True)
@@ -144,6 +150,20 @@ def compile_rule(
         return None, tuple(findings)
     followed = frozenset(name for part in (parsed, *parts) for name in list_followed_refs(part, scope))
     return CompiledRule(rule, version, compile_expression(parsed), templates, followed), ()
+
+
+def check_rule_fields(rule: Rule, contract: Contract) -> Iterator[Finding]:
+    """That a rule sets and blames only fields that there are."""
+    for index, action in enumerate(rule.actions):
+        named: Mapping[str, str] = {}
+        if isinstance(action, SetAction):
+            named = {name: f"/actions/{index}/values/{name}" for name in action.values}
+        elif isinstance(action, RejectAction) and action.field is not None:
+            named = {action.field: f"/actions/{index}/field"}
+        for name, place in named.items():
+            if name not in contract.fields:
+                known = ", ".join(contract.fields)
+                yield find("RULE_FIELD_UNKNOWN", place, field=name, fields=known)
 
 
 def to_expression_text(condition: Condition, depth: int = 0) -> str:

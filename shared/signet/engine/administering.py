@@ -23,6 +23,7 @@ class Administering:
         self.connection = connection
         self.author = author
         self.now = setting.now
+        self.setting = setting
         self._permissions = setting.permissions_of(author.principal.roles)
         self._entries: list[AuditEntry] = []
 

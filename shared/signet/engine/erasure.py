@@ -7,9 +7,14 @@ from uuid import UUID
 from signet.core.audit import AuditEntry, chain_all
 from signet.core.errors import Rejected
 from signet.core.evidence import DOCUMENT
+from signet.engine.documents.intake import check_reason
+from signet.engine.documents.operations import Author
+from signet.engine.documents.reading import document_not_found, may_read
+from signet.engine.reading import reading
 from signet.ids import make_id
 from signet.store.audit import append_rows, read_heads, read_transaction
 from signet.store.database import Database
+from signet.store.document_life import find_document_type
 from signet.store.personal import erase_values, lock_document
 
 
@@ -19,6 +24,38 @@ class Erasure:
 
     ids: tuple[str, ...]
     fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Erasures:
+    """The use case, for who may erase what such documents say of people."""
+
+    database: Database
+
+    def erase(
+        self, author: Author, document_id: UUID, fields: Collection[str] | None, reason: str
+    ) -> Erasure:
+        """What never was and what may not be read are answered alike; also of a deleted document."""
+        principal = author.principal
+        refused = check_reason(reason)
+        if refused is not None:
+            raise refused
+        with reading(self.database, principal) as read:
+            entity_type = find_document_type(read.connection, principal.tenant_id, document_id)
+            permission = f"{entity_type}:erase"
+            if entity_type is None or not (read.may(permission) or may_read(read, entity_type)):
+                raise document_not_found(document_id)
+            read.require(permission)
+        return erase_personal(
+            self.database,
+            principal.tenant_id,
+            document_id,
+            fields=fields,
+            actor_id=principal.subject,
+            via=author.via,
+            reason=reason,
+            trace_id=author.trace_id,
+        )
 
 
 def erase_personal(

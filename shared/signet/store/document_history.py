@@ -25,7 +25,7 @@ class VersionSummary:
 
 @dataclass(frozen=True, slots=True)
 class VersionRecord:
-    """`data` still has references where personal values are; the hash is of the stored text."""
+    """`data` still has references where personal values are; the hash is the SHA-256 of `snapshot`."""
 
     version: int
     snapshot_id: UUID
@@ -34,6 +34,7 @@ class VersionRecord:
     created_at: datetime
     status: str
     data: dict[str, Any]
+    snapshot: str
 
 
 @dataclass(frozen=True, slots=True)

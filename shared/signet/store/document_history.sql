@@ -8,7 +8,7 @@ LIMIT %(limit)s
 
 -- name: read_version
 SELECT version, id AS snapshot_id, hash, actor_id, created_at, snapshot::jsonb ->> 'status' AS status,
-       snapshot::jsonb -> 'data' AS data
+       snapshot::jsonb -> 'data' AS data, snapshot
 FROM document_versions
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND version = %(version)s
 

@@ -1,17 +1,36 @@
 """The tenant's rules."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
 from uuid import UUID
 
-from psycopg.rows import dict_row
+from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
-from signet.core.rules import Rule
+from signet.core.rules import Condition, Operation, Rule, RuleAction
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
 _SQL = Statements("rules")
 MAX_RULES_OF_TYPE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRecord:
+    """As it was saved; `condition` and `actions` are the JSON of theirs."""
+
+    entity_type: str
+    name: str
+    version: int
+    phase: Literal["before", "after"]
+    operations: Sequence[Operation]
+    priority: int
+    condition: Condition
+    actions: Sequence[RuleAction]
+    created_at: datetime
+    updated_at: datetime
 
 
 def list_rules(connection: Connection, tenant_id: UUID, entity_type: str) -> list[dict[str, Any]]:
@@ -40,3 +59,24 @@ def save_rule(connection: Connection, tenant_id: UUID, rule: Rule) -> int:
 def disable_rule(connection: Connection, tenant_id: UUID, entity_type: str, name: str) -> bool:
     values = {"tenant_id": tenant_id, "entity_type": entity_type, "name": name}
     return connection.execute(_SQL.disable_rule, values).rowcount == 1
+
+
+def list_saved_rules(
+    connection: Connection, tenant_id: UUID, entity_type: str | None, after: tuple[str, str], limit: int
+) -> list[RuleRecord]:
+    """Those that are in force, from after that type and name on."""
+    values = {
+        "tenant_id": tenant_id,
+        "entity_type": entity_type,
+        "after_type": after[0],
+        "after_name": after[1],
+        "limit": limit,
+    }
+    with connection.cursor(row_factory=class_row(RuleRecord)) as cursor:
+        return cursor.execute(_SQL.list_saved_rules, values).fetchall()
+
+
+def find_rule(connection: Connection, tenant_id: UUID, entity_type: str, name: str) -> RuleRecord | None:
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "name": name}
+    with connection.cursor(row_factory=class_row(RuleRecord)) as cursor:
+        return cursor.execute(_SQL.find_rule, values).fetchone()

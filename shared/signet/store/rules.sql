@@ -17,3 +17,17 @@ RETURNING version
 -- name: disable_rule
 UPDATE rules SET is_enabled = false, version = version + 1, updated_at = now()
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND name = %(name)s AND is_enabled
+
+-- name: list_saved_rules
+-- By type and name, which is no order of anything: so that a page goes on where the one before has ended.
+SELECT entity_type, name, version, phase, operations, priority, condition, actions, created_at, updated_at
+FROM rules
+WHERE tenant_id = %(tenant_id)s AND (entity_type, name) > (%(after_type)s, %(after_name)s) AND is_enabled
+  AND (%(entity_type)s::text IS NULL OR entity_type = %(entity_type)s)
+ORDER BY entity_type, name
+LIMIT %(limit)s
+
+-- name: find_rule
+SELECT entity_type, name, version, phase, operations, priority, condition, actions, created_at, updated_at
+FROM rules
+WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND name = %(name)s AND is_enabled

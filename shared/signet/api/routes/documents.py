@@ -1,17 +1,24 @@
-"""Documents: made, read, changed, and asked to move on."""
+"""Documents: made, read, changed, deleted, and acted on."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.calls import Answer, Call
-from signet.api.parameters import Id, IfMatch, Named, PathId, Reason, require_version
+from signet.api.parameters import Id, IfMatch, Named, PathId, PathName, Reason, require_version
 from signet.api.routing import Routes
 from signet.core.strict import Strict
-from signet.engine.documents.operations import Applied, Create, RequestTransition, Update
-from signet.store.document_reading import DocumentRecord, TransitionRequestRecord
+from signet.engine.documents.operations import (
+    Amend,
+    Applied,
+    Create,
+    Delete,
+    RunAction,
+    Update,
+)
+from signet.store.document_reading import DocumentRecord
 
 Data = Annotated[Mapping[str, Any], Field(description="The fields that the contract names.")]
 
@@ -30,8 +37,13 @@ class DocumentPatch(Strict):
     reason: Reason = None
 
 
-class NewRequest(Strict):
-    transition: Named
+class DocumentContent(Strict):
+    data: Data
+    reason: Reason = None
+
+
+class ActionCall(Strict):
+    payload: Annotated[Mapping[str, Any], Field(description="What the contract's action takes.")] = {}
     reason: Reason = None
 
 
@@ -59,38 +71,78 @@ def add_document_routes(routes: Routes) -> None:
     ) -> Answer:
         """Where it may only be amended, a new document is made of it: that is answered with 201."""
         operation = Update(document_id, require_version(if_match), change.patch, reason=change.reason)
-        applied = call.use.documents.mutate(call.author, operation)
-        return _show_made(applied) if applied.original_id else Answer(applied, version=applied.version)
+        return _show_edited(call.use.documents.mutate(call.author, operation))
+
+    @routes.put(
+        "/v1/documents/<document_id>",
+        "Replace what a document says",
+        Applied,
+        also={201: Applied},
+        is_versioned=True,
+    )
+    def replace_document(
+        call: Call,
+        document_id: PathId,
+        content: Annotated[DocumentContent, Body()],
+        if_match: IfMatch = None,
+    ) -> Answer:
+        """The whole of its data: a field that is not named is empty afterwards, or has its default."""
+        operation = Update(
+            document_id, require_version(if_match), content.data, is_full=True, reason=content.reason
+        )
+        return _show_edited(call.use.documents.mutate(call.author, operation))
+
+    @routes.delete("/v1/documents/<document_id>", "Delete a document")
+    def delete_document(
+        call: Call,
+        document_id: PathId,
+        reason: Annotated[Reason, Query()] = None,
+        if_match: IfMatch = None,
+    ) -> Answer:
+        """Where the contract allows it. Its versions and its audit trail stay."""
+        operation = Delete(document_id, require_version(if_match), reason)
+        call.use.documents.mutate(call.author, operation)
+        return Answer(status=204)
+
+
+def add_document_acts(routes: Routes) -> None:
+    """What a contract says may be done to a document, beside editing it."""
 
     @routes.post(
-        "/v1/documents/<document_id>/requests",
-        "Ask for a transition",
+        "/v1/documents/<document_id>/actions/<action>",
+        "Run an action of the contract",
         Applied,
-        status=202,
-        also={200: TransitionRequestRecord},
         is_versioned=True,
-        may_wait=True,
     )
-    def request_transition(
-        call: Call, document_id: PathId, new: Annotated[NewRequest, Body()], if_match: IfMatch = None
+    def run_action(
+        call: Call,
+        document_id: PathId,
+        action: PathName,
+        asked: Annotated[ActionCall, Body()],
+        if_match: IfMatch = None,
     ) -> Answer:
-        """The workflow will perform or refuse it; with `Prefer: wait` the end of it, if it comes in time."""
-        operation = RequestTransition(document_id, require_version(if_match), new.transition, new.reason)
+        operation = RunAction(document_id, require_version(if_match), action, asked.payload, asked.reason)
         applied = call.use.documents.mutate(call.author, operation)
-        location = f"/v1/requests/{applied.request_id}"
+        return Answer(applied, version=applied.version)
 
-        def follow() -> Answer | None:
-            if applied.request_id is None:
-                return None
-            found = call.use.documents_read.read_request(call.principal, applied.request_id)
-            return None if found.status == "open" else Answer(found, version=found.version_now)
-
-        return Answer(applied, 202, applied.version, location, follow=follow)
-
-    @routes.get("/v1/requests/<request_id>", "One request for a transition", TransitionRequestRecord)
-    def get_request(call: Call, request_id: PathId) -> TransitionRequestRecord:
-        return call.use.documents_read.read_request(call.principal, request_id)
+    @routes.post(
+        "/v1/documents/<document_id>/amendments",
+        "Amend a document that is settled",
+        Applied,
+        status=201,
+        is_versioned=True,
+    )
+    def amend_document(
+        call: Call, document_id: PathId, change: Annotated[DocumentPatch, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """A new document with the changed content; the one that was there is final."""
+        operation = Amend(document_id, require_version(if_match), change.patch, change.reason)
+        return _show_made(call.use.documents.mutate(call.author, operation))
 
 
 def _show_made(applied: Applied) -> Answer:
     return Answer(applied, 201, applied.version, f"/v1/documents/{applied.document_id}")
+
+
+def _show_edited(applied: Applied) -> Answer:
+    return _show_made(applied) if applied.original_id else Answer(applied, version=applied.version)

@@ -8,11 +8,15 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from signet.api.routes.api_keys import add_api_key_routes
 from signet.api.routes.approval_chains import add_approval_chain_routes
 from signet.api.routes.approvals import add_approval_routes
+from signet.api.routes.bulk_documents import add_bulk_document_routes
 from signet.api.routes.contracts import add_contract_routes
 from signet.api.routes.definitions import add_definition_routes
 from signet.api.routes.delegations import add_delegation_routes
 from signet.api.routes.designing import add_designing_routes
-from signet.api.routes.documents import add_document_routes
+from signet.api.routes.document_history import add_document_history_routes, add_document_version_routes
+from signet.api.routes.document_lists import add_document_list_routes
+from signet.api.routes.documents import add_document_acts, add_document_routes
+from signet.api.routes.erasures import add_erasure_routes
 from signet.api.routes.health import add_health_routes
 from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
 from signet.api.routes.instances import add_instance_lists, add_instance_routes
@@ -23,9 +27,11 @@ from signet.api.routes.operations import add_operation_routes
 from signet.api.routes.org_chart import add_org_chart_routes
 from signet.api.routes.reference import add_reference_routes
 from signet.api.routes.roles import add_role_routes
+from signet.api.routes.rules import add_rule_routes
 from signet.api.routes.templates import add_template_routes
 from signet.api.routes.tenant import add_tenant_routes
 from signet.api.routes.tenants import add_operator_routes
+from signet.api.routes.transition_requests import add_transition_request_routes
 from signet.api.routes.trials import add_trial_routes
 from signet.api.routing import Declared, Routes
 from signet.core.errors import Rejected
@@ -35,28 +41,36 @@ Groups = Sequence[tuple[str, Callable[[Routes], None]]]
 GROUPS: Groups = (
     ("API keys", add_api_key_routes),
     ("Approval chains", add_approval_chain_routes),
+    ("Approvals", add_approval_routes),
     ("Contracts", add_contract_routes),
     ("Definitions", add_definition_routes),
-    ("Approvals", add_approval_routes),
     ("Delegations", add_delegation_routes),
     ("Designing", add_designing_routes),
+    ("Documents", add_document_list_routes),
     ("Documents", add_document_routes),
+    ("Documents", add_document_acts),
+    ("Documents", add_bulk_document_routes),
+    ("Documents", add_transition_request_routes),
+    ("Documents", add_document_version_routes),
+    ("Documents", add_erasure_routes),
+    ("Documents", add_document_history_routes),
     ("Health", add_health_routes),
     ("Instances", add_instance_lists),
     ("Instances", add_instance_routes),
     ("Instances", add_instance_acts),
     ("Instances", add_token_acts),
+    ("Members", add_member_routes),
     ("Metrics", add_metrics_routes),
     ("Notifications", add_notification_routes),
     ("Operations", add_operation_routes),
-    ("Members", add_member_routes),
+    ("Operators", add_operator_routes),
     ("Org chart", add_org_chart_routes),
     ("Reference", add_reference_routes),
-    ("Templates", add_template_routes),
-    ("Trials", add_trial_routes),
     ("Roles", add_role_routes),
+    ("Rules", add_rule_routes),
+    ("Templates", add_template_routes),
     ("Tenant", add_tenant_routes),
-    ("Tenants (operators)", add_operator_routes),
+    ("Trials", add_trial_routes),
 )
 _ALWAYS = ("OPTIONS",)
 

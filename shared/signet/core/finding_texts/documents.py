@@ -82,6 +82,7 @@ EXPRESSION: Mapping[str, tuple[str, str, str]] = {
 RULE: Mapping[str, tuple[str, str, str]] = {
     "RULE_CONDITION_INVALID": ("error", "The rule's condition: {problem}.", "Correct the condition."),
     "RULE_TEMPLATE_INVALID": ("error", "In the rule's template: {problem}.", "Correct the template."),
+    "RULE_FIELD_UNKNOWN": ("error", "'{field}' is no field of the contract.", "There are: {fields}."),
     "RULE_ACTION_IN_PHASE": (
         "error",
         "A rule of phase '{phase}' cannot '{kind}'.",

@@ -1,6 +1,6 @@
 """What a document has been, and what was asked of it, in pages; for who may read such documents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,6 +8,8 @@ from uuid import UUID
 
 from signet.core.errors import Rejected
 from signet.core.principal import Principal
+from signet.engine.approval_comparison import FieldChange
+from signet.engine.documents.deciding import diff_data
 from signet.engine.documents.reading import document_not_found, may_read, resolve
 from signet.engine.reading import LAST, Reading, bound_page, reading
 from signet.store import document_history as store
@@ -17,6 +19,17 @@ from signet.store.document_reading import find_document
 
 # After every version, and after every moment.
 END, FOREVER = 2**63 - 1, "infinity"
+
+
+@dataclass(frozen=True, slots=True)
+class VersionDifference:
+    """From one version to another, whichever is the newer."""
+
+    from_version: int
+    to_version: int
+    from_status: str
+    to_status: str
+    changes: Sequence[FieldChange]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +57,13 @@ class DocumentHistory:
             if found is None:
                 raise Rejected("DOCUMENT_NOT_FOUND", f"document {document_id} has no version {version}")
             return replace(found, data=resolve(read.connection, principal.tenant_id, found.data))
+
+    def compare_versions(
+        self, principal: Principal, document_id: UUID, from_version: int, to_version: int
+    ) -> VersionDifference:
+        before, after = (self.read_version(principal, document_id, one) for one in (from_version, to_version))
+        changes = [FieldChange(name, **change) for name, change in diff_data(before.data, after.data).items()]
+        return VersionDifference(from_version, to_version, before.status, after.status, changes)
 
     def list_requests(
         self,

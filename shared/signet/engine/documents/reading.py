@@ -1,7 +1,7 @@
 """Documents as people read them, with their personal values; for who may read such documents."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -50,12 +50,18 @@ def may_read(read: Reading, entity_type: str) -> bool:
 
 def resolve(connection: Connection, tenant_id: UUID, data: Mapping[str, Any]) -> dict[str, Any]:
     """With the personal values that are still there."""
-    ids = [value[REFERENCE] for value in data.values() if is_reference(value)]
+    return resolve_all(connection, tenant_id, [data])[0]
+
+
+def resolve_all(
+    connection: Connection, tenant_id: UUID, many: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    ids = [value[REFERENCE] for data in many for value in data.values() if is_reference(value)]
     if not ids:
-        return dict(data)
+        return [dict(data) for data in many]
     found = read_values(connection, tenant_id, ids)
     values = {key: json.loads(each.value) for key, each in found.items() if each.value is not None}
-    return resolve_personal(data, values)
+    return [resolve_personal(data, values) for data in many]
 
 
 def document_not_found(document_id: UUID) -> Rejected:
