@@ -54,8 +54,9 @@ LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11
 lock: .venv/installed-dev  ## Renew the locked dependencies
 	$(LOCK) requirements/installer.in -o requirements/installer.txt
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
+	$(LOCK) --extra telemetry pyproject.toml -o requirements/telemetry.txt
 	$(LOCK) --extra local pyproject.toml -o requirements/local.txt
-	$(LOCK) --extra local --extra dev pyproject.toml -o requirements/dev.txt
+	$(LOCK) --extra local --extra telemetry --extra dev pyproject.toml -o requirements/dev.txt
 
 templates: .venv/installed-dev  ## Rewrite the templates that the package carries from the examples
 	$(BIN)/python -m tests.templates.write_templates

@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Callable, Iterable
 
-from bench import cold_import, compiler, expressions, mutations
+from bench import api, cold_import, compiler, expressions, mutations
 from bench.engine import measure as engine
 from bench.load import measure as load
 
 MEASURES: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "import": ("Cold import of the API handler", cold_import.measure),
+    "api": ("A request to the API", api.measure),
     "expressions": ("Expressions", expressions.measure),
     "compiler": ("Compiler and simulator", compiler.measure),
     "mutations": ("Documents", mutations.measure),

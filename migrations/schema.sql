@@ -312,6 +312,34 @@ $$;
 
 ALTER FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.measure_queue(queue text) RETURNS TABLE(pending bigint, failed bigint, processing bigint, expired bigint, dead_letter bigint, oldest_due_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $_$
+DECLARE
+    queue_table text := CASE queue WHEN 'events' THEN 'workflow_events_outbox'
+                                   WHEN 'effects' THEN 'workflow_side_effects_outbox' END;
+BEGIN
+    IF queue_table IS NULL THEN
+        RAISE EXCEPTION 'no such queue: %', queue USING ERRCODE = '22023';
+    END IF;
+    RETURN QUERY EXECUTE format($measured$
+        SELECT waiting.pending, waiting.failed, working.processing, working.expired, dead.dead_letter,
+               (SELECT d.oldest_due_at FROM due_tenants($1, 1) AS d)
+        FROM (SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
+                     count(*) FILTER (WHERE status = 'failed') AS failed
+              FROM (SELECT status FROM %1$I WHERE status IN ('pending', 'failed') LIMIT $2) AS counted) AS waiting,
+             (SELECT count(*) AS processing, count(*) FILTER (WHERE lease_until <= now()) AS expired
+              FROM (SELECT lease_until FROM %1$I WHERE status = 'processing' LIMIT $2) AS counted) AS working,
+             (SELECT count(*) AS dead_letter
+              FROM (SELECT FROM %1$I WHERE status = 'dead_letter' LIMIT $2) AS counted) AS dead
+    $measured$, queue_table) USING queue, 100000;
+END
+$_$;
+
+ALTER FUNCTION public.measure_queue(queue text) OWNER TO signet_dispatch;
+
 CREATE FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions jsonb, documents json, triggers uuid[], known uuid[], instances json, steps json, effects json)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1931,6 +1959,10 @@ CREATE INDEX workflow_events_outbox_by_instance ON ONLY public.workflow_events_o
 
 CREATE INDEX workflow_events_outbox_dead ON ONLY public.workflow_events_outbox USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
 
+CREATE INDEX workflow_events_outbox_done ON ONLY public.workflow_events_outbox USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
+
+CREATE INDEX workflow_events_outbox_default_tenant_id_completed_at_idx ON public.workflow_events_outbox_default USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
+
 CREATE INDEX workflow_events_outbox_due ON ONLY public.workflow_events_outbox USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
 
 CREATE INDEX workflow_events_outbox_default_tenant_id_due_at_id_idx ON public.workflow_events_outbox_default USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
@@ -1968,6 +2000,10 @@ CREATE INDEX workflow_side_effects_outbox_de_tenant_id_step_execution_id_idx ON 
 CREATE INDEX workflow_side_effects_outbox_dead ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, id) WHERE (status = 'dead_letter'::text);
 
 CREATE INDEX workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, instance_id, id) WHERE (instance_id IS NOT NULL);
+
+CREATE INDEX workflow_side_effects_outbox_done ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
+
+CREATE INDEX workflow_side_effects_outbox_default_tenant_id_completed_at_idx ON public.workflow_side_effects_outbox_default USING btree (tenant_id, completed_at) WHERE (status = 'completed'::text);
 
 CREATE INDEX workflow_side_effects_outbox_due ON ONLY public.workflow_side_effects_outbox USING btree (tenant_id, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'failed'::text]));
 
@@ -2009,6 +2045,8 @@ ALTER INDEX public.workflow_event_by_subject ATTACH PARTITION public.workflow_ev
 
 ALTER INDEX public.workflow_events_outbox_pkey ATTACH PARTITION public.workflow_events_outbox_default_pkey;
 
+ALTER INDEX public.workflow_events_outbox_done ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_completed_at_idx;
+
 ALTER INDEX public.workflow_events_outbox_due ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_due_at_id_idx;
 
 ALTER INDEX public.workflow_events_outbox_dead ATTACH PARTITION public.workflow_events_outbox_default_tenant_id_id_idx;
@@ -2022,6 +2060,8 @@ ALTER INDEX public.workflow_side_effects_outbox_by_step ATTACH PARTITION public.
 ALTER INDEX public.workflow_side_effects_outbox_by_instance ATTACH PARTITION public.workflow_side_effects_outbox_defau_tenant_id_instance_id_id_idx;
 
 ALTER INDEX public.workflow_side_effects_outbox_pkey ATTACH PARTITION public.workflow_side_effects_outbox_default_pkey;
+
+ALTER INDEX public.workflow_side_effects_outbox_done ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_completed_at_idx;
 
 ALTER INDEX public.workflow_side_effects_outbox_due ATTACH PARTITION public.workflow_side_effects_outbox_default_tenant_id_due_at_id_idx;
 
@@ -2464,6 +2504,14 @@ REVOKE ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_
 GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_api;
 
 GRANT ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.measure_queue(queue text) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_api;
+
+GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_worker;
+
+GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_janitor;
 
 REVOKE ALL ON FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) FROM PUBLIC;
 

@@ -2,8 +2,12 @@
 
 from typing import Any
 
-from signet.wiring import get_application
+from signet.wiring import get_application, get_telemetry
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
-    return get_application()(event, context)
+    try:
+        return get_application()(event, context)
+    finally:
+        # Lambda freezes the process with the answer.
+        get_telemetry().flush()

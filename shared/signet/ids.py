@@ -14,6 +14,8 @@ _COUNTER_BITS = 12
 _lock = threading.Lock()
 _last = 0  # milliseconds and counter of the id given last, as one number
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Of the year 10000.
+_FIRST_MILLISECOND_WITHOUT_A_DATE = 253_402_300_800_000
 
 
 def make_id() -> UUID:
@@ -31,3 +33,8 @@ def make_id() -> UUID:
 def created_at_of(identifier: UUID) -> datetime:
     """The millisecond in which the id was made."""
     return _EPOCH + timedelta(milliseconds=identifier.int >> 80)
+
+
+def has_created_at(identifier: UUID) -> bool:
+    """Whether it says a moment at all: what came from outside may be any number."""
+    return identifier.version == 7 and identifier.int >> 80 < _FIRST_MILLISECOND_WITHOUT_A_DATE

@@ -4,13 +4,15 @@ import keyword
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from signet.core.errors import Rejected
 
 Environment = Literal["local", "dev", "staging", "prod"]
 MAX_POOL_SIZE = 100
+MIN_TOKEN_CHARACTERS = 32
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 MAX_CLAIM_CHARACTERS = 200
 _LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 _OPERATOR_ROLE = re.compile(r"[A-Za-z0-9_.-]{1,60}(:[A-Za-z0-9_.-]{1,60})+")
@@ -48,6 +50,15 @@ class Settings:
     extensions: tuple[str, ...] = ()
     # Of the web pages that may call the API from a browser.
     cors_origins: tuple[str, ...] = ()
+    # Of whoever collects /metrics; without one nobody may.
+    metrics_token: str | None = None
+    service: str = "signet"
+    log_level: str = "INFO"
+    # Of CloudWatch's metrics; without one none are written.
+    metrics_namespace: str | None = None
+    # Where traces go, by the names of OpenTelemetry; None is nowhere.
+    traces_exporter: Literal["otlp", "console"] | None = None
+    sentry_dsn: str | None = None
     issuer: IssuerSettings | None = None
     # Whoever's token has it among its roles may install and suspend tenants, and grant them quotas.
     operator_role: str | None = None
@@ -89,6 +100,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         for name in origins
         if _ORIGIN.fullmatch(name) is None
     ]
+    watched = _read_watched(environ, mistakes)
     settings = Settings(
         environment=environment,  # type: ignore[arg-type]  # checked above
         database_url=database_url,
@@ -101,10 +113,42 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         issuer=_read_issuer(environ, environment, mistakes),
         operator_role=_read_operator_role(environ, mistakes),
         secrets_folder=environ.get("SIGNET_SECRETS_FOLDER") or None,
+        **watched,
     )
     if mistakes:
         raise Rejected("SETTINGS_INVALID", "; ".join(mistakes))
     return settings
+
+
+def _read_watched(environ: Mapping[str, str], mistakes: list[str]) -> dict[str, Any]:
+    """What is written about the work, and where to; by the names that its tools know."""
+    metrics_token = environ.get("SIGNET_METRICS_TOKEN") or None
+    if metrics_token is not None and len(metrics_token) < MIN_TOKEN_CHARACTERS:
+        mistakes.append(f"SIGNET_METRICS_TOKEN needs at least {MIN_TOKEN_CHARACTERS} characters")
+    log_level = environ.get("SIGNET_LOG_LEVEL", "INFO").upper()
+    if log_level not in LOG_LEVELS:
+        mistakes.append(f"SIGNET_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}, not {log_level!r}")
+    return {
+        "metrics_token": metrics_token,
+        "service": environ.get("POWERTOOLS_SERVICE_NAME") or "signet",
+        "log_level": log_level,
+        "metrics_namespace": environ.get("POWERTOOLS_METRICS_NAMESPACE") or None,
+        "traces_exporter": _read_exporter(environ, mistakes),
+        "sentry_dsn": environ.get("SENTRY_DSN") or None,
+    }
+
+
+def _read_exporter(environ: Mapping[str, str], mistakes: list[str]) -> str | None:
+    """As OpenTelemetry's own start-up reads them; but without any of them nothing is traced."""
+    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return None
+    is_reachable = any(
+        environ.get(name) for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    )
+    exporter = environ.get("OTEL_TRACES_EXPORTER") or ("otlp" if is_reachable else "none")
+    if exporter not in ("otlp", "console", "none"):
+        mistakes.append(f"OTEL_TRACES_EXPORTER must be otlp, console or none, not {exporter!r}")
+    return None if exporter == "none" else exporter
 
 
 def _read_list(environ: Mapping[str, str], name: str) -> tuple[str, ...]:

@@ -1,8 +1,10 @@
 """The composition root: settings in, wired use cases out. Nothing else reads the environment."""
 
 import os
+import sys
 from functools import cache, partial
 from pathlib import Path
+from typing import IO
 
 from signet.api.application import Application, Ports, make_application
 from signet.api.authentication import Authentication
@@ -41,11 +43,13 @@ from signet.engine.instances import Instances
 from signet.engine.members import Members
 from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
+from signet.engine.operations import Operations
 from signet.engine.org_chart import OrgChart
 from signet.engine.own_tenant import OwnTenant
 from signet.engine.quotas import RequestQuotas
 from signet.engine.roles import Roles
 from signet.engine.rules import Rules
+from signet.engine.telemetry import SILENT, Telemetry
 from signet.engine.templates import Templates
 from signet.engine.tenancies import Tenancies
 from signet.engine.waves.worker import Worker
@@ -53,6 +57,8 @@ from signet.outbound.secrets import SecretsFolder
 from signet.outbound.webhook import Reach, Webhooks, check_url
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
+from signet.telemetry.log import Log
+from signet.telemetry.watching import Watching
 
 # The same place in a checkout and in a Lambda bundle.
 MIGRATIONS_FOLDER = Path(__file__).resolve().parents[2] / "migrations"
@@ -73,8 +79,8 @@ def make_caches() -> DocumentCaches:
     return DocumentCaches(ContractCache(), RuleBook())
 
 
-def make_worker(database: Database) -> Worker:
-    return Worker(database, make_caches(), CompiledCache())
+def make_worker(database: Database, telemetry: Telemetry = SILENT) -> Worker:
+    return Worker(database, make_caches(), CompiledCache(), telemetry=telemetry)
 
 
 def make_instances(database: Database) -> Instances:
@@ -89,13 +95,34 @@ def make_secrets(settings: Settings) -> Secrets:
     return no_secrets if settings.secrets_folder is None else SecretsFolder(Path(settings.secrets_folder))
 
 
-def make_effects(database: Database, secrets: Secrets = no_secrets) -> Effects:
+def make_effects(database: Database, secrets: Secrets = no_secrets, telemetry: Telemetry = SILENT) -> Effects:
     """What leaves the system from here; mail, text messages and the bus need AWS."""
-    return Effects(database, {"webhook": Webhooks(secrets, Reach())})
+    return Effects(database, {"webhook": Webhooks(secrets, Reach())}, telemetry)
 
 
-def make_use_cases(database: Database, secrets: Secrets = no_secrets) -> UseCases:
-    documents, compiled = Documents(database), CompiledCache()
+def make_telemetry(settings: Settings, stream: IO[str]) -> Watching:
+    """What is switched off is not loaded."""
+    metrics = tracing = sentry = None
+    if settings.metrics_namespace is not None:
+        from signet.telemetry.metrics import Metrics
+
+        metrics = Metrics(settings.metrics_namespace, settings.service, stream)
+    if settings.traces_exporter is not None:
+        from signet.telemetry.tracing import make_tracing
+
+        tracing = make_tracing(settings.traces_exporter, settings.service)
+    if settings.sentry_dsn is not None:
+        from signet.telemetry.sentry import Sentry
+
+        sentry = Sentry(settings.sentry_dsn, settings.environment)
+    return Watching(Log(settings.service, settings.log_level, stream), metrics, tracing, sentry)
+
+
+def make_use_cases(
+    database: Database, secrets: Secrets = no_secrets, telemetry: Telemetry = SILENT
+) -> UseCases:
+    documents, compiled = Documents(database, telemetry=telemetry), CompiledCache()
+    instances = Instances(database, documents.caches, compiled)
     return UseCases(
         database=database,
         documents=documents,
@@ -114,13 +141,15 @@ def make_use_cases(database: Database, secrets: Secrets = no_secrets) -> UseCase
         templates=Templates(database),
         inbound_events=InboundEvents(database, secrets),
         endpoints=Endpoints(database, partial(check_url, reach=Reach())),
-        instances=Instances(database, documents.caches, compiled),
         moving=Moving(database, documents.caches, compiled),
         instances_read=InstancesRead(database, documents.caches.contracts),
+        instances=instances,
+        operations=Operations(database, instances, documents.caches, compiled),
         approvals=Approvals(database, documents.caches),
         approval_chains=ApprovalChains(database),
         delegations=Delegations(database),
         notifications=Notifications(database),
+        telemetry=telemetry,
         members=Members(database),
         roles=Roles(database),
         org_chart=OrgChart(database),
@@ -142,20 +171,36 @@ def make_authentication(database: Database, tokens: Tokens) -> Authentication:
     return Authentication(verify, Admission(database).check)
 
 
-def make_ports(settings: Settings) -> Ports:
+def make_ports(settings: Settings, telemetry: Telemetry) -> Ports:
     database = make_database(settings)
     tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
     return Ports(
-        use=make_use_cases(database, make_secrets(settings)),
+        use=make_use_cases(database, make_secrets(settings), telemetry),
         authenticate=make_authentication(database, tokens),
         quotas=RequestQuotas(database),
         origins=settings.cors_origins,
+        metrics_token=settings.metrics_token,
     )
+
+
+@cache
+def get_settings() -> Settings:
+    return read_settings(os.environ)
+
+
+@cache
+def get_telemetry() -> Watching:
+    """Of this process, whatever it does."""
+    return make_telemetry(get_settings(), sys.stdout)
+
+
+def get_secrets() -> Secrets:
+    return make_secrets(get_settings())
 
 
 @cache
 def get_application() -> Application:
     """The API, wired once per process."""
-    settings = read_settings(os.environ)
+    settings = get_settings()
     load_extensions(settings.extensions)
-    return make_application(make_ports(settings))
+    return make_application(make_ports(settings, get_telemetry()))

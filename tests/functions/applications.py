@@ -8,6 +8,7 @@ from signet.api.routes.table import GROUPS, Groups
 from signet.api.tokens import make_tokens
 from signet.engine.inbound_events import Secrets, no_secrets
 from signet.engine.quotas import RequestQuotas
+from signet.engine.telemetry import SILENT, Telemetry
 from signet.store.database import Database
 from signet.wiring import make_authentication, make_use_cases
 
@@ -29,14 +30,16 @@ def wire(
     origins: tuple[str, ...] = (),
     groups: Groups = GROUPS,
     secrets: Secrets = no_secrets,
+    telemetry: Telemetry = SILENT,
+    metrics_token: str | None = None,
 ) -> Application:
     quotas = RequestQuotas(database) if isinstance(database, Database) else NoQuotas()
-    use = make_use_cases(cast(Database, database), secrets)
+    use = make_use_cases(cast(Database, database), secrets, telemetry)
     tokens = make_tokens(secret, operator_role=OPERATOR)
     authenticate = (
         make_authentication(database, tokens)
         if isinstance(database, Database)
         else Authentication(tokens.verify)
     )
-    ports = Ports(use, authenticate, cast(RequestQuotas, quotas), origins)
+    ports = Ports(use, authenticate, cast(RequestQuotas, quotas), origins, metrics_token)
     return make_application(ports, groups)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, cast
 from uuid import UUID, uuid4
 
@@ -349,8 +350,13 @@ def test_a_short_secret_stops_the_wiring() -> None:
 
 def test_the_handler_calls_the_wired_application(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = importlib.import_module("functions.api.handler")
+    flushed: list[str] = []
     monkeypatch.setattr(handler, "get_application", lambda: lambda event, context: {"got": (event, context)})
+    monkeypatch.setattr(
+        handler, "get_telemetry", lambda: SimpleNamespace(flush=lambda: flushed.append("yes"))
+    )
     assert handler.handler({"a": 1}, "context") == {"got": ({"a": 1}, "context")}
+    assert flushed == ["yes"], "what was traced is sent before Lambda freezes the process"
 
 
 def test_the_api_path_loads_no_aws_sdk() -> None:

@@ -62,6 +62,7 @@ BODIES: Mapping[str, Any] = {
         "reason": "why",
         "items": [{"id": "{instance_id}", "version": 1}],
     },
+    "requeue_dead_letters": {"ids": ["{dead_letter_id}"]},
     "create_contract": {},
     "replace_contract": {"contract": "{entity_type}"},
     "create_definition": {"patch": "own", "base": {"entity_type": "{entity_type}", "envelope_version": 1}},
@@ -127,7 +128,7 @@ class Operation:
 def list_operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     for path, methods in sorted(document["paths"].items()):
         for method, operation in sorted(methods.items()):
-            if operation["security"] == []:
+            if operation["security"] != [{"bearer": []}]:
                 continue
             yield Operation(
                 method.upper(),

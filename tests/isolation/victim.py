@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from signet.api.application import Application
 from signet.core.approval_policy import hash_policy
+from signet.ids import created_at_of, make_id
 from tests.engine.approvals.asked import one_stage
 from tests.engine.standing_company import Standing, standing_company
 from tests.engine.test_definitions import read_example
@@ -22,6 +23,8 @@ from tests.store.attack import fill, tenant_tables
 MARK = "SECRETMARK"
 NAME = "secret_mark"
 
+DEAD_LETTER = make_id()
+
 # The victim's own people may ask meanwhile, and that is counted.
 UNCOUNTED = ("quota_meters",)
 
@@ -32,6 +35,7 @@ PLACES: Mapping[str, LiteralString] = {
     "approval_id": f"SELECT id FROM approval_requests WHERE node_id = 'usr:approval:{NAME}'",
     "delegation_id": "SELECT id FROM approval_delegations ORDER BY id LIMIT 1",
     "instance_id": "SELECT id FROM workflow_instances ORDER BY id LIMIT 1",
+    "dead_letter_id": "SELECT id FROM workflow_side_effects_outbox WHERE status = 'dead_letter'",
     "definition_id": f"SELECT id FROM workflow_definitions WHERE name = '{NAME}' AND base_ref IS NOT NULL",
     "entity_type": f"SELECT '{NAME}'",
     "node_id": "SELECT 'sys:start'",
@@ -131,6 +135,16 @@ def mark(standing: Standing) -> None:
     standing.run("UPDATE endpoints SET name = %s", NAME)
     # Its own people look for everything.
     standing.run("UPDATE tenant_quotas SET capacity = 100000, refill_seconds = 60")
+    standing.run(
+        "INSERT INTO workflow_side_effects_outbox (tenant_id, created_at, id, instance_id, step_execution_id,"
+        " effect_type, endpoint, event_idempotency_key, status, due_at, error)"
+        " SELECT tenant_id, %s, %s, gen_random_uuid(), gen_random_uuid(), 'webhook', %s, sha256('dead'),"
+        " 'dead_letter', now(), %s FROM tenants",
+        created_at_of(DEAD_LETTER),
+        DEAD_LETTER,
+        NAME,
+        MARK,
+    )
     company = standing.company
     company.publish("invoice", contract=NAME, label=MARK)
     patch = {**read_example("invoice/patch.yaml"), "patch": NAME, "label": MARK}

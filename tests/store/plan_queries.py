@@ -13,8 +13,8 @@ from tests.store.plan_approvals import approval_probes
 from tests.store.plan_document_lists import list_probes_of_documents
 from tests.store.probes import API, KEY, LARGE, NUMBER, PAGE, ROW, Probe, plain
 
-QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING = map(
-    read_statements, ("queue", "documents", "instances", "personal", "records", "designing")
+QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING, OPERATIONS = map(
+    read_statements, ("queue", "documents", "instances", "personal", "records", "designing", "operations")
 )
 LISTS, READING, LIFE = map(read_statements, ("instance_lists", "instance_reading", "document_life"))
 # What a list of instances is asked for when nobody filters.
@@ -35,6 +35,13 @@ def list_probes() -> Iterator[Probe]:
     yield from approval_probes()
     for queue in (EVENTS, EFFECTS):
         yield from queue_probes(queue)
+        # what an operator looks at
+        dead = {"before": UUID(int=2**128 - 1), "limit": 50, "queue": ""}
+        yield Probe(f"{queue.table}_dead", OPERATIONS["list_dead_letters"], dead, API)
+    yield Probe(f"{EFFECTS.table}_dead", OPERATIONS["find_dead_effects"], {"ids": [ROW]}, API)
+    usage = {"limit": COUNTED_AT_MOST, "since_seconds": 3_600}
+    for index in ("workflow_instances_by_status", "workflow_step_executions_pkey"):
+        yield Probe(index, OPERATIONS["read_usage"], usage, API)
     # "what happened to this instance", newest first
     history = "workflow_event"
     yield Probe(f"{history}_by_subject", RECORDS["list_turns"], {"id": ROW, "limit": 20}, API)
@@ -182,6 +189,7 @@ def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
         "finals": [False],
         "delay_seconds": 1.0,
     }
+    pace = {"limit": COUNTED_AT_MOST, "since_seconds": 3_600}
     used: list[tuple[str, str, Mapping[str, Any]]] = [
         ("due", "claim", claiming),
         ("pkey", "claim", claiming),
@@ -189,6 +197,7 @@ def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
         ("pkey", "release_expired", {"at_most": 100, "error": "why"}),
         *(("pkey", name, by_key) for name in ("relock", "complete", "release", "fail", "bury")),
         ("dead", "list_dead", {"after": ROW, "limit": 50}),
+        *((index, "read_pace", pace) for index in ("done", "leased")),
         *((index, "depth_of", {"limit": COUNTED_AT_MOST}) for index in ("due", "leased", "dead")),
     ]
     for index, name, values in used:

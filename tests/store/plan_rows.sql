@@ -67,19 +67,21 @@ SELECT tenant_id, parent_id, 'events', decode(lpad(to_hex(n), 64, '0'), 'hex'), 
 CREATE TEMP VIEW queued AS
 SELECT *, (ARRAY['pending', 'failed', 'processing', 'dead_letter', 'completed'])[least(n % 100, 4) + 1] AS status,
        n / 100 % 3 AS attempts, CASE WHEN n % 100 = 2 THEN id END AS claim_id,
-       CASE WHEN n % 100 = 2 THEN at + interval '1 day' END AS lease_until
+       CASE WHEN n % 100 = 2 THEN at + interval '1 day' END AS lease_until,
+       CASE WHEN n % 100 > 3 THEN at + interval '1 day' END AS completed_at
 FROM numbered;
 
 INSERT INTO workflow_events_outbox (tenant_id, created_at, id, instance_id, entity_version, event_type,
-                                    event_idempotency_key, status, attempts, due_at, claim_id, lease_until)
+                                    event_idempotency_key, status, attempts, due_at, claim_id, lease_until, completed_at)
 SELECT tenant_id, at, id, parent_id, 1, 'mutation', decode(lpad(to_hex(n), 64, '0'), 'hex'), status, attempts,
-       at + interval '1 day', claim_id, lease_until
+       at + interval '1 day', claim_id, lease_until, completed_at
 FROM queued;
 
 INSERT INTO workflow_side_effects_outbox (tenant_id, created_at, id, instance_id, step_execution_id, effect_type,
-                                          event_idempotency_key, status, attempts, due_at, claim_id, lease_until)
+                                          event_idempotency_key, status, attempts, due_at, claim_id, lease_until,
+                                          completed_at)
 SELECT tenant_id, at, id, parent_id, id, 'webhook', decode(lpad(to_hex(n), 64, '0'), 'hex'), status, attempts,
-       at + interval '1 day', claim_id, lease_until
+       at + interval '1 day', claim_id, lease_until, completed_at
 FROM queued;
 
 INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id)

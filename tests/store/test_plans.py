@@ -18,7 +18,7 @@ from psycopg.rows import class_row
 from signet.store.database import Connection, Database, PoolSettings
 from signet.store.documents import lock_and_read, read_locked
 from signet.store.instance_lists import END
-from signet.store.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill
+from signet.store.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill, measure_queue
 from signet.store.server import act_as, create_database, drop_database, use_database
 from signet.store.waves import open_wave, read_opened
 from tests.store.plan_queries import LISTED, LISTS, QUEUE, list_probes
@@ -94,6 +94,7 @@ def test_every_index_answers_its_query_and_no_large_table_is_scanned(filled: str
         for queue in (EVENTS, EFFECTS):
             check_that_one_partition_is_read(queue, databases[WORKER], catalogue)
             check_that_dispatch_scans_nothing(queue, databases[WORKER])
+            check_that_measuring_scans_nothing(queue, databases[API])
         check_that_lists_read_their_page(databases[API], catalogue)
         check_that_mutations_scan_nothing(databases[API])
         check_that_waves_scan_nothing(databases[WORKER])
@@ -212,6 +213,15 @@ def check_that_dispatch_scans_nothing(queue: Queue[Any], database: Database) -> 
     assert (found.tenant_id, found.due_count) == (LARGE, 1000)
     assert read.by_scans == 0
     assert read.by_keys < 1500, "4,000 rows are due: no more are counted than are told"
+
+
+def check_that_measuring_scans_nothing(queue: Queue[Any], database: Database) -> None:
+    with database.tenantless_transaction() as connection, counting(connection) as read:
+        found = measure_queue(connection, queue)
+    assert (found.pending, found.failed, found.processing, found.dead_letter) == (2000, 2000, 2000, 2000)
+    assert read.by_scans == 0
+    # With those that due_tenants() counts, of the one tenant that has waited longest.
+    assert read.by_keys < 9_100, "what is counted, and nothing of the 192,000 that are over"
 
 
 def check_that_mutations_scan_nothing(database: Database) -> None:

@@ -59,6 +59,43 @@ def test_what_is_no_module_is_no_extension(text: str) -> None:
         read_settings({**GOOD, "SIGNET_EXTENSIONS": f"acme.actions,{text}"})
 
 
+def test_what_watches_is_off_unless_it_is_named() -> None:
+    settings = read_settings(GOOD)
+    assert (settings.metrics_token, settings.metrics_namespace, settings.sentry_dsn) == (None, None, None)
+    assert (settings.traces_exporter, settings.service, settings.log_level) == (None, "signet", "INFO")
+
+
+OTLP = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4318"}
+
+
+@pytest.mark.parametrize(
+    ("named", "exporter"),
+    [
+        (OTLP, "otlp"),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://localhost:4318"}, "otlp"),
+        ({"OTEL_TRACES_EXPORTER": "console"}, "console"),
+        ({**OTLP, "OTEL_TRACES_EXPORTER": "none"}, None),
+        ({**OTLP, "OTEL_SDK_DISABLED": "True"}, None),
+    ],
+)
+def test_traces_go_where_opentelemetry_says(named: dict[str, str], exporter: str | None) -> None:
+    assert read_settings({**GOOD, **named}).traces_exporter == exporter
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"OTEL_TRACES_EXPORTER": "zipkin"},
+        {"SIGNET_LOG_LEVEL": "LOUD"},
+        {"SIGNET_METRICS_TOKEN": "s" * 31},
+    ],
+)
+def test_what_watches_and_cannot_be_meant(named: dict[str, str]) -> None:
+    (name,) = named
+    with pytest.raises(Rejected, match=name):
+        read_settings({**GOOD, **named})
+
+
 ISSUER = {
     **GOOD,
     "SIGNET_JWT_ISSUER": "https://login.example.com/",

@@ -5,9 +5,9 @@ a valid token, the tenant's quota, a readable body, the route's own validation, 
 fails answers.
 """
 
-import logging
 import os
 import re
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,27 +22,29 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from signet.api.authentication import check_metrics_token
 from signet.api.calls import MAX_WAIT_SECONDS, Call
 from signet.api.delivery import answer_preflight, deliver
 from signet.api.intake import check_body, check_form, check_size, read_bytes, read_request_id
-from signet.api.problems import make_problem
+from signet.api.problems import INTERNAL_ERROR, make_problem
 from signet.api.rendering import to_json
-from signet.api.routes.table import GROUPS, Groups, RouteTable, add_all_routes, write_allowed
+from signet.api.routes.table import GROUPS, Found, Groups, RouteTable, add_all_routes, write_allowed
 from signet.api.routing import Declared, Resolver
 from signet.api.use_cases import UseCases
 from signet.core.errors import FieldError, Rejected, SignetError
 from signet.core.principal import Principal
 from signet.core.quotas import READS, WRITES
 from signet.engine.quotas import Left, RequestQuotas
+from signet.engine.telemetry import RequestReport, Span
 
 Application = Callable[[dict[str, Any], object], dict[str, Any]]
 Authenticate = Callable[[str | None], Principal]
 
 UNKNOWN_REQUEST_ID = "unknown"
+UNKNOWN_ROUTE = "unknown"
 _FIRST_UNEXPECTED_STATUS = 500
 _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 _WAIT = re.compile(r"(?:^|[,;])\s*wait=([0-9]{1,4})\s*(?:$|[,;])")
-_LOG = logging.getLogger("signet.api")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class Ports:
     quotas: RequestQuotas
     # Of browsers that may call; none unless settings say so.
     origins: Sequence[str] = ()
+    # Of who operates the service, and belongs to no tenant.
+    metrics_token: str | None = None
 
 
 def make_application(ports: Ports, groups: Groups = GROUPS) -> Application:
@@ -102,22 +106,48 @@ class _Request:
         self._headers: Mapping[str, str] = {}
         self._method = ""
         self._left: Left | None = None
+        self._declared: Declared | None = None
+        self._principal: Principal | None = None
+        self._trace_id = ""
+        # What went wrong, kept by whoever made a problem document of it.
+        self._errors: list[Exception] = []
 
     def answer(self) -> dict[str, Any]:
+        began = time.perf_counter()
         request_id = read_request_id(self._event, UNKNOWN_REQUEST_ID)
         try:
             answer = self._serve()
         except Exception as error:
             answer = _problem_answer(error, request_id)
+            self._errors.append(error)
         if self._left is not None:
             answer["headers"] = {**answer["headers"], **_describe_quota(self._left)}
-        return deliver(
+        delivered = deliver(
             answer,
             method=self._method,
             headers=self._headers,
             request_id=request_id,
             origins=self._ports.origins,
         )
+        self._report(delivered["statusCode"], request_id, time.perf_counter() - began)
+        return delivered
+
+    def _report(self, status: int, request_id: str, seconds: float) -> None:
+        declared, error = self._declared, self._errors[0] if self._errors else None
+        report = RequestReport(
+            request_id,
+            self._trace_id,
+            # Of the closed set of routes: what was sent instead may be anything.
+            self._method if declared else UNKNOWN_ROUTE,
+            declared.path if declared else UNKNOWN_ROUTE,
+            status,
+            seconds,
+            code_of(error) if error else None,
+            self._principal.tenant_id if self._principal else None,
+            getattr(self._context, "aws_request_id", None),
+            error if status >= _FIRST_UNEXPECTED_STATUS else None,
+        )
+        self._ports.use.telemetry.request_ended(report)
 
     def _serve(self) -> dict[str, Any]:
         check_form(self._event)
@@ -130,14 +160,33 @@ class _Request:
             return answer_preflight(self._headers, self._ports.origins, allowed)
         event = self._read_as_get(event)
         found = self._table.find(event.http_method.upper(), event.path)
-        principal = self._admit(found.declared)
+        self._declared = found.declared
+        cause = self._headers.get("traceparent", "")
+        causes = [cause] if _TRACEPARENT.fullmatch(cause) is not None else []
+        with self._ports.use.telemetry.span("request", causes, {}) as span:
+            self._trace_id = span.traceparent or (cause if causes else _make_trace_id())
+            answer = self._serve_found(found, event)
+            if span.traceparent is not None:
+                self._describe(span, found.declared, answer["statusCode"])
+            return answer
+
+    def _describe(self, span: Span, declared: Declared, status: int) -> None:
+        """By the names of OpenTelemetry's conventions."""
+        about = {"http.request.method": self._method, "http.route": declared.path}
+        span.describe(f"{declared.method} {declared.path}", {**about, "http.response.status_code": status})
+        if status >= _FIRST_UNEXPECTED_STATUS:
+            span.fail(code_of(self._errors[0]) if self._errors else str(status))
+
+    def _serve_found(self, found: Found, event: APIGatewayProxyEventV2) -> dict[str, Any]:
+        principal = self._principal = self._admit(found.declared)
         check_body(event)
         # Powertools keeps the event on a class, one for the whole process: a second thread would answer
         # with the first one's. Set on the instance, they are found before the class's.
         self._resolver.current_event = event
         self._resolver.lambda_context = self._context
         body = read_bytes(event) if found.declared.is_signed else b""
-        self._resolver.context = {"call": self._make_call(principal, body)}
+        call = self._make_call(principal, body)
+        self._resolver.context = {"call": call, "errors": self._errors}
         self._resolver.found = (found.declared.method, found.declared.path, found.parts)
         return self._resolver.resolve(event.raw_event, self._context)
 
@@ -152,6 +201,9 @@ class _Request:
     def _admit(self, declared: Declared) -> Principal | None:
         if declared.is_public or declared.is_signed:
             return None
+        if declared.wants_metrics_token:
+            check_metrics_token(self._headers.get("authorization"), self._ports.metrics_token)
+            return None
         principal = self._ports.authenticate(self._headers.get("authorization"))
         if declared.is_for_operators and principal.is_operator:
             return principal
@@ -163,11 +215,12 @@ class _Request:
     def _make_call(self, principal: Principal | None, body: bytes) -> Call:
         # Of a route without a token, which asks nobody who they are.
         asking = cast(Principal, principal)
-        trace_id = self._headers.get("traceparent", "")
-        if _TRACEPARENT.fullmatch(trace_id) is None:
-            trace_id = f"00-{os.urandom(16).hex()}-{os.urandom(8).hex()}-01"
         wait_seconds = _read_wait(self._headers.get("prefer"))
-        return Call(self._ports.use, asking, trace_id, self._headers, wait_seconds, body)
+        return Call(self._ports.use, asking, self._trace_id, self._headers, wait_seconds, body)
+
+
+def _make_trace_id() -> str:
+    return f"00-{os.urandom(16).hex()}-{os.urandom(8).hex()}-01"
 
 
 def _read_wait(prefer: str | None) -> float:
@@ -194,6 +247,12 @@ def _as_signet_error(error: Exception) -> Exception:
     return error
 
 
+def code_of(error: Exception) -> str:
+    """As the problem document says it."""
+    ours = _as_signet_error(error)
+    return ours.code if isinstance(ours, SignetError) else INTERNAL_ERROR
+
+
 def _as_field_error(mistake: Mapping[str, Any]) -> FieldError:
     """Pointers are into the body; those of parameters begin with /query, /path, /header or /cookie."""
     steps = [str(step).replace("~", "~0").replace("/", "~1") for step in mistake["loc"]]
@@ -206,15 +265,12 @@ def _as_field_error(mistake: Mapping[str, Any]) -> FieldError:
 def _problem_response(resolver: Resolver, error: Exception) -> Response[str]:
     request_id = read_request_id(resolver.current_event.raw_event, UNKNOWN_REQUEST_ID)
     answer = _problem_answer(error, request_id)
+    resolver.context["errors"].append(error)
     return Response(status_code=answer["statusCode"], headers=answer["headers"], body=answer["body"])
 
 
 def _problem_answer(error: Exception, request_id: str) -> dict[str, Any]:
     problem = make_problem(_as_signet_error(error), request_id)
-    if problem.status >= _FIRST_UNEXPECTED_STATUS:
-        _LOG.error("request %s: %s", request_id, problem.document["code"], exc_info=error)
-    elif isinstance(error, SignetError):
-        _LOG.info("request %s: %s", request_id, error.code)
     return {
         "statusCode": problem.status,
         "headers": dict(problem.headers),

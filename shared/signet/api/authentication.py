@@ -5,6 +5,7 @@ what a request costs. KEEP_SECONDS is how long a withdrawn key, a suspended memb
 still be let in here.
 """
 
+import hmac
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -55,6 +56,15 @@ class Authentication:
             self._kept.move_to_end(digest)
             while len(self._kept) > MAX_KEPT:
                 self._kept.popitem(last=False)
+
+
+def check_metrics_token(authorization: str | None, expected: str | None) -> None:
+    """Of who collects this deployment's figures: a secret of its own, and no token of a tenant's."""
+    token = _read_bearer(authorization)
+    if expected is None:
+        raise invalid("this deployment has no token for its metrics")
+    if not hmac.compare_digest(token.encode(errors="surrogatepass"), expected.encode()):
+        raise invalid("it is not that of this deployment's metrics")
 
 
 def _read_bearer(authorization: str | None) -> str:

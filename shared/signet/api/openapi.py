@@ -55,6 +55,11 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
             "name": SIGNATURE,
             "description": f"Standard Webhooks 1.0.0, with the headers {ID} and {TIMESTAMP}.",
         },
+        "metrics": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "The deployment's token for its metrics; none of a tenant's.",
+        },
     }
     components["responses"] = {f"Problem{status}": _describe_problem(status) for status in _BY_STATUS}
     for one in declared:
@@ -73,7 +78,7 @@ def _write_path(path: str) -> str:
 
 def _complete(operation: dict[str, Any], one: Declared) -> None:
     operation.pop("deprecated", None)
-    operation["security"] = [] if one.is_public else [{"signature" if one.is_signed else "bearer": []}]
+    operation["security"] = [] if one.is_public else [{_name_scheme(one): []}]
     responses = operation["responses"]
     responses.pop("422", None)
     for status in _list_problems(operation, one):
@@ -98,12 +103,18 @@ def _complete(operation: dict[str, Any], one: Declared) -> None:
 
 
 def _list_problems(operation: Mapping[str, Any], one: Declared) -> list[int]:
-    statuses = [status for status in _COMMON if not (one.is_public and status in (401, 403, 429))]
+    statuses = [status for status in _COMMON if status not in _list_impossible(one)]
     if "requestBody" in operation:
         statuses += _OF_BODIES
     if one.method != "GET":
         statuses += _OF_CHANGES
     return sorted(statuses)
+
+
+def _list_impossible(one: Declared) -> Sequence[int]:
+    if one.is_public:
+        return (401, 403, 429)
+    return (403, 429) if one.wants_metrics_token else ()
 
 
 def _describe_problem(status: int) -> dict[str, Any]:
@@ -191,3 +202,9 @@ _PROBLEM: Mapping[str, Any] = {
 
 def write_openapi(document: Mapping[str, Any]) -> str:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode() + "\n"
+
+
+def _name_scheme(one: Declared) -> str:
+    if one.is_signed:
+        return "signature"
+    return "metrics" if one.wants_metrics_token else "bearer"

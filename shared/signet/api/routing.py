@@ -41,6 +41,8 @@ class Declared:
     is_public: bool = False
     # Who asks is known by a signature over the body instead of by a token.
     is_signed: bool = False
+    # Wants the deployment's own token, and knows no tenant.
+    wants_metrics_token: bool = False
     content_type: str = JSON
     # Whether the answer has an ETag, and whether a change wants it back.
     is_versioned: bool = False

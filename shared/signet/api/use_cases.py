@@ -26,10 +26,12 @@ from signet.engine.instances import Instances
 from signet.engine.members import Members
 from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
+from signet.engine.operations import Operations
 from signet.engine.org_chart import OrgChart
 from signet.engine.own_tenant import OwnTenant
 from signet.engine.roles import Roles
 from signet.engine.rules import Rules
+from signet.engine.telemetry import Telemetry
 from signet.engine.templates import Templates
 from signet.engine.tenancies import Tenancies
 from signet.store.database import Database
@@ -57,10 +59,12 @@ class UseCases:
     instances: Instances
     instances_read: InstancesRead
     moving: Moving
+    operations: Operations
     approvals: Approvals
     approval_chains: ApprovalChains
     delegations: Delegations
     notifications: Notifications
+    telemetry: Telemetry
     members: Members
     roles: Roles
     org_chart: OrgChart

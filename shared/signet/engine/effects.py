@@ -5,14 +5,16 @@ same id. In our books exactly once: what is noted is noted by the one whose clai
 never written here; the trigger that an ended effect writes has the workflow look at it.
 """
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID, uuid5
 
+from signet.engine.telemetry import SILENT, EffectReport, Telemetry
 from signet.engine.triggers import make_trigger
 from signet.ids import make_id
 from signet.outbound.connector import Connector, Delivery, Destination, Outgoing, Recipient
@@ -71,8 +73,11 @@ class _Claimed:
 class Effects:
     """One a process."""
 
-    def __init__(self, database: Database, connectors: Mapping[str, Connector]) -> None:
+    def __init__(
+        self, database: Database, connectors: Mapping[str, Connector], telemetry: Telemetry = SILENT
+    ) -> None:
         self._database = database
+        self._telemetry = telemetry
         self._connectors = connectors
 
     def work(self, tenant_id: UUID) -> int:
@@ -113,6 +118,22 @@ class Effects:
             return _Claimed(claim_id, read_now(connection), due)
 
     def _deliver(self, tenant_id: UUID, claimed: _Claimed, one: _Due) -> Delivery:
+        effect, began = one.effect, time.monotonic()
+        causes = [effect.trace_id] if effect.trace_id else []
+        with self._telemetry.span("effect", causes, {"effect_type": effect.effect_type}) as span:
+            # Whoever is called goes on in the trace from here.
+            trace_id = span.traceparent or effect.trace_id
+            delivery = self._try(tenant_id, claimed, one, trace_id)
+            outcome = _name_outcome(effect, delivery)
+            if outcome != "delivered":
+                span.fail(outcome)
+            seconds = time.monotonic() - began
+            self._telemetry.effect_ended(
+                EffectReport(tenant_id, trace_id or "", effect.effect_type, outcome, seconds, delivery.status)
+            )
+        return delivery
+
+    def _try(self, tenant_id: UUID, claimed: _Claimed, one: _Due, trace_id: str | None) -> Delivery:
         effect, endpoint = one.effect, one.endpoint
         if endpoint is not None and endpoint.status == "disabled":
             reason = f"ENDPOINT_DISABLED: {endpoint.disabled_reason or endpoint.name}"
@@ -131,7 +152,7 @@ class Effects:
             effect.payload_json,
             effect.created_at,
             claimed.now,
-            effect.trace_id,
+            trace_id,
             destination,
             one.recipients,
         )
@@ -140,6 +161,13 @@ class Effects:
         except Exception as error:
             # A connector's own mistake costs this effect an attempt, and no other one anything.
             return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}")
+
+
+def _name_outcome(effect: ClaimedEffect, delivery: Delivery) -> Literal["delivered", "failed", "dead"]:
+    """Of this attempt."""
+    if delivery.is_delivered:
+        return "delivered"
+    return "dead" if delivery.is_final or effect.attempts >= effect.max_attempts else "failed"
 
 
 def _rests(endpoint: EndpointRow | None, now: datetime) -> bool:

@@ -28,7 +28,14 @@ from signet.store.server import (
     let_act_as,
     use_database,
 )
-from signet.wiring import MIGRATIONS_FOLDER, get_application, make_effects, make_worker
+from signet.wiring import (
+    MIGRATIONS_FOLDER,
+    get_application,
+    get_secrets,
+    get_telemetry,
+    make_effects,
+    make_worker,
+)
 
 EXAMPLES_FOLDER = MIGRATIONS_FOLDER.parent / "examples"
 DATABASE_NAME = "signet"
@@ -103,7 +110,8 @@ def _working(owner_url: str) -> Iterator[None]:
     """The engine, as the role that it has on AWS too."""
     database = Database(act_as(owner_url, WORKER_ROLE), PoolSettings(size=1))
     try:
-        with running_worker(database, make_worker(database), make_effects(database)):
+        worker, effects = make_worker(database, get_telemetry()), make_effects(database, get_secrets(), get_telemetry())
+        with running_worker(database, worker, effects):
             yield
     finally:
         database.close()
@@ -128,6 +136,8 @@ def _load_handler(runtime: Runtime) -> Handler:
             "SIGNET_DATABASE_URL": runtime.database_url,
             "SIGNET_DATABASE_POOL_SIZE": str(POOL_SIZE),
             "SIGNET_DEVELOPMENT_SECRET": runtime.development_secret,
+            # A line for each request and wave is too much for a terminal, unless somebody wants it.
+            "SIGNET_LOG_LEVEL": os.environ.get("SIGNET_LOG_LEVEL", "WARNING"),
         }
     )
     # Imported only now: like a Lambda, the handler finds its environment in place.

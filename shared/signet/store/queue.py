@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
 
 import orjson
@@ -69,14 +69,16 @@ class ClaimedEffect(ClaimedRow):
     event_idempotency_key: bytes
 
 
+QueueName = Literal["events", "effects"]
 Row = TypeVar("Row", bound=ClaimedRow)
+Counted = TypeVar("Counted")
 
 
 @dataclass(frozen=True)
 class Queue(Generic[Row]):
     """One of the closed set below. The columns that are read are the fields of its row."""
 
-    name: str
+    name: QueueName
     table: str
     row: type[Row]
     backoff: Backoff
@@ -115,6 +117,31 @@ class QueueDepth:
     pending: int
     processing: int
     failed: int
+    dead_letter: int
+    oldest_due_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What a tenant's queue has done lately, to COUNTED_AT_MOST; and how long what was done had been due."""
+
+    done: int
+    retried: int
+    p50_seconds: float | None
+    p95_seconds: float | None
+    p99_seconds: float | None
+    # At work for longer than their lease: whoever worked on them did not come back.
+    expired: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFigures:
+    """One queue of all tenants, each count to a limit of the function that counts."""
+
+    pending: int
+    failed: int
+    processing: int
+    expired: int
     dead_letter: int
     oldest_due_seconds: float | None
 
@@ -265,10 +292,19 @@ def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Mapp
 def depth_of(connection: Connection, queue: Queue[Any], tenant_id: UUID) -> QueueDepth:
     values = {"tenant_id": tenant_id, "limit": COUNTED_AT_MOST}
     with connection.cursor(row_factory=class_row(QueueDepth)) as cursor:
-        depth = cursor.execute(fill(_SQL.depth_of, queue), values).fetchone()
-    if depth is None:
-        raise Defect("QUEUE_UNCOUNTED", "an aggregate answered no row")
-    return depth
+        return _require(cursor.execute(fill(_SQL.depth_of, queue), values).fetchone())
+
+
+def read_pace(connection: Connection, queue: Queue[Any], tenant_id: UUID, *, since_seconds: float) -> Pace:
+    values = {"tenant_id": tenant_id, "limit": COUNTED_AT_MOST, "since_seconds": since_seconds}
+    with connection.cursor(row_factory=class_row(Pace)) as cursor:
+        return _require(cursor.execute(fill(_SQL.read_pace, queue), values).fetchone())
+
+
+def measure_queue(connection: Connection, queue: Queue[Any]) -> QueueFigures:
+    """Needs no tenant, and names none."""
+    with connection.cursor(row_factory=class_row(QueueFigures)) as cursor:
+        return _require(cursor.execute(_SQL.measure_queue, {"queue": queue.name}).fetchone())
 
 
 def due_tenants(connection: Connection, queue: Queue[Any], *, at_most: int) -> list[DueTenant]:
@@ -312,6 +348,12 @@ def _keys(tenant_id: UUID, rows: Sequence[ClaimedRow | _Key]) -> dict[str, Any]:
         "created_ats": [row.created_at for row in rows],
         "ids": [row.id for row in rows],
     }
+
+
+def _require(found: Counted | None) -> Counted:
+    if found is None:
+        raise Defect("QUEUE_UNCOUNTED", "an aggregate answered no row")
+    return found
 
 
 def _check(count: int, limit: int) -> None:

@@ -144,3 +144,23 @@ WITH trigger AS MATERIALIZED (
 INSERT INTO workflow_events_outbox (tenant_id, created_at, id, instance_id, entity_version, event_type, payload_json,
                                     trace_id, event_idempotency_key, due_at)
 SELECT %(tenant_id)s, created_at, id, instance_id, 0, event_type, payload, trace_id, idempotency_key, now() FROM trigger
+
+-- name: read_pace
+-- What was done since, the newest of it; how long each had been due; and what nobody came back for.
+SELECT done.done, done.retried, done.waits[1] AS p50_seconds, done.waits[2] AS p95_seconds, done.waits[3] AS p99_seconds,
+       (SELECT count(*) FROM (
+            SELECT FROM {table}
+            WHERE tenant_id = %(tenant_id)s AND status = 'processing' AND lease_until <= now()
+            LIMIT %(limit)s) AS counted) AS expired
+FROM (SELECT count(*) AS done, count(*) FILTER (WHERE attempts > 1) AS retried,
+             percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY seconds) AS waits
+      FROM (SELECT attempts, extract(epoch FROM completed_at - due_at)::double precision AS seconds FROM {table}
+            WHERE tenant_id = %(tenant_id)s AND status = 'completed'
+              AND completed_at >= now() - make_interval(secs => %(since_seconds)s)
+            ORDER BY completed_at DESC
+            LIMIT %(limit)s) AS newest) AS done
+
+-- name: measure_queue
+SELECT pending, failed, processing, expired, dead_letter,
+       extract(epoch FROM now() - oldest_due_at)::double precision AS oldest_due_seconds
+FROM measure_queue(%(queue)s)

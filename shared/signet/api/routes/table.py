@@ -25,7 +25,9 @@ from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
 from signet.api.routes.instance_moves import add_instance_moves
 from signet.api.routes.instances import add_instance_lists, add_instance_routes
 from signet.api.routes.members import add_member_routes
+from signet.api.routes.metrics import add_metrics_routes
 from signet.api.routes.notifications import add_notification_routes
+from signet.api.routes.operations import add_operation_routes
 from signet.api.routes.org_chart import add_org_chart_routes
 from signet.api.routes.reference import add_reference_routes
 from signet.api.routes.roles import add_role_routes
@@ -66,7 +68,9 @@ GROUPS: Groups = (
     ("Instances", add_token_acts),
     ("Instances", add_instance_moves),
     ("Members", add_member_routes),
+    ("Metrics", add_metrics_routes),
     ("Notifications", add_notification_routes),
+    ("Operations", add_operation_routes),
     ("Operators", add_operator_routes),
     ("Org chart", add_org_chart_routes),
     ("Reference", add_reference_routes),

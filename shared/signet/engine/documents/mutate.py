@@ -14,6 +14,7 @@ from signet.engine.documents.opened import DocumentCaches, OpenDocuments
 from signet.engine.documents.operations import Applied, Author, Operation, Outcome, Refused
 from signet.engine.documents.repetition import NothingDone, apply_once, check_key, hash_request
 from signet.engine.documents.rules import RuleBook
+from signet.engine.telemetry import SILENT, Telemetry
 from signet.store.database import Connection, Database, Exchange, Statement
 from signet.store.documents import lock_and_read, read_locked
 
@@ -23,8 +24,11 @@ Mode = Literal["all", "each"]
 class Documents:
     """The use case with its caches; one a process."""
 
-    def __init__(self, database: Database, actions: ActionRegistry = REGISTRY) -> None:
+    def __init__(
+        self, database: Database, actions: ActionRegistry = REGISTRY, telemetry: Telemetry = SILENT
+    ) -> None:
         self._database = database
+        self._telemetry = telemetry
         self.caches = DocumentCaches(ContractCache(), RuleBook(), actions)
 
     def mutate(self, author: Author, operation: Operation, *, idempotency_key: str | None = None) -> Applied:
@@ -43,6 +47,17 @@ class Documents:
         idempotency_key: str | None = None,
     ) -> list[Outcome]:
         """`all`: one rejection and nothing is written; `each`: what can be done is done."""
+        causes = [author.trace_id] if author.trace_id else []
+        with self._telemetry.span("mutate", causes, {"operations": len(operations)}) as span:
+            outcomes = self._mutate(author, operations, mode, idempotency_key)
+            if span.traceparent is not None:
+                refused = sum(not isinstance(outcome, Applied) for outcome in outcomes)
+                span.describe("mutate", {"signet.refused": refused})
+            return outcomes
+
+    def _mutate(
+        self, author: Author, operations: Sequence[Operation], mode: Mode, idempotency_key: str | None
+    ) -> list[Outcome]:
         tenant_id = author.principal.tenant_id
         try:
             if idempotency_key is None:

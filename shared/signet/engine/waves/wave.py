@@ -18,6 +18,7 @@ from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches, OpenDocuments
 from signet.engine.nodes.handler import Acted
 from signet.engine.nodes.handlers import HANDLERS
+from signet.engine.telemetry import PURE
 from signet.engine.waves.approvals import WaveApprovals
 from signet.engine.waves.dead_letters import pause_for
 from signet.engine.waves.place import InstancePlace, Waiting, read_journey
@@ -30,6 +31,7 @@ from signet.engine.waves.rows import (
     make_instance_row,
     make_step_row,
 )
+from signet.engine.waves.tally import Tally
 from signet.store.database import Connection, Database, Exchange, is_intact
 from signet.store.queue import EVENTS, ClaimedEvent, fail, release
 from signet.store.waves import (
@@ -74,6 +76,7 @@ class Moved:
     steps: int = 0
     rounds: int = 0
     failed: dict[UUID, BaseException] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
 
 
 class Waves:
@@ -98,7 +101,7 @@ class Waves:
             documents = OpenDocuments(
                 self._documents, exchange.connection, claim.tenant_id, opened.setting, opened.documents
             )
-            wave = _Wave(exchange.connection, claim, opened, documents, failures or {})
+            wave = _Wave(exchange.connection, claim, opened, documents, failures or {}, self._clock)
             wave.load(self._compiled)
             wave.load_approvals()
             wave.take_in()
@@ -117,7 +120,9 @@ class _Wave:
         opened: OpenedWave,
         documents: OpenDocuments,
         failures: Mapping[UUID, BaseException],
+        clock: Clock,
     ) -> None:
+        self._clock = clock
         self._connection = connection
         self._claim = claim
         self._opened = opened
@@ -183,12 +188,18 @@ class _Wave:
         if not places:
             return False
         intents: list[tuple[InstancePlace, Intent]] = []
+        clock, tally = self._clock, self.moved.tally
+        began_chains, before = clock(), tally.count_other_than(HANDLERS)
         for place in places:
             self._attempt(place, lambda one: intents.extend((one, intent) for intent in _run_chains(one)))
+        ended_chains = clock()
         self._write_new_steps()
         for place, intent in intents:
             if place.journey.is_due(intent):
-                self._settle(place, intent, HANDLERS[intent.node.type.name].act(place, intent))
+                began, node_type = clock(), intent.node.type.name
+                self._settle(place, intent, HANDLERS[node_type].act(place, intent))
+                tally.time(node_type, began, clock())
+        tally.time(PURE, began_chains, ended_chains, tally.count_other_than(HANDLERS) - before)
         for place in places:
             place.journey.end_round()
         self.moved.rounds += 1
@@ -265,6 +276,7 @@ class _Wave:
     def _settle(self, place: InstancePlace, intent: Intent, acted: Acted) -> None:
         step = intent.step
         if acted.effect is not None:
+            self.moved.tally.count_effect(acted.effect.effect_type)
             self._rows.effects.append(make_effect_row(place, step, acted.effect))
         if acted.decision is not None:
             version = place.document.version if place.document is not None else step.version
@@ -287,6 +299,7 @@ class _Wave:
         if write_steps(self._connection, rows, self._opened.setting.now) < len(rows):
             raise LostReceipt("STEP_DONE_BEFORE", "a step of this wave has been done before")
         self.moved.steps += len(rows)
+        self.moved.tally.count_steps(rows)
 
     def _answer_triggers(self) -> None:
         """Done, failed, or back in the queue because somebody else holds their instance or its document."""
@@ -301,9 +314,13 @@ class _Wave:
             else:
                 missed.append(trigger)
         _release(self._connection, self._claim, missed, RELEASE_DELAY_SECONDS)
+        tally = self.moved.tally
+        tally.released = len(missed)
+        tally.count_done(self._rows.done, self._opened.setting.now)
         if not failures:
             return
         returned = fail(self._connection, EVENTS, self._claim.tenant_id, failures, self._claim.id)
+        tally.retried, tally.dead = len(returned.again), len(returned.dead)
         for dead in returned.dead:
             place = self._places.get(dead.instance_id)
             if place is not None and place.journey.is_running:

@@ -12,6 +12,7 @@ from uuid import UUID
 from signet.core.errors import Transient
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches
+from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.engine.waves.dead_letters import pause_for
 from signet.engine.waves.rebuilding import rebuild_instance
 from signet.engine.waves.recounting import VOTER_LOST, look_through
@@ -49,7 +50,10 @@ class Worker:
         documents: DocumentCaches,
         compiled: CompiledCache,
         clock: Clock = time.monotonic,
+        telemetry: Telemetry = SILENT,
     ) -> None:
+        self._clock = clock
+        self._telemetry = telemetry
         self._database = database
         self._compiled = compiled
         self._waves = Waves(database, documents, compiled, clock)
@@ -94,6 +98,8 @@ class Worker:
         """What another worker held and did not come back for; whether any of it may be tried again."""
         expired = release_expired(connection, EVENTS, tenant_id, at_most=MAX_INSTANCES)
         pause_for(connection, tenant_id, expired.dead)
+        if expired.again or expired.dead:
+            self._telemetry.leases_expired(tenant_id, len(expired.again), len(expired.dead))
         return bool(expired.again)
 
     def _recount(self, claimed: Claim, trigger: ClaimedEvent) -> None:
@@ -125,10 +131,24 @@ class Worker:
         """Deadlocks, lost connections and the like: the whole wave again."""
         for _ in range(MAX_TRANSIENT_RETRIES):
             try:
-                return self._waves.run(claimed, failures)
+                return self._run_wave(claimed, failures)
             except Transient:
                 continue
-        return self._waves.run(claimed, failures)
+        return self._run_wave(claimed, failures)
+
+    def _run_wave(self, claimed: Claim, failures: Mapping[UUID, BaseException] | None) -> Moved:
+        causes = sorted({trigger.trace_id for trigger in claimed.triggers if trigger.trace_id})
+        with self._telemetry.span("wave", causes, {"triggers": len(claimed.triggers)}) as span:
+            began = self._clock()
+            moved = self._waves.run(claimed, failures)
+            trace_id = causes[0] if len(causes) == 1 else span.traceparent or ""
+            seconds = self._clock() - began
+            self._telemetry.wave_ended(make_report(claimed, moved, trace_id, seconds))
+        traces = {trigger.instance_id: trigger.trace_id for trigger in claimed.triggers}
+        for instance_id, error in moved.failed.items():
+            about = {"tenant_id": str(claimed.tenant_id), "instance_id": str(instance_id)}
+            self._telemetry.failed(error, {**about, "trace_id": traces.get(instance_id) or ""})
+        return moved
 
     def _answer_for(self, claimed: Claim, error: Exception, drained: Drained) -> None:
         """An instance whose row lagged behind is made anew and goes on; all else is put on record."""
@@ -144,6 +164,25 @@ class Worker:
         except Exception as another:
             error = another
         drained.add(self._run_patiently(claimed, {instance_id: error}))
+
+
+def make_report(claimed: Claim, moved: Moved, trace_id: str, seconds: float) -> WaveReport:
+    tally = moved.tally
+    return WaveReport(
+        tenant_id=claimed.tenant_id,
+        trace_id=trace_id,
+        triggers=len(claimed.triggers),
+        instances=moved.instances,
+        rounds=moved.rounds,
+        seconds=seconds,
+        steps=tally.steps,
+        work=tally.work,
+        effects=tally.effects,
+        waits=tally.waits,
+        released=tally.released,
+        retried=tally.retried,
+        dead=tally.dead,
+    )
 
 
 def split_by_instance(claimed: Claim) -> list[Claim]:

@@ -1,0 +1,65 @@
+"""An error without its words: what it was and where, for logs and for Sentry.
+
+Messages of libraries repeat what they choked on: a row that a constraint refused, a value that did not parse.
+So types, codes and places are told, and nothing else.
+"""
+
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+from signet.core.errors import SignetError
+
+MAX_FRAMES = 30
+MAX_CAUSES = 5
+
+
+def describe_crash(error: BaseException) -> list[dict[str, Any]]:
+    """The error first, then what it came from."""
+    return [_describe(one) for one in list_chain(error)]
+
+
+def list_chain(error: BaseException) -> Iterator[BaseException]:
+    found: BaseException | None = error
+    for _ in range(MAX_CAUSES):
+        if found is None:
+            return
+        yield found
+        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+
+
+def name_error(error: BaseException) -> str:
+    kind = type(error)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def code_of(error: BaseException) -> str | None:
+    """Ours, or the SQLSTATE of the database's."""
+    if isinstance(error, SignetError):
+        return error.code
+    state = getattr(error, "sqlstate", None)
+    return state if isinstance(state, str) else None
+
+
+def _describe(error: BaseException) -> dict[str, Any]:
+    frames = traceback.extract_tb(error.__traceback__)[-MAX_FRAMES:]
+    described: dict[str, Any] = {
+        "error": name_error(error),
+        "frames": [f"{_shorten(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames],
+    }
+    code = code_of(error)
+    if code is not None:
+        described["code"] = code
+    constraint = getattr(getattr(error, "diag", None), "constraint_name", None)
+    if constraint:
+        described["constraint"] = constraint
+    return described
+
+
+def _shorten(path: str) -> str:
+    """From the package on: where it is installed is nobody's concern."""
+    for mark in ("/site-packages/", "/shared/", "/lib/"):
+        _, found, rest = path.rpartition(mark)
+        if found:
+            return rest
+    return path.rpartition("/")[2]

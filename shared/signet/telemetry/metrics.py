@@ -1,0 +1,87 @@
+"""Metrics in CloudWatch's embedded format, by Powertools: a line of JSON on the standard output.
+
+Dimensions are of closed sets (service, route, node type, effect type): each combination is a metric that is
+paid for. Tenant, status and trace are in the line beside, to be searched for.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
+
+import orjson
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import AmazonCloudWatchEMFProvider
+
+from signet.engine.telemetry import EffectReport, RequestReport, WaveReport
+
+# What the format takes of one metric in a line.
+MAX_VALUES = 100
+Values = Mapping[str, tuple[MetricUnit, Sequence[float]]]
+
+
+class Metrics:
+    def __init__(self, namespace: str, service: str, stream: IO[str]) -> None:
+        # Only its format is used: what it collects itself would be of all threads together.
+        self._format = AmazonCloudWatchEMFProvider(namespace=namespace, service=service)
+        self._service = service
+        self._stream = stream
+
+    def write_request(self, report: RequestReport) -> None:
+        values = {
+            "Requests": (MetricUnit.Count, [1.0]),
+            "RequestDuration": (MetricUnit.Milliseconds, [report.seconds * 1_000]),
+            "ClientErrors": (MetricUnit.Count, [float(400 <= report.status < 500)]),
+            "ServerErrors": (MetricUnit.Count, [float(report.status >= 500)]),
+        }
+        self._write(
+            values,
+            {"route": f"{report.method} {report.route}"},
+            {"status": report.status, "correlation_id": report.request_id, "trace_id": report.trace_id},
+        )
+
+    def write_wave(self, report: WaveReport) -> None:
+        values: dict[str, tuple[MetricUnit, Sequence[float]]] = {
+            "Waves": (MetricUnit.Count, [1.0]),
+            "WaveSize": (MetricUnit.Count, [float(report.instances)]),
+            "WaveDuration": (MetricUnit.Milliseconds, [report.seconds * 1_000]),
+            "Steps": (MetricUnit.Count, [float(sum(report.steps.values()))]),
+            "TriggersRetried": (MetricUnit.Count, [float(report.retried)]),
+            "DeadLetters": (MetricUnit.Count, [float(report.dead)]),
+        }
+        if report.waits:
+            values["TriggerWait"] = (MetricUnit.Milliseconds, [wait * 1_000 for wait in report.waits])
+        self._write(values, {}, {"tenant_id": str(report.tenant_id), "trace_id": report.trace_id})
+        for node_type, work in report.work.items():
+            taken = {
+                "StepsTaken": (MetricUnit.Count, [float(work.steps)]),
+                "StepDuration": (MetricUnit.Milliseconds, [work.seconds / max(work.steps, 1) * 1_000]),
+            }
+            self._write(taken, {"node_type": node_type}, {})
+        for effect_type, count in report.effects.items():
+            self._write({"Effects": (MetricUnit.Count, [float(count)])}, {"effect_type": effect_type}, {})
+
+    def write_effect(self, report: EffectReport) -> None:
+        values: dict[str, tuple[MetricUnit, Sequence[float]]] = {
+            "EffectAttempts": (MetricUnit.Count, [1.0]),
+            "EffectDuration": (MetricUnit.Milliseconds, [report.seconds * 1_000]),
+            "EffectFailures": (MetricUnit.Count, [float(report.outcome == "failed")]),
+            "EffectDeadLetters": (MetricUnit.Count, [float(report.outcome == "dead")]),
+        }
+        beside = {"tenant_id": str(report.tenant_id), "trace_id": report.trace_id}
+        self._write(values, {"effect_type": report.effect_type}, beside)
+
+    def write_expired(self, again: int, dead: int) -> None:
+        values = {
+            "LeasesExpired": (MetricUnit.Count, [float(again + dead)]),
+            "DeadLetters": (MetricUnit.Count, [float(dead)]),
+        }
+        self._write(values, {}, {})
+
+    def _write(self, values: Values, dimensions: Mapping[str, str], beside: Mapping[str, Any]) -> None:
+        metrics = {
+            name: {"Unit": unit.value, "Value": list(numbers[:MAX_VALUES])}
+            for name, (unit, numbers) in values.items()
+        }
+        named = {**dimensions, "service": self._service}
+        line = self._format.serialize_metric_set(metrics, named, {**beside})
+        self._stream.write(orjson.dumps(line).decode() + "\n")
+        self._stream.flush()

@@ -1,0 +1,117 @@
+"""Traces by OpenTelemetry. Imported only where the environment switches them on: see `settings.py`.
+
+Which collector and which sampler stands in the environment as OpenTelemetry names it, and its SDK reads it.
+Parents come from traceparents alone (of a header, of a row), never from a context: what a queue lies
+between has none in common.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExporter
+from opentelemetry.trace import Link, SpanKind, Status, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from signet.engine.telemetry import Span, WaveReport
+from signet.telemetry.crash import code_of, name_error
+
+MAX_LINKS = 100
+FLUSH_MILLISECONDS = 2_000
+_PROPAGATOR = TraceContextTextMapPropagator()
+_KINDS = {"request": SpanKind.SERVER, "wave": SpanKind.CONSUMER, "effect": SpanKind.CLIENT}
+
+
+class Tracing:
+    def __init__(self, processor: SpanProcessor, service: str) -> None:
+        self._provider = TracerProvider(resource=Resource.create({"service.name": service}))
+        self._provider.add_span_processor(processor)
+        self._tracer = self._provider.get_tracer("signet")
+
+    @contextmanager
+    def span(self, name: str, causes: Sequence[str], attributes: Mapping[str, str | int]) -> Iterator[Span]:
+        parents = [context for cause in causes[:MAX_LINKS] if (context := _read(cause)) is not None]
+        is_child = len(parents) == 1
+        with self._tracer.start_as_current_span(
+            name,
+            context=trace.set_span_in_context(_remote(parents[0])) if is_child else otel_context.Context(),
+            kind=_KINDS.get(name, SpanKind.INTERNAL),
+            attributes={f"signet.{key}": value for key, value in attributes.items()},
+            links=[] if is_child else [Link(parent) for parent in parents],
+            # Its words may be somebody's: only its name and code are told.
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as span:
+            try:
+                yield _Traced(span)
+            except Exception as error:
+                span.set_status(Status(StatusCode.ERROR, code_of(error) or name_error(error)))
+                raise
+
+    def add_wave(self, report: WaveReport) -> None:
+        """A span for each type of node, below the wave's: from its first step to its last one's end."""
+        now, clock = time.time_ns(), time.monotonic()
+        for node_type, work in report.work.items():
+            span = self._tracer.start_span(
+                f"nodes {node_type}",
+                start_time=now - _nanoseconds(clock - work.began),
+                attributes={
+                    "signet.node_type": node_type,
+                    "signet.steps": work.steps,
+                    "signet.busy_ms": work.seconds * 1_000,
+                },
+            )
+            span.end(now - _nanoseconds(clock - work.ended))
+        trace.get_current_span().set_attributes(
+            {"signet.instances": report.instances, "signet.rounds": report.rounds}
+        )
+
+    def flush(self) -> None:
+        """Before Lambda freezes the process."""
+        self._provider.force_flush(FLUSH_MILLISECONDS)
+
+
+class _Traced:
+    def __init__(self, span: trace.Span) -> None:
+        self._span = span
+        context = span.get_span_context()
+        self.traceparent: str | None = (
+            f"00-{context.trace_id:032x}-{context.span_id:016x}-{int(context.trace_flags):02x}"
+        )
+
+    def describe(self, name: str, attributes: Mapping[str, str | int]) -> None:
+        self._span.update_name(name)
+        self._span.set_attributes({**attributes})
+
+    def fail(self, code: str) -> None:
+        self._span.set_status(Status(StatusCode.ERROR, code))
+
+
+def make_tracing(exporter: str, service: str) -> Tracing:
+    return Tracing(BatchSpanProcessor(_make_exporter(exporter)), service)
+
+
+def _make_exporter(exporter: str) -> SpanExporter:
+    if exporter == "console":
+        return ConsoleSpanExporter()
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    return OTLPSpanExporter()
+
+
+def _read(traceparent: str) -> trace.SpanContext | None:
+    context = _PROPAGATOR.extract({"traceparent": traceparent}, otel_context.Context())
+    found = trace.get_current_span(context).get_span_context()
+    return found if found.is_valid else None
+
+
+def _remote(context: trace.SpanContext) -> trace.Span:
+    return trace.NonRecordingSpan(context)
+
+
+def _nanoseconds(seconds: float) -> int:
+    return round(seconds * 1e9)

@@ -1,0 +1,87 @@
+"""All who watch, told together. Each is there or not, as the settings say; the figures are always counted."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from signet.core.errors import Defect, SignetError
+from signet.engine.telemetry import SILENT_SPAN, EffectReport, Figure, RequestReport, Span, WaveReport
+from signet.telemetry.figures import Figures
+from signet.telemetry.log import Log
+from signet.telemetry.metrics import Metrics
+
+if TYPE_CHECKING:
+    # Loaded where they are switched on, and only there.
+    from signet.telemetry.sentry import Sentry
+    from signet.telemetry.tracing import Tracing
+
+
+class Watching:
+    """The engine's port, wired."""
+
+    def __init__(
+        self,
+        log: Log,
+        metrics: Metrics | None = None,
+        tracing: "Tracing | None" = None,
+        sentry: "Sentry | None" = None,
+    ) -> None:
+        self._figures = Figures()
+        self._log = log
+        self._metrics = metrics
+        self._tracing = tracing
+        self._sentry = sentry
+
+    def span(
+        self, name: str, causes: Sequence[str], attributes: Mapping[str, str | int]
+    ) -> AbstractContextManager[Span]:
+        return SILENT_SPAN if self._tracing is None else self._tracing.span(name, causes, attributes)
+
+    def request_ended(self, report: RequestReport) -> None:
+        self._figures.add_request(report)
+        self._log.write_request(report)
+        if self._metrics is not None:
+            self._metrics.write_request(report)
+        if self._sentry is not None and report.error is not None and is_unforeseen(report.error):
+            about = {"route": report.route, "trace_id": report.trace_id, "correlation_id": report.request_id}
+            self._sentry.capture(report.error, about)
+
+    def wave_ended(self, report: WaveReport) -> None:
+        self._figures.add_wave(report)
+        self._log.write_wave(report)
+        if self._metrics is not None:
+            self._metrics.write_wave(report)
+        if self._tracing is not None:
+            self._tracing.add_wave(report)
+
+    def effect_ended(self, report: EffectReport) -> None:
+        self._figures.add_effect(report)
+        self._log.write_effect(report)
+        if self._metrics is not None:
+            self._metrics.write_effect(report)
+
+    def leases_expired(self, tenant_id: UUID, again: int, dead: int) -> None:
+        self._figures.add_expired(again, dead)
+        self._log.write_expired(tenant_id, again, dead)
+        if self._metrics is not None:
+            self._metrics.write_expired(again, dead)
+
+    def failed(self, error: BaseException, about: Mapping[str, str]) -> None:
+        self._log.write_failure(error, about)
+        if self._sentry is not None and is_unforeseen(error):
+            self._sentry.capture(error, about)
+
+    def list_figures(self) -> Sequence[Figure]:
+        return self._figures.list()
+
+    def flush(self) -> None:
+        if self._tracing is not None:
+            self._tracing.flush()
+        if self._sentry is not None:
+            self._sentry.flush()
+
+
+def is_unforeseen(error: BaseException) -> bool:
+    """A defect, or what is none of ours. That a caller or the world was in the way is no failure of ours."""
+    return isinstance(error, Defect) or not isinstance(error, SignetError)
