@@ -25,7 +25,7 @@ from signet.store import inbound_events as store
 from signet.store.database import Connection, Database
 from signet.store.inbound_events import EndpointRecord, EndpointTerms, EventRecord, FullEvent, NewEvent
 
-SEND, READ = "event:send", "event:read"
+SEND, READ = "inbound_event:send", "inbound_event:read"
 READ_ENDPOINTS, EDIT_ENDPOINTS = "inbound_endpoint:read", "inbound_endpoint:edit"
 SUBJECT = "inbound_endpoint"
 # The value of a tenant's secret by its name, in no log and no message; None where there is none.
