@@ -128,7 +128,7 @@ class Operation:
 def list_operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     for path, methods in sorted(document["paths"].items()):
         for method, operation in sorted(methods.items()):
-            if operation["security"] != [{"bearer": []}]:
+            if operation["security"] in ([], [{"metrics": []}]):
                 continue
             yield Operation(
                 method.upper(),

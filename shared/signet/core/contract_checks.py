@@ -23,6 +23,8 @@ RESERVED_CONTRACTS = frozenset(
         "approval",
         "contract",
         "definition",
+        "inbound_endpoint",
+        "inbound_event",
         "member",
         "org_chart",
         "quota",

@@ -25,7 +25,7 @@ from signet.store import inbound_events as store
 from signet.store.database import Connection, Database
 from signet.store.inbound_events import EndpointRecord, EndpointTerms, EventRecord, FullEvent, NewEvent
 
-SEND, READ = "event:send", "event:read"
+SEND, READ = "inbound_event:send", "inbound_event:read"
 READ_ENDPOINTS, EDIT_ENDPOINTS = "inbound_endpoint:read", "inbound_endpoint:edit"
 SUBJECT = "inbound_endpoint"
 # The value of a tenant's secret by its name, in no log and no message; None where there is none.
@@ -75,16 +75,18 @@ class InboundEvents:
         """A sender that is not known, of a tenant that is none, and a wrong signature are answered alike."""
         with self._database.transaction(tenant_id) as connection:
             found = store.find_open_endpoint(connection, tenant_id, endpoint)
-            secrets = self._read_secrets(tenant_id, endpoint, found.secrets)
-            # Nothing is signed by no secret.
-            message_id = verify(secrets, message.headers, message.body, found.now_seconds)
-            key = read_key(found.key_prefix or "", found.key_pointer, message.content)
-            if isinstance(key, Rejected):
-                raise key
-            _check_payload(message.content)
+        # In no transaction: where secrets stand may be slow.
+        secrets = self._read_secrets(tenant_id, endpoint, found.secrets)
+        # Nothing is signed by no secret.
+        message_id = verify(secrets, message.headers, message.body, found.now_seconds)
+        key = read_key(found.key_prefix or "", found.key_pointer, message.content)
+        if isinstance(key, Rejected):
+            raise key
+        _check_payload(message.content)
+        source = f"endpoint:{endpoint}"
+        new = NewEvent(make_id(), key, message.content, source, message_id, message.trace_id)
+        with self._database.transaction(tenant_id) as connection:
             require_quota(connection, tenant_id, WRITES)
-            source = f"endpoint:{endpoint}"
-            new = NewEvent(make_id(), key, message.content, source, message_id, message.trace_id)
             return _take(connection, tenant_id, new)
 
     def _read_secrets(self, tenant_id: UUID, endpoint: str, names: Sequence[str]) -> list[bytes]:
