@@ -1118,6 +1118,30 @@ ALTER TABLE ONLY public.idempotency_keys FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.idempotency_keys OWNER TO signet_owner;
 
+CREATE TABLE public.inbound_endpoints (
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    key_prefix text NOT NULL,
+    key_pointer text,
+    secrets text[] NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT inbound_endpoints_check CHECK (((key_prefix <> ''::text) OR (key_pointer IS NOT NULL))),
+    CONSTRAINT inbound_endpoints_key_pointer_check CHECK ((char_length(key_pointer) <= 300)),
+    CONSTRAINT inbound_endpoints_key_prefix_check CHECK ((char_length(key_prefix) <= 200)),
+    CONSTRAINT inbound_endpoints_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT inbound_endpoints_secrets_check CHECK (((cardinality(secrets) >= 1) AND (cardinality(secrets) <= 3))),
+    CONSTRAINT inbound_endpoints_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text]))),
+    CONSTRAINT inbound_endpoints_version_check CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY public.inbound_endpoints FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbound_endpoints OWNER TO signet_owner;
+
 CREATE TABLE public.member_roles (
     tenant_id uuid NOT NULL,
     user_id text NOT NULL,
@@ -1472,6 +1496,26 @@ ALTER TABLE ONLY public.workflow_events_outbox_default FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_events_outbox_default OWNER TO signet_owner;
 
+CREATE TABLE public.workflow_inbound_events (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    event_key text NOT NULL,
+    payload jsonb NOT NULL,
+    source text NOT NULL,
+    message_id text NOT NULL,
+    trace_id text,
+    received_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT workflow_inbound_events_check CHECK ((expires_at > received_at)),
+    CONSTRAINT workflow_inbound_events_event_key_check CHECK (((char_length(event_key) >= 1) AND (char_length(event_key) <= 500))),
+    CONSTRAINT workflow_inbound_events_message_id_check CHECK (((char_length(message_id) >= 1) AND (char_length(message_id) <= 200))),
+    CONSTRAINT workflow_inbound_events_source_check CHECK ((char_length(source) <= 300))
+);
+
+ALTER TABLE ONLY public.workflow_inbound_events FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_inbound_events OWNER TO signet_owner;
+
 CREATE TABLE public.workflow_instances (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1750,6 +1794,9 @@ ALTER TABLE ONLY public.endpoints
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
 
+ALTER TABLE ONLY public.inbound_endpoints
+    ADD CONSTRAINT inbound_endpoints_pkey PRIMARY KEY (tenant_id, name);
+
 ALTER TABLE ONLY public.member_roles
     ADD CONSTRAINT member_roles_pkey PRIMARY KEY (tenant_id, user_id, role);
 
@@ -1806,6 +1853,12 @@ ALTER TABLE ONLY public.workflow_events_outbox
 
 ALTER TABLE ONLY public.workflow_events_outbox_default
     ADD CONSTRAINT workflow_events_outbox_default_pkey PRIMARY KEY (tenant_id, created_at, id);
+
+ALTER TABLE ONLY public.workflow_inbound_events
+    ADD CONSTRAINT workflow_inbound_events_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.workflow_inbound_events
+    ADD CONSTRAINT workflow_inbound_events_tenant_id_source_message_id_key UNIQUE (tenant_id, source, message_id);
 
 ALTER TABLE ONLY public.workflow_instances
     ADD CONSTRAINT workflow_instances_pkey PRIMARY KEY (tenant_id, id);
@@ -1921,6 +1974,8 @@ CREATE INDEX workflow_events_outbox_default_tenant_id_instance_id_id_idx ON publ
 CREATE INDEX workflow_events_outbox_leased ON ONLY public.workflow_events_outbox USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
 
 CREATE INDEX workflow_events_outbox_default_tenant_id_lease_until_idx ON public.workflow_events_outbox_default USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
+
+CREATE INDEX workflow_inbound_events_by_key ON public.workflow_inbound_events USING btree (tenant_id, event_key, id);
 
 CREATE INDEX workflow_instances_by_definition ON public.workflow_instances USING btree (tenant_id, definition_id, status, id) WHERE (definition_id IS NOT NULL);
 
@@ -2173,6 +2228,9 @@ ALTER TABLE ONLY public.endpoints
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.inbound_endpoints
+    ADD CONSTRAINT inbound_endpoints_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.member_roles
     ADD CONSTRAINT member_roles_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
@@ -2218,6 +2276,9 @@ ALTER TABLE ONLY public.transition_requests
 ALTER TABLE ONLY public.workflow_definitions
     ADD CONSTRAINT workflow_definitions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
+ALTER TABLE ONLY public.workflow_inbound_events
+    ADD CONSTRAINT workflow_inbound_events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.workflow_instances
     ADD CONSTRAINT workflow_instances_tenant_id_definition_id_fkey FOREIGN KEY (tenant_id, definition_id) REFERENCES public.workflow_definitions(tenant_id, id);
 
@@ -2259,6 +2320,8 @@ ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.endpoints ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.idempotency_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.inbound_endpoints ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.member_roles ENABLE ROW LEVEL SECURITY;
 
@@ -2310,6 +2373,8 @@ CREATE POLICY tenant_isolation ON public.endpoints USING ((tenant_id = public.cu
 
 CREATE POLICY tenant_isolation ON public.idempotency_keys USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.inbound_endpoints USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.member_roles USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.members USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
@@ -2344,6 +2409,8 @@ CREATE POLICY tenant_isolation ON public.workflow_events_outbox USING ((tenant_i
 
 CREATE POLICY tenant_isolation ON public.workflow_events_outbox_default USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
+CREATE POLICY tenant_isolation ON public.workflow_inbound_events USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
 CREATE POLICY tenant_isolation ON public.workflow_instances USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.workflow_outbox_receipts USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
@@ -2373,6 +2440,8 @@ ALTER TABLE public.workflow_event_default ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.workflow_events_outbox ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_events_outbox_default ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.workflow_inbound_events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.workflow_instances ENABLE ROW LEVEL SECURITY;
 
@@ -2662,6 +2731,20 @@ GRANT SELECT,INSERT ON TABLE public.idempotency_keys TO signet_api;
 
 GRANT UPDATE(outcome) ON TABLE public.idempotency_keys TO signet_api;
 
+GRANT SELECT,INSERT ON TABLE public.inbound_endpoints TO signet_api;
+
+GRANT UPDATE(key_prefix) ON TABLE public.inbound_endpoints TO signet_api;
+
+GRANT UPDATE(key_pointer) ON TABLE public.inbound_endpoints TO signet_api;
+
+GRANT UPDATE(secrets) ON TABLE public.inbound_endpoints TO signet_api;
+
+GRANT UPDATE(status) ON TABLE public.inbound_endpoints TO signet_api;
+
+GRANT UPDATE(version) ON TABLE public.inbound_endpoints TO signet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.inbound_endpoints TO signet_api;
+
 GRANT SELECT,INSERT,DELETE ON TABLE public.member_roles TO signet_api;
 
 GRANT SELECT ON TABLE public.member_roles TO signet_worker;
@@ -2799,6 +2882,10 @@ GRANT UPDATE(completed_at) ON TABLE public.workflow_events_outbox TO signet_work
 GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_worker;
 
 GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_janitor;
+
+GRANT SELECT,INSERT ON TABLE public.workflow_inbound_events TO signet_api;
+
+GRANT SELECT ON TABLE public.workflow_inbound_events TO signet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_instances TO signet_api;
 

@@ -62,6 +62,8 @@ class Settings:
     issuer: IssuerSettings | None = None
     # Whoever's token has it among its roles may install and suspend tenants, and grant them quotas.
     operator_role: str | None = None
+    # Where the tenants' secrets are: a file each, in a folder for each tenant.
+    secrets_folder: str | None = None
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -110,6 +112,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         cors_origins=origins,
         issuer=_read_issuer(environ, environment, mistakes),
         operator_role=_read_operator_role(environ, mistakes),
+        secrets_folder=environ.get("SIGNET_SECRETS_FOLDER") or None,
         **watched,
     )
     if mistakes:

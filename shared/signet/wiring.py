@@ -35,6 +35,7 @@ from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.documents.rules import RuleBook
 from signet.engine.erasure import Erasures
+from signet.engine.inbound_events import InboundEvents, Secrets, no_secrets
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.members import Members
@@ -50,6 +51,7 @@ from signet.engine.telemetry import SILENT, Telemetry
 from signet.engine.templates import Templates
 from signet.engine.tenancies import Tenancies
 from signet.engine.waves.worker import Worker
+from signet.outbound.secrets import SecretsFolder
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
 from signet.telemetry.log import Log
@@ -86,6 +88,10 @@ def make_moving(database: Database) -> Moving:
     return Moving(database, make_caches(), CompiledCache())
 
 
+def make_secrets(settings: Settings) -> Secrets:
+    return no_secrets if settings.secrets_folder is None else SecretsFolder(Path(settings.secrets_folder))
+
+
 def make_telemetry(settings: Settings, stream: IO[str]) -> Watching:
     """What is switched off is not loaded."""
     metrics = tracing = sentry = None
@@ -104,7 +110,9 @@ def make_telemetry(settings: Settings, stream: IO[str]) -> Watching:
     return Watching(Log(settings.service, settings.log_level, stream), metrics, tracing, sentry)
 
 
-def make_use_cases(database: Database, telemetry: Telemetry = SILENT) -> UseCases:
+def make_use_cases(
+    database: Database, secrets: Secrets = no_secrets, telemetry: Telemetry = SILENT
+) -> UseCases:
     documents, compiled = Documents(database, telemetry=telemetry), CompiledCache()
     instances = Instances(database, documents.caches, compiled)
     return UseCases(
@@ -123,6 +131,8 @@ def make_use_cases(database: Database, telemetry: Telemetry = SILENT) -> UseCase
         simulating=Simulating(database),
         foreseeing=Foreseeing(database),
         templates=Templates(database),
+        inbound_events=InboundEvents(database, secrets),
+        moving=Moving(database, documents.caches, compiled),
         instances_read=InstancesRead(database, documents.caches.contracts),
         instances=instances,
         operations=Operations(database, instances, documents.caches, compiled),
@@ -156,7 +166,7 @@ def make_ports(settings: Settings, telemetry: Telemetry) -> Ports:
     database = make_database(settings)
     tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
     return Ports(
-        use=make_use_cases(database, telemetry),
+        use=make_use_cases(database, make_secrets(settings), telemetry),
         authenticate=make_authentication(database, tokens),
         quotas=RequestQuotas(database),
         origins=settings.cors_origins,

@@ -6,6 +6,7 @@ from signet.api.application import Application, Ports, make_application
 from signet.api.authentication import Authentication
 from signet.api.routes.table import GROUPS, Groups
 from signet.api.tokens import make_tokens
+from signet.engine.inbound_events import Secrets, no_secrets
 from signet.engine.quotas import RequestQuotas
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.store.database import Database
@@ -28,11 +29,12 @@ def wire(
     secret: str = SECRET,
     origins: tuple[str, ...] = (),
     groups: Groups = GROUPS,
+    secrets: Secrets = no_secrets,
     telemetry: Telemetry = SILENT,
     metrics_token: str | None = None,
 ) -> Application:
     quotas = RequestQuotas(database) if isinstance(database, Database) else NoQuotas()
-    use = make_use_cases(cast(Database, database), telemetry)
+    use = make_use_cases(cast(Database, database), secrets, telemetry)
     tokens = make_tokens(secret, operator_role=OPERATOR)
     authenticate = (
         make_authentication(database, tokens)

@@ -230,8 +230,8 @@ def test_a_disabled_member_is_let_in_nowhere(client: Client, monkeypatch: pytest
 def test_who_loses_a_role_or_is_disabled_is_looked_for_among_approvals(client: Client, admin: Admin) -> None:
     def list_lost() -> list[str]:
         rows = admin.execute(
-            "SELECT payload_json ->> 'role' FROM workflow_events_outbox"
-            " WHERE event_type = 'role_lost' ORDER BY created_at, id"
+            "SELECT coalesce(payload_json ->> 'role', payload_json ->> 'user_id') FROM workflow_events_outbox"
+            " WHERE event_type = 'voter_lost' ORDER BY created_at, id"
         )
         return [role for (role,) in rows.fetchall()]
 
@@ -241,9 +241,9 @@ def test_who_loses_a_role_or_is_disabled_is_looked_for_among_approvals(client: C
     assert list_lost() == ["reader"]
     for _ in range(2):
         client.put("/v1/members/mona", {**MONA, "roles": ["clerk"], "status": "disabled"})
-    assert list_lost() == ["reader", "clerk"]
+    assert list_lost() == ["reader", "clerk", "mona"]
     client.put("/v1/members/mona", MONA)
-    assert list_lost() == ["reader", "clerk"]
+    assert list_lost() == ["reader", "clerk", "mona"]
 
 
 def test_roles_are_made_changed_listed_and_deleted(client: Client, admin: Admin) -> None:

@@ -175,11 +175,18 @@ def test_the_impact_counts_who_stands_where(
     assert (impact["instance_count"], impact["is_complete"]) == (5, True)
     assert (place["definition_id"], place["node_id"], place["token_count"]) == (str(running), "sys:start", 5)
     assert set(place["examples"]) < {str(one.instance_id) for one in made}
-    assert place["prospect"] == "same"
+    assert (place["state"], place["prospect"], place["obstacles"]) == ("ready", "current", [])
+    other = patch()
+    other["slots"][SLOT]["nodes"][2]["label"] = "The boss"
+    (place,) = client.get(f"{save(client, other)}/impact").body["places"]
+    assert (place["prospect"], place["obstacles"]) == ("safe", [])
     company.publish("invoice", version=2)
     newer = patch()
     newer["base"]["envelope_version"] = 2
-    assert client.get(f"{save(client, newer)}/impact").body["places"][0]["prospect"] == "contract_differs"
+    assert client.get(f"{save(client, newer)}/impact").body["places"][0]["prospect"] == "safe"
+    older = client.get(DEFINITIONS, query={"kind": "envelope"}).body["items"][-1]["id"]
+    (place,) = client.get(f"{DEFINITIONS}/{older}/impact").body["places"]
+    assert (place["prospect"], place["obstacles"][0]["code"]) == ("blocked", "DEFINITION_NOT_NEWER")
     monkeypatch.setattr(foreseeing, "MAX_COUNTED_INSTANCES", 2)
     cut = client.get(f"{DEFINITIONS}/{running}/impact").body
     assert (cut["instance_count"], cut["is_complete"]) == (2, False)

@@ -41,6 +41,8 @@ PLACES: Mapping[str, LiteralString] = {
     "node_id": "SELECT 'sys:start'",
     "template": "SELECT 'invoice'",
     "notification_id": "SELECT id FROM notifications ORDER BY id LIMIT 1",
+    "event_id": "SELECT id FROM workflow_inbound_events ORDER BY id LIMIT 1",
+    "endpoint": "SELECT name FROM inbound_endpoints",
     "name": f"SELECT '{NAME}'",
     "version": "SELECT 1",
     "user_id": f"SELECT '{NAME}'",
@@ -129,6 +131,7 @@ def mark(standing: Standing) -> None:
         text,
         hash_policy(text),
     )
+    standing.run("UPDATE inbound_endpoints SET name = %s", NAME)
     # Its own people look for everything.
     standing.run("UPDATE tenant_quotas SET capacity = 100000, refill_seconds = 60")
     standing.run(

@@ -76,11 +76,6 @@ def fill(standing: Standing) -> None:
         "INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id)"
         " SELECT tenant_id, now(), id, 'instance', id, 'started', 'carl' FROM workflow_instances"
     )
-    standing.run(
-        "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
-        " VALUES (%s, 'erp', 'https://erp.example/', '{erp}', 'carl')",
-        tenant,
-    )
     standing.run("INSERT INTO tenant_quotas VALUES (%s, 'api:read', 10, 60)", tenant)
     standing.run(
         "INSERT INTO api_keys (tenant_id, id, name, secret_hash, roles, created_by, created_at)"
@@ -89,6 +84,26 @@ def fill(standing: Standing) -> None:
     )
     standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
     fill_approvals(standing)
+    fill_endpoints(standing)
+
+
+def fill_endpoints(standing: Standing) -> None:
+    """Who is called, who sends, and what was sent."""
+    standing.run(
+        "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
+        " VALUES (%s, 'erp', 'https://erp.example/', '{erp}', 'carl')",
+        standing.company.tenant_id,
+    )
+    standing.run(
+        "INSERT INTO inbound_endpoints VALUES (%s, 'bank', 'paid:', '/data/invoice', '{bank}', 'active', 1,"
+        " 'carl', now(), now())",
+        standing.company.tenant_id,
+    )
+    standing.run(
+        "INSERT INTO workflow_inbound_events VALUES (%s, gen_random_uuid(), 'paid:R-1', '{}',"
+        " 'endpoint:bank', 'm-1', NULL, now(), now() + interval '7 days')",
+        standing.company.tenant_id,
+    )
 
 
 def fill_approvals(standing: Standing) -> None:

@@ -105,9 +105,9 @@ def voter_probes() -> Iterator[Probe]:
     for index in ("of_user", "of_delegate"):
         yield Probe(f"{delegations}_{index}", DELEGATIONS["count_open"], both, API)
     # whom a role that somebody lost leaves without anybody who may vote
-    asking = {"role": "r0", "after": UUID(int=0), "limit": 500}
-    for index in (f"{seats}_of_role", "approval_requests_pkey", "documents_pkey"):
-        yield Probe(index, REQUESTS["list_asking_role"], asking)
+    asking = {"role": "r0", "user_id": "u0", "after": UUID(int=0), "limit": 500}
+    for index in (f"{seats}_of_role", f"{seats}_of_user", "approval_requests_pkey", "documents_pkey"):
+        yield Probe(index, REQUESTS["list_asking"], asking)
     candidates = {"user_ids": ["u0"], "roles": ["r0"], "at_most": 10}
     yield Probe("members_pkey", REQUESTS["read_candidates"], candidates)
     yield Probe("member_roles_by_role", REQUESTS["read_members"], {"role": "r0", "after": "", "limit": 1000})

@@ -115,7 +115,7 @@ def test_every_table_with_a_life_has_the_trigger(standing: Standing) -> None:
         " AND c.relkind IN ('r', 'p') AND NOT c.relispartition"
     )
     # A tenant, a member, an endpoint may be switched off and on; a document's statuses are its contract's.
-    free = {"tenants", "members", "endpoints", "documents"}
+    free = {"tenants", "members", "endpoints", "inbound_endpoints", "documents"}
     assert {name for (name,) in found} - free == {name for name, _, _ in status_machines(standing)}
 
 

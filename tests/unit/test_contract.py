@@ -1,5 +1,6 @@
 """A contract with one thing broken is caught, with the right code, at the right place."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from signet.authoring.files import read_document
-from signet.core.contract_checks import read_contract
+from signet.core.contract_checks import RESERVED_CONTRACTS, read_contract
 from signet.core.finding_texts import TEXTS
 from signet.core.findings import Severity
 from tests.unit.broken_contracts import BROKEN, REMOVE, VALID, change
@@ -256,3 +257,12 @@ def test_reading_a_mutated_contract_never_raises(data: st.DataObject) -> None:
     assert contract is not None or findings
     for finding in findings:
         assert finding.to_json()["place"] == finding.place
+
+
+def test_no_contract_is_called_like_a_permission_of_signets_own() -> None:
+    """Who may edit documents of such a type could edit more than documents."""
+    sources = (Path(__file__).parents[2] / "shared" / "signet" / "engine").rglob("*.py")
+    named = re.compile(r'^[A-Z_, ]+ = ("[a-z_]+:[a-z_]+".*)$', re.MULTILINE)
+    found = [text for path in sources for text in named.findall(path.read_text(encoding="utf-8"))]
+    entities = {entity for text in found for entity in re.findall(r'"([a-z_]+):', text)} - {"api", "sys"}
+    assert {"contract", "definition", "workflow", "approval"} <= entities <= RESERVED_CONTRACTS

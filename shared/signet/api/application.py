@@ -25,7 +25,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from signet.api.authentication import check_metrics_token
 from signet.api.calls import MAX_WAIT_SECONDS, Call
 from signet.api.delivery import answer_preflight, deliver
-from signet.api.intake import check_body, check_form, check_size, read_request_id
+from signet.api.intake import check_body, check_form, check_size, read_bytes, read_request_id
 from signet.api.problems import INTERNAL_ERROR, make_problem
 from signet.api.rendering import to_json
 from signet.api.routes.table import GROUPS, Found, Groups, RouteTable, add_all_routes, write_allowed
@@ -184,7 +184,8 @@ class _Request:
         # with the first one's. Set on the instance, they are found before the class's.
         self._resolver.current_event = event
         self._resolver.lambda_context = self._context
-        self._resolver.context = {"call": self._make_call(principal), "errors": self._errors}
+        body = read_bytes(event) if found.declared.is_signed else b""
+        self._resolver.context = {"call": self._make_call(principal, body), "errors": self._errors}
         self._resolver.found = (found.declared.method, found.declared.path, found.parts)
         return self._resolver.resolve(event.raw_event, self._context)
 
@@ -197,7 +198,7 @@ class _Request:
         return APIGatewayProxyEventV2({**self._event, "requestContext": as_get}, orjson.loads)
 
     def _admit(self, declared: Declared) -> Principal | None:
-        if declared.is_public:
+        if declared.is_public or declared.is_signed:
             return None
         if declared.wants_metrics_token:
             check_metrics_token(self._headers.get("authorization"), self._ports.metrics_token)
@@ -210,11 +211,11 @@ class _Request:
         )
         return principal
 
-    def _make_call(self, principal: Principal | None) -> Call:
-        # Of a public route, which asks nobody who they are.
+    def _make_call(self, principal: Principal | None, body: bytes) -> Call:
+        # Of a route without a token, which asks nobody who they are.
         asking = cast(Principal, principal)
         wait_seconds = _read_wait(self._headers.get("prefer"))
-        return Call(self._ports.use, asking, self._trace_id, self._headers, wait_seconds)
+        return Call(self._ports.use, asking, self._trace_id, self._headers, wait_seconds, body)
 
 
 def _make_trace_id() -> str:

@@ -22,6 +22,8 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     # Of `Prefer: wait=N`; 0 is not to wait.
     wait_seconds: float = 0.0
+    # As it was sent, for what is signed; else nothing.
+    body: bytes = b""
 
     @property
     def author(self) -> Author:

@@ -1,5 +1,6 @@
 """Whether an event can be worked on at all: its form, its size, its body. Before the token is looked at."""
 
+import base64
 import binascii
 from typing import Any
 
@@ -44,6 +45,12 @@ def check_body(event: APIGatewayProxyEventV2) -> None:
         event.json_body  # noqa: B018  parsed once: the event remembers it for the route
     except (binascii.Error, UnicodeError, orjson.JSONDecodeError) as error:
         raise Rejected("BODY_MALFORMED", "The request body is not JSON in UTF-8.") from error
+
+
+def read_bytes(event: APIGatewayProxyEventV2) -> bytes:
+    """The body as it was sent, after it was found readable."""
+    body = event.body or ""
+    return base64.b64decode(body) if event.is_base64_encoded else body.encode(errors="surrogatepass")
 
 
 def _is_json(content_type: str) -> bool:

@@ -15,6 +15,7 @@ from signet.api.problems import PROBLEM_CONTENT_TYPE, STATUSES
 from signet.api.repetition import KEY_PATTERN
 from signet.api.routing import JSON, Declared
 from signet.core.errors import CODES, Kind
+from signet.core.webhook_signatures import ID, SIGNATURE, TIMESTAMP
 
 VERSION = "1"
 DESCRIPTION = (
@@ -53,6 +54,12 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
             "scheme": "bearer",
             "description": "The deployment's token for its metrics; none of a tenant's.",
         },
+        "signature": {
+            "type": "apiKey",
+            "in": "header",
+            "name": SIGNATURE,
+            "description": f"Standard Webhooks 1.0.0, with the headers {ID} and {TIMESTAMP}.",
+        },
     }
     components["responses"] = {f"Problem{status}": _describe_problem(status) for status in _BY_STATUS}
     for one in declared:
@@ -71,8 +78,7 @@ def _write_path(path: str) -> str:
 
 def _complete(operation: dict[str, Any], one: Declared) -> None:
     operation.pop("deprecated", None)
-    wanted = "metrics" if one.wants_metrics_token else "bearer"
-    operation["security"] = [] if one.is_public else [{wanted: []}]
+    operation["security"] = [] if one.is_public else [{_name_scheme(one): []}]
     responses = operation["responses"]
     responses.pop("422", None)
     for status in _list_problems(operation, one):
@@ -84,7 +90,7 @@ def _complete(operation: dict[str, Any], one: Declared) -> None:
     if one.content_type != JSON:
         responses["200"]["content"] = {one.content_type: {"schema": {"type": "string"}}}
     parameters = operation.setdefault("parameters", [])
-    if one.method == "POST":
+    if one.method == "POST" and not one.is_signed:
         parameters.append(_IDEMPOTENCY_KEY)
     if one.may_wait:
         parameters.append(_PREFER)
@@ -103,6 +109,12 @@ def _list_problems(operation: Mapping[str, Any], one: Declared) -> list[int]:
     if one.method != "GET":
         statuses += _OF_CHANGES
     return sorted(statuses)
+
+
+def _name_scheme(one: Declared) -> str:
+    if one.is_signed:
+        return "signature"
+    return "metrics" if one.wants_metrics_token else "bearer"
 
 
 def _list_impossible(one: Declared) -> Sequence[int]:

@@ -8,6 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Header, Path, Que
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from signet.core.errors import Rejected
+from signet.core.field_values import find_text_problem
 from signet.core.tenancy import UserId
 from signet.engine.documents.intake import MAX_REASON_CHARACTERS
 
@@ -25,6 +26,14 @@ def _check_spelling(value: Any) -> Any:
     if isinstance(value, str) and _ID.fullmatch(value) is None:
         raise ValueError("wants an id such as 018f2f6e-7b7a-7c3e-9d3c-1f2a3b4c5d6e")
     return value
+
+
+def check_text(text: str) -> str:
+    """For what becomes a value of a query."""
+    problem = find_text_problem(text)
+    if problem is not None:
+        raise ValueError(problem)
+    return text
 
 
 Id = Annotated[UUID, BeforeValidator(_check_spelling), WithJsonSchema({"type": "string", "format": "uuid"})]

@@ -39,6 +39,8 @@ class Declared:
     # By status, what is shown; None is no body.
     shows: Mapping[int, Any]
     is_public: bool = False
+    # Who asks is known by a signature over the body instead of by a token.
+    is_signed: bool = False
     # Wants the deployment's own token, and knows no tenant.
     wants_metrics_token: bool = False
     content_type: str = JSON
@@ -192,7 +194,9 @@ def _serve(
         served = serve(call, **arguments)
         return served if isinstance(served, Answer) else Answer(served, next(iter(declared.shows)))
 
-    if declared.method == "POST" and (key := call.headers.get("idempotency-key")) is not None:
+    # Of what is signed nobody is known yet to whom a key could belong; its messages have ids of their own.
+    may_repeat = declared.method == "POST" and not declared.is_signed
+    if may_repeat and (key := call.headers.get("idempotency-key")) is not None:
         event = resolver.current_event
         request = [declared.method, event.path, event.decoded_body or ""]
         served = answer_once(call, key, request, act, declared.once_shown)

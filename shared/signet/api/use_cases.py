@@ -19,9 +19,11 @@ from signet.engine.documents.listing import DocumentLists
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.reading import DocumentsRead
 from signet.engine.erasure import Erasures
+from signet.engine.inbound_events import InboundEvents
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.members import Members
+from signet.engine.moving import Moving
 from signet.engine.notifications import Notifications
 from signet.engine.operations import Operations
 from signet.engine.org_chart import OrgChart
@@ -51,7 +53,9 @@ class UseCases:
     simulating: Simulating
     foreseeing: Foreseeing
     templates: Templates
+    inbound_events: InboundEvents
     instances: Instances
+    moving: Moving
     instances_read: InstancesRead
     operations: Operations
     approvals: Approvals

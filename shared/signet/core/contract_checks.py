@@ -15,7 +15,23 @@ from signet.core.text_checks import check_texts
 
 # Names that actions of Signet's own begin with, `store.set`, and its own permissions, `contract:edit`: who
 # may edit documents of such a type could edit more than documents.
-RESERVED_CONTRACTS = frozenset({"store", "links", "contract", "definition", "workflow", "approval", "rule"})
+RESERVED_CONTRACTS = frozenset(
+    {
+        "store",
+        "links",
+        "api_key",
+        "approval",
+        "contract",
+        "definition",
+        "member",
+        "org_chart",
+        "quota",
+        "role",
+        "rule",
+        "tenant",
+        "workflow",
+    }
+)
 
 
 def read_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]:

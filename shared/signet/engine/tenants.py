@@ -1,13 +1,12 @@
 """Installing a tenant from its file: repeatable, and afterwards the file and the tables agree."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
 from signet.core.errors import Rejected
 from signet.core.principal import Principal
 from signet.core.tenancy import Member, TenantFile
-from signet.engine.waves.recounting import make_role_lost
+from signet.engine.waves.recounting import make_voter_lost
 from signet.store.database import Connection, Database
 from signet.store.people import set_member_status
 from signet.store.queue import insert_triggers
@@ -27,22 +26,18 @@ def write_tenant(connection: Connection, tenant: TenantFile) -> None:
 
 def write_members(connection: Connection, tenant_id: UUID, members: tuple[Member, ...]) -> None:
     """The one way in which members come, and get and lose roles."""
-    _look_through(connection, tenant_id, save_members(connection, tenant_id, members))
+    lost = save_members(connection, tenant_id, members)
+    insert_triggers(connection, tenant_id, [make_voter_lost(tenant_id, role=role) for role in sorted(lost)])
 
 
 def write_member_status(
     connection: Connection, tenant_id: UUID, user_id: str, status: str, now: datetime
 ) -> None:
-    """Who is disabled keeps the roles, and they count for nothing. After `write_members`, under its lock."""
+    """Who is disabled keeps roles and seats, for nothing. After `write_members`, under its lock."""
     roles = set_member_status(connection, tenant_id, user_id, status, now)
-    if status == "disabled":
-        _look_through(connection, tenant_id, roles)
-
-
-def _look_through(connection: Connection, tenant_id: UUID, lost: Iterable[str]) -> None:
-    """Who has lost a role may have been the last who could decide something."""
-    triggers = [make_role_lost(tenant_id, role) for role in sorted(lost)]
-    insert_triggers(connection, tenant_id, triggers)
+    if roles is not None and status == "disabled":
+        triggers = [make_voter_lost(tenant_id, role=role) for role in sorted(roles)]
+        insert_triggers(connection, tenant_id, [*triggers, make_voter_lost(tenant_id, user_id=user_id)])
 
 
 def find_principal(database: Database, tenant_id: UUID, user_id: str) -> Principal:

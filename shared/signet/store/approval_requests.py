@@ -133,13 +133,13 @@ def read_members(connection: Connection, tenant_id: UUID, role: str) -> list[str
             return found
 
 
-def list_asking_role(
-    connection: Connection, tenant_id: UUID, role: str, *, after: UUID, limit: int
+def list_asking(
+    connection: Connection, tenant_id: UUID, role: str | None, user_id: str | None, *, after: UUID, limit: int
 ) -> list[AskingRow]:
-    """So many open seats of the role, by request; the same one twice where it has two."""
-    values = {"tenant_id": tenant_id, "role": role, "after": after, "limit": limit}
+    """So many open seats of the role or of the person, by request; the same one twice where it has two."""
+    values = {"tenant_id": tenant_id, "role": role, "user_id": user_id, "after": after, "limit": limit}
     with connection.cursor(row_factory=class_row(AskingRow)) as cursor:
-        return cursor.execute(_SQL.list_asking_role, values).fetchall()
+        return cursor.execute(_SQL.list_asking, values).fetchall()
 
 
 def read_holders(

@@ -65,16 +65,25 @@ WHERE r.tenant_id = %(tenant_id)s AND r.role = %(role)s AND r.user_id > %(after)
 ORDER BY r.user_id
 LIMIT %(limit)s
 
--- name: list_asking_role
--- A page of the open requests in which a role has an open seat, and of each whether anybody is sure to be able to vote:
+-- name: list_asking
+-- A page of the open requests in which a role, or a person, has an open seat (the other is null and costs nothing), and
+-- of each whether anybody is sure to be able to vote:
 -- an active member with a seat of his own or of his role, who took no part in the document, asked for nothing and is
 -- not counted in the stage. LIMIT makes each question a few lookups, however many hold the role.
 WITH page AS MATERIALIZED (
-    SELECT s.request_id
-    FROM approval_seats s
-    WHERE s.tenant_id = %(tenant_id)s AND s.holder_role = %(role)s AND s.status = 'open' AND s.request_id > %(after)s
-    ORDER BY s.request_id
-    LIMIT %(limit)s
+    (SELECT s.request_id
+     FROM approval_seats s
+     WHERE s.tenant_id = %(tenant_id)s AND s.holder_role = %(role)s::text AND s.status = 'open'
+       AND s.request_id > %(after)s
+     ORDER BY s.request_id
+     LIMIT %(limit)s)
+    UNION ALL
+    (SELECT s.request_id
+     FROM approval_seats s
+     WHERE s.tenant_id = %(tenant_id)s AND s.holder_user_id = %(user_id)s::text AND s.status = 'open'
+       AND s.request_id > %(after)s
+     ORDER BY s.request_id
+     LIMIT %(limit)s)
 )
 SELECT asked.id, asked.instance_id, coalesce((
     SELECT true

@@ -28,6 +28,7 @@ class NodeCount:
     definition_id: UUID | None
     definition_version: int | None
     node: str | None
+    state: str | None
     token_count: int | None
     examples: Sequence[UUID] | None
 

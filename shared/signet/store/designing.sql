@@ -15,7 +15,7 @@ LIMIT %(limit)s
 -- name: count_documents_at_nodes
 -- Of so many live instances at most; how many there were stands with each row, and alone where there is no place.
 WITH live AS MATERIALIZED (
-    SELECT id, definition_id, definition_version, current_nodes FROM workflow_instances
+    SELECT id, definition_id, definition_version, active_tokens FROM workflow_instances
     WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND kind = 'envelope'
       AND status IN ('running', 'paused')
     ORDER BY entity_id
@@ -23,16 +23,16 @@ WITH live AS MATERIALIZED (
 SELECT counted.live_count, at_nodes.*
 FROM (SELECT count(*) AS live_count FROM live) counted
 LEFT JOIN (
-    SELECT definition_id, definition_version, node, count(*) AS token_count,
+    SELECT definition_id, definition_version, token.node, token.state, count(*) AS token_count,
            (array_agg(id ORDER BY id))[1:%(examples)s] AS examples
-    FROM live CROSS JOIN LATERAL unnest(current_nodes) AS node
-    GROUP BY definition_id, definition_version, node
-    ORDER BY count(*) DESC, definition_id, node
+    FROM live CROSS JOIN LATERAL jsonb_to_recordset(active_tokens) AS token(node text, state text)
+    GROUP BY definition_id, definition_version, token.node, token.state
+    ORDER BY count(*) DESC, definition_id, token.node, token.state
     LIMIT %(limit)s) at_nodes ON true
 
 -- name: count_automations_at_nodes
 WITH live AS MATERIALIZED (
-    SELECT i.id, i.definition_id, i.definition_version, i.current_nodes
+    SELECT i.id, i.definition_id, i.definition_version, i.active_tokens
     FROM workflow_definitions d
     JOIN workflow_instances i ON i.tenant_id = d.tenant_id AND i.definition_id = d.id
     WHERE d.tenant_id = %(tenant_id)s AND d.definition_kind = 'automation' AND d.entity_type = %(entity_type)s
@@ -41,9 +41,9 @@ WITH live AS MATERIALIZED (
 SELECT counted.live_count, at_nodes.*
 FROM (SELECT count(*) AS live_count FROM live) counted
 LEFT JOIN (
-    SELECT definition_id, definition_version, node, count(*) AS token_count,
+    SELECT definition_id, definition_version, token.node, token.state, count(*) AS token_count,
            (array_agg(id ORDER BY id))[1:%(examples)s] AS examples
-    FROM live CROSS JOIN LATERAL unnest(current_nodes) AS node
-    GROUP BY definition_id, definition_version, node
-    ORDER BY count(*) DESC, definition_id, node
+    FROM live CROSS JOIN LATERAL jsonb_to_recordset(active_tokens) AS token(node text, state text)
+    GROUP BY definition_id, definition_version, token.node, token.state
+    ORDER BY count(*) DESC, definition_id, token.node, token.state
     LIMIT %(limit)s) at_nodes ON true

@@ -68,12 +68,12 @@ def find_member(connection: Connection, tenant_id: UUID, user_id: str) -> Member
 
 def set_member_status(
     connection: Connection, tenant_id: UUID, user_id: str, status: str, now: datetime
-) -> list[str]:
-    """The roles of who has another status now than before."""
+) -> list[str] | None:
+    """The roles of who has another status now than before; None where nothing changed."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "status": status, "now": now}
     with connection.cursor(row_factory=scalar_row) as cursor:
         roles: list[str] | None = cursor.execute(_SQL.set_member_status, values).fetchone()
-    return roles or []
+    return roles
 
 
 def has_administrator(connection: Connection, tenant_id: UUID, permissions: Sequence[str]) -> bool:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from signet.core.tenancy import Member, Role, TenantFile
-from signet.engine.tenants import install_tenant
+from signet.engine.tenants import install_tenant, write_member_status
 from signet.engine.waves import recounting
-from signet.store.tenants import save_members, save_roles
+from signet.store.tenants import read_now, save_members, save_roles
 from tests.engine.waves.stage import Made, Stage, standing_stage
 from tests.unit.approvals.asking import role, user
 
@@ -67,6 +67,15 @@ def test_when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why(stag
     give(stage, "mona", "board")
     stage.drain()
     assert state_of(stage, document) == NOBODY
+    stage.check_rebuild(document.instance_id)
+
+
+def test_when_the_only_one_who_is_asked_is_disabled_it_pauses_and_says_why(stage: Stage) -> None:
+    document, other = (submitted(stage, approvers=[user(name)]) for name in ("otto", "mona"))
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        write_member_status(connection, stage.tenant_id, "otto", "disabled", read_now(connection))
+    stage.drain()
+    assert [state_of(stage, one) for one in (document, other)] == [NOBODY, RUNNING]
     stage.check_rebuild(document.instance_id)
 
 
@@ -137,7 +146,7 @@ def test_they_are_looked_through_page_by_page(stage: Stage, monkeypatch: pytest.
     stage.drain()
     assert [state_of(stage, document) for document in documents] == [NOBODY] * 5
     rows = stage.standing.rows(
-        "SELECT status, count(*) FROM workflow_events_outbox WHERE event_type = 'role_lost' GROUP BY status"
+        "SELECT status, count(*) FROM workflow_events_outbox WHERE event_type = 'voter_lost' GROUP BY status"
     )
     (completed,) = rows
     assert completed[0] == "completed" and completed[1] > len(ROLES)
@@ -149,14 +158,14 @@ def test_a_page_that_fails_is_tried_again_and_keeps_nobody_from_moving(stage: St
     stage.standing.run("ALTER TABLE workflow_events_outbox DISABLE TRIGGER USER")
     stage.standing.run(
         'UPDATE workflow_events_outbox SET payload_json = payload_json || \'{"after": "no id"}\''
-        " WHERE event_type = 'role_lost' AND payload_json ->> 'role' = 'board'"
+        " WHERE event_type = 'voter_lost' AND payload_json ->> 'role' = 'board'"
     )
     stage.standing.run("ALTER TABLE workflow_events_outbox ENABLE TRIGGER USER")
     stage.drain()
     assert state_of(stage, document) == NOBODY
     found = stage.standing.rows(
         "SELECT payload_json ->> 'role', status, attempts, error IS NOT NULL FROM workflow_events_outbox"
-        " WHERE event_type = 'role_lost' ORDER BY 1"
+        " WHERE event_type = 'voter_lost' ORDER BY 1"
     )
     assert found == [("board", "failed", 1, True), ("finance", "completed", 1, False)]
 
@@ -164,5 +173,5 @@ def test_a_page_that_fails_is_tried_again_and_keeps_nobody_from_moving(stage: St
 def test_nothing_is_left_behind_where_nobody_lost_anything(stage: Stage) -> None:
     give(stage, "mona", "finance", "board")
     give(stage, "dora", "finance")
-    query = "SELECT count(*) FROM workflow_events_outbox WHERE event_type = 'role_lost'"
+    query = "SELECT count(*) FROM workflow_events_outbox WHERE event_type = 'voter_lost'"
     assert stage.standing.row(query) == (0,)

@@ -1,7 +1,7 @@
 """The simulator tells what would happen: plain cases, one for each thing that people ask of it."""
 
 from copy import deepcopy
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -378,3 +378,20 @@ def test_the_strictest_window_of_several_nodes() -> None:
         ["sys:state:draft", "sys:state:active", "sys:end", "sys:state:submitted"]
     )
     assert found == ("locked", "sys:end")
+
+
+def test_the_clock_stops_at_the_end_of_the_calendar() -> None:
+    document = {
+        "automation": "late",
+        "trigger": {"on": "manual"},
+        "nodes": [{"id": "wait", "type": "wait_timer", "config": {"for": "P2D"}}],
+    }
+    automation, findings = read_strictly(Automation, document)
+    assert automation is not None, findings
+    artifact = compile_automation(automation).artifact
+    assert artifact is not None
+    end = datetime.max.replace(tzinfo=UTC)
+    simulation = simulate(Workflow(artifact), {}, Script(), end - timedelta(days=1))
+    assert simulation.status == "completed"
+    (waited,) = [step.step for step in simulation.steps if step.step.node == "usr:main:wait"]
+    assert waited.status == "completed"

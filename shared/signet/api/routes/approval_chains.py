@@ -6,13 +6,15 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from signet.api.calls import Answer, Call
-from signet.api.parameters import PathName, PathVersion
+from signet.api.cursors import Page, make_page, read_cursor
+from signet.api.parameters import PAGE, Cursor, Limit, PathName, PathVersion
 from signet.api.routing import Routes
 from signet.core.approval_policy import Chain
+from signet.core.errors import Rejected
 from signet.core.findings import Finding
 from signet.engine.approval_chains import ChainVersion
 from signet.engine.compiling import place_findings, reject_findings
-from signet.store.approval_chains import ChainRow
+from signet.store.approval_chains import ChainRow, ChainSummary
 
 VERSION = "/v1/approval_chains/<name>/versions/<version>"
 
@@ -28,6 +30,27 @@ def add_approval_chain_routes(routes: Routes) -> None:
     def save_chain(call: Call, chain: Annotated[Mapping[str, Any], Body()]) -> Answer:
         """The newest version is answered, where it says the same."""
         return Answer(_require(call.use.approval_chains.save(call.author, chain)), 201)
+
+    @routes.get("/v1/approval_chains", "Chains by name, each at its newest version", Page[ChainSummary])
+    def list_chains(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ChainSummary]:
+        """That is published."""
+        place = read_cursor(cursor, "chains", str)
+        found = call.use.approval_chains.list(call.author, limit=limit + 1, after=place[0] if place else None)
+        return make_page(found, limit, lambda one: (one.name,), "chains")
+
+    @routes.get(
+        "/v1/approval_chains/<name>/versions", "Versions of a chain, the newest first", Page[ChainSummary]
+    )
+    def list_chain_versions(
+        call: Call, name: PathName, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[ChainSummary]:
+        """Drafts and archived ones too."""
+        place = read_cursor(cursor, ("chain", name), int)
+        before = place[0] if place else None
+        found = call.use.approval_chains.list_versions(call.author, name, limit=limit + 1, before=before)
+        if not found and place is None:
+            raise Rejected("CHAIN_NOT_FOUND", f"there is no chain '{name}'")
+        return make_page(found, limit, lambda one: (one.version,), ("chain", name))
 
     @routes.get(VERSION, "One version of a chain", ChainRow)
     def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRow:

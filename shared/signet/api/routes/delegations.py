@@ -1,18 +1,23 @@
 """Who stands in for whom."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
+from uuid import UUID
 
-from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import AwareDatetime, Field
 
 from signet.api.calls import Answer, Call
-from signet.api.parameters import Named, PathId, Reason
+from signet.api.cursors import Page, make_page, read_cursor
+from signet.api.parameters import PAGE, Cursor, Limit, Named, PathId, Reason
 from signet.api.routing import Routes
 from signet.core.approval_rights import Delegation
 from signet.core.strict import Strict
 from signet.core.tenancy import UserId
+from signet.store.delegations import DelegationRecord
+
+OfUser = Annotated[UserId | None, Query(description="The caller, where nobody is named.")]
 
 
 class NewDelegation(Strict):
@@ -34,6 +39,20 @@ def add_delegation_routes(routes: Routes) -> None:
     def list_delegations(call: Call) -> Delegations:
         return Delegations(call.use.delegations.list_of(call.author))
 
+    @routes.get("/v1/delegations/given", "Who stands in for somebody", Page[DelegationRecord])
+    def list_given_delegations(
+        call: Call, user_id: OfUser = None, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[DelegationRecord]:
+        """For the caller, or with approval:delegate for another; the newest first."""
+        return _list(call.use.delegations.list_given, call, ("given", user_id), limit, cursor)
+
+    @routes.get("/v1/delegations/taken", "For whom somebody stands in", Page[DelegationRecord])
+    def list_taken_delegations(
+        call: Call, user_id: OfUser = None, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[DelegationRecord]:
+        """Of the caller, or with approval:delegate of another; the newest first."""
+        return _list(call.use.delegations.list_taken, call, ("taken", user_id), limit, cursor)
+
     @routes.post("/v1/delegations", "Have somebody decide for the caller", Delegation, status=201)
     def delegate(call: Call, new: Annotated[NewDelegation, Body()]) -> Answer:
         """For another person only with the permission approval:delegate."""
@@ -52,3 +71,15 @@ def add_delegation_routes(routes: Routes) -> None:
     def revoke_delegation(call: Call, delegation_id: PathId) -> Answer:
         call.use.delegations.revoke(call.author, delegation_id)
         return Answer(status=204)
+
+
+def _list(
+    find: Callable[..., list[DelegationRecord]],
+    call: Call,
+    asked: tuple[str, str | None],
+    limit: int,
+    cursor: str | None,
+) -> Page[DelegationRecord]:
+    place = read_cursor(cursor, asked, UUID)
+    found = find(call.author, asked[1], limit=limit + 1, before=place[0] if place else None)
+    return make_page(found, limit, lambda one: (one.id,), asked)

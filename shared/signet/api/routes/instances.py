@@ -11,9 +11,9 @@ from pydantic import AfterValidator, BeforeValidator
 
 from signet.api.calls import Answer, Call
 from signet.api.cursors import Page, make_page, read_cursor
-from signet.api.parameters import NAME_PATTERN, PAGE, Cursor, Id, Limit, PathId
+from signet.api.parameters import NAME_PATTERN, PAGE, Cursor, Id, Limit, PathId, check_text
 from signet.api.routing import Routes
-from signet.core.field_values import find_text_problem, normalise_timestamp
+from signet.core.field_values import normalise_timestamp
 from signet.engine.instance_listing import ENDED, IDLE_SECONDS, LIVE, Stuck
 from signet.engine.instance_reading import (
     Explained,
@@ -38,13 +38,6 @@ def _read_moment(text: Any) -> Any:
     return moment
 
 
-def _check_text(text: str) -> str:
-    problem = find_text_problem(text)
-    if problem is not None:
-        raise ValueError(problem)
-    return text
-
-
 Moment = Annotated[datetime, BeforeValidator(_read_moment)]
 Status = Annotated[
     Literal["live", "ended", "running", "paused", "completed", "failed", "cancelled"] | None,
@@ -56,7 +49,7 @@ EntityType = Annotated[str | None, Query(pattern=NAME_PATTERN)]
 DocumentId = Annotated[Id | None, Query(description="All that one document has had.")]
 Node = Annotated[
     str | None,
-    AfterValidator(lambda text: text if text is None else _check_text(text)),
+    AfterValidator(lambda text: text if text is None else check_text(text)),
     Query(min_length=1, max_length=MAX_NODE_CHARACTERS, description="Where one of its tokens is."),
 ]
 StartedBefore = Annotated[Moment | None, Query()]

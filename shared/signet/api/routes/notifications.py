@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
 
-from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.calls import Call
@@ -13,6 +13,8 @@ from signet.api.parameters import MAX_PAGE, PAGE, Cursor, Id, Limit
 from signet.api.routing import Routes
 from signet.core.strict import Strict
 from signet.store.notifications import NotificationRow
+
+Unread = Annotated[bool, Query(description="Only what nobody has marked as read.")]
 
 
 class ReadNotifications(Strict):
@@ -31,12 +33,15 @@ class MarkedRead:
 
 def add_notification_routes(routes: Routes) -> None:
     @routes.get("/v1/notifications", "What the caller was told, the newest first", Page[NotificationRow])
-    def list_notifications(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[NotificationRow]:
-        place = read_cursor(cursor, "notifications", UUID)
+    def list_notifications(
+        call: Call, unread: Unread = False, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[NotificationRow]:
+        filters = ("notifications", unread)
+        place = read_cursor(cursor, filters, UUID)
         found = call.use.notifications.list_of(
-            call.author, limit=limit + 1, before=place[0] if place else None
+            call.author, is_unread=unread, limit=limit + 1, before=place[0] if place else None
         )
-        return make_page(found, limit, lambda row: (row.id,), "notifications")
+        return make_page(found, limit, lambda row: (row.id,), filters)
 
     @routes.post("/v1/notifications/read", "Mark as read", MarkedRead)
     def read_notifications(call: Call, read: Annotated[ReadNotifications, Body()]) -> MarkedRead:

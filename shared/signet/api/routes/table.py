@@ -17,11 +17,14 @@ from signet.api.routes.document_history import add_document_history_routes, add_
 from signet.api.routes.document_lists import add_document_list_routes
 from signet.api.routes.documents import add_document_acts, add_document_routes
 from signet.api.routes.erasures import add_erasure_routes
+from signet.api.routes.events import add_event_routes
 from signet.api.routes.health import add_health_routes
+from signet.api.routes.inbound_endpoints import add_inbound_endpoint_routes
 from signet.api.routes.instance_acts import add_instance_acts, add_token_acts
 from signet.api.routes.instances import add_instance_lists, add_instance_routes
 from signet.api.routes.members import add_member_routes
 from signet.api.routes.metrics import add_metrics_routes
+from signet.api.routes.moving import add_moving_routes
 from signet.api.routes.notifications import add_notification_routes
 from signet.api.routes.operations import add_operation_routes
 from signet.api.routes.org_chart import add_org_chart_routes
@@ -54,11 +57,14 @@ GROUPS: Groups = (
     ("Documents", add_document_version_routes),
     ("Documents", add_erasure_routes),
     ("Documents", add_document_history_routes),
+    ("Events", add_event_routes),
     ("Health", add_health_routes),
+    ("Inbound endpoints", add_inbound_endpoint_routes),
     ("Instances", add_instance_lists),
     ("Instances", add_instance_routes),
     ("Instances", add_instance_acts),
     ("Instances", add_token_acts),
+    ("Instances", add_moving_routes),
     ("Members", add_member_routes),
     ("Metrics", add_metrics_routes),
     ("Notifications", add_notification_routes),

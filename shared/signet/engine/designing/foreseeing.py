@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 from uuid import UUID
 
 from signet.core.artifact import Artifact
-from signet.core.impact import Prospect, foresee
+from signet.core.moving import Definition, Obstacle, Standing, assess
 from signet.core.principal import Principal
+from signet.core.routing import ROOT, Token, TokenState
+from signet.core.workflow import Workflow
 from signet.engine.compiling import find_definition, read_stored
-from signet.engine.designing.trials import find_readable, read_workflow
+from signet.engine.designing.trials import find_readable, read_contract_of, read_workflow
 from signet.engine.reading import Reading, reading
 from signet.store.database import Database
 from signet.store.definitions import DefinitionRow
@@ -22,13 +24,19 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class ImpactAtNode:
-    """Tokens that stand there, under a definition that runs; `prospect` is of moving their instances."""
+    """Tokens that stand there alike, under a definition that runs.
+
+    `current` runs the same already; `safe` and `blocked` are about moving an instance from there, as far as
+    the place alone can say: what each has done and approved is in the report of its own move.
+    """
 
     definition_id: UUID
     definition_version: int
     node_id: str
+    state: TokenState
     token_count: int
-    prospect: Prospect
+    prospect: Literal["current", "safe", "blocked"]
+    obstacles: Sequence[Obstacle]
     examples: Sequence[UUID]
 
 
@@ -51,16 +59,22 @@ class Foreseeing:
 
     def read(self, principal: Principal, definition_id: UUID) -> Impact:
         with reading(self.database, principal) as read:
-            definition = find_readable(read, definition_id)
-            artifact = read_workflow(read, definition)
-            counts = _count(read, definition)
-            running = _read_running(read, {row.definition_id for row in counts if row.definition_id})
+            row = find_readable(read, definition_id)
+            new = _load(read, row, read_workflow(read, row))
+            counts = _count(read, row)
+            running = _read_running(read, {each.definition_id for each in counts if each.definition_id})
         instance_count = counts[0].live_count if counts else 0
-        places = [place for row in counts if (place := _look(row, running, artifact)) is not None]
+        places = [place for each in counts if (place := _look(each, running, new)) is not None]
         is_complete = instance_count <= MAX_COUNTED_INSTANCES and len(places) <= MAX_PLACES
-        return Impact(
-            artifact.hash, min(instance_count, MAX_COUNTED_INSTANCES), is_complete, places[:MAX_PLACES]
-        )
+        counted = min(instance_count, MAX_COUNTED_INSTANCES)
+        return Impact(new.workflow.hash, counted, is_complete, places[:MAX_PLACES])
+
+
+def _load(read: Reading, row: DefinitionRow, artifact: Artifact) -> Definition:
+    """A draft as if it were published now."""
+    published_at = row.published_at or read.setting.now
+    contract = read_contract_of(read, artifact)
+    return Definition(str(row.id), row.name, row.version, published_at, Workflow(artifact), contract)
 
 
 def _count(read: Reading, definition: DefinitionRow) -> list[NodeCount]:
@@ -76,25 +90,35 @@ def _count(read: Reading, definition: DefinitionRow) -> list[NodeCount]:
     )
 
 
-def _read_running(read: Reading, ids: set[UUID]) -> dict[UUID, Artifact]:
+def _read_running(read: Reading, ids: set[UUID]) -> dict[UUID, Definition]:
     connection, tenant_id = read.connection, read.principal.tenant_id
     found = {}
     for definition_id in ids:
-        stored = read_stored(connection, tenant_id, find_definition(connection, tenant_id, definition_id))
+        row = find_definition(connection, tenant_id, definition_id)
+        stored = read_stored(connection, tenant_id, row)
         if stored is not None:
-            found[definition_id] = stored
+            found[definition_id] = _load(read, row, stored)
     return found
 
 
-def _look(row: NodeCount, running: dict[UUID, Artifact], new: Artifact) -> ImpactAtNode | None:
+def _look(row: NodeCount, running: dict[UUID, Definition], new: Definition) -> ImpactAtNode | None:
     if row.definition_id is None or row.node is None or row.definition_id not in running:
         return None
-    content: Any = running[row.definition_id].content
+    old, state = running[row.definition_id], TokenState(row.state or "")
+    obstacles = _find_obstacles(old, new, Token(ROOT, row.node, state, 0))
+    is_current = old.workflow.hash == new.workflow.hash
     return ImpactAtNode(
         definition_id=row.definition_id,
         definition_version=row.definition_version or 0,
         node_id=row.node,
+        state=state,
         token_count=row.token_count or 0,
-        prospect=foresee(content, new.content, row.node),
+        prospect="current" if is_current else "blocked" if obstacles else "safe",
+        obstacles=() if is_current else obstacles,
         examples=row.examples or (),
     )
+
+
+def _find_obstacles(old: Definition, new: Definition, token: Token) -> list[Obstacle]:
+    report = assess(old, new, Standing([token]))
+    return [*report.obstacles, *(one for verdict in report.verdicts for one in verdict.obstacles)]

@@ -15,7 +15,7 @@ from signet.engine.documents.opened import DocumentCaches
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.engine.waves.dead_letters import pause_for
 from signet.engine.waves.rebuilding import rebuild_instance
-from signet.engine.waves.recounting import ROLE_LOST, look_through
+from signet.engine.waves.recounting import VOTER_LOST, look_through
 from signet.engine.waves.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Moved, Waves, describe
 from signet.ids import make_id
 from signet.store.database import Connection, Database
@@ -74,10 +74,10 @@ class Worker:
         claimed = self._claim(tenant_id)
         if claimed is None:
             return False
-        about_roles = [trigger for trigger in claimed.triggers if trigger.event_type == ROLE_LOST]
-        for trigger in about_roles:
+        about_voters = [trigger for trigger in claimed.triggers if trigger.event_type == VOTER_LOST]
+        for trigger in about_voters:
             self._recount(claimed, trigger)
-        others = [trigger for trigger in claimed.triggers if trigger.event_type != ROLE_LOST]
+        others = [trigger for trigger in claimed.triggers if trigger.event_type != VOTER_LOST]
         if others:
             self._run(replace(claimed, triggers=others), drained or Drained())
         return True
