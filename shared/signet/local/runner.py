@@ -110,7 +110,10 @@ def _working(owner_url: str) -> Iterator[None]:
     """The engine, as the role that it has on AWS too."""
     database = Database(act_as(owner_url, WORKER_ROLE), PoolSettings(size=1))
     try:
-        worker, effects = make_worker(database, get_telemetry()), make_effects(database, get_secrets(), get_telemetry())
+        worker, effects = (
+            make_worker(database, get_telemetry()),
+            make_effects(database, get_secrets(), get_telemetry()),
+        )
         with running_worker(database, worker, effects):
             yield
     finally:
