@@ -39,6 +39,9 @@ from signet.local.postgres_process import spawn, stop_child, stop_leftover, wait
 __all__ = ["PostgresFailed", "PostgresServer", "running_postgres", "start_postgres", "throwaway_postgres"]
 
 DEFAULT_MAJOR = 18
+MEMORY = Path("/dev/shm")
+# A suite that runs in parallel has a few dozen databases and their log at a time.
+MIN_FREE_BYTES = 6 * 2**30
 MAX_CONNECTIONS = 200
 PORT_TRIES = 5
 LOCK_SECONDS = 0.5
@@ -130,7 +133,7 @@ def running_postgres(
 
 @contextmanager
 def throwaway_postgres(*, major: int = DEFAULT_MAJOR) -> Iterator[PostgresServer]:
-    state = Path(tempfile.mkdtemp(prefix="signet-throwaway-"))
+    state = Path(tempfile.mkdtemp(prefix="signet-throwaway-", dir=_find_memory()))
     try:
         if os.geteuid() == 0:
             state.chmod(0o711)  # the account that serves has to pass
@@ -138,6 +141,15 @@ def throwaway_postgres(*, major: int = DEFAULT_MAJOR) -> Iterator[PostgresServer
             yield server
     finally:
         shutil.rmtree(state)
+
+
+def _find_memory() -> Path | None:
+    """Where files are in memory and there is room: making and dropping databases takes a third less there."""
+    try:
+        free = shutil.disk_usage(MEMORY).free
+    except OSError:
+        return None
+    return MEMORY if free >= MIN_FREE_BYTES and os.access(MEMORY, os.W_OK | os.X_OK) else None
 
 
 def _lock(home: Path) -> int:
