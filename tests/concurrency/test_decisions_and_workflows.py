@@ -1,0 +1,162 @@
+"""A decision meets a cancel, an edit meets a gate: whichever is first, one lawful thing comes of it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, LiteralString
+from uuid import UUID
+
+import pytest
+
+from signet.core.errors import Rejected
+from signet.core.tenancy import Member
+from signet.engine.approval_decision import Deciding
+from signet.engine.approvals import Approvals
+from signet.engine.documents.operations import Update
+from signet.engine.nodes.lifecycle_gate import LifecycleGate
+from signet.engine.operating import Operating
+from signet.engine.waves.worker import Drained
+from signet.store.approvals import find_document
+from signet.store.tenants import save_members
+from tests.concurrency.steps import Second, holding
+from tests.engine.waves.operated import operating_on
+from tests.engine.waves.stage import Made, Stage, standing_stage
+from tests.unit.approvals.asking import user
+
+PEOPLE = ("mona", "carl")
+
+
+@pytest.fixture
+def stage(server_url: str) -> Iterator[Stage]:
+    with standing_stage(server_url) as made:
+        members = tuple(Member(user_id=name, display_name=name, roles=("clerk",)) for name in PEOPLE)
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            save_members(connection, made.tenant_id, members)
+        yield made
+
+
+@pytest.fixture
+def document(stage: Stage) -> Made:
+    """Submitted by carl; mona is asked."""
+    node = {"id": "look", "type": "approval", "config": {"approvers": [user("mona")]}}
+    made = stage.create(stage.publish(approval={"nodes": [node]}))
+    stage.ask(made.id, "submit")
+    stage.drain()
+    return made
+
+
+def request_of(stage: Stage) -> tuple[Any, ...]:
+    return stage.standing.row("SELECT id, status, applied FROM approval_requests")
+
+
+def decide(stage: Stage) -> list[Any]:
+    company = stage.standing.company
+    approvals = Approvals(company.database, stage.caches())
+    return [approvals.decide(company.author("mona"), request_of(stage)[0], "approved")]
+
+
+@contextmanager
+def deciding(stage: Stage) -> Iterator[None]:
+    """The vote is counted, and its transaction is open as long as the block runs."""
+    company, request_id = stage.standing.company, request_of(stage)[0]
+    opening = find_document(stage.tenant_id, request_id)
+    with company.database.exchange(stage.tenant_id, opening) as exchange:
+        assert exchange.opening_row is not None
+        about: UUID = exchange.opening_row[0]
+        Deciding(stage.caches(), exchange, company.author("mona"), request_id, about).decide("approved", None)
+        yield
+
+
+def status(stage: Stage, document: Made) -> tuple[str, str]:
+    """Of the document, and of its instance."""
+    return stage.status_of(document.id), stage.instance(document.instance_id)["status"]
+
+
+def test_a_cancel_that_was_first_closes_the_request(
+    stage: Stage, document: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late: list[Second] = []
+    write = Operating.write
+
+    def write_and_meet(operating: Operating) -> None:
+        write(operating)
+        late.append(Second(lambda: decide(stage)))
+        stage.standing.wait_until_blocked()
+
+    monkeypatch.setattr(Operating, "write", write_and_meet)
+    instances, olga = operating_on(stage)
+    version = stage.instance(document.instance_id)["version"]
+    instances.cancel(olga, document.instance_id, version, "nobody wants it")
+    came = late[0].result()
+    assert isinstance(came, Rejected) and came.code == "APPROVAL_CLOSED"
+    assert stage.standing.rows("SELECT FROM approval_decisions") == []
+    stage.drain()
+    assert status(stage, document) == ("submitted", "cancelled")
+    stage.check_rebuild(document.instance_id)
+
+
+def test_a_decision_that_was_first_is_void_once_the_instance_is_cancelled(
+    stage: Stage, document: Made
+) -> None:
+    instances, olga = operating_on(stage)
+    version = stage.instance(document.instance_id)["version"]
+
+    def cancel() -> list[Any]:
+        return [instances.cancel(olga, document.instance_id, version, "nobody wants it")]
+
+    with deciding(stage):
+        late = Second(cancel)
+        stage.standing.wait_until_blocked()
+    late.result()
+    assert stage.instance(document.instance_id)["status"] == "cancelled"
+    stage.drain()
+    # The vote stands on record, and opens nothing.
+    assert request_of(stage)[1:] == ("voided", False)
+    assert status(stage, document) == ("submitted", "cancelled")
+    stage.check_rebuild(document.instance_id)
+
+
+def test_an_edit_that_was_first_takes_the_approval_from_the_gate(stage: Stage, document: Made) -> None:
+    decide(stage)
+    version = stage.version_of(document.id)
+    with holding(stage.standing, [Update(document.id, version, {"amount": 7})]):
+        drained = Drained()
+        stage.worker().work(stage.tenant_id, drained)
+        assert drained.steps == 0
+    stage.make_due()
+    stage.drain()
+    # What was approved is not what there is: it is asked again, or nothing is active.
+    assert stage.status_of(document.id) != "active"
+    first: LiteralString = "SELECT status, applied FROM approval_requests ORDER BY id LIMIT 1"
+    assert stage.standing.row(first) == ("voided", False)
+    stage.check_rebuild(document.instance_id)
+
+
+def test_a_gate_that_was_first_leaves_the_edit_a_document_that_is_locked(
+    stage: Stage, document: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wave has the document; the edit waits, and then finds what was approved."""
+    version = stage.version_of(document.id)
+    decide(stage)
+    late: list[Second] = []
+    act = LifecycleGate.act
+
+    def edit() -> list[Any]:
+        company = stage.standing.company
+        return [company.documents.mutate(company.author(), Update(document.id, version, {"amount": 7}))]
+
+    def act_and_meet(self: LifecycleGate, *arguments: Any) -> Any:
+        if not late:
+            late.append(Second(edit))
+            stage.standing.wait_until_blocked()
+        return act(self, *arguments)
+
+    monkeypatch.setattr(LifecycleGate, "act", act_and_meet)
+    stage.drain()
+    came = late[0].result()
+    assert isinstance(came, Rejected)
+    assert came.code in ("DOCUMENT_VERSION_CONFLICT", "WORKFLOW_EDIT_LOCKED")
+    assert status(stage, document) == ("active", "completed")
+    assert request_of(stage)[1:] == ("approved", True)
+    (amount,) = stage.standing.row("SELECT data -> 'amount' FROM documents WHERE id = %s", document.id)
+    assert amount != 7
+    stage.check_rebuild(document.instance_id)
