@@ -38,7 +38,7 @@ def read_page() -> Iterator[Sent]:
         r"^```http\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
     ):
         first, *rest = block.splitlines()
-        who, method, path = re.fullmatch(r"(\w+): (\w+) (\S+)", first).groups()  # type: ignore[union-attr]
+        who, method, path = first.replace(":", "", 1).split()
         headers = dict(line.split(": ", 1) for line in rest if re.match(r"[A-Z][\w-]+: ", line))
         bodies = [json.loads(line) for line in rest if line.startswith("{")]
         yield Sent(who, method, path, headers, bodies[0] if bodies else None, int(rest[-1]))

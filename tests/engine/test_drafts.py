@@ -106,8 +106,9 @@ def test_a_default_has_no_canvas(company: Company, admin: Admin) -> None:
     row = admin.execute("SELECT id FROM workflow_definitions WHERE is_default").fetchone()
     assert row is not None
     envelope: Any = row[0]
-    move = lambda: company.definitions.move_canvas(company.author(), envelope, {})  # noqa: E731
-    assert refused(move) == "VERSION_FROZEN"
+    assert (
+        refused(lambda: company.definitions.move_canvas(company.author(), envelope, {})) == "VERSION_FROZEN"
+    )
 
 
 ACTS: dict[str, tuple[str, Callable[[Company, Author], object]]] = {

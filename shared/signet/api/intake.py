@@ -42,7 +42,8 @@ def check_body(event: APIGatewayProxyEventV2) -> None:
     if not event.body or not _is_json(event.headers.get("content-type", "")):
         return
     try:
-        event.json_body  # noqa: B018  parsed once: the event remembers it for the route
+        # Parsed once: the event remembers it for the route.
+        _ = event.json_body
     except (binascii.Error, UnicodeError, orjson.JSONDecodeError) as error:
         raise Rejected("BODY_MALFORMED", "The request body is not JSON in UTF-8.") from error
 

@@ -8,7 +8,7 @@ import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cached_property
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
@@ -64,11 +64,11 @@ class Resolver(APIGatewayHttpResolver):
 
     def _resolve(self) -> Any:
         method, path, parts = self.found
-        route = self._by_place()[method, path]
+        route = self._by_place[method, path]
         self.context |= {"_route": route, "_path": path}
         return self._call_route(route, parts)
 
-    @cache  # noqa: B019  there are a few resolvers, which live as long as the process
+    @cached_property
     def _by_place(self) -> Mapping[tuple[str, str], Route]:
         return {(route.method, route.path): route for route in self._static_routes + self._dynamic_routes}
 
