@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from signet.core.approval_policy import policy_of_chain, read_chain
 from signet.core.canonical import canonical_bytes, hash_bytes
@@ -10,11 +11,11 @@ from signet.core.errors import Rejected
 from signet.core.findings import Finding
 from signet.engine.administering import Administering, administering
 from signet.engine.documents.operations import Author
-from signet.engine.reading import bound_page
+from signet.engine.reading import bound_page, reading
 from signet.store import approval_chains as store
 from signet.store.approval_chains import ChainRow, ChainSummary
 from signet.store.audit import lock_administration
-from signet.store.database import Database
+from signet.store.database import Connection, Database
 
 MANAGE = "approval:manage"
 # After every version.
@@ -67,7 +68,7 @@ class ApprovalChains:
         tenant_id = author.principal.tenant_id
         with administering(self._database, author) as act:
             act.require(MANAGE)
-            chain = _find(act, name, version)
+            chain = _find(act.connection, tenant_id, name, version)
             policy, findings = policy_of_chain(chain.steps)
             if policy is None:
                 return findings
@@ -81,42 +82,45 @@ class ApprovalChains:
         tenant_id = author.principal.tenant_id
         with administering(self._database, author) as act:
             act.require(MANAGE)
-            chain = _find(act, name, version)
+            chain = _find(act.connection, tenant_id, name, version)
             if not store.archive_chain(act.connection, tenant_id, name, version):
                 raise Rejected("VERSION_FROZEN", f"archived is what was published; this is {chain.status}")
             _note(act, name, "archive_chain", version, chain.hash)
 
     def read(self, author: Author, name: str, version: int | None = None) -> ChainRow:
         """Without a version the newest that is published."""
-        with administering(self._database, author) as act:
-            act.require(MANAGE)
+        with reading(self._database, author.principal) as read:
+            read.require(MANAGE)
+            tenant_id = author.principal.tenant_id
             if version is None:
-                version = store.find_published(act.connection, author.principal.tenant_id, name)
+                version = store.find_published(read.connection, tenant_id, name)
             if version is None:
                 raise Rejected("CHAIN_NOT_FOUND", f"no version of a chain '{name}' is published")
-            return _find(act, name, version)
+            return _find(read.connection, tenant_id, name, version)
 
     def list(self, author: Author, *, limit: int = 50, after: str | None = None) -> Sequence[ChainSummary]:
         """By name: of each the newest version that is published."""
-        with administering(self._database, author) as act:
-            act.require(MANAGE)
+        with reading(self._database, author.principal) as read:
+            read.require(MANAGE)
             tenant_id = author.principal.tenant_id
-            return store.list_published(act.connection, tenant_id, after=after or "", limit=bound_page(limit))
+            return store.list_published(
+                read.connection, tenant_id, after=after or "", limit=bound_page(limit)
+            )
 
     def list_versions(
         self, author: Author, name: str, *, limit: int = 50, before: int | None = None
     ) -> Sequence[ChainSummary]:
         """Of one chain, the newest first, drafts and archived ones too."""
-        with administering(self._database, author) as act:
-            act.require(MANAGE)
+        with reading(self._database, author.principal) as read:
+            read.require(MANAGE)
             tenant_id = author.principal.tenant_id
             return store.list_versions(
-                act.connection, tenant_id, name, before=before or END, limit=bound_page(limit)
+                read.connection, tenant_id, name, before=before or END, limit=bound_page(limit)
             )
 
 
-def _find(act: Administering, name: str, version: int) -> ChainRow:
-    found = store.read_chain(act.connection, act.author.principal.tenant_id, name, version)
+def _find(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRow:
+    found = store.read_chain(connection, tenant_id, name, version)
     if found is None:
         raise Rejected("CHAIN_NOT_FOUND", f"there is no version {version} of a chain '{name}'")
     return found

@@ -11,7 +11,7 @@ from signet.engine.administering import Administering, administering
 from signet.engine.documents.facts import format_moment
 from signet.engine.documents.intake import check_reason
 from signet.engine.documents.operations import Author
-from signet.engine.reading import LAST, bound_page
+from signet.engine.reading import LAST, bound_page, reading
 from signet.ids import make_id
 from signet.store import delegations as store
 from signet.store.audit import lock_administration
@@ -99,10 +99,11 @@ class Delegations:
         before: UUID | None,
     ) -> list[DelegationRecord]:
         person = user_id or author.principal.subject
-        with administering(self._database, author) as act:
-            _require_own(act, person)
+        with reading(self._database, author.principal) as read:
+            if person != author.principal.subject:
+                read.require(DELEGATE)
             return store.list_page(
-                act.connection,
+                read.connection,
                 author.principal.tenant_id,
                 person,
                 side,
