@@ -111,12 +111,6 @@ class Delegations:
                 limit=bound_page(limit),
             )
 
-    def list_of(self, author: Author) -> list[Delegation]:
-        """What the person gave or took, as far as it may still hold."""
-        tenant_id, person = author.principal.tenant_id, author.principal.subject
-        with self._database.transaction(tenant_id) as connection:
-            return store.list_delegations(connection, tenant_id, person)
-
 
 def _require_own(act: Administering, user_id: str) -> None:
     if user_id != act.author.principal.subject:

@@ -89,12 +89,6 @@ def revoke_delegation(connection: Connection, tenant_id: UUID, delegation_id: UU
     return connection.execute(_SQL.revoke_delegation, values).rowcount == 1
 
 
-def list_delegations(connection: Connection, tenant_id: UUID, user_id: str) -> list[Delegation]:
-    with connection.cursor(row_factory=class_row(Delegation)) as cursor:
-        values = {"tenant_id": tenant_id, "user_id": user_id}
-        return cursor.execute(_SQL.list_delegations, values).fetchall()
-
-
 def list_page(
     connection: Connection,
     tenant_id: UUID,

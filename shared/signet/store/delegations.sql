@@ -43,17 +43,6 @@ WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 UPDATE approval_delegations SET revoked_at = %(now)s
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND revoked_at IS NULL
 
--- name: list_delegations
--- Which somebody gave or took, and which may still hold.
-SELECT id, user_id, delegate_id, entity_type, from_time, to_time
-FROM approval_delegations
-WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND revoked_at IS NULL AND to_time > now()
-UNION ALL
-SELECT id, user_id, delegate_id, entity_type, from_time, to_time
-FROM approval_delegations
-WHERE tenant_id = %(tenant_id)s AND delegate_id = %(user_id)s AND revoked_at IS NULL AND to_time > now()
-ORDER BY from_time, id
-
 -- name: list_given
 -- Not revoked, whether they hold already, still or no more; the newest first.
 SELECT id, user_id, delegate_id, entity_type, from_time, to_time, reason, created_by, created_at

@@ -1,7 +1,6 @@
 """Who stands in for whom."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Annotated
 from uuid import UUID
 
@@ -29,16 +28,7 @@ class NewDelegation(Strict):
     reason: Reason = None
 
 
-@dataclass(frozen=True, slots=True)
-class Delegations:
-    items: Sequence[Delegation]
-
-
 def add_delegation_routes(routes: Routes) -> None:
-    @routes.get("/v1/delegations", "What the caller has given and taken", Delegations)
-    def list_delegations(call: Call) -> Delegations:
-        return Delegations(call.use.delegations.list_of(call.author))
-
     @routes.get("/v1/delegations/given", "Who stands in for somebody", Page[DelegationRecord])
     def list_given_delegations(
         call: Call, user_id: OfUser = None, limit: Limit = PAGE, cursor: Cursor = None
