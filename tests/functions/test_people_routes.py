@@ -339,7 +339,8 @@ def test_of_a_suspended_tenant_nothing_is_shown(
     for path in (
         "/v1/me",
         "/v1/health",
-        "/v1/delegations",
+        "/v1/delegations/given",
+        "/v1/delegations/taken",
         "/v1/notifications",
         "/v1/approvals",
         "/v1/tenant",
