@@ -23,7 +23,8 @@ from signet.local.development_token import make_development_token
 from signet.settings import read_settings
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
-from signet.wiring import make_ports, make_telemetry
+from signet.wiring.api import make_ports
+from signet.wiring.process import make_telemetry
 
 SECRET = "the secret of the benchmark, which is long"
 GOAL_MICROSECONDS = 150

@@ -13,7 +13,7 @@ GOAL_MILLISECONDS = 150
 _PROBE = "import time; start = time.process_time(); {}; print((time.process_time() - start) * 1000)"
 # Each of what the handler stands on, alone in a process of its own.
 PARTS = {
-    "functions.api.handler, wired": "import functions.api.handler, signet.wiring",
+    "functions.api.handler, wired": "import functions.api.handler, signet.wiring.api",
     "  psycopg and its pool alone": "import psycopg, psycopg_pool",
     "  pydantic alone": "import pydantic",
     "  Powertools resolver alone": "from aws_lambda_powertools.event_handler import APIGatewayHttpResolver",

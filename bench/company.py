@@ -18,7 +18,7 @@ from signet.local.postgres import running_postgres
 from signet.store.database import Database, PoolSettings
 from signet.store.migrations import migrate_up, read_migrations
 from signet.store.server import act_as, create_database, use_database
-from signet.wiring import MIGRATIONS_FOLDER
+from signet.wiring.process import MIGRATIONS_FOLDER
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FILLER = "x" * 700

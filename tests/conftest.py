@@ -18,7 +18,7 @@ from signet.local.postgres import throwaway_postgres
 from signet.store.database import Database, PoolSettings
 from signet.store.migrations import migrate_up, read_migrations
 from signet.store.server import act_as, create_database, drop_database, let_act_as, use_database
-from signet.wiring import MIGRATIONS_FOLDER
+from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.store.catalogue import RUNTIME_ROLES
 
 _SERVER = "SIGNET_TEST_SERVER_URL"

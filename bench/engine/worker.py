@@ -9,7 +9,7 @@ from uuid import UUID
 from bench.company import open_database
 from bench.counting import count_wire, read_peak_memory
 from bench.engine.processes import Task, serve
-from signet import wiring
+from signet.wiring.engine import make_worker
 
 MODULE = "bench.engine.worker"
 
@@ -19,7 +19,7 @@ class WorkerProcess:
         self._database = open_database(url, 1, "signet_worker")
         with self._database.tenantless_transaction():
             pass  # connects
-        self._worker = wiring.make_worker(self._database)
+        self._worker = make_worker(self._database)
 
     def drain(self, index: int, count: int, tenant_ids: Sequence[str]) -> Mapping[str, Any]:
         ids = [UUID(tenant_id) for tenant_id in tenant_ids]

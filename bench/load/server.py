@@ -8,7 +8,7 @@ from signet.api.tokens import make_tokens
 from signet.engine.quotas import RequestQuotas
 from signet.local.gateway import Handler, open_gateway
 from signet.store.database import Database, PoolSettings
-from signet.wiring import make_authentication, make_use_cases
+from signet.wiring.api import make_authentication, make_use_cases
 
 CONNECTIONS = 16
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from signet.wiring import get_application, get_telemetry
+from signet.wiring.api import get_application
+from signet.wiring.process import get_telemetry
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from signet.engine.waves.wave import _Wave
 from signet.engine.waves.worker import Drained, Worker
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
-from signet.wiring import make_worker
+from signet.wiring.engine import make_worker
 from tests.concurrency.steps import Second
 from tests.engine.standing_company import Standing, standing_company
 from tests.engine.waves.operated import operating_on

@@ -10,7 +10,8 @@ from signet.local.gateway import open_gateway
 from signet.local.worker_loop import running_worker
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
-from signet.wiring import make_effects, make_worker
+from signet.wiring.effects import make_effects
+from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company, make_company
 from tests.functions.applications import wire
 from tests.functions.calling import Client

@@ -14,7 +14,8 @@ from signet.engine.tenants import install_tenant
 from signet.local.tenant_file import read_tenant_file
 from signet.local.worker_loop import running_worker
 from signet.store.database import Database
-from signet.wiring import make_effects, make_worker
+from signet.wiring.effects import make_effects
+from signet.wiring.engine import make_worker
 from tests.functions.applications import wire
 from tests.functions.calling import Answered, Client
 

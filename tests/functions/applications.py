@@ -6,11 +6,12 @@ from signet.api.application import Application, Ports, make_application
 from signet.api.authentication import Authentication
 from signet.api.routes.table import GROUPS, Groups
 from signet.api.tokens import make_tokens
-from signet.engine.inbound_events import Secrets, no_secrets
 from signet.engine.quotas import RequestQuotas
 from signet.engine.telemetry import SILENT, Telemetry
+from signet.outbound.connector import ReadSecret
+from signet.outbound.secrets import no_secrets
 from signet.store.database import Database
-from signet.wiring import make_authentication, make_use_cases
+from signet.wiring.api import make_authentication, make_use_cases
 
 OPERATOR = "signet:operator"
 SECRET = "the secret of the function tests, long"
@@ -29,7 +30,7 @@ def wire(
     secret: str = SECRET,
     origins: tuple[str, ...] = (),
     groups: Groups = GROUPS,
-    secrets: Secrets = no_secrets,
+    secrets: ReadSecret = no_secrets,
     telemetry: Telemetry = SILENT,
     metrics_token: str | None = None,
 ) -> Application:

@@ -13,7 +13,7 @@ from signet.api import cursors
 from signet.engine.approvals import Approvals
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
-from signet.wiring import make_worker
+from signet.wiring.engine import make_worker
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire

@@ -9,7 +9,7 @@ import pytest
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
-from signet.wiring import make_worker
+from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company, make_company
 from tests.engine.waves.situations import (
     Admin,

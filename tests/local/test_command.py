@@ -10,7 +10,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from signet.cli.main import main
 from signet.store import server
-from signet.wiring import MIGRATIONS_FOLDER
+from signet.wiring.process import MIGRATIONS_FOLDER
 
 DEMO = str(next((MIGRATIONS_FOLDER.parent / "examples").rglob("tenant.yaml")))
 Run = Callable[..., tuple[int, str, str]]

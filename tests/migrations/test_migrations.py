@@ -11,7 +11,7 @@ import pytest
 from signet.core.errors import Defect
 from signet.store.migrations import migrate_down, migrate_up, read_migration_status, read_migrations
 from signet.store.server import create_database, drop_database, read_server_major, use_database
-from signet.wiring import MIGRATIONS_FOLDER
+from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.migrations.dump import SCHEMA_FILE, dump_schema
 
 REAL = read_migrations(MIGRATIONS_FOLDER)

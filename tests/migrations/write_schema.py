@@ -3,7 +3,7 @@
 from signet.local.postgres import throwaway_postgres
 from signet.store.migrations import migrate_up, read_migrations
 from signet.store.server import create_database, use_database
-from signet.wiring import MIGRATIONS_FOLDER
+from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.migrations.dump import SCHEMA_FILE, dump_schema
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from signet.store.migrations import migrate_down, migrate_up, read_migrations
 from signet.store.server import act_as
-from signet.wiring import MIGRATIONS_FOLDER
+from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.store.attack import NO_PRIVILEGE, WRITTEN_ONCE
 from tests.store.catalogue import find_offenders
 

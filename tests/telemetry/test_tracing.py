@@ -23,7 +23,7 @@ from signet.store.database import Database
 from signet.telemetry.log import Log
 from signet.telemetry.tracing import Tracing
 from signet.telemetry.watching import Watching
-from signet.wiring import make_worker
+from signet.wiring.engine import make_worker
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.engine.waves.situations import publish_patch
 from tests.functions.applications import wire
@@ -195,7 +195,7 @@ SCRIPT = """
 import os, sys
 os.environ.update({environment!r})
 from signet.settings import read_settings
-from signet.wiring import make_telemetry
+from signet.wiring.process import make_telemetry
 telemetry = make_telemetry(read_settings(os.environ), sys.stdout)
 with telemetry.span("wave", [], {{}}) as span:
     print(span.traceparent is not None)

@@ -20,7 +20,7 @@ from signet.telemetry.figures import MAX_SERIES, Figures
 from signet.telemetry.log import Log
 from signet.telemetry.metrics import MAX_VALUES, Metrics
 from signet.telemetry.watching import Watching
-from signet.wiring import make_caches, make_worker
+from signet.wiring.engine import make_caches, make_worker
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
 from tests.functions.calling import Client

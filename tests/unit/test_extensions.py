@@ -10,7 +10,6 @@ from uuid import UUID
 
 import pytest
 
-from signet import wiring
 from signet.authoring.actions import (
     ActionActor,
     ActionDocument,
@@ -23,6 +22,7 @@ from signet.authoring.actions import (
 )
 from signet.authoring.extensions import load_extensions
 from signet.core.errors import Rejected
+from signet.wiring import api as wiring
 
 GOOD = """
 from signet.authoring.actions import ActionInput, ActionResult, action

@@ -26,7 +26,7 @@ from signet.engine.instances import Instances, InstanceState
 from signet.engine.tenants import find_principal
 from signet.store.database import Database, PoolSettings
 from signet.store.server import plain_errors
-from signet.wiring import make_instances
+from signet.wiring.engine import make_instances
 
 app = typer.Typer(help="Workflows under way.", no_args_is_help=True)
 DatabaseUrl = Annotated[str, typer.Option("--database-url", envvar="SIGNET_DATABASE_URL")]

@@ -17,7 +17,7 @@ from signet.core.words import plain
 from signet.engine.documents.operations import Author
 from signet.engine.moving import FIRST, MAX_MOVED, MoveOutcome, Target
 from signet.engine.tenants import find_principal
-from signet.wiring import make_moving
+from signet.wiring.engine import make_moving
 
 To = Annotated[int, typer.Option(min=1, help="The version of the definition to move to.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would move and what is blocked.")]

@@ -4,7 +4,7 @@ A message is taken once, however often it is sent. Nothing is woken yet: it is k
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
@@ -21,6 +21,7 @@ from signet.engine.documents.operations import Author
 from signet.engine.quotas import require_quota
 from signet.engine.reading import LAST, bound_page, reading
 from signet.ids import make_id
+from signet.outbound.connector import ReadSecret
 from signet.store import inbound_events as store
 from signet.store.database import Connection, Database
 from signet.store.inbound_events import EndpointRecord, EndpointTerms, EventRecord, FullEvent, NewEvent
@@ -28,8 +29,6 @@ from signet.store.inbound_events import EndpointRecord, EndpointTerms, EventReco
 SEND, READ = "inbound_event:send", "inbound_event:read"
 READ_ENDPOINTS, EDIT_ENDPOINTS = "inbound_endpoint:read", "inbound_endpoint:edit"
 SUBJECT = "inbound_endpoint"
-# The value of a tenant's secret by its name, in no log and no message; None where there is none.
-Secrets = Callable[[UUID, str], str | None]
 _LOG = logging.getLogger("signet.inbound")
 
 
@@ -55,7 +54,7 @@ class Message:
 class InboundEvents:
     """The use case; one a process."""
 
-    def __init__(self, database: Database, secrets: Secrets) -> None:
+    def __init__(self, database: Database, secrets: ReadSecret) -> None:
         self._database = database
         self._secrets = secrets
 
@@ -213,8 +212,3 @@ def _moved_on(name: str, found: EndpointRecord, version: int) -> Rejected:
 def _raise(rejected: Rejected | None) -> None:
     if rejected is not None:
         raise rejected
-
-
-def no_secrets(tenant_id: UUID, name: str) -> str | None:
-    """Where nobody has said where secrets are."""
-    return None

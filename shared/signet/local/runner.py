@@ -28,14 +28,10 @@ from signet.store.server import (
     let_act_as,
     use_database,
 )
-from signet.wiring import (
-    MIGRATIONS_FOLDER,
-    get_application,
-    get_secrets,
-    get_telemetry,
-    make_effects,
-    make_worker,
-)
+from signet.wiring.api import get_application
+from signet.wiring.effects import make_effects
+from signet.wiring.engine import make_worker
+from signet.wiring.process import MIGRATIONS_FOLDER, get_secrets, get_telemetry
 
 EXAMPLES_FOLDER = MIGRATIONS_FOLDER.parent / "examples"
 DATABASE_NAME = "signet"

@@ -62,5 +62,5 @@ class Connector(Protocol):
         ...
 
 
-# A tenant's secret by its name, wherever the deployment keeps it; None where there is none.
+# A tenant's secret by its name, in no log and no message; None where there is none.
 ReadSecret = Callable[[UUID, str], str | None]

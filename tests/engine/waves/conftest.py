@@ -12,7 +12,7 @@ from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
 from signet.store.tenants import save_members
-from signet.wiring import make_worker
+from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company
 from tests.engine.waves.stage import Stage, standing_stage
 

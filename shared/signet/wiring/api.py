@@ -1,10 +1,6 @@
-"""The composition root: settings in, wired use cases out. Nothing else reads the environment."""
+"""The HTTP API."""
 
-import os
-import sys
 from functools import cache, partial
-from pathlib import Path
-from typing import IO
 
 from signet.api.application import Application, Ports, make_application
 from signet.api.authentication import Authentication
@@ -26,18 +22,14 @@ from signet.engine.designing.foreseeing import Foreseeing
 from signet.engine.designing.palette import Palette
 from signet.engine.designing.simulating import Simulating
 from signet.engine.designing.trials import Trials
-from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.history import DocumentHistory
 from signet.engine.documents.life import DocumentLife
 from signet.engine.documents.listing import DocumentLists
 from signet.engine.documents.mutate import Documents
-from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.reading import DocumentsRead
-from signet.engine.documents.rules import RuleBook
-from signet.engine.effects import Effects
 from signet.engine.endpoints import Endpoints
 from signet.engine.erasure import Erasures
-from signet.engine.inbound_events import InboundEvents, Secrets, no_secrets
+from signet.engine.inbound_events import InboundEvents
 from signet.engine.instance_reading import InstancesRead
 from signet.engine.instances import Instances
 from signet.engine.members import Members
@@ -52,74 +44,16 @@ from signet.engine.rules import Rules
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.engine.templates import Templates
 from signet.engine.tenancies import Tenancies
-from signet.engine.waves.worker import Worker
-from signet.outbound.secrets import SecretsFolder
-from signet.outbound.webhook import Reach, Webhooks, check_url
-from signet.settings import Settings, read_settings
-from signet.store.database import Database, PoolSettings
-from signet.telemetry.log import Log
-from signet.telemetry.watching import Watching
-
-# The same place in a checkout and in a Lambda bundle.
-MIGRATIONS_FOLDER = Path(__file__).resolve().parents[2] / "migrations"
-
-
-def make_database(settings: Settings) -> Database:
-    return Database(
-        settings.database_url,
-        PoolSettings(
-            size=settings.database_pool_size,
-            idle_count=settings.database_pool_idle_count,
-            lifetime_seconds=settings.database_pool_lifetime_seconds,
-        ),
-    )
-
-
-def make_caches() -> DocumentCaches:
-    return DocumentCaches(ContractCache(), RuleBook())
-
-
-def make_worker(database: Database, telemetry: Telemetry = SILENT) -> Worker:
-    return Worker(database, make_caches(), CompiledCache(), telemetry=telemetry)
-
-
-def make_instances(database: Database) -> Instances:
-    return Instances(database, make_caches(), CompiledCache())
-
-
-def make_moving(database: Database) -> Moving:
-    return Moving(database, make_caches(), CompiledCache())
-
-
-def make_secrets(settings: Settings) -> Secrets:
-    return no_secrets if settings.secrets_folder is None else SecretsFolder(Path(settings.secrets_folder))
-
-
-def make_effects(database: Database, secrets: Secrets = no_secrets, telemetry: Telemetry = SILENT) -> Effects:
-    """What leaves the system from here; mail, text messages and the bus need AWS."""
-    return Effects(database, {"webhook": Webhooks(secrets, Reach())}, telemetry)
-
-
-def make_telemetry(settings: Settings, stream: IO[str]) -> Watching:
-    """What is switched off is not loaded."""
-    metrics = tracing = sentry = None
-    if settings.metrics_namespace is not None:
-        from signet.telemetry.metrics import Metrics
-
-        metrics = Metrics(settings.metrics_namespace, settings.service, stream)
-    if settings.traces_exporter is not None:
-        from signet.telemetry.tracing import make_tracing
-
-        tracing = make_tracing(settings.traces_exporter, settings.service)
-    if settings.sentry_dsn is not None:
-        from signet.telemetry.sentry import Sentry
-
-        sentry = Sentry(settings.sentry_dsn, settings.environment)
-    return Watching(Log(settings.service, settings.log_level, stream), metrics, tracing, sentry)
+from signet.outbound.connector import ReadSecret
+from signet.outbound.secrets import no_secrets
+from signet.outbound.webhook import Reach, check_url
+from signet.settings import Settings
+from signet.store.database import Database
+from signet.wiring.process import get_settings, get_telemetry, make_database, make_secrets, make_wake
 
 
 def make_use_cases(
-    database: Database, secrets: Secrets = no_secrets, telemetry: Telemetry = SILENT
+    database: Database, secrets: ReadSecret = no_secrets, telemetry: Telemetry = SILENT
 ) -> UseCases:
     documents, compiled = Documents(database, telemetry=telemetry), CompiledCache()
     instances = Instances(database, documents.caches, compiled)
@@ -172,7 +106,7 @@ def make_authentication(database: Database, tokens: Tokens) -> Authentication:
 
 
 def make_ports(settings: Settings, telemetry: Telemetry) -> Ports:
-    database = make_database(settings)
+    database = make_database(settings, make_wake(settings))
     tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
     return Ports(
         use=make_use_cases(database, make_secrets(settings), telemetry),
@@ -181,21 +115,6 @@ def make_ports(settings: Settings, telemetry: Telemetry) -> Ports:
         origins=settings.cors_origins,
         metrics_token=settings.metrics_token,
     )
-
-
-@cache
-def get_settings() -> Settings:
-    return read_settings(os.environ)
-
-
-@cache
-def get_telemetry() -> Watching:
-    """Of this process, whatever it does."""
-    return make_telemetry(get_settings(), sys.stdout)
-
-
-def get_secrets() -> Secrets:
-    return make_secrets(get_settings())
 
 
 @cache
