@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from aws_cdk import App, Tags, Validations
+from aws_cdk import Annotations, App, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from infra.environments import ENVIRONMENTS
@@ -16,7 +16,9 @@ from infra.stacks.app import AppStack, Neighbours
 from infra.stacks.data import DataStack
 from infra.stacks.messaging import MessagingStack
 from infra.stacks.network import NetworkStack
+from infra.stacks.observability import ObservabilityStack
 
+NOBODY = ".example/"
 BUNDLES = Path(__file__).resolve().parents[1] / "build"
 
 
@@ -25,7 +27,15 @@ def build_app(app: App, bundles: Path = BUNDLES) -> App:
     network = NetworkStack(app, settings)
     data = DataStack(app, settings, network)
     messaging = MessagingStack(app, settings)
-    AppStack(app, settings, Neighbours(network, data, messaging), bundles / settings.bundle)
+    others = Neighbours(network, data, messaging)
+    functions = AppStack(app, settings, others, bundles / settings.bundle)
+    ObservabilityStack(app, settings, others, functions)
+    if settings.jwt_issuer.endswith(NOBODY):
+        # API Gateway would say so too, when the database has been made already.
+        Annotations.of(functions).add_warning_v2(
+            "signet:issuer",
+            f"infra/environments/{settings.name}.py names no jwt_issuer; `make deploy` wants one",
+        )
     for key, value in {"system": "signet", "environment": settings.name}.items():
         # CloudFormation takes no tags there, whatever CDK believes.
         Tags.of(app).add(key, value, exclude_resource_types=["AWS::RDS::DBProxyTargetGroup"])

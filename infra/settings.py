@@ -45,8 +45,6 @@ class EnvironmentSettings:
     database_readers: int = 0
     # A proxy keeps the database awake.
     has_database_proxy: bool = False
-    # "url" is for a database on this machine: neither tokens nor TLS.
-    database_auth: Literal["iam", "url"] = "iam"
     has_performance_insights: bool = False
     backup_retention_days: int = 1
 
@@ -83,6 +81,12 @@ class EnvironmentSettings:
     # An alarm topic costs a key of its own each month.
     has_alarm_topic: bool = False
     alarm_emails: tuple[str, ...] = ()
+    # Where whoever is woken up reads what to do: an address of your own once the file is somewhere to browse.
+    runbook: str = "docs/runbook.md"
+    # What is too slow, too late or too many.
+    alarm_api_milliseconds: int = 1_000
+    alarm_wait_seconds: int = 120
+    alarm_connections: int = 150
 
     @property
     def prefix(self) -> str:

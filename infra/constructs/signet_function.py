@@ -52,7 +52,10 @@ class SignetFunction(Construct):
         settings = parts.settings
         self.name = name
         self.seconds = seconds
-        self.full_name = f"{settings.prefix}-{name.replace('_', '-')}"
+        dashed = name.replace("_", "-")
+        self.full_name = f"{settings.prefix}-{dashed}"
+        # What logs, metrics and traces call it.
+        self.service = f"signet-{dashed}"
         logs = KeptLog(self, "Log", f"/aws/lambda/{self.full_name}", settings.log_retention_days)
         self.role = self._add_role(logs)
         self.function = aws_lambda.Function(
@@ -75,7 +78,7 @@ class SignetFunction(Construct):
             ipv6_allowed_for_dual_stack=True,
             snap_start=aws_lambda.SnapStartConf.ON_PUBLISHED_VERSIONS if has_snap_start else None,
             tracing=aws_lambda.Tracing.DISABLED,
-            environment={**parts.environment, **environment, "POWERTOOLS_SERVICE_NAME": f"signet-{name}"},
+            environment={**parts.environment, **environment, "POWERTOOLS_SERVICE_NAME": self.service},
         )
         # A snapshot is of a published version: callers take that one.
         self.invoked: aws_lambda.IFunction = self._publish() if has_snap_start else self.function

@@ -27,4 +27,6 @@ PROD = EnvironmentSettings(
     anchor_mode="COMPLIANCE",
     anchor_days=3_650,
     has_alarm_topic=True,
+    alarm_api_milliseconds=500,
+    alarm_connections=1_500,
 )

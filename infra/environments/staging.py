@@ -17,4 +17,5 @@ STAGING = EnvironmentSettings(
     effects_concurrency=5,
     anchor_days=30,
     has_alarm_topic=True,
+    alarm_connections=600,
 )

@@ -91,7 +91,7 @@ class AppStack(SignetStack):
         environment = {
             **settings.environment,
             "SIGNET_ENVIRONMENT": settings.name,
-            "SIGNET_DATABASE_AUTH": settings.database_auth,
+            "SIGNET_DATABASE_AUTH": "iam",
             "SIGNET_LOG_LEVEL": settings.log_level,
             "POWERTOOLS_METRICS_NAMESPACE": settings.metrics_namespace,
         }
@@ -156,8 +156,7 @@ class AppStack(SignetStack):
             seconds=_MIGRATOR_SECONDS,
             megabytes=512,
             environment={
-                # The admin has a password that RDS renews, and nobody else knows.
-                "SIGNET_DATABASE_AUTH": "url",
+                # With a password that RDS renews; the others come by tokens, which it lets them do.
                 "SIGNET_DATABASE_URL": data.admin_url(),
                 "SIGNET_ADMIN_SECRET": data.admin_secret_arn,
             },
@@ -193,6 +192,8 @@ class AppStack(SignetStack):
         environment = {"SIGNET_SECRETS_PREFIX": self._prefix, "SIGNET_BUS_NAME": bus.event_bus_name}
         if self.settings.mail_sender is not None:
             environment["SIGNET_MAIL_SENDER"] = self.settings.mail_sender
+        if self.settings.sends_sms:
+            environment["SIGNET_TEXT_MESSAGES"] = "on"
         function = self._add_function(
             "side_effect_io", "signet_worker", SIDE_EFFECT_SECONDS, 512, environment
         )
@@ -201,6 +202,7 @@ class AppStack(SignetStack):
         if self.settings.mail_sender is not None:
             self._allow_mail(function, self.settings.mail_sender)
         if self.settings.sends_sms:
+            # A telephone number is no resource that could be named; a topic is one, and is none of ours.
             function.allow_all_but(["sns:Publish"], [f"arn:{Aws.PARTITION}:sns:*:*:*"])
         return function
 

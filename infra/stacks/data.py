@@ -54,10 +54,8 @@ class DataStack(SignetStack):
         return self._url(role, endpoint.socket_address, f"rds-{self.settings.region}.pem")
 
     def _url(self, role: str, host_and_port: str, authority: str) -> str:
-        url = f"postgresql://{role}@{host_and_port}/{DATABASE}"
-        if self.settings.database_auth == "url":
-            return url
-        return f"{url}?sslmode=verify-full&sslrootcert={_CERTIFICATES}/{authority}"
+        verified = f"sslmode=verify-full&sslrootcert={_CERTIFICATES}/{authority}"
+        return f"postgresql://{role}@{host_and_port}/{DATABASE}?{verified}"
 
     def _user_arn(self, resource: str, role: str) -> str:
         return f"arn:{Aws.PARTITION}:rds-db:{self.region}:{Aws.ACCOUNT_ID}:dbuser:{resource}/{role}"
