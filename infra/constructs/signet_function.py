@@ -8,7 +8,7 @@ from aws_cdk import ArnFormat, Duration, Stack, aws_ec2, aws_iam, aws_lambda
 from constructs import Construct
 
 from infra.constructs.kept_log import KeptLog
-from infra.findings import explain
+from infra.findings import explain, explain_warning
 from infra.settings import EnvironmentSettings
 
 RUNTIME = aws_lambda.Runtime.PYTHON_3_14
@@ -80,6 +80,8 @@ class SignetFunction(Construct):
             tracing=aws_lambda.Tracing.DISABLED,
             environment={**parts.environment, **environment, "POWERTOOLS_SERVICE_NAME": self.service},
         )
+        # `sam remote invoke` wants to be told it.
+        self.resource.override_logical_id(f"{construct_id}Function")
         # A snapshot is of a published version: callers take that one.
         self.invoked: aws_lambda.IFunction = self._publish() if has_snap_start else self.function
 
@@ -101,6 +103,11 @@ class SignetFunction(Construct):
         self.role.add_to_policy(aws_iam.PolicyStatement(actions=[*actions], not_resources=[*resources]))
 
     def _publish(self) -> aws_lambda.Alias:
+        explain_warning(
+            self.function,
+            "@aws-cdk/aws-lambda:snapStartRequirePublish",
+            "It is published here, and its callers take the alias.",
+        )
         return aws_lambda.Alias(self, "Alias", alias_name=_ALIAS, version=self.function.current_version)
 
     def _add_role(self, logs: KeptLog) -> aws_iam.Role:

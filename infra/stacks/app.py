@@ -1,9 +1,7 @@
 """What runs: the functions, what calls them, and the migration that goes before them."""
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from aws_cdk import Aws, CfnOutput, CustomResource, Duration, RemovalPolicy, aws_apigatewayv2, aws_lambda
 from aws_cdk.aws_apigatewayv2_authorizers import HttpJwtAuthorizer
@@ -16,12 +14,12 @@ from infra.constructs.signet_function import RUNTIME, FunctionParts, SignetFunct
 from infra.constructs.signet_stack import SignetStack
 from infra.constructs.work_queue import WorkQueue
 from infra.findings import explain
+from infra.schema_digest import MIGRATIONS, digest_of
 from infra.settings import EnvironmentSettings
 from infra.stacks.data import DataStack
 from infra.stacks.messaging import NODE_EXECUTION_SECONDS, SIDE_EFFECT_SECONDS, MessagingStack
 from infra.stacks.network import NetworkStack
 
-MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 # API Gateway gives up after 30 seconds.
 _API_SECONDS = 29
 _RELAY_SECONDS = 50
@@ -315,14 +313,6 @@ class AppStack(SignetStack):
         for function in self.functions:
             if function is not self.migrator:
                 function.resource.node.add_dependency(migration)
-
-
-def digest_of(folder: Path) -> str:
-    """Of all migrations: another one, and the migrator runs."""
-    files: list[Any] = [
-        path.name.encode() + b"\0" + path.read_bytes() for path in sorted(folder.glob("0*.sql"))
-    ]
-    return hashlib.sha256(b"\0".join(files)).hexdigest()
 
 
 def _address(front: HttpFront, domain_name: str | None) -> str:
