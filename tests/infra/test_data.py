@@ -38,7 +38,9 @@ def test_only_dev_sleeps(synthesize: Synthesize) -> None:
     assert pausing == {"dev": 300, "staging": None, "prod": None}
     # A proxy holds connections, and a start each minute makes them: neither lets it sleep.
     assert not synthesize("dev").all("AWS::RDS::DBProxy")
-    rates = {one["Properties"]["ScheduleExpression"] for one in synthesize("dev").all("AWS::Scheduler::Schedule")}
+    rates = {
+        one["Properties"]["ScheduleExpression"] for one in synthesize("dev").all("AWS::Scheduler::Schedule")
+    }
     assert rates == {"rate(1 hour)"}
 
 

@@ -25,7 +25,9 @@ def test_something_would_be_found(tmp_path: Path) -> None:
 
     from infra.app import build_app
 
-    app = build_app(App(context={"environment": "local"}, outdir=str(tmp_path / "out")), make_bundles(tmp_path / "build"))
+    app = build_app(
+        App(context={"environment": "local"}, outdir=str(tmp_path / "out")), make_bundles(tmp_path / "build")
+    )
     stack = app.node.find_child("signet-local-messaging")
     assert isinstance(stack, Stack)
     aws_s3.Bucket(stack, "Open")

@@ -100,7 +100,9 @@ def test_with_domains_of_their_own_they_have_no_other(synthesize: Synthesize) ->
     full = synthesize("everything")
     names = {one["Properties"]["DomainName"] for one in full.all("AWS::ApiGatewayV2::DomainName")}
     assert names == {EVERYTHING["signet:api_domain_name"], EVERYTHING["signet:machine_domain_name"]}
-    assert {one["Properties"]["DisableExecuteApiEndpoint"] for one in full.all("AWS::ApiGatewayV2::Api")} == {True}
+    assert {one["Properties"]["DisableExecuteApiEndpoint"] for one in full.all("AWS::ApiGatewayV2::Api")} == {
+        True
+    }
     assert len(full.all("AWS::ApiGatewayV2::ApiMapping")) == 2
 
 

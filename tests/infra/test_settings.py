@@ -29,7 +29,9 @@ def test_samconfig_names_the_stack_of_every_environment() -> None:
 def test_every_region_has_the_roots_of_its_database(name: str) -> None:
     region = ENVIRONMENTS[name].region
     roots = read_certificates(CERTIFICATES / f"rds-{region}.pem")
-    assert {f"Amazon RDS {region} Root CA {kind} G1" for kind in ("RSA2048", "RSA4096", "ECC384")} == set(roots)
+    assert {f"Amazon RDS {region} Root CA {kind} G1" for kind in ("RSA2048", "RSA4096", "ECC384")} == set(
+        roots
+    )
 
 
 def test_the_proxy_is_believed_by_the_roots_of_amazon() -> None:
@@ -72,7 +74,7 @@ def test_one_setting_can_be_said_by_hand() -> None:
 
 
 def test_a_setting_that_is_none_is_refused() -> None:
-    with pytest.raises(SystemExit, match="nat_gateway$"):
+    with pytest.raises(SystemExit, match=r"nat_gateway$"):
         override(ENVIRONMENTS["dev"], {"signet:nat_gateway": "1"})
 
 
