@@ -35,6 +35,10 @@ class FunctionParts:
     environment: Mapping[str, str]
 
 
+def name_function(settings: EnvironmentSettings, name: str) -> str:
+    return f"{settings.prefix}-{name.replace('_', '-')}"
+
+
 class SignetFunction(Construct):
     def __init__(
         self,
@@ -52,10 +56,9 @@ class SignetFunction(Construct):
         settings = parts.settings
         self.name = name
         self.seconds = seconds
-        dashed = name.replace("_", "-")
-        self.full_name = f"{settings.prefix}-{dashed}"
+        self.full_name = name_function(settings, name)
         # What logs, metrics and traces call it.
-        self.service = f"signet-{dashed}"
+        self.service = f"signet-{name.replace('_', '-')}"
         logs = KeptLog(self, "Log", f"/aws/lambda/{self.full_name}", settings.log_retention_days)
         self.role = self._add_role(logs)
         self.function = aws_lambda.Function(

@@ -9,7 +9,7 @@ from aws_cdk.aws_lambda_event_sources import SqsEventSource
 from constructs import Construct
 
 from infra.constructs.http_front import HttpFront, Limits
-from infra.constructs.scheduled_start import ScheduledStart
+from infra.constructs.scheduled_start import PlannedSweeps, ScheduledStart
 from infra.constructs.signet_function import RUNTIME, FunctionParts, SignetFunction
 from infra.constructs.signet_stack import SignetStack
 from infra.constructs.work_queue import WorkQueue
@@ -57,6 +57,7 @@ class AppStack(SignetStack):
             "SIGNET_EFFECTS_QUEUE_URL": others.messaging.effects.queue.queue_url,
         }
         self._prefix = f"signet/{settings.name}"
+        self._sweeps = PlannedSweeps(self, "Sweeps", settings) if settings.plans_sweeps else None
         self.migrator = self._add_migrator()
         self.api = self._add_api()
         self.outbox_relay = self._add_function("outbox_relay", "signet_worker", _RELAY_SECONDS, 512, {})
@@ -129,6 +130,7 @@ class AppStack(SignetStack):
         """One that works on the database as `role`, and may wake others up."""
         data, messaging = self._others.data, self._others.messaging
         database = {"SIGNET_DATABASE_URL": data.url_of(role)}
+        planned = self._sweeps.environment if self._sweeps else {}
         function = SignetFunction(
             self,
             "".join(word.title() for word in name.split("_")),
@@ -136,12 +138,14 @@ class AppStack(SignetStack):
             name=name,
             seconds=seconds,
             megabytes=megabytes,
-            environment={**database, **self._wakes, **environment},
+            environment={**database, **self._wakes, **planned, **environment},
             has_snap_start=has_snap_start,
         )
         function.allow(["rds-db:connect"], [data.user_arn(role)])
         queues = [messaging.events.queue.queue_arn, messaging.effects.queue.queue_arn]
         function.allow(["sqs:SendMessage"], queues)
+        if self._sweeps:
+            self._sweeps.let_plan(function)
         return function
 
     def _add_migrator(self) -> SignetFunction:

@@ -86,6 +86,29 @@ def test_a_schedule_may_start_its_own_function_only(synthesize: Synthesize) -> N
     assert len(roles) == 2
 
 
+def test_where_the_relay_comes_seldom_functions_name_the_moments(synthesize: Synthesize) -> None:
+    """One after the other cannot be: a message waits for 15 minutes at most."""
+    dev = synthesize("dev")
+    group = dev.properties("AWS::Scheduler::ScheduleGroup")["Name"]
+    for name in FUNCTIONS.keys() - {"migrator"}:
+        variables = dev.variables_of(name)
+        assert variables["SIGNET_SWEEP_GROUP"] == group
+        assert ":function:signet-dev-outbox-relay" in json.dumps(variables["SIGNET_SWEEP_RELAY_ARN"])
+        (place,) = dev.allowed(name, "scheduler:CreateSchedule")
+        assert f":schedule/{group}/signet-sweep-*" in place
+        role = variables["SIGNET_SWEEP_ROLE_ARN"]
+        assert dev.allowed(name, "iam:PassRole") == [json.dumps(role)]
+        (start,) = dev.statements_of_role("app", role["Fn::GetAtt"][0])
+        assert (start["Action"], start["Resource"]) == (
+            "lambda:InvokeFunction",
+            variables["SIGNET_SWEEP_RELAY_ARN"],
+        )
+    prod = synthesize("prod")
+    assert prod.all("AWS::Scheduler::ScheduleGroup") == []
+    assert "SIGNET_SWEEP_GROUP" not in prod.variables_of("api")
+    assert prod.allowed("api", "iam:PassRole") == []
+
+
 def test_production_keeps_what_it_told_others(synthesize: Synthesize) -> None:
     archive = synthesize("prod").properties("AWS::Events::Archive")
     assert archive["RetentionDays"] == ENVIRONMENTS["prod"].archive_days

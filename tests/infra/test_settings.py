@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from infra.environments import DEPLOYED, ENVIRONMENTS
-from infra.settings import override
+from infra.settings import LONGEST_DELAY_MINUTES, override
+from signet.aws.wake_ups import MAX_DELAY_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 CERTIFICATES = ROOT / "infra" / "certificates"
@@ -76,6 +77,11 @@ def test_one_setting_can_be_said_by_hand() -> None:
 def test_a_setting_that_is_none_is_refused() -> None:
     with pytest.raises(SystemExit, match=r"nat_gateway$"):
         override(ENVIRONMENTS["dev"], {"signet:nat_gateway": "1"})
+
+
+def test_a_message_waits_as_long_as_the_engine_believes() -> None:
+    assert LONGEST_DELAY_MINUTES * 60 == MAX_DELAY_SECONDS
+    assert [name for name in DEPLOYED if ENVIRONMENTS[name].plans_sweeps] == ["dev"]
 
 
 def test_only_production_is_protected() -> None:
