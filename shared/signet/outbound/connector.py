@@ -37,6 +37,8 @@ class Outgoing:
     trace_id: str | None
     destination: Destination | None
     recipients: Sequence[Recipient]
+    # The evidence of the attempt before; None where there was none.
+    earlier: Any = None
 
 
 @dataclass(frozen=True, slots=True)
