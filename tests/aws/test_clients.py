@@ -2,14 +2,18 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
+from functions.wake_up_records import EFFECTS_RESERVE_MS
 from signet.aws import clients as module
 from signet.aws.clients import CALL_SECONDS, MAX_ATTEMPTS, Clients
 from signet.aws.mail import Mail
-from signet.engine.effects import LEASE_SECONDS, MAX_AT_ONCE, MAX_CLAIMED
+from signet.engine.effects import LEASE_SECONDS, MAX_CLAIMED
 from signet.outbound.telling import TELLING_SECONDS
+from signet.settings import LeavingSettings
+from signet.wiring.effects import make_connectors
 from tests.aws.sending import ANN, message, serving
 from tests.outbound.receiver import answering
 
@@ -23,12 +27,13 @@ def test_attempts_are_few_and_times_are_named(clients: Clients) -> None:
     config = clients.get("events").meta.config
     assert config.retries == {"mode": "standard", "total_max_attempts": MAX_ATTEMPTS}
     assert (config.connect_timeout, config.read_timeout) == (module.CONNECT_SECONDS, module.READ_SECONDS)
-    assert config.max_pool_connections >= MAX_AT_ONCE
+    assert config.max_pool_connections >= MAX_CLAIMED
 
 
-def test_a_claim_is_over_before_its_lease() -> None:
-    rounds = -(-MAX_CLAIMED // MAX_AT_ONCE)
-    assert rounds * (TELLING_SECONDS + CALL_SECONDS) < LEASE_SECONDS
+def test_a_claim_is_over_before_its_lease_and_its_function() -> None:
+    slowest = TELLING_SECONDS + CALL_SECONDS
+    assert slowest < LEASE_SECONDS
+    assert slowest * 1_000 < EFFECTS_RESERVE_MS
 
 
 @pytest.mark.parametrize("name", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SESV2", "AWS_ENDPOINT_URL_SNS"])
@@ -56,3 +61,10 @@ def test_what_is_sent_from_elsewhere_needs_no_aws() -> None:
         "assert not {'boto3', 'botocore.session'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_what_is_named_has_a_connector_and_nothing_else() -> None:
+    everything = LeavingSettings("signet@a.example", "signet", "signet", sends_text_messages=True)
+    assert set(make_connectors(LeavingSettings())) == {"webhook"}
+    assert set(make_connectors(replace(everything, mail_sender=None))) == {"webhook", "sms", "integration"}
+    assert set(make_connectors(everything, "eu-central-1")) == {"webhook", "email", "sms", "integration"}

@@ -1,6 +1,6 @@
 """The one place where clients of AWS are made: few attempts, named times, no proxies.
 
-Region and credentials are what boto3 finds, as are other addresses than those of AWS: AWS_ENDPOINT_URL, or
+Credentials are what boto3 finds, as are other addresses than those of AWS: AWS_ENDPOINT_URL, or
 AWS_ENDPOINT_URL_<SERVICE> for one service. Importing this module imports boto3, which costs a tenth of a
 second: import it where it is used.
 """
@@ -32,14 +32,15 @@ _CONFIG = Config(
 
 
 class Clients:
-    """One of each service, made when it is first asked for. Many threads may use it; one at a time makes it."""
+    """One of each service, made when it is first asked for: threads share it, and one at a time makes it."""
 
-    def __init__(self) -> None:
+    def __init__(self, region: str | None = None) -> None:
+        self._region = region
         self._lock = Lock()
         self._made: dict[str, Any] = {}
 
     def get(self, service: str) -> Any:
         with self._lock:
             if service not in self._made:
-                self._made[service] = boto3.session.Session().client(service, config=_CONFIG)
+                self._made[service] = boto3.session.Session().client(service, self._region, config=_CONFIG)
             return self._made[service]

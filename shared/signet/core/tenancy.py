@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from signet.core.field_values import find_text_problem
+from signet.core.hosts import HostPattern
 from signet.core.principal import is_reserved
 from signet.core.strict import MAX_SAFE_INTEGER, Name, Permission, Strict
 
@@ -14,6 +15,7 @@ MAX_MEMBERS = 1_000
 MAX_ROLES = 200
 MAX_PERMISSIONS = 500
 MAX_CUSTOM_SETTINGS = 200
+MAX_WEBHOOK_HOSTS = 100
 MAX_SETTING_CHARACTERS = 10_000
 MAX_SETTING_ITEMS = 1_000
 
@@ -69,11 +71,22 @@ def _fits(setting_type: str, value: object) -> bool:
     return find_text_problem(value) is None
 
 
+WebhookHosts = Annotated[
+    tuple[HostPattern, ...],
+    Field(
+        strict=False,
+        max_length=MAX_WEBHOOK_HOSTS,
+        description="The only hosts that workflows may call; all of the public internet where none is named.",
+    ),
+]
+
+
 class TenantSettings(Strict):
     currency: Currency = "EUR"
     time_zone: TimeZone = "UTC"
     language: Language = "en"
     custom: Annotated[Mapping[Name, CustomSetting], Field(max_length=MAX_CUSTOM_SETTINGS)] = {}
+    webhook_hosts: WebhookHosts = ()
 
     def read_values(self) -> dict[str, Any]:
         """What `org.*` gives in an expression, apart from the tenant's id and name."""

@@ -18,6 +18,7 @@ from signet.engine.telemetry import SILENT, EffectReport, Telemetry
 from signet.engine.triggers import make_trigger
 from signet.ids import make_id
 from signet.outbound.connector import Connector, Delivery, Destination, Outgoing, Recipient
+from signet.outbound.telling import NOBODY_MEANT
 from signet.store.database import Connection, Database
 from signet.store.endpoints import (
     EndpointRow,
@@ -26,6 +27,7 @@ from signet.store.endpoints import (
     note_failures,
     note_successes,
     read_recipients,
+    read_webhook_hosts,
     tell_people,
 )
 from signet.store.queue import (
@@ -42,10 +44,9 @@ from signet.store.queue import (
 )
 from signet.store.tenants import read_now
 
+# All of them at once: one receiver that is slow holds up the others of its claim only.
 MAX_CLAIMED = 16
-# So many at once: one receiver that is slow holds up the others of its claim only.
-MAX_AT_ONCE = 8
-# Longer than a claim's deliveries can take, all of them.
+# Longer than the slowest delivery of any connector can take.
 LEASE_SECONDS = 120.0
 # After so many failures one after another an endpoint is left alone, longer each time.
 FAILURES_TO_REST = 5
@@ -68,6 +69,8 @@ class _Claimed:
     id: UUID
     now: datetime
     due: Sequence[_Due]
+    # The only ones that the tenant may call; all where there are none.
+    hosts: Sequence[str]
 
 
 class Effects:
@@ -87,7 +90,7 @@ class Effects:
             return 0
         resting = [one for one in claimed.due if _rests(one.endpoint, claimed.now)]
         active = [one for one in claimed.due if not _rests(one.endpoint, claimed.now)]
-        with ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="effect") as pool:
+        with ThreadPoolExecutor(MAX_CLAIMED, thread_name_prefix="effect") as pool:
             deliveries = list(pool.map(lambda one: self._deliver(tenant_id, claimed, one), active))
         with self._database.transaction(tenant_id) as connection:
             _put_back(connection, tenant_id, claimed, resting)
@@ -115,7 +118,8 @@ class Effects:
                 )
                 for effect in effects
             ]
-            return _Claimed(claim_id, read_now(connection), due)
+            hosts = read_webhook_hosts(connection, tenant_id) if names else []
+            return _Claimed(claim_id, read_now(connection), due, hosts)
 
     def _deliver(self, tenant_id: UUID, claimed: _Claimed, one: _Due) -> Delivery:
         effect, began = one.effect, time.monotonic()
@@ -140,11 +144,13 @@ class Effects:
             return Delivery(None, reason, is_final=True)
         if effect.effect_type == IN_APP:
             # Within our own books: written with the rest.
-            return Delivery(None, None)
+            return Delivery(None, None, {"told": _name_notices(one)}) if one.recipients else NOBODY_MEANT
+        # Whoever has been told already stays on record, whatever comes of this attempt.
+        earlier = effect.response_json.get("body") if isinstance(effect.response_json, dict) else None
         connector = self._connectors.get(effect.effect_type)
         if connector is None:
-            return Delivery(None, f"CONNECTOR_MISSING: nothing here delivers '{effect.effect_type}'")
-        destination = Destination(endpoint.name, endpoint.url, endpoint.secret_refs) if endpoint else None
+            reason = f"CONNECTOR_MISSING: nothing here delivers '{effect.effect_type}'"
+            return Delivery(None, reason, earlier)
         outgoing = Outgoing(
             effect.id,
             tenant_id,
@@ -153,14 +159,21 @@ class Effects:
             effect.created_at,
             claimed.now,
             trace_id,
-            destination,
+            _name_destination(endpoint, claimed),
             one.recipients,
+            earlier,
         )
         try:
             return connector.deliver(outgoing)
         except Exception as error:
             # A connector's own mistake costs this effect an attempt, and no other one anything.
-            return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}")
+            return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}", earlier)
+
+
+def _name_destination(endpoint: EndpointRow | None, claimed: _Claimed) -> Destination | None:
+    if endpoint is None:
+        return None
+    return Destination(endpoint.name, endpoint.url, endpoint.secret_refs, claimed.hosts)
 
 
 def _name_outcome(effect: ClaimedEffect, delivery: Delivery) -> Literal["delivered", "failed", "dead"]:
@@ -224,10 +237,15 @@ def _describe(delivery: Delivery) -> dict[str, Any]:
 def _tell(connection: Connection, tenant_id: UUID, delivered: Sequence[_Due]) -> None:
     for one in delivered:
         effect = one.effect
-        if effect.effect_type == IN_APP and one.recipients:
-            notices = {uuid5(effect.id, person.user_id): person.user_id for person in one.recipients}
+        if effect.effect_type == IN_APP:
+            notices = {UUID(notice): user_id for user_id, notice in _name_notices(one).items()}
             data = {key: effect.payload_json.get(key, "") for key in ("subject", "text")}
             tell_people(connection, tenant_id, notices, {**data, "instance_id": str(effect.instance_id)})
+
+
+def _name_notices(one: _Due) -> dict[str, str]:
+    """By whom it tells: always the same, so that nobody is told twice."""
+    return {person.user_id: str(uuid5(one.effect.id, person.user_id)) for person in one.recipients}
 
 
 def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tuple[_Due, Delivery]]) -> None:

@@ -14,6 +14,8 @@ class Destination:
     name: str
     url: str
     secret_refs: Sequence[str]
+    # Where not empty, the tenant may call only these.
+    hosts: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

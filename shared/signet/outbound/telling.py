@@ -13,6 +13,7 @@ from signet.outbound.connector import Delivery, Outgoing, Recipient
 # No further message is begun after this; whoever is left is reached by the next attempt.
 TELLING_SECONDS = 20.0
 MAX_NAMED = 10
+NOBODY_MEANT = Delivery(None, "NOBODY_MEANT: no active member is whom this is for", is_final=True)
 
 FindAddress = Callable[[Recipient], str | None]
 Send = Callable[[str], Delivery]
@@ -21,7 +22,7 @@ Send = Callable[[str], Delivery]
 def tell_each(outgoing: Outgoing, what: str, find_address: FindAddress, send: Send) -> Delivery:
     """`what` is what an address of this sort is called; `send` answers with the message's id as the body."""
     if not outgoing.recipients:
-        return Delivery(None, "NOBODY_MEANT: no active member is whom this is for", is_final=True)
+        return NOBODY_MEANT
     began = time.monotonic()
     told = _read_told(outgoing)
     missed: dict[str, str] = {}

@@ -68,6 +68,8 @@ class ClaimedEffect(ClaimedRow):
     effect_type: str
     endpoint: str | None
     event_idempotency_key: bytes
+    # the evidence of the attempt before
+    response_json: Any
 
 
 Row = TypeVar("Row", bound=ClaimedRow)

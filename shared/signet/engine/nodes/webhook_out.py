@@ -7,7 +7,7 @@ from signet.core.journey import Hold, Intent, Plan
 from signet.core.projection import Step
 from signet.core.routing import Token
 from signet.core.workflow import WorkflowNode
-from signet.engine.nodes.handler import Acted, Effect, Place
+from signet.engine.nodes.handler import Acted, Effect, Place, describe_delivery
 
 
 class WebhookOut:
@@ -26,11 +26,13 @@ class WebhookOut:
             return None
         journey = place.journey
         env = place.look(journey.token_of(step)).env
+        delivery = describe_delivery(effect)
         if effect.status == "dead_letter":
             reason = f"EFFECT_DEAD: {effect.error or 'the call was given up'}"
-            return Acted(conclude_error(journey.workflow, node, reason, env, {"error": reason}))
+            evidence = {"error": reason, **delivery}
+            return Acted(conclude_error(journey.workflow, node, reason, env, evidence))
         saved: dict[str, Any] = {}
         if node.config["save_as"]:
             saved = {node.config["save_as"]: effect.response_json}
         env = {**env, "context": {**journey.projection.context, **saved}}
-        return Acted(conclude(journey.workflow, node, "delivered", env, {}, saved))
+        return Acted(conclude(journey.workflow, node, "delivered", env, delivery, saved))
