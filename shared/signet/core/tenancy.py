@@ -37,6 +37,9 @@ Text = Annotated[str, AfterValidator(_check_text)]
 UserId = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_user_id)]
 DisplayName = Annotated[Text, Field(min_length=1, max_length=200)]
 Email = Annotated[Text, Field(min_length=3, max_length=320)]
+Phone = Annotated[
+    str, Field(pattern=r"^\+[1-9][0-9]{6,14}$", description="As E.164 writes it: +4915112345678.")
+]
 Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
 TimeZone = Annotated[Text, Field(min_length=1, max_length=64)]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")]
@@ -98,6 +101,7 @@ class Member(Strict):
     user_id: UserId
     display_name: DisplayName
     email: Email | None = None
+    phone: Phone | None = None
     roles: Annotated[tuple[Name, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
     manager: UserId | None = None
 
