@@ -6,11 +6,15 @@ from uuid import UUID
 
 import pytest
 
+from signet.aws.bus import Bus
+from signet.aws.clients import Clients
 from signet.core.webhook_signatures import read_secret, verify
 from signet.engine.effects import FAILURES_TO_REST, MAX_CLAIMED
 from signet.outbound.connector import Delivery, Outgoing
 from signet.outbound.webhook import Reach, Webhooks
+from signet.settings import LeavingSettings
 from signet.store.queue import EFFECTS, claim
+from signet.wiring.effects import make_connectors
 from tests.engine.effects.delivering import Answering, add_endpoint, begin, come_due, effects, endpoint, rows
 from tests.engine.waves.stage import CALL, Stage
 from tests.outbound.receiver import answering, receiving
@@ -235,3 +239,40 @@ def test_a_host_that_is_no_longer_allowed_is_not_called(stage: Stage) -> None:
     (error,) = stage.standing.row("SELECT max(error) FROM workflow_side_effects_outbox")
     assert error.startswith("ENDPOINT_HOST_REFUSED")
     assert endpoint(stage)[:2] == ("active", 0)
+
+
+# --- events for other systems ---
+
+EVENT = {"id": "call", "type": "webhook_out"}
+
+
+def test_an_event_is_published_on_the_bus(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = {"event": "com.example.invoice.checked", "payload": {"amount": 7}}
+    (made,) = begin(stage, {**EVENT, "config": config})
+    taken = b'{"FailedEntryCount": 0, "Entries": [{"EventId": "e-1"}]}'
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    with receiving(answering(200, taken)) as receiver:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{receiver.port}")
+        bus = Bus(Clients("eu-central-1"), "signet", "signet")
+        effects(stage, integration=bus).work(stage.tenant_id)
+    ((_, _, body),) = receiver.received
+    detail = json.loads(json.loads(body)["Entries"][0]["Detail"])
+    (identifier, traced) = stage.standing.row("SELECT id, trace_id FROM workflow_side_effects_outbox")
+    assert (detail["id"], detail["type"]) == (str(identifier), "com.example.invoice.checked")
+    (entity_type,) = stage.standing.row("SELECT entity_type FROM documents")
+    assert (detail["subject"], detail["data"]) == (f"{entity_type}/{made.id}", {"amount": 7})
+    assert (detail["tenant"], detail["traceparent"]) == (str(stage.tenant_id), traced)
+    stage.drain()
+    assert stage.status_of(made.id) == "active"
+    (step,) = (s for s in stage.whole_steps(made.instance_id) if s["node_id"] == "usr:checks:call")
+    assert step["output_json"]["evidence"]["event_id"] == "e-1"
+    stage.check_rebuild(made.instance_id)
+
+
+def test_without_a_bus_an_event_waits_for_one(stage: Stage) -> None:
+    begin(stage, {**EVENT, "config": {"event": "a.b"}})
+    effects(stage, **make_connectors(LeavingSettings())).work(stage.tenant_id)
+    assert rows(stage) == [("failed", 1)]
+    (error,) = stage.standing.row("SELECT error FROM workflow_side_effects_outbox")
+    assert error.startswith("CONNECTOR_MISSING")
