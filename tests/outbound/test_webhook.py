@@ -77,6 +77,15 @@ def test_of_a_long_answer_the_beginning_is_kept() -> None:
     assert delivery.body == {"text": "x" * MAX_ANSWER_BYTES}
 
 
+UNKEPT = [b'{"a": "\\u0000"}', b'"\\ud800"', b"NaN", b"-Infinity", b"1e999", b"[" * 30 + b"]" * 30]
+
+
+@pytest.mark.parametrize("body", UNKEPT)
+def test_json_that_the_database_cannot_keep_is_kept_as_text(body: bytes) -> None:
+    with receiving(answering(200, body)) as receiver:
+        assert send(receiver).body == {"text": body.decode()}
+
+
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"not json", b"[" * 10_000, b"\0"])
 def test_an_answer_that_is_no_json_is_kept_as_text(body: bytes) -> None:
     with receiving(answering(200, body)) as receiver:

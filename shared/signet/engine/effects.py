@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID, uuid5
 
+from signet.core.payloads import check_payload
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
 from signet.engine.triggers import make_trigger
 from signet.ids import make_id
@@ -32,6 +33,7 @@ from signet.store.endpoints import (
 )
 from signet.store.queue import (
     EFFECTS,
+    MAX_ERROR_CHARACTERS,
     ClaimedEffect,
     claim_due,
     complete,
@@ -51,13 +53,15 @@ LEASE_SECONDS = 120.0
 # After so many failures one after another an endpoint is left alone, longer each time.
 FAILURES_TO_REST = 5
 FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
+# After its rest one call tries whether it answers; the others wait until that is known.
+TRIAL_SECONDS = 30.0
 IN_APP = "in_app"
 EVENT = "effect_ended"
 
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """An effect with what its delivery needs; without `outgoing` its endpoint rests, or is disabled."""
+    """An effect with what its delivery needs."""
 
     effect: ClaimedEffect
     endpoint: EndpointRow | None
@@ -88,8 +92,7 @@ class Effects:
         claimed = self._claim(tenant_id)
         if claimed is None:
             return 0
-        resting = [one for one in claimed.due if _rests(one.endpoint, claimed.now)]
-        active = [one for one in claimed.due if not _rests(one.endpoint, claimed.now)]
+        active, resting = _choose(claimed)
         with ThreadPoolExecutor(MAX_CLAIMED, thread_name_prefix="effect") as pool:
             deliveries = list(pool.map(lambda one: self._deliver(tenant_id, claimed, one), active))
         with self._database.transaction(tenant_id) as connection:
@@ -183,8 +186,23 @@ def _name_outcome(effect: ClaimedEffect, delivery: Delivery) -> Literal["deliver
     return "dead" if delivery.is_final or effect.attempts >= effect.max_attempts else "failed"
 
 
-def _rests(endpoint: EndpointRow | None, now: datetime) -> bool:
-    return endpoint is not None and endpoint.rests_until is not None and endpoint.rests_until > now
+def _choose(claimed: _Claimed) -> tuple[list[_Due], list[tuple[_Due, float]]]:
+    """What is tried now; and what goes back untried, for so many seconds."""
+    active: list[_Due] = []
+    resting: list[tuple[_Due, float]] = []
+    tried: set[str] = set()
+    for one in claimed.due:
+        endpoint = one.endpoint
+        if endpoint is None or endpoint.status == "disabled" or endpoint.failures < FAILURES_TO_REST:
+            active.append(one)
+        elif endpoint.rests_until is not None and endpoint.rests_until > claimed.now:
+            resting.append((one, max((endpoint.rests_until - claimed.now).total_seconds(), 1.0)))
+        elif endpoint.name in tried:
+            resting.append((one, TRIAL_SECONDS))
+        else:
+            tried.add(endpoint.name)
+            active.append(one)
+    return active, resting
 
 
 def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect) -> list[Recipient]:
@@ -202,12 +220,13 @@ def _release_expired(connection: Connection, tenant_id: UUID) -> bool:
     return bool(expired.again)
 
 
-def _put_back(connection: Connection, tenant_id: UUID, claimed: _Claimed, resting: Sequence[_Due]) -> None:
+def _put_back(
+    connection: Connection, tenant_id: UUID, claimed: _Claimed, resting: Sequence[tuple[_Due, float]]
+) -> None:
     """Untried: that an endpoint rests costs no effect an attempt."""
-    for one in resting:
-        until = one.endpoint.rests_until if one.endpoint else None
-        seconds = max((until - claimed.now).total_seconds(), 1.0) if until else 1.0
-        release(connection, EFFECTS, tenant_id, [one.effect], claimed.id, delay_seconds=seconds)
+    for seconds in {seconds for _, seconds in resting}:
+        effects = [one.effect for one, each in resting if each == seconds]
+        release(connection, EFFECTS, tenant_id, effects, claimed.id, delay_seconds=seconds)
 
 
 def _note(
@@ -222,7 +241,9 @@ def _note(
     delivered = [one for one, delivery in mine if delivery.is_delivered]
     _tell(connection, tenant_id, delivered)
     complete(connection, EFFECTS, tenant_id, [one.effect for one in delivered], claimed.id)
-    failures = [(one.effect, str(delivery.error)) for one, delivery in mine if not delivery.is_delivered]
+    failures = [
+        (one.effect, _clean(str(delivery.error))) for one, delivery in mine if not delivery.is_delivered
+    ]
     final = {one.effect.id for one, delivery in mine if delivery.is_final}
     dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final).dead
     _note_endpoints(connection, tenant_id, mine)
@@ -230,8 +251,14 @@ def _note(
 
 
 def _describe(delivery: Delivery) -> dict[str, Any]:
-    said = {"status": delivery.status, "body": delivery.body, "duration_ms": delivery.duration_ms}
-    return {**said, "error": delivery.error} if delivery.error else said
+    # Whatever a receiver says: what cannot be kept must not keep all the others from being noted.
+    body = delivery.body if check_payload(delivery.body) is None else {"unkept": "no JSON that can be kept"}
+    said = {"status": delivery.status, "body": body, "duration_ms": delivery.duration_ms}
+    return {**said, "error": _clean(delivery.error)} if delivery.error else said
+
+
+def _clean(error: str) -> str:
+    return error.replace("\0", "").encode(errors="replace").decode()[:MAX_ERROR_CHARACTERS]
 
 
 def _tell(connection: Connection, tenant_id: UUID, delivered: Sequence[_Due]) -> None:

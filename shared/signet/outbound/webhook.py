@@ -20,6 +20,7 @@ from urllib.parse import SplitResult, urlsplit
 from signet.core.canonical import canonical_bytes
 from signet.core.errors import Rejected, SignetError
 from signet.core.hosts import is_among
+from signet.core.payloads import check_payload
 from signet.core.webhook_signatures import read_secret, sign
 from signet.outbound.addresses import find_refusal
 from signet.outbound.connector import Delivery, Outgoing, ReadSecret
@@ -287,9 +288,10 @@ def _read_json(body: bytes) -> Any:
     """What it answered, where that is JSON that can be kept; else its text."""
     text = body.decode(errors="replace").replace("\0", "")
     try:
-        return json.loads(text) if text else None
+        said = json.loads(text) if text else None
     except (ValueError, RecursionError):
         return {"text": text}
+    return said if check_payload(said) is None else {"text": text}
 
 
 def _reject(sentence: str) -> Rejected:

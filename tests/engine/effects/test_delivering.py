@@ -2,6 +2,7 @@
 
 import base64
 import json
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -87,13 +88,44 @@ def test_a_dead_receiver_rests_and_costs_no_attempts(stage: Stage) -> None:
     worker.work(stage.tenant_id)
     assert len(connector.given) == given
     assert {attempts for _, attempts in rows(stage)} == {1}
-    # After its rest it is asked again, and one answer makes it well.
+    # After its rest one call asks whether it answers, and the rest wait for that.
+    stage.standing.run("UPDATE endpoints SET rests_until = now() - interval '1 second'")
+    come_due(stage)
+    worker.work(stage.tenant_id)
+    assert len(connector.given) == given + 1
+    assert endpoint(stage) == ("active", FAILURES_TO_REST + 3, True)
+    # One answer makes it well.
     stage.standing.run("UPDATE endpoints SET rests_until = now() - interval '1 second'")
     come_due(stage)
     connector.delivery = Delivery(200, None)
     worker.work(stage.tenant_id)
     assert endpoint(stage)[:2] == ("active", 0)
+    assert [status for status, _ in rows(stage)].count("completed") == 1
+    come_due(stage)
+    worker.work(stage.tenant_id)
     assert {status for status, _ in rows(stage)} == {"completed"}
+
+
+def test_what_failed_twice_does_not_wait_for_its_like(stage: Stage) -> None:
+    begin(stage, count=3)
+    add_endpoint(stage)
+    stage.standing.run("UPDATE workflow_side_effects_outbox SET attempts = 3")
+    assert effects(stage, webhook=Answering()).work(stage.tenant_id) == 3
+
+
+@pytest.mark.parametrize("body", ["\0", "\ud800", float("nan"), {1}, "x" * 70_000])
+def test_what_cannot_be_kept_keeps_no_other_from_being_noted(stage: Stage, body: Any) -> None:
+    begin(stage, count=2)
+    add_endpoint(stage)
+
+    class Odd(Answering):
+        def deliver(self, outgoing: Outgoing) -> Delivery:
+            self.given.append(outgoing)
+            odd = Delivery(200, "REFUSED: \0 \ud800", body, is_final=True)
+            return odd if len(self.given) == 1 else self.delivery
+
+    effects(stage, webhook=Odd()).work(stage.tenant_id)
+    assert sorted(rows(stage)) == [("completed", 1), ("dead_letter", 1)]
 
 
 def test_each_rest_is_longer_and_none_is_endless(stage: Stage) -> None:
