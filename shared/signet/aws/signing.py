@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import quote, urlencode
@@ -32,8 +32,12 @@ class Scope:
         return self.now.strftime("%Y%m%dT%H%M%SZ")
 
     @property
+    def parts(self) -> Sequence[str]:
+        return self.moment[:8], self.region, self.service, "aws4_request"
+
+    @property
     def text(self) -> str:
-        return f"{self.moment[:8]}/{self.region}/{self.service}/aws4_request"
+        return "/".join(self.parts)
 
 
 def sign(
@@ -74,6 +78,6 @@ def _prove(credentials: Credentials, scope: Scope, request: str) -> str:
     digest = hashlib.sha256(request.encode()).hexdigest()
     message = f"{ALGORITHM}\n{scope.moment}\n{scope.text}\n{digest}"
     key = f"AWS4{credentials.secret}".encode()
-    for part in scope.text.split("/"):
+    for part in scope.parts:
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()
     return hmac.new(key, message.encode(), hashlib.sha256).hexdigest()
