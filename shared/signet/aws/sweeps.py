@@ -1,7 +1,7 @@
 """Sweeps at known times: where the relay comes seldom, it is made to come when something will be due.
 
-For environments that sleep: what is due later than a message can wait would wait for the next hour. A
-schedule is of a minute, whoever has something due in it, so that there are never more of them than minutes; it
+For environments that sleep: what is due later than a message can wait would wait for the next hour. There is
+one schedule a minute, whoever has something due in it, so that there are never more of them than minutes; it
 deletes itself when it is done.
 """
 
