@@ -21,6 +21,7 @@ NOTICE = {
 @pytest.fixture(scope="module")
 def stage(server_url: str) -> Iterator[Stage]:
     with standing_stage(server_url) as made:
+        made.add_member("ada")
         yield made
 
 
