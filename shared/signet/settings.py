@@ -3,7 +3,7 @@
 import keyword
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -39,6 +39,42 @@ class IssuerSettings:
 
 
 @dataclass(frozen=True)
+class CredentialsPlace:
+    """Where a container is answered its credentials (Lambda with SnapStart)."""
+
+    url: str
+    token: str | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class AwsSettings:
+    """By the names that every tool of AWS knows; with the queues that are Signet's own."""
+
+    region: str
+    key_id: str | None = None
+    secret: str | None = field(default=None, repr=False)
+    session_token: str | None = field(default=None, repr=False)
+    credentials_place: CredentialsPlace | None = None
+    # By service; "" stands for all others.
+    endpoints: Mapping[str, str] = field(default_factory=dict)
+    is_dual_stack: bool = False
+    # Where wake-ups go; without a queue nobody is woken, and the relay finds what is due.
+    events_queue_url: str | None = None
+    effects_queue_url: str | None = None
+    # Tenants' secrets in Secrets Manager are below it.
+    secrets_prefix: str | None = None
+    # Name and password of the database's admin; for the migrator alone.
+    admin_secret: str | None = None
+
+    def find_endpoint(self, service: str) -> str:
+        given = self.endpoints.get(service) or self.endpoints.get("")
+        if given:
+            return given
+        domain = f"{self.region}.api.aws" if self.is_dual_stack else f"{self.region}.amazonaws.com"
+        return f"https://{service}.{domain}"
+
+
+@dataclass(frozen=True)
 class Settings:
     environment: Environment
     database_url: str
@@ -64,6 +100,9 @@ class Settings:
     operator_role: str | None = None
     # Where the tenants' secrets are: a file each, in a folder for each tenant.
     secrets_folder: str | None = None
+    # Whether the database takes the URL's password, or one that IAM stands for.
+    database_auth: Literal["url", "iam"] = "url"
+    aws: AwsSettings | None = None
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -113,11 +152,55 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         issuer=_read_issuer(environ, environment, mistakes),
         operator_role=_read_operator_role(environ, mistakes),
         secrets_folder=environ.get("SIGNET_SECRETS_FOLDER") or None,
+        database_auth=_read_database_auth(environ, mistakes),
+        aws=_read_aws(environ, mistakes),
         **watched,
     )
     if mistakes:
         raise Rejected("SETTINGS_INVALID", "; ".join(mistakes))
     return settings
+
+
+def _read_database_auth(environ: Mapping[str, str], mistakes: list[str]) -> Literal["url", "iam"]:
+    auth = environ.get("SIGNET_DATABASE_AUTH", "url")
+    if auth not in ("url", "iam"):
+        mistakes.append(f"SIGNET_DATABASE_AUTH must be url or iam, not {auth!r}")
+    return "iam" if auth == "iam" else "url"
+
+
+def _read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | None:
+    region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
+    events_queue_url, effects_queue_url, secrets_prefix = (
+        environ.get(name) or None
+        for name in ("SIGNET_EVENTS_QUEUE_URL", "SIGNET_EFFECTS_QUEUE_URL", "SIGNET_SECRETS_PREFIX")
+    )
+    if region is None:
+        is_iam = environ.get("SIGNET_DATABASE_AUTH") == "iam"
+        if is_iam or events_queue_url or effects_queue_url or secrets_prefix:
+            mistakes.append("AWS_REGION is not set, but something of AWS is")
+        return None
+    place_url = environ.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+    place = (
+        CredentialsPlace(place_url, environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN")) if place_url else None
+    )
+    prefix = "AWS_ENDPOINT_URL"
+    return AwsSettings(
+        region=region,
+        key_id=environ.get("AWS_ACCESS_KEY_ID"),
+        secret=environ.get("AWS_SECRET_ACCESS_KEY"),
+        session_token=environ.get("AWS_SESSION_TOKEN") or None,
+        credentials_place=place,
+        endpoints={
+            name.removeprefix(prefix).removeprefix("_").lower().replace("_", ""): url
+            for name, url in environ.items()
+            if (name == prefix or name.startswith(f"{prefix}_")) and url
+        },
+        is_dual_stack=environ.get("AWS_USE_DUALSTACK_ENDPOINT", "").lower() == "true",
+        events_queue_url=events_queue_url,
+        effects_queue_url=effects_queue_url,
+        secrets_prefix=secrets_prefix,
+        admin_secret=environ.get("SIGNET_ADMIN_SECRET") or None,
+    )
 
 
 def _read_watched(environ: Mapping[str, str], mistakes: list[str]) -> dict[str, Any]:

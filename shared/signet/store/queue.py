@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import orjson
@@ -26,6 +26,7 @@ from signet.core.retry import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
 from signet.ids import created_at_of
 from signet.store.database import Connection, Statement
 from signet.store.statements import Statements
+from signet.store.wake_ups import QueueName, note_work
 
 MAX_ROWS = 500  # in one call, whatever it does
 MAX_TENANTS = 1000
@@ -69,7 +70,6 @@ class ClaimedEffect(ClaimedRow):
     event_idempotency_key: bytes
 
 
-QueueName = Literal["events", "effects"]
 Row = TypeVar("Row", bound=ClaimedRow)
 Counted = TypeVar("Counted")
 
@@ -212,6 +212,8 @@ def release(
     delay_seconds: float,
 ) -> set[UUID]:
     """Untried, for something was in the way: it costs no attempt."""
+    if rows:
+        note_work(connection, tenant_id, queue.name, delay_seconds)
     more = {"claim_id": claim_id, "delay_seconds": delay_seconds}
     return _change(connection, fill(_SQL.release, queue), tenant_id, rows, more)
 
@@ -230,13 +232,16 @@ def fail(
     rows = [row for row, _ in failures]
     if not rows:
         return Returned(frozenset(), ())
+    delays = [queue.backoff.delay_seconds(row.attempts, row.id) for row in rows]
     values = {
         **_keys(tenant_id, rows),
         "claim_id": claim_id,
         "errors": [_bound(error) for _, error in failures],
         "finals": [row.id in final for row in rows],
-        "delays": [queue.backoff.delay_seconds(row.attempts, row.id) for row in rows],
+        "delays": delays,
     }
+    for delay_seconds in delays:
+        note_work(connection, tenant_id, queue.name, delay_seconds)
     return _bury_exhausted(connection, queue, tenant_id, fill(_SQL.fail, queue), values)
 
 
@@ -246,7 +251,10 @@ def release_expired(
     """Rows whose worker did not come back. The attempt stays counted: a row that kills its workers ends."""
     _check(at_most, MAX_ROWS)
     values = {"tenant_id": tenant_id, "at_most": at_most, "error": LEASE_EXPIRED}
-    return _bury_exhausted(connection, queue, tenant_id, fill(_SQL.release_expired, queue), values)
+    returned = _bury_exhausted(connection, queue, tenant_id, fill(_SQL.release_expired, queue), values)
+    if returned.again:
+        note_work(connection, tenant_id, queue.name)
+    return returned
 
 
 def requeue_dead(
@@ -256,6 +264,7 @@ def requeue_dead(
     if not ids:
         return set()
     _check(len(ids), MAX_ROWS)
+    note_work(connection, tenant_id, queue.name)
     values = {"tenant_id": tenant_id, "created_ats": [created_at_of(each) for each in ids], "ids": list(ids)}
     return _read_ids(connection, fill(_SQL.requeue_dead, queue), values)
 
@@ -285,6 +294,7 @@ def keep_responses(
 def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
     """Wake-ups for the engine, due at once; each with its receipt."""
     if rows:
+        note_work(connection, tenant_id, EVENTS.name)
         text = orjson.dumps(list(rows)).decode()
         connection.execute(_SQL.insert_triggers, {"tenant_id": tenant_id, "rows": text})
 

@@ -49,7 +49,7 @@ from signet.outbound.secrets import no_secrets
 from signet.outbound.webhook import Reach, check_url
 from signet.settings import Settings
 from signet.store.database import Database
-from signet.wiring.process import get_settings, get_telemetry, make_database, make_secrets
+from signet.wiring.process import get_settings, get_telemetry, make_database, make_secrets, make_wake
 
 
 def make_use_cases(
@@ -106,7 +106,7 @@ def make_authentication(database: Database, tokens: Tokens) -> Authentication:
 
 
 def make_ports(settings: Settings, telemetry: Telemetry) -> Ports:
-    database = make_database(settings)
+    database = make_database(settings, make_wake(settings))
     tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
     return Ports(
         use=make_use_cases(database, make_secrets(settings), telemetry),
