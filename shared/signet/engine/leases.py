@@ -1,4 +1,4 @@
-"""Rows of the queues whose worker did not come back: tried again, or answered for where that was the last attempt."""
+"""Rows whose worker did not come back: tried again, or answered for where that was the last attempt."""
 
 from collections.abc import Sequence
 from uuid import UUID

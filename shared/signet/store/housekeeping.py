@@ -15,8 +15,8 @@ from psycopg.types.json import Jsonb
 
 from signet.core.errors import Defect
 from signet.store.database import Connection
-from signet.store.queue import QueueName
 from signet.store.statements import Statements
+from signet.store.wake_ups import QueueName
 
 _SQL = Statements("housekeeping")
 MAX_ERROR_CHARACTERS = 2_000

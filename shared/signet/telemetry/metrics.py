@@ -1,7 +1,7 @@
 """Metrics in CloudWatch's embedded format, by Powertools: a line of JSON on the standard output.
 
-Dimensions are of closed sets (service, route, node type, effect type, task): each combination is a metric that is
-paid for. Tenant, status and trace are in the line beside, to be searched for.
+Dimensions are of closed sets (service, route, node type, effect type, task): each combination is a metric
+that is paid for. Tenant, status and trace are in the line beside, to be searched for.
 """
 
 from collections.abc import Mapping, Sequence

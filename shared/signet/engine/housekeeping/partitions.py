@@ -3,7 +3,7 @@
 from signet.engine.housekeeping.turn import Turn
 from signet.store.housekeeping import drop_empty_months, drop_history_months, make_months
 
-# This one and those ahead: a month without a partition goes to the default one, and has to be moved out again.
+# This one and three ahead: rows of a month that has none go to the default one, and must be moved out.
 MONTHS_AHEAD = 4
 # In one transaction, each a lock on its table.
 MONTHS_AT_ONCE = 2

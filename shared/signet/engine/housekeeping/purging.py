@@ -1,4 +1,4 @@
-"""What a deleted document said, taken away for good; that it was there, and what became of it, stays provable."""
+"""What a deleted document said, taken away; that it was there, and what became of it, stays provable."""
 
 from uuid import UUID
 

@@ -1,7 +1,7 @@
 """Runs the tasks that are due, one after another, until none is or the time is up.
 
-Any number of runners may be at it: a task is one runner's by its row (a lease, no session's lock), and another
-runner takes the next one. A task that raises is told and tried again; the others go on.
+Any number of runners may be at it: a task is one runner's by its row (a lease, no session's lock), and
+another runner takes the next one. A task that raises is told and tried again; the others go on.
 """
 
 import time
@@ -14,7 +14,15 @@ from signet.engine.housekeeping.turn import LEASE_SECONDS, Clock, Turn
 from signet.engine.telemetry import SILENT, HousekeepingReport, Telemetry
 from signet.ids import make_id
 from signet.store.database import Database
-from signet.store.housekeeping import ClaimedTask, Outcome, TaskRow, claim_task, end_task, ensure_tasks, list_tasks
+from signet.store.housekeeping import (
+    ClaimedTask,
+    Outcome,
+    TaskRow,
+    claim_task,
+    end_task,
+    ensure_tasks,
+    list_tasks,
+)
 
 # What failed is tried again so soon, or with its next turn where that comes first.
 RETRY_SECONDS = 300.0
@@ -61,9 +69,7 @@ class Housekeeping:
     def claim(self) -> ClaimedTask | None:
         """The task that has been due for longest, unless somebody is at it."""
         with self._database.tenantless_transaction() as connection:
-            return claim_task(
-                connection, list(self._tasks), claim_id=make_id(), lease_seconds=LEASE_SECONDS
-            )
+            return claim_task(connection, list(self._tasks), claim_id=make_id(), lease_seconds=LEASE_SECONDS)
 
     def work(self, claimed: ClaimedTask) -> Ran | None:
         """None: somebody else took the task over, and answers for it."""

@@ -1,7 +1,7 @@
 """What a housekeeping task is: a line in the table of `tasks.py`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from signet.engine.housekeeping.turn import Limits, Turn
 
@@ -12,4 +12,4 @@ class Task:
     name: str
     every_seconds: float
     run: Callable[[Turn], None]
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)

@@ -1,4 +1,4 @@
-"""The table of housekeeping tasks. A task is a line here; its row, its lease and its metrics come with its name."""
+"""The table of housekeeping tasks: a line each. Row, lease and metrics come with the name."""
 
 from collections.abc import Sequence
 from functools import partial

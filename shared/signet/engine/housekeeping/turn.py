@@ -1,4 +1,4 @@
-"""One run of a housekeeping task: batch after batch, each a short transaction, until it is done or its time is up.
+"""One run of a housekeeping task: batch after batch, each a short transaction, until its time is up.
 
 A batch takes the task's row first and keeps the cursor last: what was done and how far it came are committed
 together, and nobody else is at the task meanwhile. So a run that is cut, or killed, goes on where it was.
@@ -17,7 +17,7 @@ from signet.store.database import Connection, Database
 from signet.store.housekeeping import About, ClaimedTask, find_tenants, hold_task, keep_cursor
 
 Clock = Callable[[], float]
-# Takes so many rows of the tenant at the most, and says how many it took; fewer means that these were the last.
+# Takes so many rows of the tenant at the most, and says how many; fewer means that these were the last.
 Batch = Callable[[Connection, UUID, int], int]
 # Longer than any batch may take: a statement's limit, and a lock's, are far below.
 LEASE_SECONDS = 120.0
@@ -82,7 +82,7 @@ class Turn:
     def walk_tenants(self, about: About, kept_seconds: float = 0.0) -> Iterator[UUID]:
         """Those that have something to do, from the one after the cursor on, until the run is over.
 
-        Whoever has no batch of his own in which he finishes a tenant has it finished here, by asking for the next.
+        What does not finish a tenant in a batch of its own has it finished here, by asking for the next.
         """
         while tenants := self._find(about, kept_seconds):
             for tenant_id in tenants:

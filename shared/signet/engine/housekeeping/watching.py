@@ -1,4 +1,4 @@
-"""The safety net: rows that nobody came back for, deadlines that nobody was woken for, instances that are stuck."""
+"""The safety net: rows nobody came back for, deadlines nobody was woken for, instances that are stuck."""
 
 from uuid import UUID
 
