@@ -54,9 +54,10 @@ RULES = {
         SELECT attrelid::regclass || '.' || attname FROM pg_attribute, aclexplode(attacl)
         WHERE grantee = 'signet_dispatch'::regrole
           AND (privilege_type <> 'SELECT'
-               OR (attname NOT IN ('tenant_id', 'status', 'due_at', 'lease_until', 'sequence', 'epoch', 'xid',
-                                   'to_xid', 'timeout_at')
-                   AND NOT (atttypid = 'timestamptz'::regtype AND attname LIKE '%%\_at')))""",
+               OR attname NOT IN ('tenant_id', 'status', 'due_at', 'lease_until', 'created_at',
+                                  'completed_at', 'expires_at', 'read_at', 'full_at', 'deleted_at',
+                                  'purged_at', 'timeout_at',
+                                  'sequence', 'epoch', 'xid', 'to_xid'))""",
     "is a partition that can be had without its table": """
         SELECT relname FROM pg_class, aclexplode(relacl)
         WHERE relispartition AND relkind IN ('r', 'p') AND grantee <> relowner""",
