@@ -108,11 +108,8 @@ def test_what_the_janitor_may_change_is_how_things_go_on(standing: Standing) -> 
 def test_the_table_of_tasks_is_the_janitors(standing: Standing) -> None:
     standing.run("INSERT INTO housekeeping_tasks (task) VALUES ('a') ON CONFLICT DO NOTHING")
     for role in set(RUNTIME_ROLES) - {JANITOR}:
-        for statement in (
-            "UPDATE housekeeping_tasks SET next_due_at = now()",
-            "DELETE FROM housekeeping_tasks",
-        ):
-            assert attack(standing, role, sql.SQL(statement)) == NO_PRIVILEGE
+        assert attack(standing, role, "UPDATE housekeeping_tasks SET next_due_at = now()") == NO_PRIVILEGE
+        assert attack(standing, role, "DELETE FROM housekeeping_tasks") == NO_PRIVILEGE
     assert attack(standing, "signet_worker", "SELECT FROM housekeeping_tasks") == NO_PRIVILEGE
     assert attack(standing, JANITOR, "UPDATE housekeeping_tasks SET next_due_at = now()") == ""
 

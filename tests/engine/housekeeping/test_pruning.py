@@ -100,7 +100,8 @@ def finish_one(house: House, moving: Worker) -> UUID:
         house.company.author(), Create("invoice", {**INVOICE, "number": number})
     )
     moving.drain([house.tenant_id])
-    house.company.documents.mutate(house.company.author(), RequestTransition(made.document_id, 1, "cancel"))
+    cancel = RequestTransition(made.document_id, 1, "cancel", "ordered twice")
+    house.company.documents.mutate(house.company.author(), cancel)
     moving.drain([house.tenant_id])
     assert made.instance_id is not None
     return made.instance_id
