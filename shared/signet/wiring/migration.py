@@ -1,6 +1,7 @@
 """What a deployment does to the database before its functions are switched: schema and logins."""
 
 from collections.abc import Callable
+from contextlib import closing
 
 import orjson
 
@@ -42,8 +43,8 @@ def read_admin_url(settings: Settings) -> str:
 
 
 def _read_secret(aws: AwsSettings, name: str) -> str:
-    calls = SignedCalls("secretsmanager", aws, make_credentials(aws), read_clock)
-    text = calls.call("GetSecretValue", {"SecretId": name}).get("SecretString")
+    with closing(SignedCalls("secretsmanager", aws, make_credentials(aws), read_clock)) as calls:
+        text = calls.call("GetSecretValue", {"SecretId": name}).get("SecretString")
     if not isinstance(text, str):
         raise Rejected("SETTINGS_INVALID", "SIGNET_ADMIN_SECRET names a secret without text")
     return text

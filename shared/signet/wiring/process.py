@@ -111,6 +111,16 @@ def make_telemetry(settings: Settings, stream: IO[str]) -> Watching:
     return Watching(Log(settings.service, settings.log_level, stream), metrics, tracing, sentry)
 
 
+def prepare(*parts: Callable[[], object]) -> None:
+    """In Lambda, while a function starts: it has a whole processor then, and a snapshot holds what is done.
+
+    Elsewhere whoever imports a handler may have no environment for it yet.
+    """
+    if os.environ.get("AWS_LAMBDA_FUNCTION_NAME"):
+        for part in parts:
+            part()
+
+
 @cache
 def get_settings() -> Settings:
     return read_settings(os.environ)
