@@ -5,10 +5,12 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from signet.wiring.housekeeping import get_housekeeping
-from signet.wiring.process import get_telemetry
+from signet.wiring.process import get_telemetry, prepare
 
 # A task that was begun with so much left has the time to come to an end of its own.
 RESERVE_SECONDS = 30.0
+
+prepare(get_housekeeping)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import pytest
 
 from signet.core.errors import Rejected
-from signet.settings import ClaimNames, read_settings
+from signet.settings import ClaimNames, Retentions, read_settings
 
 GOOD = {"SIGNET_DATABASE_URL": "postgresql:///signet"}
 
@@ -161,3 +161,27 @@ def test_an_operators_role_is_none_that_a_tenant_can_make() -> None:
     for role in ("operator", "", "a b:c", ":"):
         with pytest.raises(Rejected, match="SIGNET_OPERATOR_ROLE"):
             read_settings({**GOOD, "SIGNET_OPERATOR_ROLE": role})
+
+
+def test_what_is_kept_and_for_how_long() -> None:
+    assert read_settings(GOOD).retentions == Retentions(90, 90, 7, 90, 365, None)
+    named = {"OUTBOX": "30", "IDEMPOTENCY": "1", "HISTORY": "400"}
+    kept = read_settings({**GOOD, **{f"SIGNET_RETENTION_{name}_DAYS": days for name, days in named.items()}})
+    assert kept.retentions == Retentions(30, 90, 1, 90, 365, 400)
+
+
+@pytest.mark.parametrize(
+    ("name", "days"),
+    [("OUTBOX", "0"), ("RECEIPTS", "-1"), ("HISTORY", "29"), ("HISTORY", ""), ("DELETED_DOCUMENTS", "36501")],
+)
+def test_a_retention_that_cannot_be_meant(name: str, days: str) -> None:
+    with pytest.raises(Rejected, match=f"SIGNET_RETENTION_{name}_DAYS"):
+        read_settings({**GOOD, f"SIGNET_RETENTION_{name}_DAYS": days})
+
+
+def test_a_bucket_wants_a_region() -> None:
+    named = {**GOOD, "SIGNET_ANCHORS_BUCKET": "anchors"}
+    with pytest.raises(Rejected, match="AWS_REGION"):
+        read_settings(named)
+    aws = read_settings({**named, "AWS_REGION": "eu-central-1"}).aws
+    assert aws is not None and aws.anchors_bucket == "anchors"
