@@ -15,6 +15,7 @@ from signet.engine.housekeeping.turn import Limits
 from signet.engine.telemetry import HousekeepingReport, Silent, StuckInstance
 from signet.settings import Retentions
 from signet.store.database import Database
+from tests.engine.audit.audited import Audited
 from tests.engine.conftest import Company
 
 Admin = psycopg.Connection[tuple[Any, ...]]
@@ -68,6 +69,11 @@ class House:
         ran = runner.work(claimed)
         assert ran is not None
         return ran
+
+    def seal(self) -> int:
+        """When no transaction of a test beside this one holds the horizon back."""
+        Audited(self.tenant_id, self.company.database, self.janitor).settle()
+        return self.keep("seal_audit").rows
 
     def runner(self, *tasks: Task, clock: Callable[[], float] = lambda: 0.0) -> Housekeeping:
         return Housekeeping(self.janitor, tasks, self.told, clock)
