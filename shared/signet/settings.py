@@ -74,6 +74,15 @@ class CredentialsPlace:
 
 
 @dataclass(frozen=True)
+class SweepSettings:
+    """Of EventBridge Scheduler: whom it calls, in whose name, and the group that its schedules are in."""
+
+    group: str
+    relay_arn: str
+    role_arn: str
+
+
+@dataclass(frozen=True)
 class AwsSettings:
     """By the names that every tool of AWS knows; with the queues that are Signet's own."""
 
@@ -90,6 +99,8 @@ class AwsSettings:
     effects_queue_url: str | None = None
     # Tenants' secrets in Secrets Manager are below it.
     secrets_prefix: str | None = None
+    # Where the relay comes seldom: how it is made to come when something is known to be due.
+    sweeps: SweepSettings | None = None
     # Name and password of the database's admin; for the migrator alone.
     admin_secret: str | None = None
     # Where seals are kept out of this database's admins' reach: a bucket with object lock.
@@ -229,6 +240,7 @@ def _read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | 
         events_queue_url=events_queue_url,
         effects_queue_url=effects_queue_url,
         secrets_prefix=secrets_prefix,
+        sweeps=_read_sweeps(environ, mistakes),
         admin_secret=environ.get("SIGNET_ADMIN_SECRET") or None,
         anchors_bucket=anchors_bucket,
     )
@@ -247,6 +259,17 @@ def _read_retentions(number: Callable[[str, int, int, int], int], environ: Mappi
         deleted_documents_days=days("DELETED_DOCUMENTS", Retentions.deleted_documents_days),
         history_days=days("HISTORY", 0, LEAST_HISTORY_DAYS) if is_history_pruned else None,
     )
+
+
+def _read_sweeps(environ: Mapping[str, str], mistakes: list[str]) -> SweepSettings | None:
+    names = ("SIGNET_SWEEP_GROUP", "SIGNET_SWEEP_RELAY_ARN", "SIGNET_SWEEP_ROLE_ARN")
+    group, relay_arn, role_arn = (environ.get(name, "") for name in names)
+    if not (group or relay_arn or role_arn):
+        return None
+    mistakes += [
+        f"{name} is not set, but others of {', '.join(names)} are" for name in names if not environ.get(name)
+    ]
+    return SweepSettings(group, relay_arn, role_arn)
 
 
 def _read_watched(environ: Mapping[str, str], mistakes: list[str]) -> dict[str, Any]:

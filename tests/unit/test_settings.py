@@ -185,3 +185,73 @@ def test_a_bucket_wants_a_region() -> None:
         read_settings(named)
     aws = read_settings({**named, "AWS_REGION": "eu-central-1"}).aws
     assert aws is not None and aws.anchors_bucket == "anchors"
+
+
+AWS = {
+    "SIGNET_ENVIRONMENT": "prod",
+    "SIGNET_DATABASE_URL": "postgresql://signet_api@db.example/signet",
+    "SIGNET_DATABASE_AUTH": "iam",
+    "SIGNET_EVENTS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/events",
+    "SIGNET_EFFECTS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/effects",
+    "SIGNET_SECRETS_PREFIX": "signet/prod",
+    "AWS_REGION": "eu-central-1",
+}
+
+
+def test_what_is_of_aws_is_read_by_the_names_that_all_of_its_tools_know() -> None:
+    keys = {
+        "AWS_ACCESS_KEY_ID": "AKID",
+        "AWS_SECRET_ACCESS_KEY": "the-secret-key",
+        "AWS_SESSION_TOKEN": "the-session-token",
+    }
+    endpoints = {
+        "AWS_ENDPOINT_URL": "http://all",
+        "AWS_ENDPOINT_URL_SECRETS_MANAGER": "http://secrets",
+        "AWS_ENDPOINT_URL_SQS": "",
+    }
+    settings = read_settings({**AWS, **keys, **endpoints, "AWS_USE_DUALSTACK_ENDPOINT": "true"})
+    assert settings.database_auth == "iam"
+    aws = settings.aws
+    assert aws is not None
+    assert (aws.region, aws.key_id, aws.secrets_prefix) == ("eu-central-1", "AKID", "signet/prod")
+    assert [aws.find_endpoint(name) for name in ("secretsmanager", "sqs")] == ["http://secrets", "http://all"]
+    assert aws.is_dual_stack
+    shown = repr(settings)
+    assert "the-secret-key" not in shown
+    assert "the-session-token" not in shown
+
+
+def test_credentials_of_a_snapshot_are_asked_for_where_lambda_says() -> None:
+    place = {
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:9001/2021-01-15/credentials",
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN": "the-place-token",
+    }
+    aws = read_settings({**AWS, **place}).aws
+    assert aws is not None
+    assert aws.credentials_place is not None
+    assert aws.credentials_place.url == "http://127.0.0.1:9001/2021-01-15/credentials"
+    assert "the-place-token" not in repr(aws)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["SIGNET_EVENTS_QUEUE_URL", "SIGNET_EFFECTS_QUEUE_URL", "SIGNET_SECRETS_PREFIX", "SIGNET_DATABASE_AUTH"],
+)
+def test_what_is_of_aws_wants_a_region(name: str) -> None:
+    without = {
+        key: value for key, value in AWS.items() if not key.startswith(("AWS_", "SIGNET_E", "SIGNET_S"))
+    }
+    environ = {**without, "SIGNET_ENVIRONMENT": "prod", "SIGNET_DATABASE_AUTH": "url", name: AWS[name]}
+    with pytest.raises(Rejected, match="AWS_REGION"):
+        read_settings(environ)
+
+
+@pytest.mark.parametrize("auth", ["password", "IAM", ""])
+def test_a_database_takes_the_urls_password_or_iam(auth: str) -> None:
+    with pytest.raises(Rejected, match="SIGNET_DATABASE_AUTH must be url or iam"):
+        read_settings({**AWS, "SIGNET_DATABASE_AUTH": auth})
+
+
+def test_elsewhere_nothing_is_of_aws() -> None:
+    settings = read_settings({"SIGNET_DATABASE_URL": "postgresql:///signet"})
+    assert (settings.aws, settings.database_auth) == (None, "url")
