@@ -2,7 +2,7 @@
 
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, Literal, get_args
@@ -15,6 +15,15 @@ MAX_POOL_SIZE = 100
 MIN_TOKEN_CHARACTERS = 32
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 MAX_CLAIM_CHARACTERS = 200
+MAX_RETENTION_DAYS = 36_500
+# Whole months go, and what is under way is to keep its history.
+LEAST_HISTORY_DAYS = 30
+_OF_AWS = (
+    "SIGNET_EVENTS_QUEUE_URL",
+    "SIGNET_EFFECTS_QUEUE_URL",
+    "SIGNET_SECRETS_PREFIX",
+    "SIGNET_ANCHORS_BUCKET",
+)
 _LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 _OPERATOR_ROLE = re.compile(r"[A-Za-z0-9_.-]{1,60}(:[A-Za-z0-9_.-]{1,60})+")
 _EVENT_SOURCE = re.compile(r"[A-Za-z0-9._/-]{1,256}")
@@ -39,6 +48,24 @@ class IssuerSettings:
     audiences: tuple[str, ...]
     keys_url: str
     claims: ClaimNames
+
+
+@dataclass(frozen=True)
+class Retentions:
+    """For how many days what has served is kept."""
+
+    # Triggers and effects that were done.
+    outbox_days: int = 90
+    # Of instances that have ended.
+    receipts_days: int = 90
+    # The answers that a repeated request gets.
+    idempotency_days: int = 7
+    # Since they were read.
+    notifications_days: int = 90
+    # Since they were deleted.
+    deleted_documents_days: int = 365
+    # The life of instances; None is for ever.
+    history_days: int | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +106,8 @@ class AwsSettings:
     sweeps: SweepSettings | None = None
     # Name and password of the database's admin; for the migrator alone.
     admin_secret: str | None = None
+    # Where seals are kept out of this database's admins' reach: a bucket with object lock.
+    anchors_bucket: str | None = None
 
     def find_endpoint(self, service: str) -> str:
         given = self.endpoints.get(service) or self.endpoints.get("")
@@ -132,6 +161,7 @@ class Settings:
     database_auth: Literal["url", "iam"] = "url"
     aws: AwsSettings | None = None
     leaving: LeavingSettings = field(default_factory=LeavingSettings)
+    retentions: Retentions = Retentions()
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -184,6 +214,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         database_auth=_read_database_auth(environ, mistakes),
         aws=_read_aws(environ, mistakes),
         leaving=_read_leaving(environ, environment, mistakes),
+        retentions=_read_retentions(number, environ),
         **watched,
     )
     if mistakes:
@@ -200,13 +231,12 @@ def _read_database_auth(environ: Mapping[str, str], mistakes: list[str]) -> Lite
 
 def _read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | None:
     region = _read_region(environ)
-    events_queue_url, effects_queue_url, secrets_prefix = (
-        environ.get(name) or None
-        for name in ("SIGNET_EVENTS_QUEUE_URL", "SIGNET_EFFECTS_QUEUE_URL", "SIGNET_SECRETS_PREFIX")
+    events_queue_url, effects_queue_url, secrets_prefix, anchors_bucket = (
+        environ.get(name) or None for name in _OF_AWS
     )
     if region is None:
         is_iam = environ.get("SIGNET_DATABASE_AUTH") == "iam"
-        if is_iam or events_queue_url or effects_queue_url or secrets_prefix:
+        if is_iam or any(environ.get(name) for name in _OF_AWS):
             mistakes.append("AWS_REGION is not set, but something of AWS is")
         return None
     place_url = environ.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
@@ -231,6 +261,22 @@ def _read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | 
         secrets_prefix=secrets_prefix,
         sweeps=_read_sweeps(environ, mistakes),
         admin_secret=environ.get("SIGNET_ADMIN_SECRET") or None,
+        anchors_bucket=anchors_bucket,
+    )
+
+
+def _read_retentions(number: Callable[[str, int, int, int], int], environ: Mapping[str, str]) -> Retentions:
+    def days(name: str, default: int, lowest: int = 1) -> int:
+        return number(f"SIGNET_RETENTION_{name}_DAYS", default, lowest, MAX_RETENTION_DAYS)
+
+    is_history_pruned = "SIGNET_RETENTION_HISTORY_DAYS" in environ
+    return Retentions(
+        outbox_days=days("OUTBOX", Retentions.outbox_days),
+        receipts_days=days("RECEIPTS", Retentions.receipts_days),
+        idempotency_days=days("IDEMPOTENCY", Retentions.idempotency_days),
+        notifications_days=days("NOTIFICATIONS", Retentions.notifications_days),
+        deleted_documents_days=days("DELETED_DOCUMENTS", Retentions.deleted_documents_days),
+        history_days=days("HISTORY", 0, LEAST_HISTORY_DAYS) if is_history_pruned else None,
     )
 
 
