@@ -4,19 +4,18 @@ import keyword
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from signet.core.errors import Rejected
+from signet.core.retentions import LEAST_DAYS, MAX_RETENTION_DAYS, Retentions
 
 Environment = Literal["local", "dev", "staging", "prod"]
 MAX_POOL_SIZE = 100
 MIN_TOKEN_CHARACTERS = 32
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 MAX_CLAIM_CHARACTERS = 200
-MAX_RETENTION_DAYS = 36_500
-# Whole months go, and what is under way is to keep its history.
-LEAST_HISTORY_DAYS = 30
 _OF_AWS = (
     "SIGNET_EVENTS_QUEUE_URL",
     "SIGNET_EFFECTS_QUEUE_URL",
@@ -25,6 +24,8 @@ _OF_AWS = (
 )
 _LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 _OPERATOR_ROLE = re.compile(r"[A-Za-z0-9_.-]{1,60}(:[A-Za-z0-9_.-]{1,60})+")
+_EVENT_SOURCE = re.compile(r"[A-Za-z0-9._/-]{1,256}")
+_ENVIRONMENTS_WITH_ADDRESSES = ("local", "dev")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
 
 
@@ -45,24 +46,6 @@ class IssuerSettings:
     audiences: tuple[str, ...]
     keys_url: str
     claims: ClaimNames
-
-
-@dataclass(frozen=True)
-class Retentions:
-    """For how many days what has served is kept."""
-
-    # Triggers and effects that were done.
-    outbox_days: int = 90
-    # Of instances that have ended.
-    receipts_days: int = 90
-    # The answers that a repeated request gets.
-    idempotency_days: int = 7
-    # Since they were read.
-    notifications_days: int = 90
-    # Since they were deleted.
-    deleted_documents_days: int = 365
-    # The life of instances; None is for ever.
-    history_days: int | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +98,20 @@ class AwsSettings:
 
 
 @dataclass(frozen=True)
+class LeavingSettings:
+    """What leaves the system from here, and how. What is not named has no connector."""
+
+    # An identity that SES has verified.
+    mail_sender: str | None = None
+    # The bus of EventBridge, and as whose events it knows ours.
+    bus_name: str | None = None
+    event_source: str = "signet"
+    sends_text_messages: bool = False
+    # Let through although they are refused: for receivers next door, where nothing is at stake.
+    webhook_addresses: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Settings:
     environment: Environment
     database_url: str
@@ -143,7 +140,8 @@ class Settings:
     # Whether the database takes the URL's password, or one that IAM stands for.
     database_auth: Literal["url", "iam"] = "url"
     aws: AwsSettings | None = None
-    retentions: Retentions = Retentions()
+    retentions: Retentions = field(default_factory=Retentions)
+    leaving: LeavingSettings = field(default_factory=LeavingSettings)
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -196,6 +194,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         database_auth=_read_database_auth(environ, mistakes),
         aws=_read_aws(environ, mistakes),
         retentions=_read_retentions(number, environ),
+        leaving=_read_leaving(environ, environment, mistakes),
         **watched,
     )
     if mistakes:
@@ -211,7 +210,7 @@ def _read_database_auth(environ: Mapping[str, str], mistakes: list[str]) -> Lite
 
 
 def _read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | None:
-    region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
+    region = _read_region(environ)
     events_queue_url, effects_queue_url, secrets_prefix, anchors_bucket = (
         environ.get(name) or None for name in _OF_AWS
     )
@@ -247,18 +246,54 @@ def _read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | 
 
 
 def _read_retentions(number: Callable[[str, int, int, int], int], environ: Mapping[str, str]) -> Retentions:
-    def days(name: str, default: int, lowest: int = 1) -> int:
-        return number(f"SIGNET_RETENTION_{name}_DAYS", default, lowest, MAX_RETENTION_DAYS)
-
-    is_history_pruned = "SIGNET_RETENTION_HISTORY_DAYS" in environ
+    """By the names of its fields: SIGNET_RETENTION_OUTBOX_DAYS."""
+    names = {each: f"SIGNET_RETENTION_{each.upper()}" for each in LEAST_DAYS}
+    given = {each: name for each, name in names.items() if name in environ}
     return Retentions(
-        outbox_days=days("OUTBOX", Retentions.outbox_days),
-        receipts_days=days("RECEIPTS", Retentions.receipts_days),
-        idempotency_days=days("IDEMPOTENCY", Retentions.idempotency_days),
-        notifications_days=days("NOTIFICATIONS", Retentions.notifications_days),
-        deleted_documents_days=days("DELETED_DOCUMENTS", Retentions.deleted_documents_days),
-        history_days=days("HISTORY", 0, LEAST_HISTORY_DAYS) if is_history_pruned else None,
+        **{each: number(name, 1, LEAST_DAYS[each], MAX_RETENTION_DAYS) for each, name in given.items()}
     )
+
+
+def _read_leaving(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> LeavingSettings:
+    sender, bus_name = (environ.get(name) or None for name in ("SIGNET_MAIL_SENDER", "SIGNET_BUS_NAME"))
+    if sender is not None and ("@" not in sender or not sender.isprintable()):
+        mistakes.append(f"SIGNET_MAIL_SENDER must be a mail address, not {sender!r}")
+    source = environ.get("SIGNET_EVENT_SOURCE") or LeavingSettings.event_source
+    if not _EVENT_SOURCE.fullmatch(source) or source.startswith("aws."):
+        mistakes.append(f"SIGNET_EVENT_SOURCE must be a name such as com.example.signet, not {source!r}")
+    text_messages = environ.get("SIGNET_TEXT_MESSAGES") or "off"
+    if text_messages not in ("on", "off"):
+        mistakes.append(f"SIGNET_TEXT_MESSAGES must be on or off, not {text_messages!r}")
+    if (sender or bus_name or text_messages == "on") and not _read_region(environ):
+        mistakes.append("AWS_REGION is not set, but mail, text messages or a bus are")
+    return LeavingSettings(
+        sender, bus_name, source, text_messages == "on", _read_addresses(environ, environment, mistakes)
+    )
+
+
+def _read_addresses(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> frozenset[str]:
+    name = "SIGNET_WEBHOOK_ADDRESSES"
+    addresses = _read_list(environ, name)
+    if addresses and environment not in _ENVIRONMENTS_WITH_ADDRESSES:
+        mistakes.append(f"{name} is for SIGNET_ENVIRONMENT=local or dev only")
+    mistakes += [
+        f"{name} names IP addresses, separated by commas; {text!r} is none"
+        for text in addresses
+        if not _is_address(text)
+    ]
+    return frozenset(str(ip_address(text)) for text in addresses if _is_address(text))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_region(environ: Mapping[str, str]) -> str | None:
+    return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
 
 
 def _read_sweeps(environ: Mapping[str, str], mistakes: list[str]) -> SweepSettings | None:

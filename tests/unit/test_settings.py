@@ -3,7 +3,8 @@
 import pytest
 
 from signet.core.errors import Rejected
-from signet.settings import ClaimNames, Retentions, read_settings
+from signet.core.retentions import Retentions
+from signet.settings import ClaimNames, read_settings
 
 GOOD = {"SIGNET_DATABASE_URL": "postgresql:///signet"}
 
@@ -185,6 +186,71 @@ def test_a_bucket_wants_a_region() -> None:
         read_settings(named)
     aws = read_settings({**named, "AWS_REGION": "eu-central-1"}).aws
     assert aws is not None and aws.anchors_bucket == "anchors"
+
+
+REGION = {**GOOD, "AWS_REGION": "eu-central-1"}
+
+
+def test_nothing_but_webhooks_leaves_unless_it_is_named() -> None:
+    leaving = read_settings(GOOD).leaving
+    assert (leaving.mail_sender, leaving.bus_name, leaving.sends_text_messages) == (None, None, False)
+    assert leaving.webhook_addresses == frozenset()
+
+
+def test_what_leaves_is_named() -> None:
+    named = {
+        **REGION,
+        "SIGNET_MAIL_SENDER": "Signet <signet@a.example>",
+        "SIGNET_BUS_NAME": "signet",
+        "SIGNET_EVENT_SOURCE": "com.example.signet",
+        "SIGNET_TEXT_MESSAGES": "on",
+    }
+    leaving = read_settings(named).leaving
+    assert (leaving.mail_sender, leaving.bus_name) == ("Signet <signet@a.example>", "signet")
+    assert (leaving.event_source, leaving.sends_text_messages) == ("com.example.signet", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("SIGNET_MAIL_SENDER", "signet"),
+        ("SIGNET_MAIL_SENDER", "signet@a.example\r\nBcc: eve@a.example"),
+        ("SIGNET_EVENT_SOURCE", "aws.events"),
+        ("SIGNET_EVENT_SOURCE", "a b"),
+        ("SIGNET_TEXT_MESSAGES", "yes"),
+    ],
+)
+def test_what_leaves_must_be_named_rightly(name: str, text: str) -> None:
+    with pytest.raises(Rejected, match=name):
+        read_settings({**REGION, name: text})
+
+
+@pytest.mark.parametrize("name", ["SIGNET_MAIL_SENDER", "SIGNET_BUS_NAME", "SIGNET_TEXT_MESSAGES"])
+def test_what_leaves_by_aws_needs_a_region(name: str) -> None:
+    text = {"SIGNET_MAIL_SENDER": "a@a.example", "SIGNET_TEXT_MESSAGES": "on"}.get(name, "signet")
+    with pytest.raises(Rejected, match="AWS_REGION"):
+        read_settings({**GOOD, name: text})
+    assert read_settings({**REGION, name: text}).leaving
+
+
+@pytest.mark.parametrize("environment", ["local", "dev"])
+def test_addresses_are_let_through_where_nothing_is_at_stake(environment: str) -> None:
+    named = {**GOOD, "SIGNET_ENVIRONMENT": environment, "SIGNET_WEBHOOK_ADDRESSES": "127.0.0.1, 0:0::1"}
+    assert read_settings(named).leaving.webhook_addresses == {"127.0.0.1", "::1"}
+
+
+@pytest.mark.parametrize("environment", ["staging", "prod"])
+def test_addresses_are_let_through_nowhere_else(environment: str) -> None:
+    named = {**GOOD, "SIGNET_ENVIRONMENT": environment, "SIGNET_WEBHOOK_ADDRESSES": "127.0.0.1"}
+    with pytest.raises(Rejected, match="SIGNET_WEBHOOK_ADDRESSES") as raised:
+        read_settings(named)
+    assert raised.value.code == "SETTINGS_INVALID"
+
+
+@pytest.mark.parametrize("text", ["localhost", "127.0.0.0/8", "127.1", "127.0.0.1:80", "*"])
+def test_what_is_no_address_lets_nothing_through(text: str) -> None:
+    with pytest.raises(Rejected, match="SIGNET_WEBHOOK_ADDRESSES"):
+        read_settings({**GOOD, "SIGNET_ENVIRONMENT": "local", "SIGNET_WEBHOOK_ADDRESSES": text})
 
 
 AWS = {

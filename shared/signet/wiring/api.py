@@ -1,6 +1,7 @@
 """The HTTP API."""
 
-from functools import cache, partial
+from dataclasses import replace
+from functools import cache
 
 from signet.api.application import Application, Ports, make_application
 from signet.api.authentication import Authentication
@@ -46,14 +47,17 @@ from signet.engine.templates import Templates
 from signet.engine.tenancies import Tenancies
 from signet.outbound.connector import ReadSecret
 from signet.outbound.secrets import no_secrets
-from signet.outbound.webhook import Reach, check_url
+from signet.outbound.webhook import PUBLIC, Reach, check_url
 from signet.settings import Settings
 from signet.store.database import Database
 from signet.wiring.process import get_settings, get_telemetry, make_database, make_secrets, make_wake
 
 
 def make_use_cases(
-    database: Database, secrets: ReadSecret = no_secrets, telemetry: Telemetry = SILENT
+    database: Database,
+    secrets: ReadSecret = no_secrets,
+    telemetry: Telemetry = SILENT,
+    reach: Reach = PUBLIC,
 ) -> UseCases:
     documents, compiled = Documents(database, telemetry=telemetry), CompiledCache()
     instances = Instances(database, documents.caches, compiled)
@@ -74,7 +78,7 @@ def make_use_cases(
         foreseeing=Foreseeing(database),
         templates=Templates(database),
         inbound_events=InboundEvents(database, secrets),
-        endpoints=Endpoints(database, partial(check_url, reach=Reach())),
+        endpoints=Endpoints(database, lambda url, hosts: check_url(url, replace(reach, hosts=hosts))),
         moving=Moving(database, documents.caches, compiled),
         instances_read=InstancesRead(database, documents.caches.contracts),
         instances=instances,
@@ -108,8 +112,9 @@ def make_authentication(database: Database, tokens: Tokens) -> Authentication:
 def make_ports(settings: Settings, telemetry: Telemetry) -> Ports:
     database = make_database(settings, make_wake(settings))
     tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
+    reach = Reach(settings.leaving.webhook_addresses)
     return Ports(
-        use=make_use_cases(database, make_secrets(settings), telemetry),
+        use=make_use_cases(database, make_secrets(settings), telemetry, reach),
         authenticate=make_authentication(database, tokens),
         quotas=RequestQuotas(database),
         origins=settings.cors_origins,

@@ -143,7 +143,3 @@ def get_settings() -> Settings:
 def get_telemetry() -> Watching:
     """Of this process, whatever it does."""
     return make_telemetry(get_settings(), sys.stdout)
-
-
-def get_secrets() -> ReadSecret:
-    return make_secrets(get_settings())
