@@ -231,6 +231,16 @@ def test_a_webhook_is_signed_and_can_be_known_again(stage: Stage) -> None:
     assert len(seen) == 1
 
 
+def test_a_secret_that_is_gone_signs_nothing_and_the_other_one_does(stage: Stage) -> None:
+    begin(stage)
+    with receiving(answering(200)) as receiver:
+        add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/", "gone", "old")
+        effects(stage, webhook=webhooks()).work(stage.tenant_id)
+    ((_, headers, body),) = receiver.received
+    assert len(headers["webhook-signature"].split(" ")) == 1
+    assert verify([read_secret(OTHER)], headers, body, int(headers["webhook-timestamp"]))
+
+
 def test_without_its_secret_nothing_is_sent(stage: Stage) -> None:
     begin(stage)
     with receiving(answering(200)) as receiver:
