@@ -3,7 +3,8 @@
 import pytest
 
 from signet.core.errors import Rejected
-from signet.settings import ClaimNames, Retentions, read_settings
+from signet.core.retentions import Retentions
+from signet.settings import ClaimNames, read_settings
 
 GOOD = {"SIGNET_DATABASE_URL": "postgresql:///signet"}
 

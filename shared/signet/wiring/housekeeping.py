@@ -2,11 +2,12 @@
 
 from functools import cache
 
+from signet.aws_settings import AwsSettings
+from signet.core.retentions import Retentions
 from signet.engine.housekeeping.runner import Housekeeping
 from signet.engine.housekeeping.sealing import Anchors
 from signet.engine.housekeeping.tasks import list_tasks
 from signet.engine.telemetry import SILENT, Telemetry
-from signet.settings import AwsSettings, Retentions
 from signet.store.database import Database
 from signet.wiring.process import get_settings, get_telemetry, make_database, make_wake
 

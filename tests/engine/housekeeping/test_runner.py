@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from signet.core.errors import Defect, Superseded
+from signet.core.retentions import Retentions
 from signet.engine.housekeeping.task import Task
 from signet.engine.housekeeping.tasks import list_tasks
 from signet.engine.housekeeping.turn import LEASE_SECONDS, Limits, Turn
-from signet.settings import Retentions
 from signet.store.database import Database, PoolSettings
 from signet.store.housekeeping import claim_task, ensure_tasks, hold_task
 from signet.store.server import act_as

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 
+from signet.core.retentions import Retentions
 from signet.engine.housekeeping import partitions, pruning, purging, sealing, watching
 from signet.engine.housekeeping.sealing import Anchors
 from signet.engine.housekeeping.task import Task
-from signet.settings import Retentions
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 
