@@ -44,14 +44,14 @@ def test_what_fails_is_tried_again_under_the_same_id_until_it_is_given_up(stage:
     add_endpoint(stage)
     connector = Answering(Delivery(500, "ANSWERED: 500"))
     worker = effects(stage, webhook=connector)
-    for _ in range(4):
+    for _ in range(11):
         worker.work(stage.tenant_id)
         stage.standing.run("UPDATE endpoints SET failures = 0, rests_until = NULL")
         come_due(stage)
-    assert rows(stage) == [("failed", 4)]
+    assert rows(stage) == [("failed", 11)]
     worker.work(stage.tenant_id)
     stage.drain()
-    assert rows(stage) == [("dead_letter", 5)]
+    assert rows(stage) == [("dead_letter", 12)]
     assert len({outgoing.id for outgoing in connector.given}) == 1
     assert "usr:checks:failed" in stage.nodes(made.instance_id)
 
