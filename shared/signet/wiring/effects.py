@@ -2,8 +2,7 @@
 
 from signet.engine.effects import Effects
 from signet.engine.telemetry import SILENT, Telemetry
-from signet.outbound.connector import ReadSecret
-from signet.outbound.secrets import no_secrets
+from signet.outbound.secrets import ReadSecret, no_secrets
 from signet.outbound.webhook import Reach, Webhooks
 from signet.store.database import Database
 

@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from signet.outbound.connector import ReadSecret
-from signet.outbound.secrets import SecretsFolder, no_secrets
+from signet.outbound.secrets import ReadSecret, SecretsFolder, no_secrets
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
 from signet.telemetry.log import Log
