@@ -3,7 +3,8 @@
 import keyword
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -16,6 +17,8 @@ LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 MAX_CLAIM_CHARACTERS = 200
 _LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 _OPERATOR_ROLE = re.compile(r"[A-Za-z0-9_.-]{1,60}(:[A-Za-z0-9_.-]{1,60})+")
+_EVENT_SOURCE = re.compile(r"[A-Za-z0-9._/-]{1,256}")
+_ENVIRONMENTS_WITH_ADDRESSES = ("local", "dev")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
 
 
@@ -36,6 +39,67 @@ class IssuerSettings:
     audiences: tuple[str, ...]
     keys_url: str
     claims: ClaimNames
+
+
+@dataclass(frozen=True)
+class CredentialsPlace:
+    """Where a container is answered its credentials (Lambda with SnapStart)."""
+
+    url: str
+    token: str | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class SweepSettings:
+    """Of EventBridge Scheduler: whom it calls, in whose name, and the group that its schedules are in."""
+
+    group: str
+    relay_arn: str
+    role_arn: str
+
+
+@dataclass(frozen=True)
+class AwsSettings:
+    """By the names that every tool of AWS knows; with the queues that are Signet's own."""
+
+    region: str
+    key_id: str | None = None
+    secret: str | None = field(default=None, repr=False)
+    session_token: str | None = field(default=None, repr=False)
+    credentials_place: CredentialsPlace | None = None
+    # By service; "" stands for all others.
+    endpoints: Mapping[str, str] = field(default_factory=dict)
+    is_dual_stack: bool = False
+    # Where wake-ups go; without a queue nobody is woken, and the relay finds what is due.
+    events_queue_url: str | None = None
+    effects_queue_url: str | None = None
+    # Tenants' secrets in Secrets Manager are below it.
+    secrets_prefix: str | None = None
+    # Where the relay comes seldom: how it is made to come when something is known to be due.
+    sweeps: SweepSettings | None = None
+    # Name and password of the database's admin; for the migrator alone.
+    admin_secret: str | None = None
+
+    def find_endpoint(self, service: str) -> str:
+        given = self.endpoints.get(service) or self.endpoints.get("")
+        if given:
+            return given
+        domain = f"{self.region}.api.aws" if self.is_dual_stack else f"{self.region}.amazonaws.com"
+        return f"https://{service}.{domain}"
+
+
+@dataclass(frozen=True)
+class LeavingSettings:
+    """What leaves the system from here, and how. What is not named has no connector."""
+
+    # An identity that SES has verified.
+    mail_sender: str | None = None
+    # The bus of EventBridge, and as whose events it knows ours.
+    bus_name: str | None = None
+    event_source: str = "signet"
+    sends_text_messages: bool = False
+    # Let through although they are refused: for receivers next door, where nothing is at stake.
+    webhook_addresses: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -64,6 +128,10 @@ class Settings:
     operator_role: str | None = None
     # Where the tenants' secrets are: a file each, in a folder for each tenant.
     secrets_folder: str | None = None
+    # Whether the database takes the URL's password, or one that IAM stands for.
+    database_auth: Literal["url", "iam"] = "url"
+    aws: AwsSettings | None = None
+    leaving: LeavingSettings = field(default_factory=LeavingSettings)
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -113,11 +181,110 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         issuer=_read_issuer(environ, environment, mistakes),
         operator_role=_read_operator_role(environ, mistakes),
         secrets_folder=environ.get("SIGNET_SECRETS_FOLDER") or None,
+        database_auth=_read_database_auth(environ, mistakes),
+        aws=_read_aws(environ, mistakes),
+        leaving=_read_leaving(environ, environment, mistakes),
         **watched,
     )
     if mistakes:
         raise Rejected("SETTINGS_INVALID", "; ".join(mistakes))
     return settings
+
+
+def _read_database_auth(environ: Mapping[str, str], mistakes: list[str]) -> Literal["url", "iam"]:
+    auth = environ.get("SIGNET_DATABASE_AUTH", "url")
+    if auth not in ("url", "iam"):
+        mistakes.append(f"SIGNET_DATABASE_AUTH must be url or iam, not {auth!r}")
+    return "iam" if auth == "iam" else "url"
+
+
+def _read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | None:
+    region = _read_region(environ)
+    events_queue_url, effects_queue_url, secrets_prefix = (
+        environ.get(name) or None
+        for name in ("SIGNET_EVENTS_QUEUE_URL", "SIGNET_EFFECTS_QUEUE_URL", "SIGNET_SECRETS_PREFIX")
+    )
+    if region is None:
+        is_iam = environ.get("SIGNET_DATABASE_AUTH") == "iam"
+        if is_iam or events_queue_url or effects_queue_url or secrets_prefix:
+            mistakes.append("AWS_REGION is not set, but something of AWS is")
+        return None
+    place_url = environ.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+    place = (
+        CredentialsPlace(place_url, environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN")) if place_url else None
+    )
+    prefix = "AWS_ENDPOINT_URL"
+    return AwsSettings(
+        region=region,
+        key_id=environ.get("AWS_ACCESS_KEY_ID"),
+        secret=environ.get("AWS_SECRET_ACCESS_KEY"),
+        session_token=environ.get("AWS_SESSION_TOKEN") or None,
+        credentials_place=place,
+        endpoints={
+            name.removeprefix(prefix).removeprefix("_").lower().replace("_", ""): url
+            for name, url in environ.items()
+            if (name == prefix or name.startswith(f"{prefix}_")) and url
+        },
+        is_dual_stack=environ.get("AWS_USE_DUALSTACK_ENDPOINT", "").lower() == "true",
+        events_queue_url=events_queue_url,
+        effects_queue_url=effects_queue_url,
+        secrets_prefix=secrets_prefix,
+        sweeps=_read_sweeps(environ, mistakes),
+        admin_secret=environ.get("SIGNET_ADMIN_SECRET") or None,
+    )
+
+
+def _read_leaving(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> LeavingSettings:
+    sender, bus_name = (environ.get(name) or None for name in ("SIGNET_MAIL_SENDER", "SIGNET_BUS_NAME"))
+    if sender is not None and ("@" not in sender or not sender.isprintable()):
+        mistakes.append(f"SIGNET_MAIL_SENDER must be a mail address, not {sender!r}")
+    source = environ.get("SIGNET_EVENT_SOURCE") or LeavingSettings.event_source
+    if not _EVENT_SOURCE.fullmatch(source) or source.startswith("aws."):
+        mistakes.append(f"SIGNET_EVENT_SOURCE must be a name such as com.example.signet, not {source!r}")
+    text_messages = environ.get("SIGNET_TEXT_MESSAGES") or "off"
+    if text_messages not in ("on", "off"):
+        mistakes.append(f"SIGNET_TEXT_MESSAGES must be on or off, not {text_messages!r}")
+    if (sender or bus_name or text_messages == "on") and not _read_region(environ):
+        mistakes.append("AWS_REGION is not set, but mail, text messages or a bus are")
+    return LeavingSettings(
+        sender, bus_name, source, text_messages == "on", _read_addresses(environ, environment, mistakes)
+    )
+
+
+def _read_addresses(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> frozenset[str]:
+    name = "SIGNET_WEBHOOK_ADDRESSES"
+    addresses = _read_list(environ, name)
+    if addresses and environment not in _ENVIRONMENTS_WITH_ADDRESSES:
+        mistakes.append(f"{name} is for SIGNET_ENVIRONMENT=local or dev only")
+    mistakes += [
+        f"{name} names IP addresses, separated by commas; {text!r} is none"
+        for text in addresses
+        if not _is_address(text)
+    ]
+    return frozenset(str(ip_address(text)) for text in addresses if _is_address(text))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_region(environ: Mapping[str, str]) -> str | None:
+    return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
+
+
+def _read_sweeps(environ: Mapping[str, str], mistakes: list[str]) -> SweepSettings | None:
+    names = ("SIGNET_SWEEP_GROUP", "SIGNET_SWEEP_RELAY_ARN", "SIGNET_SWEEP_ROLE_ARN")
+    group, relay_arn, role_arn = (environ.get(name, "") for name in names)
+    if not (group or relay_arn or role_arn):
+        return None
+    mistakes += [
+        f"{name} is not set, but others of {', '.join(names)} are" for name in names if not environ.get(name)
+    ]
+    return SweepSettings(group, relay_arn, role_arn)
 
 
 def _read_watched(environ: Mapping[str, str], mistakes: list[str]) -> dict[str, Any]:

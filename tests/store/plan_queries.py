@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.store.instance_lists import NEVER
-from signet.store.queue import ALONE_FROM_ATTEMPTS, COUNTED_AT_MOST, EFFECTS, EVENTS, Queue, fill
+from signet.store.queue import COUNTED_AT_MOST, EFFECTS, EVENTS, Queue, fill
 from signet.store.statements import read_statements
 from tests.store.plan_approvals import approval_probes
 from tests.store.plan_document_lists import list_probes_of_documents
@@ -180,7 +180,7 @@ def step_probes() -> Iterator[Probe]:
 
 
 def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
-    claiming = {"at_most": 100, "lease_seconds": 60, "claim_id": ROW, "alone_from": ALONE_FROM_ATTEMPTS}
+    claiming = {"at_most": 100, "lease_seconds": 60, "claim_id": ROW, "alone_from": 2}
     by_key = {
         "ids": [ROW],
         "claim_id": ROW,

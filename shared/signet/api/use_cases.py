@@ -1,6 +1,6 @@
 """The use cases that the routes call. Each is imported and made when it is first asked for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from signet.api.loading import MadeOnce
@@ -42,21 +42,25 @@ if TYPE_CHECKING:
     from signet.engine.templates import Templates
     from signet.engine.tenancies import Tenancies
 
-CheckUrl = Callable[[str], object]
+# Of a URL, and the hosts that a tenant allows.
+CheckUrl = Callable[[str, Sequence[str]], object]
 
 
 class UseCases:
     def __init__(
-        self, database: Database, secrets: ReadSecret, check_url: CheckUrl, telemetry: Telemetry
+        self,
+        database: Database,
+        secrets: ReadSecret,
+        make_check: Callable[[], CheckUrl],
+        telemetry: Telemetry,
     ) -> None:
         self.database = database
         self.telemetry = telemetry
         self._secrets = secrets
-        # Of an endpoint, before it is kept.
-        self._check_url = check_url
+        self._make_check = make_check
 
     def unwatched(self) -> "UseCases":
-        return UseCases(self.database, self._secrets, self._check_url, SILENT)
+        return UseCases(self.database, self._secrets, self._make_check, SILENT)
 
     def make_all(self) -> None:
         for name, part in vars(type(self)).items():
@@ -169,7 +173,7 @@ class UseCases:
     def endpoints(self) -> "Endpoints":
         from signet.engine.endpoints import Endpoints
 
-        return Endpoints(self.database, self._check_url)
+        return Endpoints(self.database, self._make_check())
 
     @MadeOnce
     def moving(self) -> "Moving":

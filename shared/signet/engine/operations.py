@@ -33,12 +33,12 @@ from signet.store.queue import (
     Pace,
     QueueDepth,
     QueueFigures,
-    QueueName,
     depth_of,
     measure_queue,
     read_pace,
 )
 from signet.store.quotas import Held, list_levels
+from signet.store.wake_ups import QueueName
 
 READ = "operation:read"
 PACE_SECONDS = 3_600.0

@@ -29,9 +29,9 @@ from signet.store.server import (
     use_database,
 )
 from signet.wiring.api import get_application
-from signet.wiring.effects import make_effects
+from signet.wiring.effects import get_effects
 from signet.wiring.engine import make_worker
-from signet.wiring.process import MIGRATIONS_FOLDER, get_secrets, get_telemetry
+from signet.wiring.process import MIGRATIONS_FOLDER, get_telemetry
 
 EXAMPLES_FOLDER = MIGRATIONS_FOLDER.parent / "examples"
 DATABASE_NAME = "signet"
@@ -106,11 +106,8 @@ def _working(owner_url: str) -> Iterator[None]:
     """The engine, as the role that it has on AWS too."""
     database = Database(act_as(owner_url, WORKER_ROLE), PoolSettings(size=1))
     try:
-        worker, effects = (
-            make_worker(database, get_telemetry()),
-            make_effects(database, get_secrets(), get_telemetry()),
-        )
-        with running_worker(database, worker, effects):
+        worker = make_worker(database, get_telemetry())
+        with running_worker(database, worker, get_effects(database)):
             yield
     finally:
         database.close()

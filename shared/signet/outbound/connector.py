@@ -14,6 +14,8 @@ class Destination:
     name: str
     url: str
     secret_refs: Sequence[str]
+    # Where not empty, the tenant may call only these.
+    hosts: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Outgoing:
     trace_id: str | None
     destination: Destination | None
     recipients: Sequence[Recipient]
+    # The evidence of the attempt before; None where there was none.
+    earlier: Any = None
 
 
 @dataclass(frozen=True, slots=True)

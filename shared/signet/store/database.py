@@ -1,7 +1,7 @@
 """Connections and transactions. A transaction belongs to one tenant or to none; none sees no rows."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from signet.core.errors import Defect, Transient
+from signet.store.wake_ups import Wake, WakeUp, WakingConnection, take_wake_ups, wake_nobody
 
 # RDS Proxy pins a session on a longer text: then the values go as parameters.
 MAX_MESSAGE_CHARACTERS = 15_000
@@ -70,9 +71,21 @@ class _Joined:
 
 
 class Database:
-    """Opens its pool on first use, so that importing and wiring cost no connection."""
+    """Opens its pool on first use, so that importing and wiring cost no connection.
 
-    def __init__(self, url: str, settings: PoolSettings) -> None:
+    `wake` is told of the work that a transaction has written, after its commit. `make_password` is asked for
+    each new connection, where passwords do not last.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        settings: PoolSettings,
+        *,
+        wake: Wake = wake_nobody,
+        make_password: Callable[[], str] | None = None,
+    ) -> None:
+        self._wake = wake
         # Of the transaction, not of the session: a pooler gives the session to others.
         self._limits = ", ".join(
             f"set_config('{name}', '{round(seconds * 1_000)}ms', true)"
@@ -83,8 +96,20 @@ class Database:
         )
         # Of this thread: others of the process have transactions of their own.
         self._joined: ContextVar[_Joined | None] = ContextVar("joined", default=None)
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
+        # Pooler-safe: no named prepared statements, no implicit transaction.
+        how = {
+            "prepare_threshold": None,
+            "autocommit": True,
+            "connect_timeout": settings.connect_seconds,
+            "application_name": "signet",
+        }
+
+        def say_how() -> dict[str, Any]:
+            return how if make_password is None else {**how, "password": make_password()}
+
+        self._pool: ConnectionPool[WakingConnection] = ConnectionPool(
             url,
+            connection_class=WakingConnection,
             min_size=settings.idle_count,
             max_size=settings.size,
             max_idle=settings.idle_seconds,
@@ -93,13 +118,7 @@ class Database:
             reconnect_timeout=settings.wait_seconds,
             open=False,
             configure=_configure,
-            kwargs={
-                # Pooler-safe: no named prepared statements, no implicit transaction.
-                "prepare_threshold": None,
-                "autocommit": True,
-                "connect_timeout": settings.connect_seconds,
-                "application_name": "signet",
-            },
+            kwargs=say_how,
         )
 
     @contextmanager
@@ -183,16 +202,20 @@ class Database:
     def _begun(self, begin: str, opening: Statement | None) -> Iterator[Exchange]:
         self._pool.open()
         is_committing = False
+        wake_ups: Collection[WakeUp] = ()
         try:
             # Leaving the block on an exception rolls back.
             with self._connected(begin, opening) as exchange:
                 yield exchange
                 is_committing = True
                 _close(exchange)
+                wake_ups = take_wake_ups(exchange.connection)
         except PoolTimeout as error:
             raise _unavailable() from error
         except psycopg.OperationalError as error:
             raise _read_failure(error, is_committing=is_committing) from error
+        if wake_ups:
+            self._wake(wake_ups)
 
     @contextmanager
     def _connected(self, begin: str, opening: Statement | None) -> Iterator[Exchange]:
@@ -211,6 +234,8 @@ class Database:
                 self._pool.check()
                 connection = leaving.enter_context(self._pool.connection())
                 rows = _open(connection, begin, opening)
+            # Of a transaction before it, which was rolled back.
+            take_wake_ups(connection)
             yield Exchange(connection, rows)
 
     def close(self) -> None:

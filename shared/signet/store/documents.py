@@ -15,6 +15,7 @@ from signet.core.evidence import AuditRow
 from signet.store.database import Connection, Exchange, Statement
 from signet.store.statements import Statements
 from signet.store.voiding import Voiding, void_requests
+from signet.store.wake_ups import note_work
 
 _SQL = Statements("documents")
 
@@ -211,6 +212,8 @@ def write_batch(
             "events": to_json(batch.events),
         },
     )
+    for due_at in {event.get("due_at") for event in batch.events}:
+        note_work(connection, tenant_id, "events", (due_at - now).total_seconds() if due_at else 0.0)
     if batch.is_edits_only and exchange is not None:
         exchange.closing.append(edits)
         return

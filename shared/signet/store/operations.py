@@ -11,8 +11,9 @@ from signet.core.errors import Defect
 from signet.ids import created_at_of
 from signet.store.database import Connection
 from signet.store.instances import DeadTrigger
-from signet.store.queue import COUNTED_AT_MOST, QueueName
+from signet.store.queue import COUNTED_AT_MOST
 from signet.store.statements import Statements
+from signet.store.wake_ups import QueueName
 
 _SQL = Statements("operations")
 NEWEST = UUID(int=2**128 - 1)

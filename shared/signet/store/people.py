@@ -19,6 +19,7 @@ class MemberRecord:
     user_id: str
     display_name: str
     email: str | None
+    phone: str | None
     status: Literal["active", "disabled"]
     roles: list[str]
     manager_id: str | None

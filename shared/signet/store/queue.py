@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import orjson
@@ -26,13 +26,15 @@ from signet.core.retry import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
 from signet.ids import created_at_of
 from signet.store.database import Connection, Statement
 from signet.store.statements import Statements
+from signet.store.wake_ups import QueueName, note_work
 
 MAX_ROWS = 500  # in one call, whatever it does
 MAX_TENANTS = 1000
 MAX_ERROR_CHARACTERS = 2000
 COUNTED_AT_MOST = 10_000
-# A row that failed so often is claimed alone: then it can spoil no wave but its own.
-ALONE_FROM_ATTEMPTS = 2
+# A row that failed so often is claimed alone: then it spoils no wave and kills no worker but its own.
+# Effects often fail, and all at once when a receiver is down: they go together until their last attempt.
+EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 4
 LEASE_EXPIRED = "LEASE_EXPIRED: whoever worked on it did not come back"
 _SQL = Statements("queue")
 
@@ -67,9 +69,10 @@ class ClaimedEffect(ClaimedRow):
     effect_type: str
     endpoint: str | None
     event_idempotency_key: bytes
+    # the evidence of the attempt before
+    response_json: Any
 
 
-QueueName = Literal["events", "effects"]
 Row = TypeVar("Row", bound=ClaimedRow)
 Counted = TypeVar("Counted")
 
@@ -82,10 +85,11 @@ class Queue(Generic[Row]):
     table: str
     row: type[Row]
     backoff: Backoff
+    alone_from: int
 
 
-EVENTS = Queue("events", "workflow_events_outbox", ClaimedEvent, EVENT_BACKOFF)
-EFFECTS = Queue("effects", "workflow_side_effects_outbox", ClaimedEffect, EFFECT_BACKOFF)
+EVENTS = Queue("events", "workflow_events_outbox", ClaimedEvent, EVENT_BACKOFF, EVENT_ALONE_FROM)
+EFFECTS = Queue("effects", "workflow_side_effects_outbox", ClaimedEffect, EFFECT_BACKOFF, EFFECT_ALONE_FROM)
 QUEUES: tuple[Queue[ClaimedEvent] | Queue[ClaimedEffect], ...] = (EVENTS, EFFECTS)
 
 
@@ -156,7 +160,7 @@ class DueTenant:
 def claim_due(
     queue: Queue[Any], tenant_id: UUID, *, at_most: int, lease_seconds: float, claim_id: UUID
 ) -> Statement:
-    """Due rows that nobody holds, oldest first. One that failed before, twice or more, comes alone.
+    """Due rows that nobody holds, oldest first. One that failed too often before comes alone.
 
     A statement, so that a claim is a transaction of two round trips; `read_claimed` reads its rows.
     """
@@ -166,7 +170,7 @@ def claim_due(
         "at_most": at_most,
         "lease_seconds": lease_seconds,
         "claim_id": claim_id,
-        "alone_from": ALONE_FROM_ATTEMPTS,
+        "alone_from": queue.alone_from,
     }
     return Statement(fill(_SQL.claim, queue), values)
 
@@ -212,6 +216,8 @@ def release(
     delay_seconds: float,
 ) -> set[UUID]:
     """Untried, for something was in the way: it costs no attempt."""
+    if rows:
+        note_work(connection, tenant_id, queue.name, delay_seconds)
     more = {"claim_id": claim_id, "delay_seconds": delay_seconds}
     return _change(connection, fill(_SQL.release, queue), tenant_id, rows, more)
 
@@ -230,13 +236,16 @@ def fail(
     rows = [row for row, _ in failures]
     if not rows:
         return Returned(frozenset(), ())
+    delays = [queue.backoff.delay_seconds(row.attempts, row.id) for row in rows]
     values = {
         **_keys(tenant_id, rows),
         "claim_id": claim_id,
         "errors": [_bound(error) for _, error in failures],
         "finals": [row.id in final for row in rows],
-        "delays": [queue.backoff.delay_seconds(row.attempts, row.id) for row in rows],
+        "delays": delays,
     }
+    for delay_seconds in delays:
+        note_work(connection, tenant_id, queue.name, delay_seconds)
     return _bury_exhausted(connection, queue, tenant_id, fill(_SQL.fail, queue), values)
 
 
@@ -246,7 +255,10 @@ def release_expired(
     """Rows whose worker did not come back. The attempt stays counted: a row that kills its workers ends."""
     _check(at_most, MAX_ROWS)
     values = {"tenant_id": tenant_id, "at_most": at_most, "error": LEASE_EXPIRED}
-    return _bury_exhausted(connection, queue, tenant_id, fill(_SQL.release_expired, queue), values)
+    returned = _bury_exhausted(connection, queue, tenant_id, fill(_SQL.release_expired, queue), values)
+    if returned.again:
+        note_work(connection, tenant_id, queue.name)
+    return returned
 
 
 def requeue_dead(
@@ -256,6 +268,7 @@ def requeue_dead(
     if not ids:
         return set()
     _check(len(ids), MAX_ROWS)
+    note_work(connection, tenant_id, queue.name)
     values = {"tenant_id": tenant_id, "created_ats": [created_at_of(each) for each in ids], "ids": list(ids)}
     return _read_ids(connection, fill(_SQL.requeue_dead, queue), values)
 
@@ -285,6 +298,7 @@ def keep_responses(
 def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
     """Wake-ups for the engine, due at once; each with its receipt."""
     if rows:
+        note_work(connection, tenant_id, EVENTS.name)
         text = orjson.dumps(list(rows)).decode()
         connection.execute(_SQL.insert_triggers, {"tenant_id": tenant_id, "rows": text})
 

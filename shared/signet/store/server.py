@@ -1,6 +1,6 @@
 """Databases and roles of a server, for the local runner and the tests. Production has infra/ for this."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import psycopg
@@ -11,6 +11,7 @@ from signet.core.errors import Defect, Rejected, Transient
 from signet.store.statements import Statements
 
 OLDEST_MAJOR = 15
+LOGIN_ROLES = ("signet_api", "signet_worker", "signet_janitor")
 CONNECT_SECONDS = 10
 _SQL = Statements("server")
 
@@ -99,3 +100,17 @@ def drop_database(url: str, name: str) -> None:
 def describe_url(url: str) -> dict[str, str]:
     """Its parts by libpq's names."""
     return {key: str(value) for key, value in conninfo_to_dict(url).items() if value is not None}
+
+
+def replace_credentials(url: str, user: str, password: str) -> str:
+    return make_conninfo(url, user=user, password=password)
+
+
+def let_log_in_by_iam(url: str, roles: Sequence[str] = LOGIN_ROLES) -> bool:
+    """Whether the server knows such logins; without a password that anybody could lose."""
+    with connect(url, autocommit=True, prepare_threshold=None) as connection:
+        if connection.execute(_SQL.find_iam_role).fetchone() is None:
+            return False
+        for role in roles:
+            connection.execute(sql.SQL("GRANT rds_iam TO {}").format(sql.Identifier(role)))
+    return True

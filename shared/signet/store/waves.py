@@ -10,6 +10,7 @@ from signet.store.database import Connection, Exchange, Statement
 from signet.store.documents import DocumentRow, Setting, read_locked, to_json
 from signet.store.queue import ClaimedRow
 from signet.store.statements import Statements
+from signet.store.wake_ups import note_work
 
 _SQL = Statements("waves")
 Row = Mapping[str, Any]
@@ -116,7 +117,7 @@ def write_steps(connection: Connection, rows: Sequence[Row], now: datetime) -> i
     return _read_count(cursor.fetchone())
 
 
-def end_wave(exchange: Exchange, rows: WaveRows, now: datetime) -> None:
+def end_wave(exchange: Exchange, tenant_id: UUID, rows: WaveRows, now: datetime) -> None:
     """The last statement of the transaction; sent with its COMMIT where both make a short message."""
     values = {
         "steps": to_json(rows.steps),
@@ -127,6 +128,8 @@ def end_wave(exchange: Exchange, rows: WaveRows, now: datetime) -> None:
         "now": now,
     }
     exchange.closing.append(Statement(_SQL.end_wave, values))
+    if rows.effects:
+        note_work(exchange.connection, tenant_id, "effects")
 
 
 def _read_count(found: tuple[object, ...] | None) -> int:

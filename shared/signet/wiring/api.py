@@ -1,11 +1,12 @@
 """The HTTP API."""
 
+from collections.abc import Collection
 from functools import cache
 
 from signet.api.application import Application, Ports
 from signet.api.authentication import Authentication
 from signet.api.tokens import Tokens, load_verifying, make_tokens
-from signet.api.use_cases import UseCases
+from signet.api.use_cases import CheckUrl, UseCases
 from signet.core.api_key import KEY_TOKEN_PREFIX
 from signet.core.principal import Verified
 from signet.engine.admission import Admission
@@ -14,19 +15,22 @@ from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret, no_secrets
 from signet.settings import Settings
 from signet.store.database import Database
-from signet.wiring.process import get_settings, get_telemetry, make_database, make_secrets
+from signet.wiring.process import get_settings, get_telemetry, make_database, make_secrets, make_wake
 
 
 def make_use_cases(
-    database: Database, secrets: ReadSecret = no_secrets, telemetry: Telemetry = SILENT
+    database: Database,
+    secrets: ReadSecret = no_secrets,
+    telemetry: Telemetry = SILENT,
+    webhook_addresses: Collection[str] = (),
 ) -> UseCases:
-    return UseCases(database, secrets, _check_url, telemetry)
+    def make_check() -> CheckUrl:
+        from signet.outbound.webhook import Reach, check_url
 
+        addresses = frozenset(webhook_addresses)
+        return lambda url, hosts: check_url(url, Reach(addresses, hosts))
 
-def _check_url(url: str) -> object:
-    from signet.outbound.webhook import Reach, check_url
-
-    return check_url(url, Reach())
+    return UseCases(database, secrets, make_check, telemetry)
 
 
 def make_authentication(use: UseCases, tokens: Tokens) -> Authentication:
@@ -39,8 +43,8 @@ def make_authentication(use: UseCases, tokens: Tokens) -> Authentication:
 
 
 def make_ports(settings: Settings, telemetry: Telemetry) -> Ports:
-    database = make_database(settings)
-    use = make_use_cases(database, make_secrets(settings), telemetry)
+    database = make_database(settings, make_wake(settings))
+    use = make_use_cases(database, make_secrets(settings), telemetry, settings.leaving.webhook_addresses)
     tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
     return Ports(
         use=use,

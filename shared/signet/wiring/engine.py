@@ -1,14 +1,21 @@
 """The engine: what moves documents, and what operators do to what moves."""
 
+from functools import cache
+
+from signet.authoring.extensions import load_extensions
+from signet.core.errors import Rejected
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.opened import DocumentCaches
 from signet.engine.documents.rules import RuleBook
 from signet.engine.instances import Instances
 from signet.engine.moving import Moving
+from signet.engine.relay import Relay
+from signet.engine.shifts import Shifts, ShiftWakeUps
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database
+from signet.wiring.process import get_settings, get_telemetry, make_database, make_queued_wake_ups, make_wake
 
 
 def make_caches() -> DocumentCaches:
@@ -25,3 +32,22 @@ def make_instances(database: Database) -> Instances:
 
 def make_moving(database: Database) -> Moving:
     return Moving(database, make_caches(), CompiledCache())
+
+
+@cache
+def get_shifts() -> Shifts:
+    """Of the process that moves documents."""
+    settings, telemetry = get_settings(), get_telemetry()
+    load_extensions(settings.extensions)
+    wake_ups = ShiftWakeUps("events", make_wake(settings))
+    worker = make_worker(make_database(settings, wake_ups), telemetry)
+    return Shifts(worker.work, wake_ups, telemetry)
+
+
+@cache
+def get_relay() -> Relay:
+    settings = get_settings()
+    wake_ups = make_queued_wake_ups(settings)
+    if wake_ups is None:
+        raise Rejected("SETTINGS_INVALID", "the relay has nobody to wake: SIGNET_EVENTS_QUEUE_URL is not set")
+    return Relay(make_database(settings), wake_ups.send)

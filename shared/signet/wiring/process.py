@@ -6,13 +6,24 @@ another one needs.
 
 import os
 import sys
-from functools import cache
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import IO
 
+from signet.aws.calls import SignedCalls
+from signet.aws.credentials import FetchedCredentials, GetCredentials
+from signet.aws.database_tokens import make_database_token
+from signet.aws.secrets import SecretsManager
+from signet.aws.signing import Credentials
+from signet.aws.sweeps import ScheduledSweeps
+from signet.aws.wake_ups import QueuedWakeUps
+from signet.core.errors import Rejected
 from signet.outbound.secrets import ReadSecret, SecretsFolder, no_secrets
-from signet.settings import Settings, read_settings
+from signet.settings import AwsSettings, Settings, read_settings
 from signet.store.database import Database, PoolSettings
+from signet.store.wake_ups import QueueName, Wake, WakeUp, wake_nobody
 from signet.telemetry.log import Log
 from signet.telemetry.watching import Watching
 
@@ -20,7 +31,7 @@ from signet.telemetry.watching import Watching
 MIGRATIONS_FOLDER = Path(__file__).resolve().parents[3] / "migrations"
 
 
-def make_database(settings: Settings) -> Database:
+def make_database(settings: Settings, wake: Wake = wake_nobody) -> Database:
     return Database(
         settings.database_url,
         PoolSettings(
@@ -28,10 +39,69 @@ def make_database(settings: Settings) -> Database:
             idle_count=settings.database_pool_idle_count,
             lifetime_seconds=settings.database_pool_lifetime_seconds,
         ),
+        wake=wake,
+        make_password=_make_passwords(settings),
     )
 
 
+def _make_passwords(settings: Settings) -> Callable[[], str] | None:
+    if settings.database_auth == "url" or settings.aws is None:
+        return None
+    credentials = make_credentials(settings.aws)
+    return partial(make_database_token, settings.database_url, settings.aws.region, credentials, read_clock)
+
+
+def make_wake(settings: Settings) -> Wake:
+    """By messages where there are queues for them; by schedules as well, where the relay comes seldom."""
+    queued, aws = make_queued_wake_ups(settings), settings.aws
+    if queued is None or aws is None:
+        return wake_nobody
+    if aws.sweeps is None:
+        return queued
+    calls = SignedCalls("scheduler", aws, make_credentials(aws), read_clock)
+    sweeps = ScheduledSweeps(calls, aws.sweeps, read_clock)
+
+    def wake(wake_ups: Collection[WakeUp]) -> None:
+        queued(wake_ups)
+        sweeps(wake_ups)
+
+    return wake
+
+
+def make_queued_wake_ups(settings: Settings) -> QueuedWakeUps | None:
+    aws = settings.aws
+    if aws is None:
+        return None
+    named: dict[QueueName, str | None] = {"events": aws.events_queue_url, "effects": aws.effects_queue_url}
+    urls = {name: url for name, url in named.items() if url is not None}
+    if not urls:
+        return None
+    return QueuedWakeUps(SignedCalls("sqs", aws, make_credentials(aws), read_clock), urls)
+
+
+def make_credentials(aws: AwsSettings) -> GetCredentials:
+    if aws.key_id is not None and aws.secret is not None:
+        given = Credentials(aws.key_id, aws.secret, aws.session_token)
+        return lambda: given
+    if aws.credentials_place is None:
+        raise Rejected(
+            "SETTINGS_INVALID",
+            "nothing of AWS can be signed: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set, "
+            "nor is AWS_CONTAINER_CREDENTIALS_FULL_URI",
+        )
+    return FetchedCredentials(aws.credentials_place, read_clock)
+
+
+def read_clock() -> datetime:
+    """Of the signatures only: what documents and workflows go by is the database's."""
+    return datetime.now(UTC)
+
+
 def make_secrets(settings: Settings) -> ReadSecret:
+    aws = settings.aws
+    if aws is not None and aws.secrets_prefix is not None:
+        calls = SignedCalls("secretsmanager", aws, make_credentials(aws), read_clock)
+        return SecretsManager(calls, aws.secrets_prefix)
     return no_secrets if settings.secrets_folder is None else SecretsFolder(Path(settings.secrets_folder))
 
 
@@ -53,6 +123,16 @@ def make_telemetry(settings: Settings, stream: IO[str]) -> Watching:
     return Watching(Log(settings.service, settings.log_level, stream), metrics, tracing, sentry)
 
 
+def prepare(*parts: Callable[[], object]) -> None:
+    """In Lambda, while a function starts: it has a whole processor then, and a snapshot holds what is done.
+
+    Elsewhere whoever imports a handler may have no environment for it yet.
+    """
+    if os.environ.get("AWS_LAMBDA_FUNCTION_NAME"):
+        for part in parts:
+            part()
+
+
 @cache
 def get_settings() -> Settings:
     return read_settings(os.environ)
@@ -62,7 +142,3 @@ def get_settings() -> Settings:
 def get_telemetry() -> Watching:
     """Of this process, whatever it does."""
     return make_telemetry(get_settings(), sys.stdout)
-
-
-def get_secrets() -> ReadSecret:
-    return make_secrets(get_settings())

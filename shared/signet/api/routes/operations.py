@@ -16,7 +16,7 @@ from signet.core.strict import Strict
 from signet.engine.instance_listing import Stuck
 from signet.engine.operations import MAX_REQUEUED, Overview, RequeueOutcome
 from signet.store.operations import DeadLetter
-from signet.store.queue import QueueName
+from signet.store.wake_ups import QueueName
 
 OneQueue = Annotated[QueueName | None, Query(description="Of this queue alone; without it, of both.")]
 

@@ -108,7 +108,7 @@ class Waves:
             while wave.go_round() and wave.moved.rounds < MAX_ROUNDS:
                 if self._clock() - began > MAX_WAVE_SECONDS:
                     break
-            end_wave(exchange, wave.finish(exchange), opened.setting.now)
+            end_wave(exchange, claim.tenant_id, wave.finish(exchange), opened.setting.now)
             return wave.moved
 
 

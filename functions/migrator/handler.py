@@ -1,0 +1,31 @@
+"""What a deployment asks first: the database's schema, before any function that needs it is switched.
+
+CloudFormation waits for the answer, and a stack is rolled back where it is no; so an answer there is, always.
+"""
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from signet.aws.custom_resources import Outcome, answer_request
+from signet.wiring.migration import migrate_database
+
+PHYSICAL_ID = "signet-schema"
+logger = Logger("signet-migrator")
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> None:
+    answer_request(event, PHYSICAL_ID, _migrate(event))
+
+
+def _migrate(event: dict[str, Any]) -> Outcome:
+    # A stack that is deleted leaves its data to the database's own protection.
+    if event.get("RequestType") == "Delete":
+        return Outcome(True)
+    try:
+        count = migrate_database(logger.info)
+    except Exception as error:
+        logger.exception("the database was not migrated")
+        return Outcome(False, f"{type(error).__name__}: {error}")
+    return Outcome(True, f"{count} migrations applied")

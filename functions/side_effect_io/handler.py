@@ -1,0 +1,20 @@
+"""What speaks to the outside world: wake-ups from the queue in, effects of the tenants that they name out."""
+
+from typing import Any
+
+from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from functions.wake_up_records import EFFECTS_RESERVE_MS, work_on
+from signet.wiring.effects import get_shifts
+from signet.wiring.process import get_telemetry, prepare
+
+prepare(get_shifts)
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+    try:
+        return work_on(event, context, get_shifts(), EFFECTS_RESERVE_MS)
+    finally:
+        # Lambda freezes the process with the answer.
+        get_telemetry().flush()

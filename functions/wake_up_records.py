@@ -1,0 +1,52 @@
+"""Messages of the queues: that a tenant has work. What work, the database says."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+from uuid import UUID
+
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
+from aws_lambda_powertools.utilities.parser.models import SqsRecordModel
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic import BaseModel, ConfigDict, Json, ValidationError
+
+from signet.engine.shifts import Shifts
+
+# What a claim under way may still take: then the call ends by itself, and not by Lambda's clock.
+EVENTS_RESERVE_MS, EFFECTS_RESERVE_MS = 15_000, 60_000
+
+
+class WakeUpMessage(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    tenant: UUID
+    kind: Literal["events", "effects"]
+
+
+class WakeUpRecord(SqsRecordModel):
+    body: Json[WakeUpMessage]
+
+
+def work_on(
+    event: Mapping[str, Any], context: LambdaContext, shifts: Shifts, reserve_ms: int
+) -> PartialItemFailureResponse:
+    """The shift first, for all tenants of the batch in turn; then each message is answered for by itself.
+
+    One that cannot be read comes again until it is a dead letter, and takes no other along.
+    """
+    tenants = [found.tenant for record in event.get("Records", []) if (found := _read(record))]
+    shift = shifts.run(tenants, lambda: context.get_remaining_time_in_millis() < reserve_ms)
+
+    def answer(record: WakeUpRecord) -> None:
+        if (error := shift.failed.get(record.body.tenant)) is not None:
+            raise error
+
+    processor = BatchProcessor(EventType.SQS, model=WakeUpRecord, raise_on_entire_batch_failure=False)
+    handle: Callable[[WakeUpRecord], None] = answer
+    return process_partial_response(dict(event), handle, processor, context)
+
+
+def _read(record: Mapping[str, Any]) -> WakeUpMessage | None:
+    try:
+        return WakeUpMessage.model_validate_json(record["body"])
+    except (KeyError, TypeError, ValidationError):
+        return None

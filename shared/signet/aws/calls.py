@@ -1,0 +1,140 @@
+"""One signed call to a service of AWS that speaks JSON: over a connection that is kept, one at a time."""
+
+import http.client
+import json
+import ssl
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from threading import Lock
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from signet.aws.credentials import GetCredentials
+from signet.aws.signing import Scope, sign
+from signet.core.errors import Transient
+from signet.settings import AwsSettings
+
+CONNECT_SECONDS = 1.0
+ANSWER_SECONDS = 2.0
+MAX_ANSWER_BYTES = 262_144
+
+Service = Literal["sqs", "secretsmanager", "scheduler"]
+
+
+class Protocol(NamedTuple):
+    """How a service that has one address for all of its operations is spoken to."""
+
+    target: str
+    content_type: str
+
+
+_PROTOCOLS: Mapping[Service, Protocol] = {
+    "sqs": Protocol("AmazonSQS", "application/x-amz-json-1.0"),
+    "secretsmanager": Protocol("secretsmanager", "application/x-amz-json-1.1"),
+}
+
+
+class CallFailed(Transient):
+    """A service said no, by its own name for it in `reason`; or it could not be reached."""
+
+    def __init__(self, service: Service, reason: str) -> None:
+        super().__init__("AWS_CALL_FAILED", f"{service}: {reason}")
+        self.reason = reason
+
+
+class SignedCalls:
+    """To one service."""
+
+    def __init__(
+        self,
+        service: Service,
+        settings: AwsSettings,
+        credentials: GetCredentials,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._service: Service = service
+        self._region = settings.region
+        self._credentials = credentials
+        self._clock = clock
+        self._place = urlsplit(settings.find_endpoint(service))
+        self._lock = Lock()
+        self._connection: http.client.HTTPConnection | None = None
+
+    def call(self, operation: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        protocol = _PROTOCOLS[self._service]
+        headers = {"content-type": protocol.content_type, "x-amz-target": f"{protocol.target}.{operation}"}
+        return self._post("/", headers, parameters)
+
+    def create(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Of a service that has an address for each thing; `path` needs no quoting."""
+        return self._post(path, {"content-type": "application/json"}, parameters)
+
+    def _post(self, path: str, headers: Mapping[str, str], parameters: Mapping[str, Any]) -> dict[str, Any]:
+        body = json.dumps(parameters, separators=(",", ":")).encode()
+        path = self._place.path.rstrip("/") + path
+        scope = Scope(self._region, self._service, self._clock())
+        signed = sign(self._credentials(), scope, self._place.netloc, path, headers, body)
+        try:
+            with self._lock:
+                status, answer = self._exchange(path, signed, body)
+        except (OSError, http.client.HTTPException) as error:
+            raise CallFailed(self._service, type(error).__name__) from error
+        return self._read(status, answer)
+
+    def close(self) -> None:
+        """A process that was frozen, or restored, makes a new connection."""
+        with self._lock:
+            self._drop()
+
+    def _exchange(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """Again over a new connection where the kept one is gone: the other side closes what lies idle."""
+        kept = self._connection
+        if kept is not None:
+            try:
+                return self._send(kept, path, headers, body)
+            except (OSError, http.client.HTTPException):
+                self._drop()
+        self._connection = self._connect()
+        try:
+            return self._send(self._connection, path, headers, body)
+        except BaseException:
+            self._drop()
+            raise
+
+    def _send(
+        self, connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str], body: bytes
+    ) -> tuple[int, bytes]:
+        connection.request("POST", path, body, dict(headers))
+        answer = connection.getresponse()
+        # What is not read to its end would be taken for the next answer.
+        said = answer.read(MAX_ANSWER_BYTES)
+        if not answer.isclosed():
+            self._drop()
+        return answer.status, said
+
+    def _connect(self) -> http.client.HTTPConnection:
+        host, port = str(self._place.hostname), self._place.port
+        if self._place.scheme == "http":
+            connection = http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+        else:
+            context = ssl.create_default_context()
+            connection = http.client.HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=context)
+        connection.connect()
+        connection.sock.settimeout(ANSWER_SECONDS)
+        return connection
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _read(self, status: int, answer: bytes) -> dict[str, Any]:
+        try:
+            said = json.loads(answer) if answer else {}
+        except ValueError:
+            said = None
+        if not isinstance(said, dict):
+            raise CallFailed(self._service, f"answered {status} with something unreadable")
+        if status != http.client.OK:
+            raise CallFailed(self._service, str(said.get("__type", status)).rpartition("#")[2])
+        return said

@@ -1,0 +1,56 @@
+"""In whose name calls are signed: the environment says it, or Lambda's own endpoint (SnapStart)."""
+
+import http.client
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+from signet.aws.signing import Credentials
+from signet.core.errors import Transient
+from signet.settings import CredentialsPlace
+
+TIMEOUT_SECONDS = 2.0
+MAX_ANSWER_BYTES = 16_384
+# New ones are asked for before the old ones end: a call that is on its way must still be good.
+RENEWED_BEFORE = timedelta(minutes=5)
+
+Clock = Callable[[], datetime]
+GetCredentials = Callable[[], Credentials]
+
+
+@dataclass(slots=True)
+class FetchedCredentials:
+    """Those of the container; asked for when they are needed, and kept until shortly before they end."""
+
+    place: CredentialsPlace
+    clock: Clock
+    _kept: tuple[Credentials, datetime] | None = None
+
+    def __call__(self) -> Credentials:
+        if self._kept is None or self.clock() >= self._kept[1] - RENEWED_BEFORE:
+            self._kept = _fetch(self.place)
+        return self._kept[0]
+
+
+def _fetch(place: CredentialsPlace) -> tuple[Credentials, datetime]:
+    parts = urlsplit(place.url)
+    connection = http.client.HTTPConnection(str(parts.hostname), parts.port or 80, timeout=TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", parts.path or "/", headers={"authorization": place.token or ""})
+        answer = connection.getresponse()
+        body = answer.read(MAX_ANSWER_BYTES)
+        if answer.status != http.client.OK:
+            raise _unavailable()
+        said = json.loads(body)
+        ends_at = datetime.fromisoformat(said["Expiration"].replace("Z", "+00:00"))
+        return Credentials(said["AccessKeyId"], said["SecretAccessKey"], said["Token"]), ends_at
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
+        raise _unavailable() from error
+    finally:
+        connection.close()
+
+
+def _unavailable() -> Transient:
+    return Transient("CREDENTIALS_UNAVAILABLE", "nothing can be signed: no credentials were answered")

@@ -1,0 +1,49 @@
+"""Tenants' secrets in Secrets Manager: `<prefix>/<tenant>/<name>`, kept for a short while."""
+
+import re
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+from signet.aws.calls import CallFailed
+from signet.aws.wake_ups import Call
+
+# How long one that was replaced may still be taken for the new one.
+KEPT_SECONDS = 60.0
+MAX_KEPT = 1_000
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_UNKNOWN = frozenset({"ResourceNotFoundException", "InvalidRequestException"})
+
+
+class SecretsManager:
+    """A tenant's own path is all that its names can reach."""
+
+    def __init__(self, calls: Call, prefix: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._calls = calls
+        self._prefix = prefix
+        self._clock = clock
+        self._kept: dict[str, tuple[float, str | None]] = {}
+
+    def __call__(self, tenant_id: UUID, name: str) -> str | None:
+        if _NAME.fullmatch(name) is None:
+            return None
+        path = f"{self._prefix}/{tenant_id}/{name}"
+        kept = self._kept.get(path)
+        if kept is not None and self._clock() < kept[0]:
+            return kept[1]
+        found = self._read(path)
+        if len(self._kept) >= MAX_KEPT:
+            self._kept.clear()
+        self._kept[path] = (self._clock() + KEPT_SECONDS, found)
+        return found
+
+    def _read(self, path: str) -> str | None:
+        """One that is to be deleted is as good as none."""
+        try:
+            answer = self._calls.call("GetSecretValue", {"SecretId": path})
+        except CallFailed as failure:
+            if failure.reason in _UNKNOWN:
+                return None
+            raise
+        text = answer.get("SecretString")
+        return text.strip() if isinstance(text, str) else None

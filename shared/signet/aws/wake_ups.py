@@ -1,0 +1,64 @@
+"""Wake-ups as messages: permission to work, sent right after a commit to whoever works."""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from signet.core.errors import SignetError, Transient
+from signet.store.wake_ups import QueueName, WakeUp
+
+# Of one request, as SQS has them.
+MAX_ENTRIES = 10
+# What is due later than a message can wait is found by the relay.
+MAX_DELAY_SECONDS = 900
+# After a failure nothing is sent for so long: who commits work must not wait for what is down.
+REST_SECONDS = 5.0
+_LOG = logging.getLogger("signet.wake_ups")
+
+
+class Call(Protocol):
+    def call(self, operation: str, parameters: Mapping[str, Any]) -> dict[str, Any]: ...
+
+
+class QueuedWakeUps:
+    """Best effort: whoever commits work is never told that nobody could be woken."""
+
+    def __init__(
+        self, calls: Call, urls: Mapping[QueueName, str], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._calls = calls
+        self._urls = urls
+        self._clock = clock
+        self._rests_until = float("-inf")
+
+    def __call__(self, wake_ups: Collection[WakeUp]) -> None:
+        if self._clock() < self._rests_until:
+            return
+        try:
+            self.send(wake_ups)
+        except SignetError as error:
+            self._rests_until = self._clock() + REST_SECONDS
+            _LOG.warning("nobody was woken: %s", error)
+
+    def send(self, wake_ups: Collection[WakeUp]) -> None:
+        """All of them, or it raises: for the relay, which nobody makes good for."""
+        for name, url in self._urls.items():
+            wanted = [one for one in wake_ups if one.queue == name and one.delay_seconds <= MAX_DELAY_SECONDS]
+            for start in range(0, len(wanted), MAX_ENTRIES):
+                self._send(url, wanted[start : start + MAX_ENTRIES])
+
+    def _send(self, url: str, wake_ups: Sequence[WakeUp]) -> None:
+        entries = [
+            {"Id": str(index), "MessageBody": write_message(one), "DelaySeconds": one.delay_seconds}
+            for index, one in enumerate(wake_ups)
+        ]
+        answer = self._calls.call("SendMessageBatch", {"QueueUrl": url, "Entries": entries})
+        if answer.get("Failed"):
+            sentence = f"{len(answer['Failed'])} of {len(entries)} wake-ups were refused"
+            raise Transient("WAKE_UPS_REFUSED", sentence)
+
+
+def write_message(wake_up: WakeUp) -> str:
+    return json.dumps({"tenant": str(wake_up.tenant_id), "kind": wake_up.queue}, separators=(",", ":"))

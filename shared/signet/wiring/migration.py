@@ -1,0 +1,50 @@
+"""What a deployment does to the database before its functions are switched: schema and logins."""
+
+from collections.abc import Callable
+from contextlib import closing
+
+import orjson
+
+from signet.aws.calls import SignedCalls
+from signet.core.errors import Defect, Rejected
+from signet.settings import AwsSettings, Settings
+from signet.store.migrations import migrate_up, read_migrations
+from signet.store.server import let_log_in_by_iam, replace_credentials
+from signet.wiring.process import MIGRATIONS_FOLDER, get_settings, make_credentials, read_clock
+
+
+def migrate_database(say: Callable[[str], None]) -> int:
+    """How many migrations were applied. Those that only fit the new code are left for after the switch.
+
+    A deployment that is rolled back meets a newer schema: that it fits the older code as well is what makes a
+    migration one of `expand`, so nothing is to be done.
+    """
+    settings = get_settings()
+    url = read_admin_url(settings)
+    try:
+        count = migrate_up(url, read_migrations(MIGRATIONS_FOLDER), phase="expand", say=say)
+    except Defect as defect:
+        if defect.code != "MIGRATION_UNKNOWN":
+            raise
+        say(str(defect))
+        count = 0
+    if settings.database_auth == "iam":
+        let_log_in_by_iam(url)
+    return count
+
+
+def read_admin_url(settings: Settings) -> str:
+    """The database's address with the name and password of its admin, who is a secret."""
+    aws = settings.aws
+    if aws is None or aws.admin_secret is None:
+        return settings.database_url
+    said = orjson.loads(_read_secret(aws, aws.admin_secret))
+    return replace_credentials(settings.database_url, said["username"], said["password"])
+
+
+def _read_secret(aws: AwsSettings, name: str) -> str:
+    with closing(SignedCalls("secretsmanager", aws, make_credentials(aws), read_clock)) as calls:
+        text = calls.call("GetSecretValue", {"SecretId": name}).get("SecretString")
+    if not isinstance(text, str):
+        raise Rejected("SETTINGS_INVALID", "SIGNET_ADMIN_SECRET names a secret without text")
+    return text
