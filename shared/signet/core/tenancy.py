@@ -6,10 +6,10 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from signet.core.field_values import find_text_problem
 from signet.core.hosts import HostPattern
-from signet.core.principal import is_reserved
 from signet.core.strict import MAX_SAFE_INTEGER, Name, Permission, Strict
+from signet.core.texts import find_text_problem
+from signet.core.user_ids import UserId
 
 MAX_MEMBERS = 1_000
 MAX_ROLES = 200
@@ -27,14 +27,7 @@ def _check_text(text: str) -> str:
     return text
 
 
-def _check_user_id(user_id: str) -> str:
-    if not user_id.isprintable() or is_reserved(user_id):
-        raise ValueError("wants a person's name, without the beginnings that machines have")
-    return user_id
-
-
 Text = Annotated[str, AfterValidator(_check_text)]
-UserId = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_user_id)]
 DisplayName = Annotated[Text, Field(min_length=1, max_length=200)]
 Email = Annotated[Text, Field(min_length=3, max_length=320)]
 Phone = Annotated[

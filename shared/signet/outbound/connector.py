@@ -1,6 +1,6 @@
 """What is to leave the system, and what came of it; each sort of effect has one connector."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -64,7 +64,3 @@ class Connector(Protocol):
     def deliver(self, outgoing: Outgoing) -> Delivery:
         """Never raises for what the world outside does."""
         ...
-
-
-# A tenant's secret by its name, in no log and no message; None where there is none.
-ReadSecret = Callable[[UUID, str], str | None]

@@ -23,7 +23,8 @@ from signet.core.hosts import is_among
 from signet.core.payloads import check_payload
 from signet.core.webhook_signatures import read_secret, sign
 from signet.outbound.addresses import find_refusal
-from signet.outbound.connector import Delivery, Outgoing, ReadSecret
+from signet.outbound.connector import Delivery, Outgoing
+from signet.outbound.secrets import ReadSecret
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 10.0

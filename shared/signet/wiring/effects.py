@@ -5,8 +5,8 @@ from functools import cache
 from signet.engine.effects import Effects
 from signet.engine.shifts import Shifts, ShiftWakeUps
 from signet.engine.telemetry import SILENT, Telemetry
-from signet.outbound.connector import Connector, ReadSecret
-from signet.outbound.secrets import no_secrets
+from signet.outbound.connector import Connector
+from signet.outbound.secrets import ReadSecret, no_secrets
 from signet.outbound.webhook import Reach, Webhooks
 from signet.settings import LeavingSettings
 from signet.store.database import Database

@@ -21,8 +21,7 @@ from signet.aws.sweeps import ScheduledSweeps
 from signet.aws.wake_ups import QueuedWakeUps
 from signet.aws_settings import AwsSettings
 from signet.core.errors import Rejected
-from signet.outbound.connector import ReadSecret
-from signet.outbound.secrets import SecretsFolder, no_secrets
+from signet.outbound.secrets import ReadSecret, SecretsFolder, no_secrets
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
 from signet.store.wake_ups import QueueName, Wake, WakeUp, wake_nobody
