@@ -53,6 +53,8 @@ LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11
        --no-emit-index-url --no-header
 lock: .venv/installed-dev  ## Renew the locked dependencies
 	$(LOCK) requirements/installer.in -o requirements/installer.txt
+	$(LOCK) requirements/emulator.in -o requirements/emulator.txt
+	$(LOCK) requirements/function_runtime.in -o requirements/function_runtime.txt
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
 	$(LOCK) --extra telemetry pyproject.toml -o requirements/telemetry.txt
 	$(LOCK) --extra local pyproject.toml -o requirements/local.txt
@@ -62,7 +64,7 @@ templates: .venv/installed-dev  ## Rewrite the templates that the package carrie
 	$(BIN)/python -m tests.templates.write_templates
 
 clean:  ## Remove what the targets made (also the local database)
-	rm -rf .venv .signet .bench build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-emulator .signet .bench build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 .venv/installer: requirements/installer.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"Signet needs Python 3.11 or newer; this is {v[0]}.{v[1]}. Name another with PYTHON=.")'
@@ -73,9 +75,11 @@ clean:  ## Remove what the targets made (also the local database)
 	@touch $@
 
 # uv is fast; where it cannot reach an index that pip is configured for, pip does the same work.
+fetch = $(BIN)/uv pip install --quiet --system-certs $(1) --compile-bytecode --require-hashes -r $(2) 2>/dev/null \
+	  || $(BIN)/python -m pip $(if $(findstring --python,$(1)),$(1)) --quiet --disable-pip-version-check install \
+	       $(if $(findstring --target,$(1)),$(1)) --require-hashes -r $(2)
 define install
-	@$(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python --compile-bytecode --require-hashes -r $(1) 2>/dev/null \
-	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1)
+	@$(call fetch,--python $(BIN)/python,$(1))
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --offline -e .
 endef
 
@@ -86,3 +90,11 @@ endef
 .venv/installed-dev: .venv/installer requirements/dev.txt pyproject.toml
 	$(call install,requirements/dev.txt)
 	@touch $@ .venv/installed-local
+
+# What runs a function must not see what runs the emulator: two places.
+.venv-emulator/installed: .venv/installer requirements/emulator.txt requirements/function_runtime.txt
+	@echo "Installing into .venv-emulator (once)"
+	@$(PYTHON) -m venv --clear --without-pip .venv-emulator
+	@$(call fetch,--python .venv-emulator/bin/python,requirements/emulator.txt)
+	@$(call fetch,--target .venv-emulator/runtime,requirements/function_runtime.txt)
+	@touch $@
