@@ -1,0 +1,145 @@
+"""One call of a function that works: every tenant in turn, nobody's failure another one's."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import pytest
+
+from signet.core.errors import Defect, Transient
+from signet.engine.relay import Relay
+from signet.engine.shifts import Shifts, ShiftWakeUps
+from signet.store.database import Database, PoolSettings
+from signet.store.server import act_as
+from signet.store.wake_ups import WakeUp
+from tests.engine.waves.stage import CALL, Stage, standing_stage
+
+A, B, C = (UUID(int=number) for number in (1, 2, 3))
+
+
+@dataclass
+class Told:
+    wake_ups: list[WakeUp] = field(default_factory=list)
+
+    def __call__(self, wake_ups: Collection[WakeUp]) -> None:
+        self.wake_ups.extend(sorted(wake_ups, key=repr))
+
+
+@dataclass
+class Backlog:
+    """So many claims for each tenant; an exception instead breaks off."""
+
+    claims: dict[UUID, int | Exception]
+    worked: list[UUID] = field(default_factory=list)
+
+    def work(self, tenant_id: UUID) -> bool:
+        self.worked.append(tenant_id)
+        left = self.claims.get(tenant_id, 0)
+        if isinstance(left, Exception):
+            raise left
+        self.claims[tenant_id] = max(left - 1, 0)
+        return left > 0
+
+
+def never() -> bool:
+    return False
+
+
+def test_no_tenant_waits_for_anothers_thousands() -> None:
+    backlog, told = Backlog({A: 50, B: 1}), Told()
+    shift = Shifts(backlog.work, ShiftWakeUps("events", told)).run([A, B], never)
+    assert backlog.worked.index(B) <= 1
+    assert (list(shift.left), shift.failed, told.wake_ups) == ([], {}, [])
+    assert (backlog.worked.count(A), backlog.worked.count(B)) == (51, 2)
+
+
+def test_what_is_left_when_time_is_up_wakes_somebody() -> None:
+    backlog, told = Backlog({A: 100, B: 100, C: 0}), Told()
+    moments = iter([False] * 9 + [True] * 100)
+    shift = Shifts(backlog.work, ShiftWakeUps("events", told)).run([A, B, C], lambda: next(moments))
+    assert len(backlog.worked) < 10
+    assert set(shift.left) <= {A, B}
+    assert set(told.wake_ups) == {WakeUp(tenant_id, "events") for tenant_id in shift.left}
+
+
+def test_a_tenant_whose_work_breaks_off_holds_up_no_other() -> None:
+    broken = Defect("BROKEN", "an invariant")
+    backlog = Backlog({A: broken, B: Transient("DATABASE_UNAVAILABLE", "gone"), C: 3})
+    shift = Shifts(backlog.work, ShiftWakeUps("events", Told())).run([A, B, C], never)
+    # What is nobody's fault is found again by the relay; only the unforeseen is answered for.
+    assert shift.failed == {A: broken}
+    assert backlog.worked.count(C) == 4
+
+
+def test_each_tenant_once_however_often_it_was_named() -> None:
+    backlog = Backlog({A: 0})
+    Shifts(backlog.work, ShiftWakeUps("events", Told())).run([A, A, A], never)
+    assert backlog.worked == [A]
+
+
+def test_a_shift_does_not_wake_itself() -> None:
+    told = Told()
+    wake_ups = ShiftWakeUps("events", told)
+    wake_ups([WakeUp(A, "events"), WakeUp(A, "effects"), WakeUp(A, "events", 5)])
+    assert told.wake_ups == [WakeUp(A, "effects"), WakeUp(A, "events", 5)]
+
+
+def test_what_is_said_again_is_told_once_more_at_the_end() -> None:
+    """Whoever was woken the first time may have ended before the last effect was written."""
+    told = Told()
+    wake_ups = ShiftWakeUps("events", told)
+    for _ in range(3):
+        wake_ups([WakeUp(A, "effects")])
+    assert told.wake_ups == [WakeUp(A, "effects")]
+    wake_ups.end([])
+    assert told.wake_ups == [WakeUp(A, "effects")] * 2
+    # The next shift of the process begins anew.
+    wake_ups([WakeUp(A, "effects")])
+    assert len(told.wake_ups) == 3
+
+
+@pytest.fixture(scope="module")
+def stage(server_url: str) -> Iterator[Stage]:
+    with standing_stage(server_url) as made:
+        yield made
+
+
+def test_the_relay_finds_who_has_work_in_either_queue(stage: Stage) -> None:
+    told = Told()
+    relay = Relay(stage.database, told)
+    stage.drain()
+    assert relay.sweep() == {"events": 0, "effects": 0}
+    contract = stage.publish(checks={"nodes": [CALL]})
+    made = stage.create(contract)
+    stage.ask(made.id, "submit")
+    assert relay.sweep() == {"events": 1, "effects": 0}
+    stage.drain()
+    assert relay.sweep() == {"events": 0, "effects": 1}
+    assert told.wake_ups == [WakeUp(stage.tenant_id, "events"), WakeUp(stage.tenant_id, "effects")]
+
+
+def test_the_relay_finds_whose_worker_died(stage: Stage) -> None:
+    told = Told()
+    made = stage.create(stage.publish())
+    with stage.database.transaction(stage.tenant_id) as connection:
+        connection.execute(
+            "UPDATE workflow_events_outbox SET status = 'processing', claim_id = gen_random_uuid(),"
+            " lease_until = now() - interval '1 second' WHERE instance_id = %s",
+            (made.instance_id,),
+        )
+    assert Relay(stage.database, told).sweep()["events"] == 1
+    assert WakeUp(stage.tenant_id, "events") in told.wake_ups
+    stage.drain()
+
+
+def test_a_transaction_tells_after_its_commit_and_only_then(stage: Stage) -> None:
+    told = Told()
+    database = Database(act_as(stage.standing.admin_url, "signet_worker"), PoolSettings(), wake=told)
+    worker = stage.worker(database=database)
+    made = stage.create(stage.publish(checks={"nodes": [CALL]}))
+    stage.ask(made.id, "submit")
+    try:
+        worker.drain([stage.tenant_id])
+    finally:
+        database.close()
+    assert told.wake_ups == [WakeUp(stage.tenant_id, "effects")]
