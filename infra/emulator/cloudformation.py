@@ -19,6 +19,8 @@ Properties = Mapping[str, Any]
 
 _HANDLERS: dict[str, dict[str, Any]] = provisioners._RESOURCE_HANDLERS
 
+# Of the addresses that are kept for documentation.
+_IPV6_BLOCK = "2001:db8:0:100::/56"
 # Records without behaviour: the name's beginning, and the attributes that templates ask for.
 _RECORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "AWS::ApplicationAutoScaling::ScalableTarget": ("target", ("Id",)),
@@ -26,10 +28,12 @@ _RECORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "AWS::CloudTrail::Trail": ("trail", ("Arn",)),
     "AWS::CloudWatch::CompositeAlarm": ("alarm", ("Arn",)),
     "AWS::EC2::EIP": ("eipalloc", ("AllocationId", "PublicIp")),
+    "AWS::EC2::EgressOnlyInternetGateway": ("eigw", ("Id",)),
     "AWS::EC2::FlowLog": ("fl", ("Id",)),
     "AWS::EC2::NatGateway": ("nat", ("NatGatewayId",)),
     "AWS::EC2::SecurityGroupEgress": ("sgr", ("Id",)),
     "AWS::EC2::SecurityGroupIngress": ("sgr", ("Id",)),
+    "AWS::EC2::VPCCidrBlock": ("vpc-cidr", ("Id", "Ipv6CidrBlock")),
     "AWS::Logs::QueryDefinition": ("query", ("QueryDefinitionId",)),
     "AWS::RDS::DBProxyTargetGroup": ("prx-tg", ("TargetGroupArn",)),
     "AWS::ResourceGroups::Group": ("group", ("Arn",)),
@@ -129,7 +133,7 @@ def _wrap(
 
 
 def _describe_vpc(name: str, properties: Properties) -> Mapping[str, Any]:
-    return {"CidrBlock": properties.get("CidrBlock"), "VpcId": name, "Ipv6CidrBlocks": []}
+    return {"CidrBlock": properties.get("CidrBlock"), "VpcId": name, "Ipv6CidrBlocks": [_IPV6_BLOCK]}
 
 
 def _spell_cors(properties: Properties) -> Properties:

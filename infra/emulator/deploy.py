@@ -54,9 +54,8 @@ class Deployment:
                 self._publish(json.loads((self._assembly / artifact["properties"]["file"]).read_text()))
         for name, artifact in self._list_stacks():
             began = time.monotonic()
-            template = (self._assembly / artifact["properties"]["templateFile"]).read_text()
             stack = artifact["properties"].get("stackName", name)
-            outputs[stack] = self._apply(stack, template)
+            outputs[stack] = self._apply(stack, artifact["properties"]["stackTemplateAssetObjectUrl"])
             say(f"{stack} in {time.monotonic() - began:.1f} s")
         return outputs
 
@@ -102,7 +101,12 @@ class Deployment:
 
     def _apply(self, stack: str, template: str) -> Mapping[str, str]:
         client = self._clients["cloudformation"]
-        told = {"StackName": stack, "TemplateBody": template, "Capabilities": _CAPABILITIES}
+        place = self._fill(template).removeprefix("s3://")
+        told = {
+            "StackName": stack,
+            "TemplateURL": f"https://s3.amazonaws.com/{place}",
+            "Capabilities": _CAPABILITIES,
+        }
         try:
             client.create_stack(**told)
         except client.exceptions.AlreadyExistsException:

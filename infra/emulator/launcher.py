@@ -61,6 +61,9 @@ def _tell_ministack(plan: Plan) -> None:
             "AWS_ENDPOINT_URL": plan.gateway_url,
             "AUTH": "true" if plan.is_enforcing else "false",
             "LOG_LEVEL": "INFO",
+            # They listen on ports of their own, which another clone has too.
+            "IOT_MTLS_ENABLED": "false",
+            "SFTP_ENABLED": "false",
             # What it fetches itself (an issuer's keys) it may trust as the functions do.
             "SSL_CERT_FILE": str(plan.authority),
             "TMPDIR": str(plan.state),
