@@ -1,10 +1,11 @@
 # Every target works from a fresh clone with nothing but Python 3.11+ and make.
 PYTHON ?= python3
 PORT   ?= 8700
+ENV    ?= dev
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates clean
+.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy clean
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -62,6 +63,17 @@ lock: .venv/installed-dev  ## Renew the locked dependencies
 
 templates: .venv/installed-dev  ## Rewrite the templates that the package carries from the examples
 	$(BIN)/python -m tests.templates.write_templates
+
+build: .venv/installed-local  ## Make what Lambda unpacks into build/ (FOR=local: for this machine)
+	$(BIN)/python -m infra.bundle --target $(or $(FOR),lambda)
+
+# npm's `latest` of it is an older one, which cannot read what this aws-cdk-lib writes.
+CDK = npx --yes aws-cdk@2.1147.0
+synth: .venv/installed-dev build  ## Write the templates of ENV (dev, staging, prod) into cdk.out/
+	$(CDK) synth --quiet -c environment=$(ENV) $(ARGS)
+
+deploy: .venv/installed-dev build  ## Deploy ENV to the account that the AWS credentials are of
+	$(CDK) deploy --all --strict -c environment=$(ENV) $(ARGS)
 
 clean:  ## Remove what the targets made (also the local database)
 	rm -rf .venv .venv-emulator .signet .bench build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

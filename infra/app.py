@@ -1,19 +1,55 @@
-"""The CDK app. `cdk synth -c environment=dev` picks the environment."""
+"""The CDK app: `cdk synth -c environment=dev`.
 
-from aws_cdk import App, Tags
+`-c signet:<setting>=…` changes one setting of that environment.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import Annotations, App, Tags, Validations
+from cdk_nag import AwsSolutionsChecks
 
 from infra.environments import ENVIRONMENTS
+from infra.settings import EnvironmentSettings, override
+from infra.stacks.app import AppStack, Neighbours
 from infra.stacks.data import DataStack
+from infra.stacks.messaging import MessagingStack
+from infra.stacks.network import NetworkStack
+from infra.stacks.observability import ObservabilityStack
+
+NOBODY = ".example/"
+BUNDLES = Path(__file__).resolve().parents[1] / "build"
 
 
-def build_app(app: App) -> App:
+def build_app(app: App, bundles: Path = BUNDLES) -> App:
+    settings = read_settings(app)
+    network = NetworkStack(app, settings)
+    data = DataStack(app, settings, network)
+    messaging = MessagingStack(app, settings)
+    others = Neighbours(network, data, messaging)
+    functions = AppStack(app, settings, others, bundles / settings.bundle)
+    ObservabilityStack(app, settings, others, functions)
+    if settings.jwt_issuer.endswith(NOBODY):
+        # API Gateway would say so too, when the database has been made already.
+        Annotations.of(functions).add_warning_v2(
+            "signet:issuer",
+            f"infra/environments/{settings.name}.py names no jwt_issuer; `make deploy` wants one",
+        )
+    for key, value in {"system": "signet", "environment": settings.name}.items():
+        # CloudFormation takes no tags there, whatever CDK believes.
+        Tags.of(app).add(key, value, exclude_resource_types=["AWS::RDS::DBProxyTargetGroup"])
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    return app
+
+
+def read_settings(app: App) -> EnvironmentSettings:
     name = app.node.try_get_context("environment") or "dev"
     if name not in ENVIRONMENTS:
         raise SystemExit(f"-c environment= must be one of {', '.join(ENVIRONMENTS)}, not {name!r}")
-    DataStack(app, f"signet-{name}-data", ENVIRONMENTS[name])
-    Tags.of(app).add("system", "signet")
-    Tags.of(app).add("environment", name)
-    return app
+    context: Mapping[str, Any] = app.node.get_all_context()
+    named = {key: value for key, value in context.items() if key.startswith("signet:")}
+    return override(ENVIRONMENTS[name], named)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,21 @@
+"""Built as production is, and smaller."""
+
+from infra.settings import EnvironmentSettings
+
+STAGING = EnvironmentSettings(
+    name="staging",
+    region="eu-central-1",
+    nat_gateways=1,
+    database_min_capacity=0.5,
+    database_max_capacity=4,
+    has_database_proxy=True,
+    has_performance_insights=True,
+    backup_retention_days=7,
+    log_retention_days=30,
+    has_snap_start=True,
+    events_concurrency=5,
+    effects_concurrency=5,
+    anchor_days=30,
+    has_alarm_topic=True,
+    alarm_connections=600,
+)
