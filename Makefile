@@ -5,7 +5,7 @@ ENV    ?= dev
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy clean
+.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy up-local e2e clean
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -74,6 +74,12 @@ synth: .venv/installed-dev build  ## Write the templates of ENV (dev, staging, p
 
 deploy: .venv/installed-dev build  ## Deploy ENV to the account that the AWS credentials are of
 	$(CDK) deploy --all --strict -c environment=$(ENV) $(ARGS)
+
+up-local: .venv/installed-dev .venv-emulator/installed  ## The same stacks on this machine: no Docker, no account, all of it ends with Ctrl-C
+	@exec $(BIN)/python -m infra.emulator.up
+
+e2e: .venv/installed-dev .venv-emulator/installed  ## Deploy the stacks on this machine and drive them over HTTP
+	$(BIN)/python -m pytest -q -s tests/e2e $(ARGS)
 
 clean:  ## Remove what the targets made (also the local database)
 	rm -rf .venv .venv-emulator .signet .bench build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -156,9 +156,8 @@ def check_password(plan: Plan, role: str, password: str) -> None:
     )
     if isinstance(verified, rds_iam.RdsIamTokenError):
         raise Refused(f'PAM authentication failed for user "{role}" ({verified.code})')
-    if plan.is_enforcing:
-        arn = f"arn:aws:rds-db:{plan.region}:{ACCOUNT}:dbuser:{resource}/{role}"
-        _check_policies(plan, verified.access_key_id, arn)
+    arn = f"arn:aws:rds-db:{plan.region}:{ACCOUNT}:dbuser:{resource}/{role}"
+    _check_policies(plan, verified.access_key_id, arn)
 
 
 def _is_master(cluster: dict[str, object], role: str, password: str) -> bool:

@@ -158,7 +158,7 @@ def make_environment(plan: Plan, config: Mapping[str, Any], folder: Path) -> dic
 
 
 def _make_credentials(config: Mapping[str, Any]) -> dict[str, str]:
-    """Those of the function's role, or the account's where nobody enforces anything."""
+    """Those of the function's role."""
     made: dict[str, str] = lambda_runtime.execution_credentials(config)
     session = sts._sessions.get(made["AWS_ACCESS_KEY_ID"])
     if session is not None:

@@ -26,8 +26,6 @@ class Plan:
     database_folder: Path
     database_port: int
     door_port: int
-    # With it every call is checked against the policies of its role.
-    is_enforcing: bool
 
     @property
     def gateway_url(self) -> str:

@@ -1,6 +1,6 @@
 """AWS on one machine for as long as it is needed: Postgres, an issuer, ministack; all gone afterwards.
 
-with running_emulator(Path(".emulator")) as emulator: ...
+with running_emulator() as emulator: ...
 """
 
 import os
@@ -61,7 +61,7 @@ class Emulator:
 
 
 @contextmanager
-def running_emulator(*, is_enforcing: bool = False) -> Iterator[Emulator]:
+def running_emulator() -> Iterator[Emulator]:
     """Only from the main thread, as the Postgres that it starts."""
     with (
         throwaway_postgres() as postgres,
@@ -69,14 +69,14 @@ def running_emulator(*, is_enforcing: bool = False) -> Iterator[Emulator]:
         tempfile.TemporaryDirectory(prefix="signet-emulator-") as folder,
     ):
         state = Path(folder)
-        plan = _make_plan(state, postgres, is_enforcing)
+        plan = _make_plan(state, postgres)
         make_authority(plan.authority, plan.authority_key)
         _trust_own_socket(postgres)
         with _running_ministack(plan) as process:
             yield Emulator(plan, issuer, postgres, process.pid)
 
 
-def _make_plan(state: Path, postgres: PostgresServer, is_enforcing: bool) -> Plan:
+def _make_plan(state: Path, postgres: PostgresServer) -> Plan:
     gateway_port, door_port = _find_free_ports(2)
     return Plan(
         region=REGION,
@@ -90,7 +90,6 @@ def _make_plan(state: Path, postgres: PostgresServer, is_enforcing: bool) -> Pla
         database_folder=postgres.socket_directory,
         database_port=postgres.port,
         door_port=door_port,
-        is_enforcing=is_enforcing,
     )
 
 
