@@ -5,7 +5,7 @@ ENV    ?= dev
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy up-local e2e clean
+.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy up-local e2e clean cost
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -37,6 +37,9 @@ mutants: .venv/installed-dev  ## Break each invariant on purpose in a copy: its 
 
 bench: .venv/installed-dev  ## Print the measured figures beside their references
 	$(BIN)/python -m bench $(ARGS)
+
+cost: .venv/installed-dev  ## Count what documents ask of AWS, for docs/cost.md
+	$(BIN)/python -m pytest -q -s -n 0 tests/simulation/test_requests.py
 
 schema: .venv/installed-dev  ## Rewrite migrations/schema.sql from a fresh migrate
 	$(BIN)/python -m tests.migrations.write_schema

@@ -18,6 +18,7 @@ from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as, describe_url
 from tests.engine.callers import drain_from_process, processes
 from tests.engine.standing_company import IS_CAMPAIGN
+from tests.engine.waves.footprint import FOOTPRINT, Footprint
 from tests.engine.waves.random_lives import TASK
 from tests.engine.waves.stage import CALL, CONTRACT, Made, Stage, standing_stage
 from tests.faults.cutting import choose, wait_for_the_server
@@ -35,23 +36,6 @@ ACTIONS = {
     **CONTRACT["actions"],
     "spawn": {"kind": "create", "entity_type": "task", "set": {"title": "for {entity.number}"}},
 }
-# All that is there of a document's life, without the ids.
-FOOTPRINT: LiteralString = """
-WITH instance AS (SELECT * FROM workflow_instances WHERE entity_id = %(id)s)
-SELECT
-    (SELECT concat_ws(' ', status, version) FROM documents WHERE id = %(id)s),
-    (SELECT concat_ws(' ', status, version, current_nodes) FROM instance),
-    (SELECT array_agg(concat_ws(' ', seq, end_seq, node_id, token_id, status, entity_version, version_after)
-                      ORDER BY seq)
-     FROM workflow_step_executions WHERE instance_id = (SELECT id FROM instance)),
-    (SELECT array_agg(entry ORDER BY id) FROM workflow_event WHERE subject_id = (SELECT id FROM instance)),
-    (SELECT count(*) FROM workflow_step_receipts WHERE instance_id = (SELECT id FROM instance)),
-    (SELECT count(*) FROM workflow_side_effects_outbox WHERE instance_id = (SELECT id FROM instance)),
-    (SELECT count(*) FROM workflow_outbox_receipts WHERE instance_id = (SELECT id FROM instance)),
-    (SELECT count(*) FROM document_versions WHERE document_id = %(id)s),
-    (SELECT array_agg(action ORDER BY seq) FROM audit_log WHERE subject_id = %(id)s::text),
-    (SELECT array_agg(status ORDER BY id) FROM transition_requests WHERE document_id = %(id)s)
-"""
 MADE: LiteralString = (
     "SELECT d.id FROM documents d JOIN audit_log a ON a.subject_id = d.id::text AND a.action = 'create'"
     " WHERE a.content::json -> 'detail' -> 'made_by' ->> 'document_id' = ANY (%s) ORDER BY d.id"
@@ -61,7 +45,6 @@ UNDONE: LiteralString = (
     " JOIN workflow_instances i ON i.id = q.instance_id"
     " WHERE i.entity_id = ANY (%s) AND q.status <> 'completed'"
 )
-Footprint = tuple[Any, ...]
 # Which of a work's documents makes another one.
 CALLED = 2
 

@@ -332,7 +332,11 @@ class Stage:
 
     def expire_leases(self) -> None:
         """Whoever has claimed something has been at it for too long."""
-        self.standing.run("UPDATE workflow_events_outbox SET lease_until = now() WHERE status = 'processing'")
+        for statement in (
+            "UPDATE workflow_events_outbox SET lease_until = now() WHERE status = 'processing'",
+            "UPDATE workflow_side_effects_outbox SET lease_until = now() WHERE status = 'processing'",
+        ):
+            self.standing.run(statement)
 
     def check_rebuild(self, instance_id: UUID) -> None:
         """What the row says is what its steps say (WF-15)."""

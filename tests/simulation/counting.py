@@ -1,0 +1,159 @@
+"""What documents ask of AWS: requests, calls of functions and their milliseconds, as counted here."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from signet.api.application import Application
+from signet.store.database import Database, PoolSettings
+from signet.store.server import act_as
+from signet.wiring.process import get_settings, make_wake
+from tests.engine.waves.stage import CONTRACT, Stage
+from tests.functions.applications import wire
+from tests.functions.calling import Client
+from tests.simulation.deployment import Deployment, deployed
+from tests.simulation.message_queues import standing_queues
+
+# Of one batch that an event source hands over: it was received, and is deleted.
+REQUESTS_A_BATCH = 2
+BATCH = 10
+SCRIPT: dict[str, Any] = {"type": "script", "config": {"set": {"seen": "true"}}}
+POST: dict[str, Any] = {"id": "post", "type": "action", "config": {"action": "post"}}
+TELL: dict[str, Any] = {
+    "id": "tell",
+    "type": "notification",
+    "config": {"channel": "in_app", "to": [{"by": "user", "user": "carl"}], "text": "Look"},
+}
+CHECKS = {
+    "nodes": [{**SCRIPT, "id": "first"}, POST, TELL],
+    "edges": [{"source": "first", "target": "post"}, {"source": "post", "target": "tell"}],
+}
+
+
+@dataclass
+class Work:
+    """Of one function."""
+
+    calls: int = 0
+    milliseconds: float = 0.0
+
+
+@dataclass
+class Count:
+    documents: int = 0
+    steps: int = 0
+    # What our own code asks of SQS, and what the event sources do for it.
+    sends: int = 0
+    messages: int = 0
+    batches: int = 0
+    functions: dict[str, Work] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> int:
+        return self.sends + REQUESTS_A_BATCH * self.batches
+
+    def time(self, name: str, act: Callable[[], Any]) -> Any:
+        work = self.functions.setdefault(name, Work())
+        began = time.perf_counter()
+        answer = act()
+        work.milliseconds += (time.perf_counter() - began) * 1_000
+        work.calls += 1
+        return answer
+
+
+@dataclass
+class Counting:
+    stage: Stage
+    deployment: Deployment
+    client: Client
+    entity_type: str
+
+    def one_after_another(self, documents: int) -> Count:
+        """Each is alone: nobody's wake-up is of use to another one. The dearest that there is."""
+        count = self._begin(documents)
+        for _ in range(documents):
+            made = self._create(count)
+            self._deliver(count)
+            self._submit(count, made)
+            self._deliver(count)
+        return self._end(count)
+
+    def all_at_once(self, documents: int) -> Count:
+        """As many as are made while the first wake-up is on its way."""
+        count = self._begin(documents)
+        made = [self._create(count) for _ in range(documents)]
+        self._deliver(count)
+        for one in made:
+            self._submit(count, one)
+        self._deliver(count)
+        return self._end(count)
+
+    def _create(self, count: Count) -> str:
+        body = {"entity_type": self.entity_type, "data": {"amount": 1}}
+        answer = count.time("api", lambda: self.client.post("/v1/documents", body))
+        assert answer.status == 201, answer.text
+        return str(answer.body["document_id"])
+
+    def _submit(self, count: Count, document_id: str) -> None:
+        path = f"/v1/documents/{document_id}"
+        tag = self.client.get(path).headers["etag"]
+        body = {"transition": "submit", "reason": "for once"}
+        answer = count.time("api", lambda: self.client.post(f"{path}/requests", body, if_match=tag))
+        assert answer.status < 300, answer.text
+
+    def _deliver(self, count: Count) -> None:
+        queues = self.deployment.queues
+        while queues.waiting:
+            for queue, name in (("events", "node_execution"), ("effects", "side_effect_io")):
+                if batch := queues.pick(queue, BATCH):
+                    count.batches += 1
+                    answer = count.time(name, partial(self.deployment.deliver, *batch))
+                    assert answer == {"batchItemFailures": []}
+
+    def _begin(self, documents: int) -> Count:
+        self._steps = self._count_steps()
+        queues = self.deployment.queues
+        queues.sent_count = queues.request_count = 0
+        return Count(documents)
+
+    def _end(self, count: Count) -> Count:
+        queues = self.deployment.queues
+        count.sends, count.messages = queues.request_count, queues.sent_count
+        count.steps = self._count_steps() - self._steps
+        undone = "SELECT count(*) FROM workflow_events_outbox WHERE status <> 'completed'"
+        assert self.stage.standing.row(undone) == (0,)
+        return count
+
+    def _count_steps(self) -> int:
+        (steps,) = self.stage.standing.row("SELECT count(*) FROM workflow_step_executions")
+        return int(steps)
+
+
+@contextmanager
+def counting(stage: Stage) -> Iterator[Counting]:
+    entity_type = stage.publish(CONTRACT, checks=CHECKS)
+    with standing_queues() as queues, deployed(stage.standing.admin_url, queues) as deployment:
+        api = Database(
+            act_as(stage.standing.admin_url, "signet_api"), PoolSettings(), wake=make_wake(get_settings())
+        )
+        application: Application = wire(api)
+        stage.drain()
+        yield Counting(stage, deployment, Client(application, stage.tenant_id), entity_type)
+        api.close()
+
+
+def describe(title: str, count: Count) -> Iterator[str]:
+    steps = count.steps / 1_000
+    yield (
+        f"{title}: {count.documents} documents, {count.steps} steps; of 1,000 steps "
+        f"{count.requests / steps:.0f} requests to SQS ({count.sends / steps:.0f} sends of "
+        f"{count.messages / steps:.0f} messages, {count.batches / steps:.0f} batches received and deleted)"
+    )
+    for name, work in count.functions.items():
+        yield (
+            f"  {name}: {work.calls / count.documents:.2f} calls and "
+            f"{work.milliseconds / count.documents:.1f} ms a document"
+        )

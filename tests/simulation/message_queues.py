@@ -1,0 +1,118 @@
+"""SQS as far as wake-ups need it: takes signed batches over HTTP, and hands them out as Lambda gets them.
+
+What becomes of a message on its way is the test's to say, message by message.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+from uuid import UUID, uuid5
+
+NAMESPACE = UUID(int=8)
+
+
+class Message(NamedTuple):
+    """`number` counts all that were ever sent."""
+
+    number: int
+    queue: str
+    body: str
+    delay_seconds: int = 0
+
+
+# What of a message arrives: nothing, itself, or itself more often.
+Fate = Callable[[Message], Sequence[Message]]
+
+
+def arrive(message: Message) -> Sequence[Message]:
+    return [message]
+
+
+@dataclass
+class MessageQueues:
+    fate: Fate = arrive
+    waiting: list[Message] = field(default_factory=list)
+    sent_count: int = 0
+    request_count: int = 0
+    url: str = ""
+
+    def queue_url(self, name: str) -> str:
+        return f"{self.url}/000000000000/{name}"
+
+    def take(self, body: dict[str, Any], authorization: str) -> dict[str, Any]:
+        assert "/sqs/aws4_request" in authorization
+        assert 0 < len(body["Entries"]) <= 10
+        self.request_count += 1
+        queue = body["QueueUrl"].rpartition("/")[2]
+        for entry in body["Entries"]:
+            self.sent_count += 1
+            message = Message(self.sent_count, queue, entry["MessageBody"], entry["DelaySeconds"])
+            self.waiting.extend(self.fate(message))
+        return {"Successful": [{"Id": entry["Id"]} for entry in body["Entries"]], "Failed": []}
+
+    def pick(self, queue: str, count: int = 10) -> list[Message]:
+        """The oldest of a queue, delayed or not: the test says what time it is."""
+        chosen = [message for message in self.waiting if message.queue == queue][:count]
+        for message in chosen:
+            self.waiting.remove(message)
+        return chosen
+
+
+def make_event(messages: Sequence[Message]) -> dict[str, Any]:
+    """As an event source mapping hands a batch over."""
+    return {"Records": [_make_record(message) for message in messages]}
+
+
+def _make_record(message: Message) -> dict[str, Any]:
+    return {
+        "messageId": str(uuid5(NAMESPACE, str(message.number))),
+        "receiptHandle": f"handle-{message.number}",
+        "body": message.body,
+        "attributes": {
+            "ApproximateReceiveCount": "1",
+            "SentTimestamp": "1772368245000",
+            "SenderId": "AROAEXAMPLE:signet-dev-api",
+            "ApproximateFirstReceiveTimestamp": "1772368245010",
+        },
+        "messageAttributes": {},
+        "md5OfBody": "e4e68fb7bd0e697a0ae8f1bb342846b3",
+        "eventSource": "aws:sqs",
+        "eventSourceARN": f"arn:aws:sqs:eu-central-1:000000000000:{message.queue}",
+        "awsRegion": "eu-central-1",
+    }
+
+
+@contextmanager
+def standing_queues() -> Iterator[MessageQueues]:
+    queues = MessageQueues()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            text = json.dumps(queues.take(body, self.headers["authorization"])).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    queues.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield queues
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
