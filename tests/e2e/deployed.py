@@ -1,4 +1,4 @@
-"""The deployed stacks as a test sees them: people, queues, functions, logs, and the database past everything."""
+"""The deployed stacks as a test sees them: people, queues, functions, logs, and the database behind."""
 
 import json
 import os
