@@ -134,6 +134,8 @@ def _running_ministack(plan: Plan) -> Iterator[subprocess.Popen[bytes]]:
         _await_ready(plan, process)
         yield process
     finally:
+        assert process.stdin is not None
+        process.stdin.close()
         process.terminate()
         try:
             process.wait(STOP_SECONDS)

@@ -70,8 +70,7 @@ def invoices(deployed: Deployed, receiver: Receiver) -> str:
 def publish_contract(ada: Caller, folder: str) -> None:
     contract, _ = read_document(ROOT / "examples" / folder / "contract.yaml")
     saved = ada.post("/v1/contracts", contract).expect(201)
-    path = f"/v1/contracts/{contract['entity_type']}/versions/1/publish"
-    ada.post(path, if_match=saved.etag).expect(200)
+    ada.post(f"{saved.headers['location']}/publish", if_match=saved.etag).expect(200)
 
 
 def publish_patch(ada: Caller, patch: object) -> str:
