@@ -82,7 +82,7 @@ up-local: .venv/installed-dev .venv-emulator/installed  ## The same stacks on th
 	@exec $(BIN)/python -m infra.emulator.up
 
 e2e: .venv/installed-dev .venv-emulator/installed  ## Deploy the stacks on this machine and drive them over HTTP
-	SIGNET_E2E=1 $(BIN)/python -m pytest -q -s tests/e2e $(ARGS)
+	SIGNET_E2E=1 $(BIN)/python -m pytest -q -s $(or $(ARGS),tests/e2e)
 
 clean:  ## Remove what the targets made (also the local database)
 	rm -rf .venv .venv-emulator .signet .bench build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -22,19 +22,18 @@ def main() -> None:
     _tell_ministack(plan)
     # Only now: ministack reads the environment when it is imported.
     from ministack import app
-    from ministack.core import iam_evaluator
     from ministack.services import eventbridge, lambda_svc, scheduler
 
     from infra.emulator.cloudformation import add_what_is_missing
     from infra.emulator.database_door import open_door
     from infra.emulator.execution import run_functions_as_lambda_does
+    from infra.emulator.permissions import check_permissions_as_aws_does
 
     add_what_is_missing(plan)
+    check_permissions_as_aws_does()
     run_functions_as_lambda_does(plan)
     eventbridge._SCHEDULER_TICK_INTERVAL = scheduler._SCHEDULE_TICK_INTERVAL = _SCHEDULE_SECONDS
     lambda_svc._ESM_IDLE_WAKE_GAP_SECONDS = _WAKE_GAP_SECONDS
-    # Between processes of one machine plain HTTP stands for TLS, which some policies ask for.
-    app.pin_request_origin = lambda address, _: iam_evaluator.pin_request_origin(address, True)
     open_door(plan)
     sys.argv[1:] = []
     app.main()

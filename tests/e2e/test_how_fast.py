@@ -1,4 +1,4 @@
-"""From a request to an idle system to the first step of its workflow. Printed and not judged: machines differ."""
+"""From a request to an idle system to the first step of its workflow: printed, not judged."""
 
 import statistics
 import time
