@@ -41,7 +41,7 @@ def approve(caller: Caller, invoice: str) -> None:
         return next((one for one in asked if document_id in json.dumps(one)), None)
 
     approval = await_that(find, f"an approval of {invoice}")
-    caller.post(f"/v1/approvals/{approval['id']}/decision", {"vote": "approved"}).expect(200)
+    caller.post(f"/v1/approvals/{approval['request_id']}/decision", {"vote": "approved"}).expect(200)
 
 
 def await_status(caller: Caller, invoice: str, status: str) -> None:
