@@ -4,14 +4,32 @@ from typing import Any
 
 import pytest
 
-from infra.emulator.running import ROOT
-from signet.authoring.files import read_document
 from tests.e2e.caller import await_that
 from tests.e2e.conftest import publish_contract, publish_patch
 from tests.e2e.deployed import Deployed
 from tests.e2e.receiver import Receiver
 from tests.e2e.test_use_case_a import await_status, make_invoice, submit
 
+# Whoever objects has two seconds; silence is consent.
+OBJECTIONS = {
+    "patch": "objections",
+    "label": "Objections",
+    "base": {"entity_type": "delivery", "envelope_version": 1},
+    "slots": {
+        "awaiting_proof": {
+            "exit": "join",
+            "nodes": [
+                {
+                    "id": "objects",
+                    "type": "approval",
+                    "label": "Who objects",
+                    "config": {"approvers": [{"by": "role", "role": "admin"}], "expire_after": "PT2S"},
+                }
+            ],
+            "edges": [{"source": "objects", "target": "out", "on": "expired", "id": "silence"}],
+        }
+    },
+}
 pytestmark = pytest.mark.usefixtures("invoices")
 
 
@@ -25,16 +43,12 @@ def test_a_message_that_nobody_can_read_is_set_aside_and_can_be_sent_again(deplo
     await_status(carl, invoice, "active")
     await_that(lambda: deployed.count_messages("events-dead") == 1, "the dead-letter queue holds it")
     # Whoever has repaired what was wrong moves it back. Here nothing was: it comes to the same end.
-    arns = [
-        client.get_queue_attributes(QueueUrl=deployed.queue_url(name), AttributeNames=["QueueArn"])[
-            "Attributes"
-        ]["QueueArn"]
-        for name in ("events-dead", "events")
-    ]
-    client.start_message_move_task(SourceArn=arns[0], DestinationArn=arns[1])
-    await_that(lambda: deployed.count_messages("events-dead") == 0, "it is moved back")
+    dead = deployed.queue_url("events-dead")
+    moved = client.receive_message(QueueUrl=dead)["Messages"][0]
+    client.send_message(QueueUrl=queue, MessageBody=moved["Body"])
+    client.delete_message(QueueUrl=dead, ReceiptHandle=moved["ReceiptHandle"])
     await_that(lambda: deployed.count_messages("events-dead") == 1, "it is set aside again")
-    client.purge_queue(QueueUrl=deployed.queue_url("events-dead"))
+    client.purge_queue(QueueUrl=dead)
 
 
 def test_an_effect_that_failed_for_good_is_sent_again_by_an_operator(
@@ -74,6 +88,7 @@ def test_a_worker_killed_while_it_calls_comes_back_by_its_lease(
     submit(carl, invoice)
     first = receiver.received.get(timeout=30)
     deployed.kill("side-effect-io")
+    lose_messages(deployed)  # the one that it was working for would come again by itself
     receiver.may_answer.set()
     deployed.end_leases()
     assert deployed.invoke("outbox-relay")["effects"] >= 1
@@ -130,14 +145,7 @@ def test_what_is_due_later_wakes_somebody_when_it_is(deployed: Deployed) -> None
     """By a delayed message: nobody sweeps here."""
     ada = deployed.as_person("ada")
     publish_contract(ada, "delivery")
-    patch, _ = read_document(ROOT / "examples" / "delivery" / "patch.yaml")
-    patch["patch"] = "a_moment_later"
-    patch["slots"] = {
-        "awaiting_proof": {
-            "nodes": [{"id": "moment", "type": "wait_timer", "label": "A moment", "config": {"for": "PT2S"}}]
-        }
-    }
-    publish_patch(ada, patch)
+    publish_patch(ada, OBJECTIONS)
     made = ada.post(
         "/v1/documents", {"entity_type": "delivery", "data": {"shipment_id": "Z-1", "carrier": "DHL"}}
     ).expect(201)

@@ -15,7 +15,7 @@ from tests.e2e.deployed import Deployed
 @pytest.fixture(scope="module")
 def api(deployed: Deployed) -> Callable[[str], Any]:
     """Clients with the API's own credentials."""
-    deployed.as_person("carl").get("/v1/documents").expect(200)
+    deployed.as_person("carl").get("/v1/approvals").expect(200)
     environment = deployed.read_environment("api")
     session = boto3.Session(
         environment["AWS_ACCESS_KEY_ID"],
