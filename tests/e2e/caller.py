@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from http.client import HTTPMessage
+from email.message import Message
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -20,7 +20,7 @@ Found = TypeVar("Found")
 @dataclass(frozen=True)
 class Answer:
     status: int
-    headers: HTTPMessage
+    headers: Message
     text: str
 
     @property

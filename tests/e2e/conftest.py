@@ -40,8 +40,8 @@ def _stop_clock(deployed: Deployed) -> None:
 
 
 @pytest.fixture(scope="session")
-def receiver(deployed: Deployed) -> Iterator[Receiver]:
-    """The tenant's ledger; its secret is where the deployment keeps them."""
+def ledger(deployed: Deployed) -> Iterator[Receiver]:
+    """The tenant's own; its secret is where the deployment keeps them."""
     name = f"{PREFIX.replace('-', '/')}/{deployed.tenant_id}/ledger_secret"
     deployed.stack.client("secretsmanager").create_secret(Name=name, SecretString=SECRET)
     with receiving() as receiver:
@@ -50,8 +50,16 @@ def receiver(deployed: Deployed) -> Iterator[Receiver]:
         yield receiver
 
 
+@pytest.fixture
+def receiver(ledger: Receiver) -> Receiver:
+    """The ledger, with nothing of another test in it."""
+    while not ledger.received.empty():
+        ledger.received.get()
+    return ledger
+
+
 @pytest.fixture(scope="session")
-def invoices(deployed: Deployed, receiver: Receiver) -> str:
+def invoices(deployed: Deployed, ledger: Receiver) -> str:
     """Use case A, published over HTTP; at its end the ledger is told, by a webhook. The definition's id."""
     ada = deployed.as_person("ada")
     publish_contract(ada, "invoice")

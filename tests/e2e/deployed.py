@@ -42,8 +42,7 @@ class Deployed:
         """As if their time were over: whoever claimed the rows is dead, and nobody wants to wait."""
         for table in ("workflow_events_outbox", "workflow_side_effects_outbox"):
             self.database.execute(
-                f"UPDATE {table} SET lease_until = now() - interval '1 second'"  # type: ignore[arg-type]
-                " WHERE status = 'processing'"
+                f"UPDATE {table} SET lease_until = now() - interval '1 second' WHERE status = 'processing'"
             )
 
     # --- queues ---
