@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -21,6 +20,7 @@ import boto3
 from infra.emulator.certificates import make_authority
 from infra.emulator.issuer import Issuer, running_issuer
 from infra.emulator.plan import Plan
+from infra.emulator.state_folder import open_state_folder
 from signet.local.postgres import PostgresServer, throwaway_postgres
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,9 +66,8 @@ def running_emulator() -> Iterator[Emulator]:
     with (
         throwaway_postgres() as postgres,
         running_issuer() as issuer,
-        tempfile.TemporaryDirectory(prefix="signet-emulator-") as folder,
+        open_state_folder() as state,
     ):
-        state = Path(folder)
         plan = _make_plan(state, postgres)
         make_authority(plan.authority, plan.authority_key)
         _trust_own_socket(postgres)

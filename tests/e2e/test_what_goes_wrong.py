@@ -23,7 +23,7 @@ OBJECTIONS = {
                     "id": "objects",
                     "type": "approval",
                     "label": "Who objects",
-                    "config": {"approvers": [{"by": "role", "role": "admin"}], "expire_after": "PT2S"},
+                    "config": {"approvers": [{"by": "role", "role": "warehouse"}], "expire_after": "PT2S"},
                 }
             ],
             "edges": [{"source": "objects", "target": "out", "on": "expired", "id": "silence"}],
