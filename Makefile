@@ -50,7 +50,7 @@ conform: .venv/installed-dev  ## Call the whole API with good and bad data, many
 isolation: .venv/installed-dev  ## Rewrite docs/isolation.md from the routes
 	$(BIN)/python -m tests.isolation
 
-openapi: .venv/installed-dev  ## Rewrite the OpenAPI document and the reference page from the routes
+openapi: .venv/installed-dev  ## Rewrite the index of the routes, the OpenAPI document and the reference page
 	$(BIN)/python -m signet.api.build
 
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \

@@ -13,9 +13,8 @@ from typing import Any
 from uuid import uuid4
 
 from bench.company import BenchTenant, durable_server, make_tenants, open_database
-from signet.api.application import Application, make_application
+from signet.api.application import Application
 from signet.api.calls import Call
-from signet.api.routes.table import GROUPS
 from signet.api.routing import Routes
 from signet.core.quotas import READS, Quota
 from signet.engine.quotas import set_quota
@@ -44,7 +43,7 @@ def measure() -> list[str]:
         _grant_quota(url, tenant)
         settings = read_settings({**SETTINGS, "SIGNET_DATABASE_URL": act_as(url, "signet_api")})
         ports = make_ports(settings, make_telemetry(settings, nowhere))
-        application = make_application(ports, [*GROUPS, ("Bench", _add_bare_route)])
+        application = Application(ports, [("Bench", _add_bare_route)])
         document = f"/v1/documents/{tenant.document_ids[0]}"
         shown = {"/bare": "a bare route", "/v1/health": "GET health", document: "GET document"}
         lines = [_measure(application, tenant, path, name) for path, name in shown.items()]

@@ -24,6 +24,8 @@ BUNDLES = Path(__file__).resolve().parents[1] / "build"
 
 def build_app(app: App, bundles: Path = BUNDLES) -> App:
     settings = read_settings(app)
+    # What one stack takes from another cannot be taken away while it is used.
+    app.node.set_context("@aws-cdk/core:defaultCrossStackReferences", "strong")
     network = NetworkStack(app, settings)
     data = DataStack(app, settings, network)
     messaging = MessagingStack(app, settings)

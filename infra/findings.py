@@ -1,4 +1,4 @@
-"""Findings of cdk-nag that are as they should be. Each says why in words."""
+"""Findings of cdk-nag, and warnings of CDK, about what is as it should be. Each says why in words."""
 
 from aws_cdk import Acknowledgment, Validations
 from constructs import IConstruct
@@ -6,4 +6,8 @@ from constructs import IConstruct
 
 def explain(construct: IConstruct, rule: str, reason: str) -> None:
     """`rule` without its family: `VPC7`, `IAM5[Resource::*]`."""
-    Validations.of(construct).acknowledge(Acknowledgment(id=f"AwsSolutions-{rule}", reason=reason))
+    explain_warning(construct, f"AwsSolutions-{rule}", reason)
+
+
+def explain_warning(construct: IConstruct, name: str, reason: str) -> None:
+    Validations.of(construct).acknowledge(Acknowledgment(id=name, reason=reason))

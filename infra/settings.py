@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+# Of a message of SQS.
+LONGEST_DELAY_MINUTES = 15
+
 
 @dataclass(frozen=True)
 class EnvironmentSettings:
@@ -65,7 +68,8 @@ class EnvironmentSettings:
     # Workers at the same time for each queue; 2 is the least that AWS takes.
     events_concurrency: int = 2
     effects_concurrency: int = 2
-    # How often due work is looked for that nobody was woken for, and how often the janitor comes.
+    # How often due work is looked for that nobody was woken for, and how often the janitor comes. Where that
+    # is more seldom than a message can wait, somebody also looks when something is known to be due.
     sweep_minutes: int = 1
     # How long the bus keeps integration events to be replayed; 0 is not at all.
     archive_days: int = 0
@@ -91,6 +95,10 @@ class EnvironmentSettings:
     @property
     def prefix(self) -> str:
         return f"signet-{self.name}"
+
+    @property
+    def plans_sweeps(self) -> bool:
+        return self.sweep_minutes > LONGEST_DELAY_MINUTES
 
     @property
     def metrics_namespace(self) -> str:

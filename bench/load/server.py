@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from signet.api.application import Ports, make_application
+from signet.api.application import Application, Ports
 from signet.api.tokens import make_tokens
 from signet.engine.quotas import RequestQuotas
 from signet.local.gateway import Handler, open_gateway
@@ -25,13 +25,8 @@ def answer_bare(event: dict[str, Any], context: object) -> dict[str, Any]:
 
 def make_api(url: str, secret: str) -> Handler:
     database = Database(url, PoolSettings(size=CONNECTIONS, idle_count=CONNECTIONS))
-    return make_application(
-        Ports(
-            make_use_cases(database),
-            make_authentication(database, make_tokens(secret)),
-            RequestQuotas(database),
-        )
-    )
+    use = make_use_cases(database)
+    return Application(Ports(use, make_authentication(use, make_tokens(secret)), RequestQuotas(database)))
 
 
 def main() -> None:

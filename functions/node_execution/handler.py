@@ -7,7 +7,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.wake_up_records import EVENTS_RESERVE_MS, work_on
 from signet.wiring.engine import get_shifts
-from signet.wiring.process import get_telemetry
+from signet.wiring.process import get_telemetry, prepare
+
+prepare(get_shifts)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:

@@ -6,7 +6,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from signet.store.wake_ups import QueueName
 from signet.wiring.engine import get_relay
-from signet.wiring.process import get_telemetry
+from signet.wiring.process import get_telemetry, prepare
+
+prepare(get_relay)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[QueueName, int]:

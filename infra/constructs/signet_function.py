@@ -8,7 +8,7 @@ from aws_cdk import ArnFormat, Duration, Stack, aws_ec2, aws_iam, aws_lambda
 from constructs import Construct
 
 from infra.constructs.kept_log import KeptLog
-from infra.findings import explain
+from infra.findings import explain, explain_warning
 from infra.settings import EnvironmentSettings
 
 RUNTIME = aws_lambda.Runtime.PYTHON_3_14
@@ -35,6 +35,10 @@ class FunctionParts:
     environment: Mapping[str, str]
 
 
+def name_function(settings: EnvironmentSettings, name: str) -> str:
+    return f"{settings.prefix}-{name.replace('_', '-')}"
+
+
 class SignetFunction(Construct):
     def __init__(
         self,
@@ -52,10 +56,9 @@ class SignetFunction(Construct):
         settings = parts.settings
         self.name = name
         self.seconds = seconds
-        dashed = name.replace("_", "-")
-        self.full_name = f"{settings.prefix}-{dashed}"
+        self.full_name = name_function(settings, name)
         # What logs, metrics and traces call it.
-        self.service = f"signet-{dashed}"
+        self.service = f"signet-{name.replace('_', '-')}"
         logs = KeptLog(self, "Log", f"/aws/lambda/{self.full_name}", settings.log_retention_days)
         self.role = self._add_role(logs)
         self.function = aws_lambda.Function(
@@ -80,6 +83,8 @@ class SignetFunction(Construct):
             tracing=aws_lambda.Tracing.DISABLED,
             environment={**parts.environment, **environment, "POWERTOOLS_SERVICE_NAME": self.service},
         )
+        # `sam remote invoke` wants to be told it.
+        self.resource.override_logical_id(f"{construct_id}Function")
         # A snapshot is of a published version: callers take that one.
         self.invoked: aws_lambda.IFunction = self._publish() if has_snap_start else self.function
 
@@ -101,6 +106,11 @@ class SignetFunction(Construct):
         self.role.add_to_policy(aws_iam.PolicyStatement(actions=[*actions], not_resources=[*resources]))
 
     def _publish(self) -> aws_lambda.Alias:
+        explain_warning(
+            self.function,
+            "@aws-cdk/aws-lambda:snapStartRequirePublish",
+            "It is published here, and its callers take the alias.",
+        )
         return aws_lambda.Alias(self, "Alias", alias_name=_ALIAS, version=self.function.current_version)
 
     def _add_role(self, logs: KeptLog) -> aws_iam.Role:

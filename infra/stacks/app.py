@@ -1,9 +1,7 @@
 """What runs: the functions, what calls them, and the migration that goes before them."""
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from aws_cdk import Aws, CfnOutput, CustomResource, Duration, RemovalPolicy, aws_apigatewayv2, aws_lambda
 from aws_cdk.aws_apigatewayv2_authorizers import HttpJwtAuthorizer
@@ -11,17 +9,17 @@ from aws_cdk.aws_lambda_event_sources import SqsEventSource
 from constructs import Construct
 
 from infra.constructs.http_front import HttpFront, Limits
-from infra.constructs.scheduled_start import ScheduledStart
+from infra.constructs.scheduled_start import PlannedSweeps, ScheduledStart
 from infra.constructs.signet_function import RUNTIME, FunctionParts, SignetFunction
 from infra.constructs.signet_stack import SignetStack
 from infra.constructs.work_queue import WorkQueue
 from infra.findings import explain
+from infra.schema_digest import MIGRATIONS, digest_of
 from infra.settings import EnvironmentSettings
 from infra.stacks.data import DataStack
 from infra.stacks.messaging import NODE_EXECUTION_SECONDS, SIDE_EFFECT_SECONDS, MessagingStack
 from infra.stacks.network import NetworkStack
 
-MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 # API Gateway gives up after 30 seconds.
 _API_SECONDS = 29
 _RELAY_SECONDS = 50
@@ -59,6 +57,7 @@ class AppStack(SignetStack):
             "SIGNET_EFFECTS_QUEUE_URL": others.messaging.effects.queue.queue_url,
         }
         self._prefix = f"signet/{settings.name}"
+        self._sweeps = PlannedSweeps(self, "Sweeps", settings) if settings.plans_sweeps else None
         self.migrator = self._add_migrator()
         self.api = self._add_api()
         self.outbox_relay = self._add_function("outbox_relay", "signet_worker", _RELAY_SECONDS, 512, {})
@@ -131,6 +130,7 @@ class AppStack(SignetStack):
         """One that works on the database as `role`, and may wake others up."""
         data, messaging = self._others.data, self._others.messaging
         database = {"SIGNET_DATABASE_URL": data.url_of(role)}
+        planned = self._sweeps.environment if self._sweeps else {}
         function = SignetFunction(
             self,
             "".join(word.title() for word in name.split("_")),
@@ -138,12 +138,14 @@ class AppStack(SignetStack):
             name=name,
             seconds=seconds,
             megabytes=megabytes,
-            environment={**database, **self._wakes, **environment},
+            environment={**database, **self._wakes, **planned, **environment},
             has_snap_start=has_snap_start,
         )
         function.allow(["rds-db:connect"], [data.user_arn(role)])
         queues = [messaging.events.queue.queue_arn, messaging.effects.queue.queue_arn]
         function.allow(["sqs:SendMessage"], queues)
+        if self._sweeps:
+            self._sweeps.let_plan(function)
         return function
 
     def _add_migrator(self) -> SignetFunction:
@@ -315,14 +317,6 @@ class AppStack(SignetStack):
         for function in self.functions:
             if function is not self.migrator:
                 function.resource.node.add_dependency(migration)
-
-
-def digest_of(folder: Path) -> str:
-    """Of all migrations: another one, and the migrator runs."""
-    files: list[Any] = [
-        path.name.encode() + b"\0" + path.read_bytes() for path in sorted(folder.glob("0*.sql"))
-    ]
-    return hashlib.sha256(b"\0".join(files)).hexdigest()
 
 
 def _address(front: HttpFront, domain_name: str | None) -> str:

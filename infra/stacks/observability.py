@@ -1,7 +1,7 @@
-"""What wakes somebody up, and what they look at: alarms, and two dashboards, of the engine and of what leaves it.
+"""What wakes somebody up, and what they look at: alarms, and a dashboard each for the engine and for effects.
 
-A dead letter of the engine stops an instance, and raises an alarm. One of an effect waits for somebody to send
-it again: its receiver is who is in trouble.
+A dead letter of the engine stops an instance, and raises an alarm. One of an effect waits for somebody to
+send it again: its receiver is who is in trouble.
 """
 
 from collections.abc import Sequence

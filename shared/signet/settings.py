@@ -2,12 +2,15 @@
 
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
+from signet.aws_settings import AwsSettings, read_aws, read_region
 from signet.core.errors import Rejected
+from signet.core.retentions import LEAST_DAYS, MAX_RETENTION_DAYS, Retentions
 
 Environment = Literal["local", "dev", "staging", "prod"]
 MAX_POOL_SIZE = 100
@@ -16,6 +19,8 @@ LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 MAX_CLAIM_CHARACTERS = 200
 _LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 _OPERATOR_ROLE = re.compile(r"[A-Za-z0-9_.-]{1,60}(:[A-Za-z0-9_.-]{1,60})+")
+_EVENT_SOURCE = re.compile(r"[A-Za-z0-9._/-]{1,256}")
+_ENVIRONMENTS_WITH_ADDRESSES = ("local", "dev")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
 
 
@@ -39,39 +44,17 @@ class IssuerSettings:
 
 
 @dataclass(frozen=True)
-class CredentialsPlace:
-    """Where a container is answered its credentials (Lambda with SnapStart)."""
+class LeavingSettings:
+    """What leaves the system from here, and how. What is not named has no connector."""
 
-    url: str
-    token: str | None = field(repr=False)
-
-
-@dataclass(frozen=True)
-class AwsSettings:
-    """By the names that every tool of AWS knows; with the queues that are Signet's own."""
-
-    region: str
-    key_id: str | None = None
-    secret: str | None = field(default=None, repr=False)
-    session_token: str | None = field(default=None, repr=False)
-    credentials_place: CredentialsPlace | None = None
-    # By service; "" stands for all others.
-    endpoints: Mapping[str, str] = field(default_factory=dict)
-    is_dual_stack: bool = False
-    # Where wake-ups go; without a queue nobody is woken, and the relay finds what is due.
-    events_queue_url: str | None = None
-    effects_queue_url: str | None = None
-    # Tenants' secrets in Secrets Manager are below it.
-    secrets_prefix: str | None = None
-    # Name and password of the database's admin; for the migrator alone.
-    admin_secret: str | None = None
-
-    def find_endpoint(self, service: str) -> str:
-        given = self.endpoints.get(service) or self.endpoints.get("")
-        if given:
-            return given
-        domain = f"{self.region}.api.aws" if self.is_dual_stack else f"{self.region}.amazonaws.com"
-        return f"https://{service}.{domain}"
+    # An identity that SES has verified.
+    mail_sender: str | None = None
+    # The bus of EventBridge, and as whose events it knows ours.
+    bus_name: str | None = None
+    event_source: str = "signet"
+    sends_text_messages: bool = False
+    # Let through although they are refused: for receivers next door, where nothing is at stake.
+    webhook_addresses: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -103,6 +86,8 @@ class Settings:
     # Whether the database takes the URL's password, or one that IAM stands for.
     database_auth: Literal["url", "iam"] = "url"
     aws: AwsSettings | None = None
+    retentions: Retentions = field(default_factory=Retentions)
+    leaving: LeavingSettings = field(default_factory=LeavingSettings)
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -153,7 +138,9 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         operator_role=_read_operator_role(environ, mistakes),
         secrets_folder=environ.get("SIGNET_SECRETS_FOLDER") or None,
         database_auth=_read_database_auth(environ, mistakes),
-        aws=_read_aws(environ, mistakes),
+        aws=read_aws(environ, mistakes),
+        retentions=_read_retentions(number, environ),
+        leaving=_read_leaving(environ, environment, mistakes),
         **watched,
     )
     if mistakes:
@@ -168,39 +155,51 @@ def _read_database_auth(environ: Mapping[str, str], mistakes: list[str]) -> Lite
     return "iam" if auth == "iam" else "url"
 
 
-def _read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | None:
-    region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
-    events_queue_url, effects_queue_url, secrets_prefix = (
-        environ.get(name) or None
-        for name in ("SIGNET_EVENTS_QUEUE_URL", "SIGNET_EFFECTS_QUEUE_URL", "SIGNET_SECRETS_PREFIX")
+def _read_retentions(number: Callable[[str, int, int, int], int], environ: Mapping[str, str]) -> Retentions:
+    """By the names of its fields: SIGNET_RETENTION_OUTBOX_DAYS."""
+    names = {each: f"SIGNET_RETENTION_{each.upper()}" for each in LEAST_DAYS}
+    given = {each: name for each, name in names.items() if name in environ}
+    return Retentions(
+        **{each: number(name, 1, LEAST_DAYS[each], MAX_RETENTION_DAYS) for each, name in given.items()}
     )
-    if region is None:
-        is_iam = environ.get("SIGNET_DATABASE_AUTH") == "iam"
-        if is_iam or events_queue_url or effects_queue_url or secrets_prefix:
-            mistakes.append("AWS_REGION is not set, but something of AWS is")
-        return None
-    place_url = environ.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
-    place = (
-        CredentialsPlace(place_url, environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN")) if place_url else None
+
+
+def _read_leaving(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> LeavingSettings:
+    sender, bus_name = (environ.get(name) or None for name in ("SIGNET_MAIL_SENDER", "SIGNET_BUS_NAME"))
+    if sender is not None and ("@" not in sender or not sender.isprintable()):
+        mistakes.append(f"SIGNET_MAIL_SENDER must be a mail address, not {sender!r}")
+    source = environ.get("SIGNET_EVENT_SOURCE") or LeavingSettings.event_source
+    if not _EVENT_SOURCE.fullmatch(source) or source.startswith("aws."):
+        mistakes.append(f"SIGNET_EVENT_SOURCE must be a name such as com.example.signet, not {source!r}")
+    text_messages = environ.get("SIGNET_TEXT_MESSAGES") or "off"
+    if text_messages not in ("on", "off"):
+        mistakes.append(f"SIGNET_TEXT_MESSAGES must be on or off, not {text_messages!r}")
+    if (sender or bus_name or text_messages == "on") and not read_region(environ):
+        mistakes.append("AWS_REGION is not set, but mail, text messages or a bus are")
+    return LeavingSettings(
+        sender, bus_name, source, text_messages == "on", _read_addresses(environ, environment, mistakes)
     )
-    prefix = "AWS_ENDPOINT_URL"
-    return AwsSettings(
-        region=region,
-        key_id=environ.get("AWS_ACCESS_KEY_ID"),
-        secret=environ.get("AWS_SECRET_ACCESS_KEY"),
-        session_token=environ.get("AWS_SESSION_TOKEN") or None,
-        credentials_place=place,
-        endpoints={
-            name.removeprefix(prefix).removeprefix("_").lower().replace("_", ""): url
-            for name, url in environ.items()
-            if (name == prefix or name.startswith(f"{prefix}_")) and url
-        },
-        is_dual_stack=environ.get("AWS_USE_DUALSTACK_ENDPOINT", "").lower() == "true",
-        events_queue_url=events_queue_url,
-        effects_queue_url=effects_queue_url,
-        secrets_prefix=secrets_prefix,
-        admin_secret=environ.get("SIGNET_ADMIN_SECRET") or None,
-    )
+
+
+def _read_addresses(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> frozenset[str]:
+    name = "SIGNET_WEBHOOK_ADDRESSES"
+    addresses = _read_list(environ, name)
+    if addresses and environment not in _ENVIRONMENTS_WITH_ADDRESSES:
+        mistakes.append(f"{name} is for SIGNET_ENVIRONMENT=local or dev only")
+    mistakes += [
+        f"{name} names IP addresses, separated by commas; {text!r} is none"
+        for text in addresses
+        if not _is_address(text)
+    ]
+    return frozenset(str(ip_address(text)) for text in addresses if _is_address(text))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_watched(environ: Mapping[str, str], mistakes: list[str]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def test_what_one_is_taking_the_other_passes_over(worker: Database, admin: Admin
 
 @QUEUE
 def test_one_that_goes_alone_goes_to_one_of_them(worker: Database, admin: Admin, queue: str) -> None:
-    twice = put(admin, queue, TENANT, "1 hour", attempts=2, count=2)
+    twice = put(admin, queue, TENANT, "1 hour", attempts=BY_NAME[queue].alone_from, count=2)
     fresh = put(admin, queue, TENANT, count=2)
     with worker.transaction(TENANT) as one, worker.transaction(TENANT) as two:
         assert ids_of(take(one, queue, MINE)) == twice[:1]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from signet.authoring.files import read_document
 from signet.core.errors import Rejected
-from signet.engine.documents.intake import MAX_DATA_BYTES, MAX_REASON_CHARACTERS
+from signet.core.texts import MAX_REASON_CHARACTERS
+from signet.engine.documents.intake import MAX_DATA_BYTES
 from signet.engine.documents.operations import (
     Amend,
     Applied,

@@ -98,7 +98,7 @@ def test_what_is_said_again_is_told_once_more_at_the_end() -> None:
     assert len(told.wake_ups) == 3
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def stage(server_url: str) -> Iterator[Stage]:
     with standing_stage(server_url) as made:
         yield made

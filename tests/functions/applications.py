@@ -2,14 +2,12 @@
 
 from typing import cast
 
-from signet.api.application import Application, Ports, make_application
+from signet.api.application import Application, More, Ports
 from signet.api.authentication import Authentication
-from signet.api.routes.table import GROUPS, Groups
 from signet.api.tokens import make_tokens
 from signet.engine.quotas import RequestQuotas
 from signet.engine.telemetry import SILENT, Telemetry
-from signet.outbound.connector import ReadSecret
-from signet.outbound.secrets import no_secrets
+from signet.outbound.secrets import ReadSecret, no_secrets
 from signet.store.database import Database
 from signet.wiring.api import make_authentication, make_use_cases
 
@@ -29,7 +27,7 @@ def wire(
     *,
     secret: str = SECRET,
     origins: tuple[str, ...] = (),
-    groups: Groups = GROUPS,
+    more: More = (),
     secrets: ReadSecret = no_secrets,
     telemetry: Telemetry = SILENT,
     metrics_token: str | None = None,
@@ -38,9 +36,7 @@ def wire(
     use = make_use_cases(cast(Database, database), secrets, telemetry)
     tokens = make_tokens(secret, operator_role=OPERATOR)
     authenticate = (
-        make_authentication(database, tokens)
-        if isinstance(database, Database)
-        else Authentication(tokens.verify)
+        make_authentication(use, tokens) if isinstance(database, Database) else Authentication(tokens.verify)
     )
     ports = Ports(use, authenticate, cast(RequestQuotas, quotas), origins, metrics_token)
-    return make_application(ports, groups)
+    return Application(ports, more)

@@ -286,7 +286,7 @@ def make_validating() -> Application:
         ) -> dict[str, int]:
             return {"amount": item.amount, "limit": limit}
 
-    return wire(BrokenDatabase(AssertionError("the database was asked")), groups=[("Items", add_route)])
+    return wire(BrokenDatabase(AssertionError("the database was asked")), more=[("Items", add_route)])
 
 
 def test_a_request_of_a_wrong_form() -> None:

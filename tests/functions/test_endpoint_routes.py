@@ -60,3 +60,21 @@ def test_who_may_not_edit_does_not_and_who_may_not_read_sees_nothing(client: Cli
     for answer in (reader.get(place), reader.get("/v1/endpoints"), reader.post("/v1/endpoints", ERP)):
         assert (answer.status, answer.code) == (403, "PERMISSION_DENIED")
     assert reader.delete(place, if_match='"1"').status == 403
+
+
+def test_a_tenant_says_which_hosts_its_endpoints_may_have(client: Client) -> None:
+    place = client.post("/v1/endpoints", ERP).headers["location"]
+    terms = {"url": ERP["url"], "secrets": ["erp"]}
+    allowed = {"webhook_hosts": ["crm.example.com", "*.partner.example"]}
+    changed = client.patch("/v1/tenant", allowed, if_match='"1"')
+    assert changed.body["settings"]["webhook_hosts"] == allowed["webhook_hosts"]
+    refused = client.put(place, terms, if_match='"1"')
+    assert (refused.status, refused.code) == (422, "ENDPOINT_HOST_REFUSED")
+    for name, host in (("crm", "crm.example.com"), ("branch", "a.partner.example")):
+        assert client.post("/v1/endpoints", {**ERP, "name": name, "url": f"https://{host}/"}).status == 201
+    # What is not named stays; an empty list allows them all again.
+    assert client.patch("/v1/tenant", {"name": "x"}, if_match='"2"').body["settings"] == {
+        **changed.body["settings"]
+    }
+    assert client.patch("/v1/tenant", {"webhook_hosts": []}, if_match='"3"').status == 200
+    assert client.put(place, terms, if_match='"1"').status == 200

@@ -5,23 +5,37 @@ from typing import Any
 import orjson
 import pytest
 
-from signet.api.application import make_resolver
-from signet.api.openapi import make_openapi, write_openapi
+from signet.api.build import describe_all
+from signet.api.openapi import write_openapi
 from signet.api.reference_page import write_reference_page
+from signet.api.routes.index import INDEX_FILE, RouteEntry, read_index, write_index
 from signet.api.routes.reference import OPENAPI_FILE, REFERENCE_FILE
 from signet.api.routing import Declared
 
 STALE = "run: make openapi"
 
 
-@pytest.fixture(scope="module")
-def declared() -> list[Declared]:
-    return make_resolver()[1]
+Described = tuple[dict[str, Any], list[Declared], list[RouteEntry]]
 
 
 @pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    return make_openapi(*make_resolver())
+def described() -> Described:
+    return describe_all()
+
+
+@pytest.fixture(scope="module")
+def document(described: Described) -> dict[str, Any]:
+    return described[0]
+
+
+@pytest.fixture(scope="module")
+def declared(described: Described) -> list[Declared]:
+    return described[1]
+
+
+def test_the_index_is_what_the_routes_say(described: Described) -> None:
+    assert INDEX_FILE.read_text(encoding="utf-8") == write_index(described[2]), STALE
+    assert read_index() == described[2]
 
 
 def test_the_document_is_what_the_routes_say(document: dict[str, Any]) -> None:

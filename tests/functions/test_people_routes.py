@@ -88,6 +88,15 @@ def test_a_member_is_made_changed_and_listed(client: Client, admin: Admin) -> No
     assert "mona@a.example" not in json.dumps(noted), "what is noted stays for ever"
 
 
+def test_a_number_for_text_messages_is_kept_and_taken_away(client: Client, admin: Admin) -> None:
+    made = client.put("/v1/members/mona", {**MONA, "phone": "+4915112345678"})
+    assert made.body["phone"] == "+4915112345678"
+    assert client.put("/v1/members/mona", MONA).body["phone"] is None
+    noted = [detail for _, _, detail in read_audit(admin, "member")]
+    assert noted[1]["changed"] == ["phone"]
+    assert "+4915112345678" not in json.dumps(noted)
+
+
 def test_the_same_again_changes_nothing_and_is_not_noted(client: Client, admin: Admin) -> None:
     client.put("/v1/members/mona", MONA)
     client.put("/v1/members/mona", MONA)
@@ -126,6 +135,8 @@ def test_another_tenants_people_are_not_there(client: Client, stranger: Client) 
         ({**MONA, "display_name": ""}, "/display_name"),
         ({**MONA, "display_name": "a\x00b"}, "/display_name"),
         ({**MONA, "email": "x"}, "/email"),
+        ({**MONA, "phone": "0151 12345678"}, "/phone"),
+        ({**MONA, "phone": "+0151123456"}, "/phone"),
         ({**MONA, "roles": ["No Role"]}, "/roles/0"),
         ({**MONA, "roles": ["unknown"]}, "/roles"),
         ({**MONA, "roles": "clerk"}, "/roles"),

@@ -14,13 +14,14 @@ from tests.simulation.message_queues import Message, MessageQueues, standing_que
 NOTICE = {
     "id": "tell",
     "type": "notification",
-    "config": {"channel": "in_app", "to": [{"by": "user", "user": "ada"}], "text": "Look"},
+    "config": {"channel": "in_app", "to": [{"by": "user", "user": "carl"}], "text": "Look"},
 }
 
 
 @pytest.fixture(scope="module")
 def stage(server_url: str) -> Iterator[Stage]:
     with standing_stage(server_url) as made:
+        made.add_member("ada")
         yield made
 
 

@@ -50,6 +50,7 @@ def test_settings_are_read_and_changed_by_version(client: Client, admin: Admin) 
         "time_zone": "UTC",
         "language": "en",
         "custom": {"limit": {"type": "int", "value": 7}},
+        "webhook_hosts": [],
     }
     assert changed.body["settings"] == settings
     assert client.get("/v1/tenant").body == changed.body
@@ -72,6 +73,8 @@ def test_settings_are_read_and_changed_by_version(client: Client, admin: Admin) 
         ({"name": ""}, "/name"),
         ({"name": "a\x00"}, "/name"),
         ({"currency": "euro"}, "/currency"),
+        ({"webhook_hosts": ["https://a.example"]}, "/webhook_hosts/0"),
+        ({"webhook_hosts": ["a.example"] * 101}, "/webhook_hosts"),
         ({"language": "english"}, "/language"),
         ({"time_zone": "\x00"}, "/time_zone"),
         ({"status": "suspended"}, "/status"),

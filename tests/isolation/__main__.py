@@ -1,8 +1,7 @@
 """`make isolation`."""
 
-from signet.api.application import make_resolver
-from signet.api.openapi import make_openapi
+from signet.api.build import describe_all
 from tests.isolation.matrix import list_operations
 from tests.isolation.report import REPORT, write_report
 
-REPORT.write_text(write_report(list(list_operations(make_openapi(*make_resolver())))), encoding="utf-8")
+REPORT.write_text(write_report(list(list_operations(describe_all()[0]))), encoding="utf-8")

@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from signet.api.application import make_resolver
-from signet.api.openapi import make_openapi
+from signet.api.build import describe_all
 from tests.engine.conftest import make_company
 from tests.functions.calling import Client
 from tests.isolation.matrix import BODIES, CONFLICTS, ROLES, Operation, describe, find_leaks, list_operations
 from tests.isolation.report import REPORT, write_report
 from tests.isolation.victim import MARK, PLACES, Victim, never_was, standing_victim
 
-OPERATIONS = list(list_operations(make_openapi(*make_resolver())))
+OPERATIONS = list(list_operations(describe_all()[0]))
 
 
 def name_key(operation: Operation, role: str) -> str:

@@ -13,13 +13,11 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.tenancy import Member
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.operations import Create, RequestTransition
 from signet.ids import make_id
 from signet.store.database import Database, PoolSettings
 from signet.store.queue import QUEUES, claim_due
-from signet.store.tenants import save_members
 from signet.wiring.process import get_settings, make_wake
 from tests.engine.standing_company import IS_CAMPAIGN
 from tests.engine.waves.footprint import FOOTPRINT, Footprint
@@ -37,7 +35,7 @@ POST: dict[str, Any] = {"id": "post", "type": "action", "config": {"action": "po
 TELL: dict[str, Any] = {
     "id": "tell",
     "type": "notification",
-    "config": {"channel": "in_app", "to": [{"by": "user", "user": "ada"}], "text": "Look", "await": True},
+    "config": {"channel": "in_app", "to": [{"by": "user", "user": "carl"}], "text": "Look", "await": True},
 }
 SLOTS = {
     "checks": {"nodes": [POST, TELL], "edges": [{"source": "post", "target": "tell"}]},
@@ -125,9 +123,7 @@ def stage(server_url: str) -> Iterator[Stage]:
 @pytest.fixture(scope="module")
 def world(stage: Stage) -> Iterator[World]:
     entity_type = stage.publish(**SLOTS)
-    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
-        member = Member(user_id="ada", display_name="Ada", roles=("clerk",))
-        save_members(connection, stage.tenant_id, (member,))
+    stage.add_member("ada")
     with standing_queues() as queues, deployed(stage.standing.admin_url, queues) as deployment:
         wake = make_wake(get_settings())
         api = Database(stage.standing.api_url, PoolSettings(), wake=wake)

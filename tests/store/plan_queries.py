@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.store.instance_lists import NEVER
-from signet.store.queue import ALONE_FROM_ATTEMPTS, COUNTED_AT_MOST, EFFECTS, EVENTS, Queue, fill
+from signet.store.queue import COUNTED_AT_MOST, EFFECTS, EVENTS, Queue, fill
 from signet.store.statements import read_statements
 from tests.store.plan_approvals import approval_probes
 from tests.store.plan_document_lists import list_probes_of_documents
@@ -54,6 +54,15 @@ def list_probes() -> Iterator[Probe]:
 def document_probes() -> Iterator[Probe]:
     yield Probe("documents_pkey", PERSONAL["lock_document"], {"tenant_id": LARGE, "document_id": ROW}, API)
     yield from list_probes_of_documents()
+    # as purge_documents() finds them
+    yield plain(
+        "documents_deleted",
+        "documents",
+        "deleted_at < %(before)s AND purged_at IS NULL",
+        f"ORDER BY deleted_at {PAGE}",
+        API,
+        before=NEVER,
+    )
     # "what became of this document": its amendment, and the foreign key
     yield plain("documents_by_amended_from", "documents", "amended_from_id = %(id)s", role=API, id=ROW)
 
@@ -180,7 +189,7 @@ def step_probes() -> Iterator[Probe]:
 
 
 def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
-    claiming = {"at_most": 100, "lease_seconds": 60, "claim_id": ROW, "alone_from": ALONE_FROM_ATTEMPTS}
+    claiming = {"at_most": 100, "lease_seconds": 60, "claim_id": ROW, "alone_from": 2}
     by_key = {
         "ids": [ROW],
         "claim_id": ROW,

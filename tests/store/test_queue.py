@@ -110,25 +110,26 @@ def test_a_claim_has_a_lease(worker: Database, admin: Admin, queue: str) -> None
 
 
 @QUEUE
-def test_a_row_that_failed_twice_goes_alone(worker: Database, admin: Admin, queue: str) -> None:
-    fresh, once = (
+def test_a_row_that_failed_too_often_goes_alone(worker: Database, admin: Admin, queue: str) -> None:
+    too_often = BY_NAME[queue].alone_from
+    fresh, seldom = (
         put_one(admin, queue, TENANT, "9 minutes"),
-        put_one(admin, queue, TENANT, "8 minutes", attempts=1),
+        put_one(admin, queue, TENANT, "8 minutes", attempts=too_often - 1),
     )
-    twice = put_one(admin, queue, TENANT, "7 minutes", status="failed", attempts=2)
-    thrice = put_one(admin, queue, TENANT, "6 minutes", attempts=3)
+    often = put_one(admin, queue, TENANT, "7 minutes", status="failed", attempts=too_often)
+    oftener = put_one(admin, queue, TENANT, "6 minutes", attempts=too_often + 1)
     last = put_one(admin, queue, TENANT, "5 minutes")
     batches = [ids_of(claimed(worker, queue)) for _ in range(4)]
-    assert batches == [[fresh, once, last], [twice], [thrice], []]
+    assert batches == [[fresh, seldom, last], [often], [oftener], []]
 
 
 @QUEUE
-def test_one_that_failed_twice_and_is_the_oldest_keeps_nobody_from_the_next_claim(
+def test_one_that_failed_too_often_and_is_the_oldest_keeps_nobody_from_the_next_claim(
     worker: Database, admin: Admin, queue: str
 ) -> None:
-    twice = put_one(admin, queue, TENANT, "1 hour", attempts=2)
+    often = put_one(admin, queue, TENANT, "1 hour", attempts=BY_NAME[queue].alone_from)
     fresh = put(admin, queue, TENANT, "1 minute", count=3)
-    assert ids_of(claimed(worker, queue)) == [twice]
+    assert ids_of(claimed(worker, queue)) == [often]
     assert ids_of(claimed(worker, queue, claim_id=THEIRS)) == fresh
 
 

@@ -9,7 +9,6 @@ import psycopg
 import pytest
 
 from signet.api.application import Application
-from signet.api.routes.table import GROUPS
 from signet.api.routing import Routes
 from signet.engine.telemetry import RequestReport
 from signet.store.database import Database
@@ -62,7 +61,7 @@ def company(database: Database) -> Company:
 
 @pytest.fixture
 def application(database: Database, company: Company, stream: io.StringIO) -> Application:
-    return wire(database, groups=[*GROUPS, ("Failing", add_failing_routes)], telemetry=watch(stream))
+    return wire(database, more=[("Failing", add_failing_routes)], telemetry=watch(stream))
 
 
 @pytest.fixture

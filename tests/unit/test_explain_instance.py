@@ -138,6 +138,10 @@ def test_an_event_from_outside_has_its_key() -> None:
             "was given up after attempt 2 of 5. The last time: gone!",
         ),
         ({"status": "pending", "endpoint": None}, "The message is due at 2026-03-01 13:00:00 UTC."),
+        (
+            {"status": "processing", "endpoint": None, "effect_type": "integration"},
+            "The event for other systems is under way, attempt 2 of 5.",
+        ),
     ],
 )
 def test_a_call_to_the_outside_says_how_far_it_is(changes: dict[str, Any], sentence: str) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.retentions import Retentions
 from signet.settings import ClaimNames, read_settings
 
 GOOD = {"SIGNET_DATABASE_URL": "postgresql:///signet"}
@@ -161,3 +162,162 @@ def test_an_operators_role_is_none_that_a_tenant_can_make() -> None:
     for role in ("operator", "", "a b:c", ":"):
         with pytest.raises(Rejected, match="SIGNET_OPERATOR_ROLE"):
             read_settings({**GOOD, "SIGNET_OPERATOR_ROLE": role})
+
+
+REGION = {**GOOD, "AWS_REGION": "eu-central-1"}
+
+
+def test_nothing_but_webhooks_leaves_unless_it_is_named() -> None:
+    leaving = read_settings(GOOD).leaving
+    assert (leaving.mail_sender, leaving.bus_name, leaving.sends_text_messages) == (None, None, False)
+    assert leaving.webhook_addresses == frozenset()
+
+
+def test_what_leaves_is_named() -> None:
+    named = {
+        **REGION,
+        "SIGNET_MAIL_SENDER": "Signet <signet@a.example>",
+        "SIGNET_BUS_NAME": "signet",
+        "SIGNET_EVENT_SOURCE": "com.example.signet",
+        "SIGNET_TEXT_MESSAGES": "on",
+    }
+    leaving = read_settings(named).leaving
+    assert (leaving.mail_sender, leaving.bus_name) == ("Signet <signet@a.example>", "signet")
+    assert (leaving.event_source, leaving.sends_text_messages) == ("com.example.signet", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("SIGNET_MAIL_SENDER", "signet"),
+        ("SIGNET_MAIL_SENDER", "signet@a.example\r\nBcc: eve@a.example"),
+        ("SIGNET_EVENT_SOURCE", "aws.events"),
+        ("SIGNET_EVENT_SOURCE", "a b"),
+        ("SIGNET_TEXT_MESSAGES", "yes"),
+    ],
+)
+def test_what_leaves_must_be_named_rightly(name: str, text: str) -> None:
+    with pytest.raises(Rejected, match=name):
+        read_settings({**REGION, name: text})
+
+
+@pytest.mark.parametrize("name", ["SIGNET_MAIL_SENDER", "SIGNET_BUS_NAME", "SIGNET_TEXT_MESSAGES"])
+def test_what_leaves_by_aws_needs_a_region(name: str) -> None:
+    text = {"SIGNET_MAIL_SENDER": "a@a.example", "SIGNET_TEXT_MESSAGES": "on"}.get(name, "signet")
+    with pytest.raises(Rejected, match="AWS_REGION"):
+        read_settings({**GOOD, name: text})
+    assert read_settings({**REGION, name: text}).leaving
+
+
+@pytest.mark.parametrize("environment", ["local", "dev"])
+def test_addresses_are_let_through_where_nothing_is_at_stake(environment: str) -> None:
+    named = {**GOOD, "SIGNET_ENVIRONMENT": environment, "SIGNET_WEBHOOK_ADDRESSES": "127.0.0.1, 0:0::1"}
+    assert read_settings(named).leaving.webhook_addresses == {"127.0.0.1", "::1"}
+
+
+@pytest.mark.parametrize("environment", ["staging", "prod"])
+def test_addresses_are_let_through_nowhere_else(environment: str) -> None:
+    named = {**GOOD, "SIGNET_ENVIRONMENT": environment, "SIGNET_WEBHOOK_ADDRESSES": "127.0.0.1"}
+    with pytest.raises(Rejected, match="SIGNET_WEBHOOK_ADDRESSES") as raised:
+        read_settings(named)
+    assert raised.value.code == "SETTINGS_INVALID"
+
+
+@pytest.mark.parametrize("text", ["localhost", "127.0.0.0/8", "127.1", "127.0.0.1:80", "*"])
+def test_what_is_no_address_lets_nothing_through(text: str) -> None:
+    with pytest.raises(Rejected, match="SIGNET_WEBHOOK_ADDRESSES"):
+        read_settings({**GOOD, "SIGNET_ENVIRONMENT": "local", "SIGNET_WEBHOOK_ADDRESSES": text})
+
+
+def test_what_is_kept_and_for_how_long() -> None:
+    assert read_settings(GOOD).retentions == Retentions(90, 90, 7, 90, 365, None)
+    named = {"OUTBOX": "30", "IDEMPOTENCY": "1", "HISTORY": "400"}
+    kept = read_settings({**GOOD, **{f"SIGNET_RETENTION_{name}_DAYS": days for name, days in named.items()}})
+    assert kept.retentions == Retentions(30, 90, 1, 90, 365, 400)
+
+
+@pytest.mark.parametrize(
+    ("name", "days"),
+    [("OUTBOX", "0"), ("RECEIPTS", "-1"), ("HISTORY", "29"), ("HISTORY", ""), ("DELETED_DOCUMENTS", "36501")],
+)
+def test_a_retention_that_cannot_be_meant(name: str, days: str) -> None:
+    with pytest.raises(Rejected, match=f"SIGNET_RETENTION_{name}_DAYS"):
+        read_settings({**GOOD, f"SIGNET_RETENTION_{name}_DAYS": days})
+
+
+def test_a_bucket_wants_a_region() -> None:
+    named = {**GOOD, "SIGNET_ANCHORS_BUCKET": "anchors"}
+    with pytest.raises(Rejected, match="AWS_REGION"):
+        read_settings(named)
+    aws = read_settings({**named, "AWS_REGION": "eu-central-1"}).aws
+    assert aws is not None and aws.anchors_bucket == "anchors"
+
+
+AWS = {
+    "SIGNET_ENVIRONMENT": "prod",
+    "SIGNET_DATABASE_URL": "postgresql://signet_api@db.example/signet",
+    "SIGNET_DATABASE_AUTH": "iam",
+    "SIGNET_EVENTS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/events",
+    "SIGNET_EFFECTS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/effects",
+    "SIGNET_SECRETS_PREFIX": "signet/prod",
+    "AWS_REGION": "eu-central-1",
+}
+
+
+def test_what_is_of_aws_is_read_by_the_names_that_all_of_its_tools_know() -> None:
+    keys = {
+        "AWS_ACCESS_KEY_ID": "AKID",
+        "AWS_SECRET_ACCESS_KEY": "the-secret-key",
+        "AWS_SESSION_TOKEN": "the-session-token",
+    }
+    endpoints = {
+        "AWS_ENDPOINT_URL": "http://all",
+        "AWS_ENDPOINT_URL_SECRETS_MANAGER": "http://secrets",
+        "AWS_ENDPOINT_URL_SQS": "",
+    }
+    settings = read_settings({**AWS, **keys, **endpoints, "AWS_USE_DUALSTACK_ENDPOINT": "true"})
+    assert settings.database_auth == "iam"
+    aws = settings.aws
+    assert aws is not None
+    assert (aws.region, aws.key_id, aws.secrets_prefix) == ("eu-central-1", "AKID", "signet/prod")
+    assert [aws.find_endpoint(name) for name in ("secretsmanager", "sqs")] == ["http://secrets", "http://all"]
+    assert aws.is_dual_stack
+    shown = repr(settings)
+    assert "the-secret-key" not in shown
+    assert "the-session-token" not in shown
+
+
+def test_credentials_of_a_snapshot_are_asked_for_where_lambda_says() -> None:
+    place = {
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:9001/2021-01-15/credentials",
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN": "the-place-token",
+    }
+    aws = read_settings({**AWS, **place}).aws
+    assert aws is not None
+    assert aws.credentials_place is not None
+    assert aws.credentials_place.url == "http://127.0.0.1:9001/2021-01-15/credentials"
+    assert "the-place-token" not in repr(aws)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["SIGNET_EVENTS_QUEUE_URL", "SIGNET_EFFECTS_QUEUE_URL", "SIGNET_SECRETS_PREFIX", "SIGNET_DATABASE_AUTH"],
+)
+def test_what_is_of_aws_wants_a_region(name: str) -> None:
+    without = {
+        key: value for key, value in AWS.items() if not key.startswith(("AWS_", "SIGNET_E", "SIGNET_S"))
+    }
+    environ = {**without, "SIGNET_ENVIRONMENT": "prod", "SIGNET_DATABASE_AUTH": "url", name: AWS[name]}
+    with pytest.raises(Rejected, match="AWS_REGION"):
+        read_settings(environ)
+
+
+@pytest.mark.parametrize("auth", ["password", "IAM", ""])
+def test_a_database_takes_the_urls_password_or_iam(auth: str) -> None:
+    with pytest.raises(Rejected, match="SIGNET_DATABASE_AUTH must be url or iam"):
+        read_settings({**AWS, "SIGNET_DATABASE_AUTH": auth})
+
+
+def test_elsewhere_nothing_is_of_aws() -> None:
+    settings = read_settings({"SIGNET_DATABASE_URL": "postgresql:///signet"})
+    assert (settings.aws, settings.database_auth) == (None, "url")

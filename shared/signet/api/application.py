@@ -10,7 +10,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import orjson
@@ -28,8 +28,9 @@ from signet.api.delivery import answer_preflight, deliver
 from signet.api.intake import check_body, check_form, check_size, read_bytes, read_request_id
 from signet.api.problems import INTERNAL_ERROR, make_problem
 from signet.api.rendering import to_json
-from signet.api.routes.table import GROUPS, Found, Groups, RouteTable, add_all_routes, write_allowed
-from signet.api.routing import Declared, Resolver
+from signet.api.routes.index import RouteEntry, make_index, read_index
+from signet.api.routes.table import Found, RouteTable, load_all_groups, load_group, write_allowed
+from signet.api.routing import Resolver, Routes
 from signet.api.use_cases import UseCases
 from signet.core.errors import FieldError, Rejected, SignetError
 from signet.core.principal import Principal
@@ -37,7 +38,8 @@ from signet.core.quotas import READS, WRITES
 from signet.engine.quotas import Left, RequestQuotas
 from signet.engine.telemetry import RequestReport, Span
 
-Application = Callable[[dict[str, Any], object], dict[str, Any]]
+# A heading in the reference, and what declares the routes below it.
+More = Sequence[tuple[str, Callable[[Routes], None]]]
 Authenticate = Callable[[str | None], Principal]
 
 UNKNOWN_REQUEST_ID = "unknown"
@@ -60,31 +62,58 @@ class Ports:
     metrics_token: str | None = None
 
 
-def make_application(ports: Ports, groups: Groups = GROUPS) -> Application:
-    """A handler that any number of threads may call at once."""
-    first, declared = make_resolver(groups)
-    table = RouteTable(declared)
-    # A resolver holds the request that it is working on, so that each serves one at a time.
-    idle = deque([first])
+class Application:
+    """A handler that any number of threads may call at once. What a group of routes needs is loaded with the
+    first request for one of them."""
 
-    def application(event: dict[str, Any], context: object) -> dict[str, Any]:
+    def __init__(self, ports: Ports, more: More = ()) -> None:
+        """`more` are routes that go before those that are listed."""
+        self._ports = ports
+        self._more = more
+        first = self._make_resolver()
+        self._table = RouteTable([*read_index(), *make_index(first.declared)])
+        # A resolver holds the request that it is working on, so that each serves one at a time.
+        self._idle = deque([first])
+
+    def __call__(self, event: dict[str, Any], context: object) -> dict[str, Any]:
+        resolver = self._take_resolver()
         try:
-            resolver = idle.pop()
-        except IndexError:
-            resolver, _ = make_resolver(groups)
-        try:
-            return _Request(resolver, ports, table, event, context).answer()
+            return _Request(resolver, self._ports, self._table, event, context).answer()
         finally:
-            idle.append(resolver)
+            self._idle.append(resolver)
 
-    return application
+    def prepare(self) -> None:
+        """Loads and makes all that requests would, so that none has to; what is broken is raised."""
+        resolver = self._take_resolver()
+        try:
+            load_all_groups(resolver)
+            resolver.build()
+            self._ports.use.make_all()
+            # One request that wants nobody's token and no database; nobody is told of it.
+            unwatched = replace(self._ports, use=self._ports.use.unwatched())
+            _Request(resolver, unwatched, self._table, _make_own_event(), None).serve()
+        finally:
+            self._idle.append(resolver)
+
+    def _take_resolver(self) -> Resolver:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._make_resolver()
+
+    def _make_resolver(self) -> Resolver:
+        resolver = make_resolver()
+        for tag, declare in self._more:
+            resolver.add(tag, tag, declare)
+        return resolver
 
 
-def make_resolver(groups: Groups = GROUPS) -> tuple[Resolver, list[Declared]]:
+def make_resolver() -> Resolver:
+    """Without a route."""
     resolver = Resolver(enable_validation=True, debug=False, serializer=to_json)
     # Without this an error would be answered by Powertools, in its own form.
     resolver.exception_handler(Exception)(lambda error: _problem_response(resolver, error))
-    return resolver, add_all_routes(resolver, groups)
+    return resolver
 
 
 class _Request:
@@ -106,7 +135,7 @@ class _Request:
         self._headers: Mapping[str, str] = {}
         self._method = ""
         self._left: Left | None = None
-        self._declared: Declared | None = None
+        self._entry: RouteEntry | None = None
         self._principal: Principal | None = None
         self._trace_id = ""
         # What went wrong, kept by whoever made a problem document of it.
@@ -116,7 +145,7 @@ class _Request:
         began = time.perf_counter()
         request_id = read_request_id(self._event, UNKNOWN_REQUEST_ID)
         try:
-            answer = self._serve()
+            answer = self.serve()
         except Exception as error:
             answer = _problem_answer(error, request_id)
             self._errors.append(error)
@@ -133,13 +162,13 @@ class _Request:
         return delivered
 
     def _report(self, status: int, request_id: str, seconds: float) -> None:
-        declared, error = self._declared, self._errors[0] if self._errors else None
+        entry, error = self._entry, self._errors[0] if self._errors else None
         report = RequestReport(
             request_id,
             self._trace_id,
             # Of the closed set of routes: what was sent instead may be anything.
-            self._method if declared else UNKNOWN_ROUTE,
-            declared.path if declared else UNKNOWN_ROUTE,
+            self._method if entry else UNKNOWN_ROUTE,
+            entry.path if entry else UNKNOWN_ROUTE,
             status,
             seconds,
             code_of(error) if error else None,
@@ -149,7 +178,8 @@ class _Request:
         )
         self._ports.use.telemetry.request_ended(report)
 
-    def _serve(self) -> dict[str, Any]:
+    def serve(self) -> dict[str, Any]:
+        """Raises what no route has answered."""
         check_form(self._event)
         event = APIGatewayProxyEventV2(self._event, orjson.loads)
         self._headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
@@ -160,34 +190,35 @@ class _Request:
             return answer_preflight(self._headers, self._ports.origins, allowed)
         event = self._read_as_get(event)
         found = self._table.find(event.http_method.upper(), event.path)
-        self._declared = found.declared
+        self._entry = found.entry
         cause = self._headers.get("traceparent", "")
         causes = [cause] if _TRACEPARENT.fullmatch(cause) is not None else []
         with self._ports.use.telemetry.span("request", causes, {}) as span:
             self._trace_id = span.traceparent or (cause if causes else _make_trace_id())
             answer = self._serve_found(found, event)
             if span.traceparent is not None:
-                self._describe(span, found.declared, answer["statusCode"])
+                self._describe(span, found.entry, answer["statusCode"])
             return answer
 
-    def _describe(self, span: Span, declared: Declared, status: int) -> None:
+    def _describe(self, span: Span, entry: RouteEntry, status: int) -> None:
         """By the names of OpenTelemetry's conventions."""
-        about = {"http.request.method": self._method, "http.route": declared.path}
-        span.describe(f"{declared.method} {declared.path}", {**about, "http.response.status_code": status})
+        about = {"http.request.method": self._method, "http.route": entry.path}
+        span.describe(f"{entry.method} {entry.path}", {**about, "http.response.status_code": status})
         if status >= _FIRST_UNEXPECTED_STATUS:
             span.fail(code_of(self._errors[0]) if self._errors else str(status))
 
     def _serve_found(self, found: Found, event: APIGatewayProxyEventV2) -> dict[str, Any]:
-        principal = self._principal = self._admit(found.declared)
+        principal = self._principal = self._admit(found.entry)
         check_body(event)
+        load_group(self._resolver, found.entry.group)
         # Powertools keeps the event on a class, one for the whole process: a second thread would answer
         # with the first one's. Set on the instance, they are found before the class's.
         self._resolver.current_event = event
         self._resolver.lambda_context = self._context
-        body = read_bytes(event) if found.declared.is_signed else b""
+        body = read_bytes(event) if found.entry.is_signed else b""
         call = self._make_call(principal, body)
         self._resolver.context = {"call": call, "errors": self._errors}
-        self._resolver.found = (found.declared.method, found.declared.path, found.parts)
+        self._resolver.found = (found.entry.method, found.entry.path, found.parts)
         return self._resolver.resolve(event.raw_event, self._context)
 
     def _read_as_get(self, event: APIGatewayProxyEventV2) -> APIGatewayProxyEventV2:
@@ -198,18 +229,16 @@ class _Request:
         as_get = {**context, "http": {**context["http"], "method": "GET"}}
         return APIGatewayProxyEventV2({**self._event, "requestContext": as_get}, orjson.loads)
 
-    def _admit(self, declared: Declared) -> Principal | None:
-        if declared.is_public or declared.is_signed:
+    def _admit(self, entry: RouteEntry) -> Principal | None:
+        if entry.is_public or entry.is_signed:
             return None
-        if declared.wants_metrics_token:
+        if entry.wants_metrics_token:
             check_metrics_token(self._headers.get("authorization"), self._ports.metrics_token)
             return None
         principal = self._ports.authenticate(self._headers.get("authorization"))
-        if declared.is_for_operators and principal.is_operator:
+        if entry.is_for_operators and principal.is_operator:
             return principal
-        self._left = self._ports.quotas.take(
-            principal.tenant_id, READS if declared.method == "GET" else WRITES
-        )
+        self._left = self._ports.quotas.take(principal.tenant_id, READS if entry.method == "GET" else WRITES)
         return principal
 
     def _make_call(self, principal: Principal | None, body: bytes) -> Call:
@@ -217,6 +246,13 @@ class _Request:
         asking = cast(Principal, principal)
         wait_seconds = _read_wait(self._headers.get("prefer"))
         return Call(self._ports.use, asking, self._trace_id, self._headers, wait_seconds, body)
+
+
+def _make_own_event() -> dict[str, Any]:
+    """As API Gateway would send it, to the reference."""
+    http = {"method": "GET", "path": "/openapi.json"}
+    context = {"http": http, "requestId": UNKNOWN_REQUEST_ID, "stage": "$default"}
+    return {"version": "2.0", "rawPath": "/openapi.json", "headers": {}, "requestContext": context}
 
 
 def _make_trace_id() -> str:

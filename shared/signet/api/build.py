@@ -1,13 +1,28 @@
-"""What is made of the routes when the code is built: the OpenAPI document and the page to read."""
+"""What is made of the routes when the code is built: their index, the OpenAPI document, the page to read."""
+
+from typing import Any
 
 from signet.api.application import make_resolver
 from signet.api.openapi import make_openapi, write_openapi
 from signet.api.reference_page import write_reference_page
+from signet.api.routes.index import INDEX_FILE, RouteEntry, make_index, write_index
 from signet.api.routes.reference import OPENAPI_FILE, REFERENCE_FILE
+from signet.api.routes.table import load_all_groups
+from signet.api.routing import Declared
+
+
+def describe_all() -> tuple[dict[str, Any], list[Declared], list[RouteEntry]]:
+    """The OpenAPI document, what its routes declare, and their index."""
+    resolver = make_resolver()
+    resolver.describes_answers = True
+    load_all_groups(resolver)
+    declared = [one for ones in resolver.declared.values() for one in ones]
+    return make_openapi(resolver, declared), declared, make_index(resolver.declared)
 
 
 def main() -> None:
-    document = make_openapi(*make_resolver())
+    document, _, index = describe_all()
+    INDEX_FILE.write_text(write_index(index), encoding="utf-8")
     OPENAPI_FILE.write_text(write_openapi(document), encoding="utf-8")
     REFERENCE_FILE.write_text(write_reference_page(document), encoding="utf-8")
 

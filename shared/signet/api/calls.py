@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from signet.api.use_cases import UseCases
 from signet.core.principal import Principal
-from signet.engine.documents.operations import Author
+
+if TYPE_CHECKING:
+    from signet.engine.documents.operations import Author
 
 # Longer than this no request is held open for an outcome: API Gateway gives up at 30.
 MAX_WAIT_SECONDS = 10.0
@@ -26,7 +28,10 @@ class Call:
     body: bytes = b""
 
     @property
-    def author(self) -> Author:
+    def author(self) -> "Author":
+        # Whoever only reads is none.
+        from signet.engine.documents.operations import Author
+
         return Author(self.principal, via="api", trace_id=self.trace_id)
 
 

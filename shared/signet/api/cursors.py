@@ -16,7 +16,7 @@ import orjson
 
 from signet.api.rendering import to_json
 from signet.core.errors import Rejected
-from signet.core.field_values import find_text_problem
+from signet.core.texts import find_text_problem
 
 T = TypeVar("T")
 MAX_PLACE_PARTS = 4

@@ -10,8 +10,8 @@ import orjson
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from pydantic import TypeAdapter
 
-from signet.api.parameters import write_etag
 from signet.api.problems import PROBLEM_CONTENT_TYPE, STATUSES
+from signet.api.rendering import write_etag
 from signet.api.repetition import KEY_PATTERN
 from signet.api.routing import JSON, Declared
 from signet.core.errors import CODES, Kind

@@ -8,9 +8,8 @@ from aws_lambda_powertools.event_handler.openapi.params import Header, Path, Que
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from signet.core.errors import Rejected
-from signet.core.field_values import find_text_problem
-from signet.core.tenancy import UserId
-from signet.engine.documents.intake import MAX_REASON_CHARACTERS
+from signet.core.texts import MAX_REASON_CHARACTERS, find_text_problem
+from signet.core.user_ids import UserId
 
 MAX_VERSION = 2**31 - 1
 MAX_PAGE, PAGE = 200, 50
@@ -87,7 +86,3 @@ def require_version(if_match: str | None) -> int:
             remedy="Send it as If-Match, as the ETag of what was read says it.",
         )
     return version
-
-
-def write_etag(version: int) -> str:
-    return f'"{version}"'

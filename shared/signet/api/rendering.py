@@ -1,10 +1,9 @@
-"""What is shown, as JSON text: dataclasses, ids and moments as they are, read-only mappings as objects."""
+"""What is shown, as text. JSON: dataclasses, ids and moments as they are, read-only mappings as objects."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
-from pydantic import BaseModel
 
 
 def to_json(value: object) -> str:
@@ -13,6 +12,8 @@ def to_json(value: object) -> str:
 
 def _to_plain(value: Any) -> Any:
     """What orjson does not know."""
+    from pydantic import BaseModel  # loaded with the first route, and not before
+
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, frozenset | set):
@@ -22,3 +23,7 @@ def _to_plain(value: Any) -> Any:
     if isinstance(value, Sequence):
         return list(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def write_etag(version: int) -> str:
+    return f'"{version}"'

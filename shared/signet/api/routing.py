@@ -8,17 +8,14 @@ import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.api_gateway import Route
-from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from signet.api.calls import Answer, Call
-from signet.api.parameters import write_etag
-from signet.api.rendering import to_json
+from signet.api.rendering import to_json, write_etag
 from signet.api.repetition import answer_once
 from signet.core.errors import FieldError, Rejected
 
@@ -61,6 +58,26 @@ class Resolver(APIGatewayHttpResolver):
     characters that a path may hold match none of its."""
 
     found: tuple[str, str, dict[str, str]]
+    # Only its description needs the models of the answers, and makes a validator of each.
+    describes_answers = False
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # By the group that declares them.
+        self.declared: dict[str, Sequence[Declared]] = {}
+        self._by_place: Mapping[tuple[str, str], Route] = {}
+
+    def add(self, group: str, tag: str, declare: "Callable[[Routes], None]") -> None:
+        declared: list[Declared] = []
+        declare(Routes(self, tag, declared))
+        routes = self._static_routes + self._dynamic_routes
+        self._by_place = {(route.method, route.path): route for route in routes}
+        self.declared[group] = declared
+
+    def build(self) -> None:
+        """What Powertools makes of a route with the first request for it."""
+        for route in self._by_place.values():
+            _ = route.dependant, route.body_field
 
     def _resolve(self) -> Any:
         method, path, parts = self.found
@@ -68,15 +85,11 @@ class Resolver(APIGatewayHttpResolver):
         self.context |= {"_route": route, "_path": path}
         return self._call_route(route, parts)
 
-    @cached_property
-    def _by_place(self) -> Mapping[tuple[str, str], Route]:
-        return {(route.method, route.path): route for route in self._static_routes + self._dynamic_routes}
-
 
 class Routes:
     """The routes of one concept; `tag` is its heading in the reference."""
 
-    def __init__(self, resolver: APIGatewayHttpResolver, tag: str, declared: list[Declared]) -> None:
+    def __init__(self, resolver: Resolver, tag: str, declared: list[Declared]) -> None:
         self._resolver = resolver
         self._tag = tag
         self._declared = declared
@@ -125,6 +138,7 @@ class Routes:
                 **more,
             )
             self._declared.append(declared)
+            described = self._resolver.describes_answers
             wrapped = _wrap(self._resolver, declared, serve, parameters)
             self._resolver.route(
                 path,
@@ -133,7 +147,7 @@ class Routes:
                 description=inspect.getdoc(serve),
                 tags=[self._tag],
                 operation_id=serve.__name__,
-                responses=cast(Any, _describe_answers(declared)),
+                responses=cast(Any, _describe_answers(declared)) if described else None,
             )(wrapped)
             return serve
 
@@ -141,6 +155,8 @@ class Routes:
 
 
 def _list_query_names(parameters: Sequence[inspect.Parameter]) -> list[str]:
+    from aws_lambda_powertools.event_handler.openapi.params import Query  # pydantic, for the first route
+
     names = []
     for parameter in parameters:
         for mark in getattr(parameter.annotation, "__metadata__", ()):

@@ -98,6 +98,11 @@ def _make_issuer_tokens(settings: IssuerSettings, operator_role: str | None, sec
     return IssuerTokens(settings, KeySet(lambda: fetch_keys(settings.keys_url, seconds)), operator_role)
 
 
+def load_verifying() -> None:
+    """Before the first token is there to be verified."""
+    import jwt  # noqa: F401
+
+
 def check_development_secret(secret: str) -> str:
     if len(secret.encode()) < MIN_SECRET_BYTES:
         raise Rejected(

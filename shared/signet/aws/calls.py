@@ -11,18 +11,18 @@ from urllib.parse import urlsplit
 
 from signet.aws.credentials import GetCredentials
 from signet.aws.signing import Scope, sign
+from signet.aws_settings import AwsSettings
 from signet.core.errors import Transient
-from signet.settings import AwsSettings
 
 CONNECT_SECONDS = 1.0
 ANSWER_SECONDS = 2.0
 MAX_ANSWER_BYTES = 262_144
 
-Service = Literal["sqs", "secretsmanager"]
+Service = Literal["sqs", "secretsmanager", "scheduler"]
 
 
 class Protocol(NamedTuple):
-    """How a service is spoken to."""
+    """How a service that has one address for all of its operations is spoken to."""
 
     target: str
     content_type: str
@@ -62,10 +62,17 @@ class SignedCalls:
 
     def call(self, operation: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         protocol = _PROTOCOLS[self._service]
-        body = json.dumps(parameters, separators=(",", ":")).encode()
         headers = {"content-type": protocol.content_type, "x-amz-target": f"{protocol.target}.{operation}"}
+        return self._post("/", headers, parameters)
+
+    def create(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Of a service that has an address for each thing; `path` needs no quoting."""
+        return self._post(path, {"content-type": "application/json"}, parameters)
+
+    def _post(self, path: str, headers: Mapping[str, str], parameters: Mapping[str, Any]) -> dict[str, Any]:
+        body = json.dumps(parameters, separators=(",", ":")).encode()
+        path = self._place.path.rstrip("/") + path
         scope = Scope(self._region, self._service, self._clock())
-        path = self._place.path or "/"
         signed = sign(self._credentials(), scope, self._place.netloc, path, headers, body)
         try:
             with self._lock:

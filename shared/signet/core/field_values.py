@@ -9,7 +9,6 @@ No message repeats a value: it may be personal.
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
 from typing import Any
 
 from signet.core.errors import FieldError
@@ -28,17 +27,12 @@ from signet.core.fields import (
     TimestampField,
 )
 from signet.core.strict import point
+from signet.core.texts import find_text_problem, is_calendar_date, normalise_timestamp, replace_surrogates
 
 MAX_FIELD_ERRORS = 200
 MAX_SHOWN_NAME = 100
 MAX_SHOWN_VALUES = 8
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TIMESTAMP = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])(?:\.([0-9]{1,6}))?"
-    r"(Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
-)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 _Path = tuple[str | int, ...]
@@ -61,43 +55,6 @@ def check_value(field: Field, value: Any) -> tuple[FieldError, ...]:
     elif field.required:
         mistakes.append(_required(()))
     return tuple(mistakes[:MAX_FIELD_ERRORS])
-
-
-def find_text_problem(text: str) -> str | None:
-    """What Postgres and JSON cannot keep."""
-    if "\0" in text:
-        return "contains a NUL character"
-    if _SURROGATE.search(text):
-        return "contains half of a surrogate pair"
-    return None
-
-
-def is_calendar_date(text: str) -> bool:
-    """'YYYY-MM-DD', and a day that there was or will be."""
-    if not _DATE.fullmatch(text):
-        return False
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-def normalise_timestamp(text: str) -> str | None:
-    """RFC 3339 with an offset → 'YYYY-MM-DDTHH:MM:SS.ffffffZ'; None for what is no such moment.
-
-    >>> normalise_timestamp("2026-01-31T12:00:00+02:00")
-    '2026-01-31T10:00:00.000000Z'
-    """
-    match = _TIMESTAMP.fullmatch(text)
-    if match is None:
-        return None
-    seconds, fraction, offset = match.groups()
-    try:
-        moment = datetime.fromisoformat(f"{seconds}.{fraction or '0':0<6}{offset}").astimezone(UTC)
-    except (ValueError, OverflowError):  # no such day; or a moment before year 1 or after 9999 in UTC
-        return None
-    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def _refuse(mistakes: list[FieldError], path: _Path, code: str, message: str) -> None:
@@ -125,7 +82,7 @@ def _read_object(
             values[name] = None
     for name in data:
         if name not in fields:
-            shown = _SURROGATE.sub("?", str(name))[:MAX_SHOWN_NAME]
+            shown = replace_surrogates(str(name))[:MAX_SHOWN_NAME]
             _refuse(mistakes, (*path, shown), "FIELD_UNKNOWN", "is no field of the contract")
     return values
 

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from signet.core.errors import FieldError, Rejected
-from signet.core.field_values import find_text_problem
+from signet.core.texts import find_text_problem
 
 MAX_KEY_CHARACTERS = 500
 MAX_MESSAGE_ID_CHARACTERS = 200

@@ -161,8 +161,13 @@ def _say_effects(book: Book, record: Record, step: StepRecord) -> Iterator[str]:
     if not own:
         yield "Nothing was sent for it: that should not be."
     for effect in own:
-        what = f'The call to the endpoint "{plain(effect.endpoint)}"' if effect.endpoint else "The message"
-        yield f"{what} {_say_delivery(effect)}"
+        yield f"{_name_effect(effect)} {_say_delivery(effect)}"
+
+
+def _name_effect(effect: EffectRecord) -> str:
+    if effect.endpoint:
+        return f'The call to the endpoint "{plain(effect.endpoint)}"'
+    return "The event for other systems" if effect.effect_type == "integration" else "The message"
 
 
 def _say_delivery(effect: EffectRecord | TriggerRecord) -> str:

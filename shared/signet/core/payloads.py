@@ -8,7 +8,7 @@ from typing import Any
 
 from signet.core.canonical import canonical_bytes
 from signet.core.errors import FieldError
-from signet.core.field_values import find_text_problem
+from signet.core.texts import find_text_problem
 
 MAX_PAYLOAD_BYTES = 65_536
 MAX_PAYLOAD_DEPTH = 20

@@ -137,9 +137,13 @@ def _say_event(config: Config, words: Vocabulary) -> list[str]:
 
 def _say_webhook(config: Config, words: Vocabulary) -> list[str]:
     who = RUNS_AS[config["run_as"]]
+    event = config.get("event")
     sentences = [
         f'The outside endpoint "{plain(config["endpoint"])}" is called as {who};'
         " the workflow waits for its confirmation."
+        if event is None
+        else f'The event "{plain(event)}" is published for other systems, as {who};'
+        " the workflow waits until the bus has taken it."
     ]
     if config["payload"]:
         sentences.append(f"It is sent {say_json(config['payload'])}.")

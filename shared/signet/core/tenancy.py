@@ -6,14 +6,16 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from signet.core.field_values import find_text_problem
-from signet.core.principal import is_reserved
+from signet.core.hosts import HostPattern
 from signet.core.strict import MAX_SAFE_INTEGER, Name, Permission, Strict
+from signet.core.texts import find_text_problem
+from signet.core.user_ids import UserId
 
 MAX_MEMBERS = 1_000
 MAX_ROLES = 200
 MAX_PERMISSIONS = 500
 MAX_CUSTOM_SETTINGS = 200
+MAX_WEBHOOK_HOSTS = 100
 MAX_SETTING_CHARACTERS = 10_000
 MAX_SETTING_ITEMS = 1_000
 
@@ -25,16 +27,12 @@ def _check_text(text: str) -> str:
     return text
 
 
-def _check_user_id(user_id: str) -> str:
-    if not user_id.isprintable() or is_reserved(user_id):
-        raise ValueError("wants a person's name, without the beginnings that machines have")
-    return user_id
-
-
 Text = Annotated[str, AfterValidator(_check_text)]
-UserId = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_user_id)]
 DisplayName = Annotated[Text, Field(min_length=1, max_length=200)]
 Email = Annotated[Text, Field(min_length=3, max_length=320)]
+Phone = Annotated[
+    str, Field(pattern=r"^\+[1-9][0-9]{6,14}$", description="As E.164 writes it: +4915112345678.")
+]
 Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
 TimeZone = Annotated[Text, Field(min_length=1, max_length=64)]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")]
@@ -69,11 +67,22 @@ def _fits(setting_type: str, value: object) -> bool:
     return find_text_problem(value) is None
 
 
+WebhookHosts = Annotated[
+    tuple[HostPattern, ...],
+    Field(
+        strict=False,
+        max_length=MAX_WEBHOOK_HOSTS,
+        description="The only hosts that workflows may call; all of the public internet where none is named.",
+    ),
+]
+
+
 class TenantSettings(Strict):
     currency: Currency = "EUR"
     time_zone: TimeZone = "UTC"
     language: Language = "en"
     custom: Annotated[Mapping[Name, CustomSetting], Field(max_length=MAX_CUSTOM_SETTINGS)] = {}
+    webhook_hosts: WebhookHosts = ()
 
     def read_values(self) -> dict[str, Any]:
         """What `org.*` gives in an expression, apart from the tenant's id and name."""
@@ -85,6 +94,7 @@ class Member(Strict):
     user_id: UserId
     display_name: DisplayName
     email: Email | None = None
+    phone: Phone | None = None
     roles: Annotated[tuple[Name, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
     manager: UserId | None = None
 

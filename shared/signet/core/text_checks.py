@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from signet.core.field_values import find_text_problem
 from signet.core.findings import Finding, find
 from signet.core.strict import point
+from signet.core.texts import find_text_problem
 
 
 def check_texts(document: Any) -> Iterator[Finding]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from signet.core.errors import Rejected
 from signet.core.principal import Principal
+from signet.store.admission import read_admission
 from signet.store.database import Database
-from signet.store.people import read_admission
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,12 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID, uuid5
 
+from signet.core.payloads import check_payload
+from signet.engine.leases import free_effects, wake_for
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
-from signet.engine.triggers import make_trigger
 from signet.ids import make_id
 from signet.outbound.connector import Connector, Delivery, Destination, Outgoing, Recipient
+from signet.outbound.telling import NOBODY_MEANT
 from signet.store.database import Connection, Database
 from signet.store.endpoints import (
     EndpointRow,
@@ -26,37 +28,37 @@ from signet.store.endpoints import (
     note_failures,
     note_successes,
     read_recipients,
+    read_webhook_hosts,
     tell_people,
 )
 from signet.store.queue import (
     EFFECTS,
+    MAX_ERROR_CHARACTERS,
     ClaimedEffect,
     claim_due,
     complete,
     fail,
-    insert_triggers,
     keep_responses,
     read_claimed,
     release,
-    release_expired,
 )
 from signet.store.tenants import read_now
 
+# All of them at once: one receiver that is slow holds up the others of its claim only.
 MAX_CLAIMED = 16
-# So many at once: one receiver that is slow holds up the others of its claim only.
-MAX_AT_ONCE = 8
-# Longer than a claim's deliveries can take, all of them.
+# Longer than the slowest delivery of any connector can take.
 LEASE_SECONDS = 120.0
 # After so many failures one after another an endpoint is left alone, longer each time.
 FAILURES_TO_REST = 5
 FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
+# After its rest one call tries whether it answers; the others wait until that is known.
+TRIAL_SECONDS = 30.0
 IN_APP = "in_app"
-EVENT = "effect_ended"
 
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """An effect with what its delivery needs; without `outgoing` its endpoint rests, or is disabled."""
+    """An effect with what its delivery needs."""
 
     effect: ClaimedEffect
     endpoint: EndpointRow | None
@@ -68,6 +70,8 @@ class _Claimed:
     id: UUID
     now: datetime
     due: Sequence[_Due]
+    # The only ones that the tenant may call; all where there are none.
+    hosts: Sequence[str]
 
 
 class Effects:
@@ -85,9 +89,8 @@ class Effects:
         claimed = self._claim(tenant_id)
         if claimed is None:
             return 0
-        resting = [one for one in claimed.due if _rests(one.endpoint, claimed.now)]
-        active = [one for one in claimed.due if not _rests(one.endpoint, claimed.now)]
-        with ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="effect") as pool:
+        active, resting = _choose(claimed)
+        with ThreadPoolExecutor(MAX_CLAIMED, thread_name_prefix="effect") as pool:
             deliveries = list(pool.map(lambda one: self._deliver(tenant_id, claimed, one), active))
         with self._database.transaction(tenant_id) as connection:
             _put_back(connection, tenant_id, claimed, resting)
@@ -102,7 +105,7 @@ class Effects:
         with self._database.exchange(tenant_id, wanted) as exchange:
             connection = exchange.connection
             rows = exchange.opening_rows
-            if not rows and _release_expired(connection, tenant_id):
+            if not rows and free_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
                 rows = connection.execute(wanted.text, wanted.values).fetchall()
             effects = read_claimed(EFFECTS, rows)
             if not effects:
@@ -115,7 +118,8 @@ class Effects:
                 )
                 for effect in effects
             ]
-            return _Claimed(claim_id, read_now(connection), due)
+            hosts = read_webhook_hosts(connection, tenant_id) if names else []
+            return _Claimed(claim_id, read_now(connection), due, hosts)
 
     def _deliver(self, tenant_id: UUID, claimed: _Claimed, one: _Due) -> Delivery:
         effect, began = one.effect, time.monotonic()
@@ -140,11 +144,13 @@ class Effects:
             return Delivery(None, reason, is_final=True)
         if effect.effect_type == IN_APP:
             # Within our own books: written with the rest.
-            return Delivery(None, None)
+            return Delivery(None, None, {"told": _name_notices(one)}) if one.recipients else NOBODY_MEANT
+        # Whoever has been told already stays on record, whatever comes of this attempt.
+        earlier = effect.response_json.get("body") if isinstance(effect.response_json, dict) else None
         connector = self._connectors.get(effect.effect_type)
         if connector is None:
-            return Delivery(None, f"CONNECTOR_MISSING: nothing here delivers '{effect.effect_type}'")
-        destination = Destination(endpoint.name, endpoint.url, endpoint.secret_refs) if endpoint else None
+            reason = f"CONNECTOR_MISSING: nothing here delivers '{effect.effect_type}'"
+            return Delivery(None, reason, earlier)
         outgoing = Outgoing(
             effect.id,
             tenant_id,
@@ -153,14 +159,21 @@ class Effects:
             effect.created_at,
             claimed.now,
             trace_id,
-            destination,
+            _name_destination(endpoint, claimed),
             one.recipients,
+            earlier,
         )
         try:
             return connector.deliver(outgoing)
         except Exception as error:
             # A connector's own mistake costs this effect an attempt, and no other one anything.
-            return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}")
+            return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}", earlier)
+
+
+def _name_destination(endpoint: EndpointRow | None, claimed: _Claimed) -> Destination | None:
+    if endpoint is None:
+        return None
+    return Destination(endpoint.name, endpoint.url, endpoint.secret_refs, claimed.hosts)
 
 
 def _name_outcome(effect: ClaimedEffect, delivery: Delivery) -> Literal["delivered", "failed", "dead"]:
@@ -170,8 +183,23 @@ def _name_outcome(effect: ClaimedEffect, delivery: Delivery) -> Literal["deliver
     return "dead" if delivery.is_final or effect.attempts >= effect.max_attempts else "failed"
 
 
-def _rests(endpoint: EndpointRow | None, now: datetime) -> bool:
-    return endpoint is not None and endpoint.rests_until is not None and endpoint.rests_until > now
+def _choose(claimed: _Claimed) -> tuple[list[_Due], list[tuple[_Due, float]]]:
+    """What is tried now; and what goes back untried, for so many seconds."""
+    active: list[_Due] = []
+    resting: list[tuple[_Due, float]] = []
+    tried: set[str] = set()
+    for one in claimed.due:
+        endpoint = one.endpoint
+        if endpoint is None or endpoint.status == "disabled" or endpoint.failures < FAILURES_TO_REST:
+            active.append(one)
+        elif endpoint.rests_until is not None and endpoint.rests_until > claimed.now:
+            resting.append((one, max((endpoint.rests_until - claimed.now).total_seconds(), 1.0)))
+        elif endpoint.name in tried:
+            resting.append((one, TRIAL_SECONDS))
+        else:
+            tried.add(endpoint.name)
+            active.append(one)
+    return active, resting
 
 
 def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect) -> list[Recipient]:
@@ -182,19 +210,13 @@ def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect)
     return [Recipient(row.user_id, row.display_name, row.email, row.phone) for row in rows]
 
 
-def _release_expired(connection: Connection, tenant_id: UUID) -> bool:
-    """What another worker held and did not come back for; of what is dead the workflows are told."""
-    expired = release_expired(connection, EFFECTS, tenant_id, at_most=MAX_CLAIMED)
-    _wake(connection, tenant_id, expired.dead)
-    return bool(expired.again)
-
-
-def _put_back(connection: Connection, tenant_id: UUID, claimed: _Claimed, resting: Sequence[_Due]) -> None:
+def _put_back(
+    connection: Connection, tenant_id: UUID, claimed: _Claimed, resting: Sequence[tuple[_Due, float]]
+) -> None:
     """Untried: that an endpoint rests costs no effect an attempt."""
-    for one in resting:
-        until = one.endpoint.rests_until if one.endpoint else None
-        seconds = max((until - claimed.now).total_seconds(), 1.0) if until else 1.0
-        release(connection, EFFECTS, tenant_id, [one.effect], claimed.id, delay_seconds=seconds)
+    for seconds in {seconds for _, seconds in resting}:
+        effects = [one.effect for one, each in resting if each == seconds]
+        release(connection, EFFECTS, tenant_id, effects, claimed.id, delay_seconds=seconds)
 
 
 def _note(
@@ -209,25 +231,38 @@ def _note(
     delivered = [one for one, delivery in mine if delivery.is_delivered]
     _tell(connection, tenant_id, delivered)
     complete(connection, EFFECTS, tenant_id, [one.effect for one in delivered], claimed.id)
-    failures = [(one.effect, str(delivery.error)) for one, delivery in mine if not delivery.is_delivered]
+    failures = [
+        (one.effect, _clean(str(delivery.error))) for one, delivery in mine if not delivery.is_delivered
+    ]
     final = {one.effect.id for one, delivery in mine if delivery.is_final}
     dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final).dead
     _note_endpoints(connection, tenant_id, mine)
-    _wake(connection, tenant_id, [*(one.effect for one in delivered), *dead])
+    wake_for(connection, tenant_id, [*(one.effect for one in delivered), *dead])
 
 
 def _describe(delivery: Delivery) -> dict[str, Any]:
-    said = {"status": delivery.status, "body": delivery.body, "duration_ms": delivery.duration_ms}
-    return {**said, "error": delivery.error} if delivery.error else said
+    # Whatever a receiver says: what cannot be kept must not keep all the others from being noted.
+    body = delivery.body if check_payload(delivery.body) is None else {"unkept": "no JSON that can be kept"}
+    said = {"status": delivery.status, "body": body, "duration_ms": delivery.duration_ms}
+    return {**said, "error": _clean(delivery.error)} if delivery.error else said
+
+
+def _clean(error: str) -> str:
+    return error.replace("\0", "").encode(errors="replace").decode()[:MAX_ERROR_CHARACTERS]
 
 
 def _tell(connection: Connection, tenant_id: UUID, delivered: Sequence[_Due]) -> None:
     for one in delivered:
         effect = one.effect
-        if effect.effect_type == IN_APP and one.recipients:
-            notices = {uuid5(effect.id, person.user_id): person.user_id for person in one.recipients}
+        if effect.effect_type == IN_APP:
+            notices = {UUID(notice): user_id for user_id, notice in _name_notices(one).items()}
             data = {key: effect.payload_json.get(key, "") for key in ("subject", "text")}
             tell_people(connection, tenant_id, notices, {**data, "instance_id": str(effect.instance_id)})
+
+
+def _name_notices(one: _Due) -> dict[str, str]:
+    """By whom it tells: always the same, so that nobody is told twice."""
+    return {person.user_id: str(uuid5(one.effect.id, person.user_id)) for person in one.recipients}
 
 
 def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tuple[_Due, Delivery]]) -> None:
@@ -251,13 +286,3 @@ def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tupl
         if one.endpoint and delivery.is_gone:
             reason = f"the receiver answered {delivery.status}: it wants no more"
             disable_endpoint(connection, tenant_id, one.endpoint.name, reason)
-
-
-def _wake(connection: Connection, tenant_id: UUID, ended: Sequence[ClaimedEffect]) -> None:
-    """Each instance once; what it waited for it finds by itself."""
-    woken = {effect.instance_id: effect for effect in ended}.values()
-    insert_triggers(
-        connection,
-        tenant_id,
-        [make_trigger(effect.instance_id, EVENT, {}, effect.trace_id) for effect in woken],
-    )

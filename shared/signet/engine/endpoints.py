@@ -27,10 +27,14 @@ class Terms:
     status: Literal["active", "disabled"] = "active"
 
 
+# Of a URL and the hosts of the tenant, all where there are none.
+Check = Callable[[str, Sequence[str]], object]
+
+
 class Endpoints:
     """The use case; one a process. `check` refuses an address that nothing may be sent to."""
 
-    def __init__(self, database: Database, check: Callable[[str], object]) -> None:
+    def __init__(self, database: Database, check: Check) -> None:
         self._database = database
         self._check = check
 
@@ -51,7 +55,7 @@ class Endpoints:
     def make(self, author: Author, name: str, terms: Terms) -> EndpointRow:
         with administering(self._database, author) as act:
             act.require(EDIT)
-            self._check(terms.url)
+            self._check(terms.url, store.read_webhook_hosts(act.connection, author.principal.tenant_id))
             is_new = store.insert_endpoint(
                 act.connection,
                 author.principal.tenant_id,
@@ -71,7 +75,7 @@ class Endpoints:
         """Whoever replaces it has looked at it: it is tried again at once."""
         with administering(self._database, author) as act:
             act.require(EDIT)
-            self._check(terms.url)
+            self._check(terms.url, store.read_webhook_hosts(act.connection, author.principal.tenant_id))
             found = _find(act, name)
             reason = "switched off by hand" if terms.status == "disabled" else None
             changed = replace(

@@ -10,18 +10,18 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.errors import FieldError, Rejected
-from signet.core.field_values import find_text_problem
 from signet.core.inbound_events import check_key, check_message_id, is_pointer, read_key
 from signet.core.payloads import check_payload
 from signet.core.principal import Principal
 from signet.core.quotas import WRITES
+from signet.core.texts import find_text_problem
 from signet.core.webhook_signatures import read_secret, verify
 from signet.engine.administering import administering
 from signet.engine.documents.operations import Author
 from signet.engine.quotas import require_quota
 from signet.engine.reading import LAST, bound_page, reading
 from signet.ids import make_id
-from signet.outbound.connector import ReadSecret
+from signet.outbound.secrets import ReadSecret
 from signet.store import inbound_events as store
 from signet.store.database import Connection, Database
 from signet.store.inbound_events import EndpointRecord, EndpointTerms, EventRecord, FullEvent, NewEvent

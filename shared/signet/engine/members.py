@@ -100,7 +100,7 @@ def _list_given(before: MemberRecord | None, new: Member, status: MemberStatus) 
 
 def _note(act: Administering, before: MemberRecord | None, saved: MemberRecord, reason: str | None) -> None:
     """Of names and addresses only that they have changed: what is noted stays for ever."""
-    names = ("display_name", "email", "status", "roles")
+    names = ("display_name", "email", "phone", "status", "roles")
     changed = [name for name in names if before is None or getattr(before, name) != getattr(saved, name)]
     if changed:
         detail = {

@@ -1,6 +1,6 @@
 """The tenant itself, as its people see and change it: name and settings. Its status is an operator's."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ class TenantChange:
     time_zone: str | None = None
     language: str | None = None
     custom: Mapping[str, CustomSetting | None] | None = None
+    # All of them; an empty list lets every host be called again.
+    webhook_hosts: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class OwnTenant:
                 )
             settings = _apply(before.settings, change)
             name = before.name if change.name is None else change.name
-            if name == before.name and settings.model_dump(mode="json") == before.settings:
+            if name == before.name and settings == TenantSettings.model_validate(before.settings):
                 return before
             change_tenant(act.connection, tenant_id, name, settings, act.now)
             detail = {"name": name, "settings": settings.model_dump(mode="json"), "before": before.settings}
@@ -88,6 +90,7 @@ def _apply(kept: Mapping[str, Any], change: TenantChange) -> TenantSettings:
         time_zone=change.time_zone or before.time_zone,
         language=change.language or before.language,
         custom=custom,
+        webhook_hosts=before.webhook_hosts if change.webhook_hosts is None else tuple(change.webhook_hosts),
     )
 
 

@@ -1,6 +1,6 @@
 """What is to leave the system, and what came of it; each sort of effect has one connector."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -14,6 +14,8 @@ class Destination:
     name: str
     url: str
     secret_refs: Sequence[str]
+    # Where not empty, the tenant may call only these.
+    hosts: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Outgoing:
     trace_id: str | None
     destination: Destination | None
     recipients: Sequence[Recipient]
+    # The evidence of the attempt before; None where there was none.
+    earlier: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,3 @@ class Connector(Protocol):
     def deliver(self, outgoing: Outgoing) -> Delivery:
         """Never raises for what the world outside does."""
         ...
-
-
-# A tenant's secret by its name, in no log and no message; None where there is none.
-ReadSecret = Callable[[UUID, str], str | None]

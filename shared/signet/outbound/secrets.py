@@ -1,12 +1,16 @@
 """Secrets of tenants in files: `<folder>/<tenant>/<name>`, each read when it is needed."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
 MAX_SECRET_CHARACTERS = 1_000
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+
+# A tenant's secret by its name, in no log and no message; None where there is none.
+ReadSecret = Callable[[UUID, str], str | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,25 @@ has its time, the whole has one, and of the answer no more is read than is kept.
 """
 
 import http.client
+import io
 import json
 import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, cast
 from urllib.parse import SplitResult, urlsplit
 
 from signet.core.canonical import canonical_bytes
 from signet.core.errors import Rejected, SignetError
+from signet.core.hosts import is_among
+from signet.core.payloads import check_payload
 from signet.core.webhook_signatures import read_secret, sign
 from signet.outbound.addresses import find_refusal
-from signet.outbound.connector import Delivery, Outgoing, ReadSecret
+from signet.outbound.connector import Delivery, Outgoing
+from signet.outbound.secrets import ReadSecret
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 10.0
@@ -38,15 +43,15 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What of the network the endpoints of a deployment, or of one tenant, may use beyond the public one."""
+    """What of the network may be used beyond the public one, and who says so: a deployment, or a tenant."""
 
-    ports: frozenset[int] = PORTS
-    # Addresses that are let through although they are refused: for tests, and for receivers next door.
+    # Let through although they are refused, at any port and by plain HTTP: for receivers nearby, and tests.
     addresses: frozenset[str] = frozenset()
-    # Plain HTTP, to those addresses alone.
-    allows_http: bool = False
-    # Where not empty, only these hosts.
-    hosts: frozenset[str] = field(default_factory=frozenset)
+    # Where not empty, only these: names, or `*.` and a domain.
+    hosts: Sequence[str] = ()
+
+
+PUBLIC = Reach()
 
 
 class Webhooks:
@@ -78,7 +83,7 @@ class Webhooks:
         headers = sign(secrets, f"msg_{outgoing.id}", int(outgoing.now.timestamp()), body)
         if outgoing.trace_id:
             headers["traceparent"] = outgoing.trace_id
-        return post(destination.url, body, headers, self._reach)
+        return post(destination.url, body, headers, replace(self._reach, hosts=destination.hosts))
 
 
 class _Refused(Exception):
@@ -94,14 +99,18 @@ def check_url(url: str, reach: Reach) -> SplitResult:
         port = _read_port(parts)
     except ValueError:
         raise _reject("is no URL") from None
-    if parts.scheme != "https" and not (parts.scheme == "http" and reach.allows_http):
+    if parts.scheme != "https" and not (parts.scheme == "http" and reach.addresses):
         raise _reject("wants https")
     if not parts.hostname or parts.username is not None or parts.password is not None or parts.fragment:
         raise _reject("wants a host, and neither a user nor a fragment")
-    if port not in reach.ports:
-        raise _reject(f"wants one of the ports {', '.join(map(str, sorted(reach.ports)))}")
-    if reach.hosts and parts.hostname.lower() not in reach.hosts:
-        raise _reject("is not among the hosts that this tenant may call")
+    if port not in PORTS and not (reach.addresses and port):
+        raise _reject(f"wants one of the ports {', '.join(map(str, sorted(PORTS)))}")
+    if reach.hosts and not is_among(parts.hostname, reach.hosts):
+        raise Rejected(
+            "ENDPOINT_HOST_REFUSED",
+            "the endpoint's host is not among those that this tenant may call",
+            remedy="Have the host added to the tenant's webhook_hosts.",
+        )
     return parts
 
 
@@ -127,8 +136,10 @@ def post(
         if len(body) > MAX_BODY_BYTES:
             raise _Refused(f"BODY_TOO_LARGE: a webhook has at most {MAX_BODY_BYTES} bytes")
         delivery = _exchange(parts, body, headers, reach, resolve or _resolve, context, started)
-    except (_Refused, Rejected) as error:
+    except _Refused as error:
         delivery = Delivery(None, str(error), is_final=True)
+    except Rejected as error:
+        delivery = Delivery(None, f"{error.code}: {error}", is_final=True)
     except TimeoutError:
         delivery = Delivery(None, "TIMED_OUT: the endpoint took too long")
     except ssl.SSLError as error:
@@ -147,7 +158,7 @@ def _exchange(
     context: ssl.SSLContext | None,
     started: float,
 ) -> Delivery:
-    connection = _Connection(parts, reach, resolve, context)
+    connection = _Connection(parts, reach, resolve, context, started + TOTAL_SECONDS)
     try:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         sent = {
@@ -159,21 +170,27 @@ def _exchange(
         }
         connection.request("POST", target, body, sent)
         answer = connection.getresponse()
-        return _read_delivery(answer.status, _read_body(answer, started))
+        return _read_delivery(answer.status, _read_body(answer))
     finally:
         connection.close()
 
 
 class _Connection(http.client.HTTPConnection):
-    """To an address that was looked at, by the name that was asked for."""
+    """To an address that was looked at, by the name that was asked for, until its time is over."""
 
     def __init__(
-        self, parts: SplitResult, reach: Reach, resolve: Resolve, context: ssl.SSLContext | None
+        self,
+        parts: SplitResult,
+        reach: Reach,
+        resolve: Resolve,
+        context: ssl.SSLContext | None,
+        deadline: float,
     ) -> None:
         self._is_secure = parts.scheme == "https"
         self._reach = reach
         self._resolve = resolve
-        self._context = context or ssl.create_default_context()
+        self._context = context or _make_context()
+        self._deadline = deadline
         super().__init__(str(parts.hostname), _read_port(parts), timeout=CONNECT_SECONDS)
 
     def connect(self) -> None:
@@ -185,6 +202,13 @@ class _Connection(http.client.HTTPConnection):
         if self._is_secure:
             self.sock = self._context.wrap_socket(self.sock, server_hostname=self.host)
         self.sock.settimeout(READ_SECONDS)
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        """Status line and headers have this time too: each of their bytes may come soon, the last never."""
+        reading = cast(socket.socket, _Reading(self.sock, self._deadline))
+        answer = http.client.HTTPResponse(reading, method="POST")
+        answer.begin()
+        return answer
 
     def _choose(self) -> str:
         """All must be allowed: a name that leads to the inside as well is no endpoint of the outside."""
@@ -201,8 +225,8 @@ class _Connection(http.client.HTTPConnection):
         refusal = find_refusal(address)
         if refusal is not None:
             raise _Refused(f"ADDRESS_REFUSED: the endpoint's name leads to an address that is {refusal}")
-        if not self._is_secure:
-            raise _Refused("ADDRESS_REFUSED: plain HTTP is for named addresses only")
+        if not self._is_secure or self.port not in PORTS:
+            raise _Refused("ADDRESS_REFUSED: plain HTTP and other ports are for named addresses only")
 
 
 def _resolve(host: str, port: int) -> list[str]:
@@ -210,13 +234,39 @@ def _resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-def _read_body(answer: http.client.HTTPResponse, started: float) -> bytes:
-    """As much as is kept; a receiver that dribbles is left alone after the whole time."""
+class _Reading(io.RawIOBase):
+    """What the receiver sends: each part of it in its time, and all of it in what is left of the whole."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self._sock = sock
+        self._deadline = deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._sock.settimeout(min(READ_SECONDS, left))
+        return self._sock.recv_into(buffer)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """As http.client asks a socket for it."""
+        return io.BufferedReader(self)
+
+
+@cache
+def _make_context() -> ssl.SSLContext:
+    """Once: reading the authorities takes longer than a call."""
+    return ssl.create_default_context()
+
+
+def _read_body(answer: http.client.HTTPResponse) -> bytes:
+    """As much as is kept."""
     parts: list[bytes] = []
     size = 0
     while size < MAX_ANSWER_BYTES and not answer.isclosed():
-        if time.monotonic() - started > TOTAL_SECONDS:
-            raise TimeoutError
         part = answer.read1(min(_READ_CHUNK_BYTES, MAX_ANSWER_BYTES - size))
         if not part:
             break
@@ -239,9 +289,10 @@ def _read_json(body: bytes) -> Any:
     """What it answered, where that is JSON that can be kept; else its text."""
     text = body.decode(errors="replace").replace("\0", "")
     try:
-        return json.loads(text) if text else None
+        said = json.loads(text) if text else None
     except (ValueError, RecursionError):
         return {"text": text}
+    return said if check_payload(said) is None else {"text": text}
 
 
 def _reject(sentence: str) -> Rejected:

@@ -50,6 +50,12 @@ def find_endpoints(connection: Connection, tenant_id: UUID, names: Collection[st
         return {row.name: row for row in cursor.execute(_SQL.find_endpoints, values).fetchall()}
 
 
+def read_webhook_hosts(connection: Connection, tenant_id: UUID) -> list[str]:
+    """The only ones that may be called; all where there are none."""
+    row = connection.execute(_SQL.read_webhook_hosts, {"tenant_id": tenant_id}).fetchone()
+    return list(row[0]) if row and isinstance(row[0], list) else []
+
+
 def list_endpoints(connection: Connection, tenant_id: UUID, *, after: str, limit: int) -> list[EndpointRow]:
     with connection.cursor(row_factory=class_row(EndpointRow)) as cursor:
         values = {"tenant_id": tenant_id, "after": after, "limit": limit}

@@ -3,6 +3,9 @@ SELECT name, url, secret_refs, status, disabled_reason, version, failures, rests
 FROM endpoints
 WHERE tenant_id = %(tenant_id)s AND name = ANY (%(names)s)
 
+-- name: read_webhook_hosts
+SELECT settings -> 'webhook_hosts' FROM tenants WHERE tenant_id = %(tenant_id)s
+
 -- name: list_endpoints
 SELECT name, url, secret_refs, status, disabled_reason, version, failures, rests_until, created_by, created_at, updated_at
 FROM endpoints

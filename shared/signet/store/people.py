@@ -15,17 +15,11 @@ _SQL = Statements("people")
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
-    tenant_status: str
-    # None: nobody of that name is a member.
-    member_status: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class MemberRecord:
     user_id: str
     display_name: str
     email: str | None
+    phone: str | None
     status: Literal["active", "disabled"]
     roles: list[str]
     manager_id: str | None
@@ -46,12 +40,6 @@ class ReportingLine:
     user_id: str
     manager_id: str
     updated_at: datetime
-
-
-def read_admission(connection: Connection, tenant_id: UUID, user_id: str) -> Admission | None:
-    with connection.cursor(row_factory=class_row(Admission)) as cursor:
-        values = {"tenant_id": tenant_id, "user_id": user_id}
-        return cursor.execute(_SQL.read_admission, values).fetchone()
 
 
 def list_members(connection: Connection, tenant_id: UUID, after: str, limit: int) -> list[MemberRecord]:

@@ -1,12 +1,5 @@
--- name: read_admission
--- Whether the tenant is there and active, and whether somebody of that name is a member who is not.
-SELECT t.status AS tenant_status, m.status AS member_status
-FROM tenants t
-LEFT JOIN members m ON m.tenant_id = t.tenant_id AND m.user_id = %(user_id)s
-WHERE t.tenant_id = %(tenant_id)s
-
 -- name: list_members
-SELECT m.user_id, m.display_name, m.email, m.status,
+SELECT m.user_id, m.display_name, m.email, m.phone, m.status,
        ARRAY(SELECT r.role FROM member_roles r
              WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles,
        (SELECT c.manager_id FROM org_chart c WHERE c.tenant_id = m.tenant_id AND c.user_id = m.user_id) AS manager_id,
@@ -17,7 +10,7 @@ ORDER BY m.user_id
 LIMIT %(limit)s
 
 -- name: find_member
-SELECT m.user_id, m.display_name, m.email, m.status,
+SELECT m.user_id, m.display_name, m.email, m.phone, m.status,
        ARRAY(SELECT r.role FROM member_roles r
              WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles,
        (SELECT c.manager_id FROM org_chart c WHERE c.tenant_id = m.tenant_id AND c.user_id = m.user_id) AS manager_id,

@@ -32,8 +32,9 @@ MAX_ROWS = 500  # in one call, whatever it does
 MAX_TENANTS = 1000
 MAX_ERROR_CHARACTERS = 2000
 COUNTED_AT_MOST = 10_000
-# A row that failed so often is claimed alone: then it can spoil no wave but its own.
-ALONE_FROM_ATTEMPTS = 2
+# A row that failed so often is claimed alone: then it spoils no wave and kills no worker but its own.
+# Effects often fail, and all at once when a receiver is down: they go together until their last attempt.
+EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 11
 LEASE_EXPIRED = "LEASE_EXPIRED: whoever worked on it did not come back"
 _SQL = Statements("queue")
 
@@ -68,6 +69,8 @@ class ClaimedEffect(ClaimedRow):
     effect_type: str
     endpoint: str | None
     event_idempotency_key: bytes
+    # the evidence of the attempt before
+    response_json: Any
 
 
 Row = TypeVar("Row", bound=ClaimedRow)
@@ -82,10 +85,11 @@ class Queue(Generic[Row]):
     table: str
     row: type[Row]
     backoff: Backoff
+    alone_from: int
 
 
-EVENTS = Queue("events", "workflow_events_outbox", ClaimedEvent, EVENT_BACKOFF)
-EFFECTS = Queue("effects", "workflow_side_effects_outbox", ClaimedEffect, EFFECT_BACKOFF)
+EVENTS = Queue("events", "workflow_events_outbox", ClaimedEvent, EVENT_BACKOFF, EVENT_ALONE_FROM)
+EFFECTS = Queue("effects", "workflow_side_effects_outbox", ClaimedEffect, EFFECT_BACKOFF, EFFECT_ALONE_FROM)
 QUEUES: tuple[Queue[ClaimedEvent] | Queue[ClaimedEffect], ...] = (EVENTS, EFFECTS)
 
 
@@ -156,7 +160,7 @@ class DueTenant:
 def claim_due(
     queue: Queue[Any], tenant_id: UUID, *, at_most: int, lease_seconds: float, claim_id: UUID
 ) -> Statement:
-    """Due rows that nobody holds, oldest first. One that failed before, twice or more, comes alone.
+    """Due rows that nobody holds, oldest first. One that failed too often before comes alone.
 
     A statement, so that a claim is a transaction of two round trips; `read_claimed` reads its rows.
     """
@@ -166,7 +170,7 @@ def claim_due(
         "at_most": at_most,
         "lease_seconds": lease_seconds,
         "claim_id": claim_id,
-        "alone_from": ALONE_FROM_ATTEMPTS,
+        "alone_from": queue.alone_from,
     }
     return Statement(fill(_SQL.claim, queue), values)
 

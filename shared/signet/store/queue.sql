@@ -4,7 +4,7 @@
 -- partial index that is right when few rows are at work and wrong when many are.
 
 -- name: claim
--- The first due row, and those after it; but one that failed twice goes alone, so that it takes nobody with it.
+-- The first due row, and those after it; but one that failed too often goes alone, so that it takes nobody with it.
 WITH first AS (
     SELECT created_at, id, attempts FROM {table}
     WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at <= now()

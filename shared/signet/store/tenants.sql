@@ -26,12 +26,13 @@ ON CONFLICT (tenant_id, role) DO UPDATE SET permissions = excluded.permissions, 
 WHERE roles.permissions IS DISTINCT FROM excluded.permissions
 
 -- name: upsert_members
-INSERT INTO members (tenant_id, user_id, display_name, email)
-SELECT %(tenant_id)s, user_id, display_name, email
-FROM jsonb_to_recordset(%(members)s::jsonb) AS item (user_id text, display_name text, email text)
+INSERT INTO members (tenant_id, user_id, display_name, email, phone)
+SELECT %(tenant_id)s, user_id, display_name, email, phone
+FROM jsonb_to_recordset(%(members)s::jsonb) AS item (user_id text, display_name text, email text, phone text)
 ON CONFLICT (tenant_id, user_id) DO UPDATE
-SET display_name = excluded.display_name, email = excluded.email, updated_at = now()
-WHERE (members.display_name, members.email) IS DISTINCT FROM (excluded.display_name, excluded.email)
+SET display_name = excluded.display_name, email = excluded.email, phone = excluded.phone, updated_at = now()
+WHERE (members.display_name, members.email, members.phone)
+      IS DISTINCT FROM (excluded.display_name, excluded.email, excluded.phone)
 
 -- name: lock_roles
 -- Whoever takes a role away waits for the waves that have asked who holds it (approval_requests: hold_roles).

@@ -5,18 +5,52 @@ from functools import cache
 from signet.engine.effects import Effects
 from signet.engine.shifts import Shifts, ShiftWakeUps
 from signet.engine.telemetry import SILENT, Telemetry
-from signet.outbound.connector import ReadSecret
-from signet.outbound.secrets import no_secrets
+from signet.outbound.connector import Connector
+from signet.outbound.secrets import ReadSecret, no_secrets
 from signet.outbound.webhook import Reach, Webhooks
+from signet.settings import LeavingSettings
 from signet.store.database import Database
 from signet.wiring.process import get_settings, get_telemetry, make_database, make_secrets, make_wake
 
 
+def make_connectors(
+    leaving: LeavingSettings, region: str | None = None, secrets: ReadSecret = no_secrets
+) -> dict[str, Connector]:
+    """By type of effect, what this deployment delivers. What is switched off is not loaded."""
+    connectors: dict[str, Connector] = {"webhook": Webhooks(secrets, Reach(leaving.webhook_addresses))}
+    if not (leaving.mail_sender or leaving.bus_name or leaving.sends_text_messages):
+        return connectors
+    from signet.aws.bus import Bus
+    from signet.aws.clients import Clients
+    from signet.aws.mail import Mail
+    from signet.aws.text_messages import TextMessages
+
+    clients = Clients(region)
+    if leaving.mail_sender:
+        connectors["email"] = Mail(clients, leaving.mail_sender)
+    if leaving.sends_text_messages:
+        connectors["sms"] = TextMessages(clients)
+    if leaving.bus_name:
+        connectors["integration"] = Bus(clients, leaving.bus_name, leaving.event_source)
+    return connectors
+
+
 def make_effects(
-    database: Database, secrets: ReadSecret = no_secrets, telemetry: Telemetry = SILENT
+    database: Database,
+    connectors: dict[str, Connector] | None = None,
+    telemetry: Telemetry = SILENT,
 ) -> Effects:
-    """What leaves the system from here; mail, text messages and the bus need AWS."""
-    return Effects(database, {"webhook": Webhooks(secrets, Reach())}, telemetry)
+    """Of a deployment that says nothing, webhooks to the public internet are all that leaves."""
+    known = make_connectors(LeavingSettings()) if connectors is None else connectors
+    return Effects(database, known, telemetry)
+
+
+def get_effects(database: Database) -> Effects:
+    """As the environment says."""
+    settings = get_settings()
+    region = settings.aws.region if settings.aws is not None else None
+    connectors = make_connectors(settings.leaving, region, make_secrets(settings))
+    return make_effects(database, connectors, get_telemetry())
 
 
 @cache
@@ -24,6 +58,5 @@ def get_shifts() -> Shifts:
     """Of the process that speaks to the outside world."""
     settings, telemetry = get_settings(), get_telemetry()
     wake_ups = ShiftWakeUps("effects", make_wake(settings))
-    database = make_database(settings, wake_ups)
-    effects = make_effects(database, make_secrets(settings), telemetry)
+    effects = get_effects(make_database(settings, wake_ups))
     return Shifts(lambda tenant_id: effects.work(tenant_id) > 0, wake_ups, telemetry)

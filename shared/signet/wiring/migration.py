@@ -1,12 +1,14 @@
 """What a deployment does to the database before its functions are switched: schema and logins."""
 
 from collections.abc import Callable
+from contextlib import closing
 
 import orjson
 
 from signet.aws.calls import SignedCalls
+from signet.aws_settings import AwsSettings
 from signet.core.errors import Defect, Rejected
-from signet.settings import AwsSettings, Settings
+from signet.settings import Settings
 from signet.store.migrations import migrate_up, read_migrations
 from signet.store.server import let_log_in_by_iam, replace_credentials
 from signet.wiring.process import MIGRATIONS_FOLDER, get_settings, make_credentials, read_clock
@@ -42,8 +44,8 @@ def read_admin_url(settings: Settings) -> str:
 
 
 def _read_secret(aws: AwsSettings, name: str) -> str:
-    calls = SignedCalls("secretsmanager", aws, make_credentials(aws), read_clock)
-    text = calls.call("GetSecretValue", {"SecretId": name}).get("SecretString")
+    with closing(SignedCalls("secretsmanager", aws, make_credentials(aws), read_clock)) as calls:
+        text = calls.call("GetSecretValue", {"SecretId": name}).get("SecretString")
     if not isinstance(text, str):
         raise Rejected("SETTINGS_INVALID", "SIGNET_ADMIN_SECRET names a secret without text")
     return text

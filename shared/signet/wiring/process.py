@@ -6,7 +6,7 @@ another one needs.
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -17,13 +17,14 @@ from signet.aws.credentials import FetchedCredentials, GetCredentials
 from signet.aws.database_tokens import make_database_token
 from signet.aws.secrets import SecretsManager
 from signet.aws.signing import Credentials
+from signet.aws.sweeps import ScheduledSweeps
 from signet.aws.wake_ups import QueuedWakeUps
+from signet.aws_settings import AwsSettings
 from signet.core.errors import Rejected
-from signet.outbound.connector import ReadSecret
-from signet.outbound.secrets import SecretsFolder, no_secrets
-from signet.settings import AwsSettings, Settings, read_settings
+from signet.outbound.secrets import ReadSecret, SecretsFolder, no_secrets
+from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
-from signet.store.wake_ups import QueueName, Wake, wake_nobody
+from signet.store.wake_ups import QueueName, Wake, WakeUp, wake_nobody
 from signet.telemetry.log import Log
 from signet.telemetry.watching import Watching
 
@@ -52,8 +53,20 @@ def _make_passwords(settings: Settings) -> Callable[[], str] | None:
 
 
 def make_wake(settings: Settings) -> Wake:
-    """By messages where there are queues for them."""
-    return make_queued_wake_ups(settings) or wake_nobody
+    """By messages where there are queues for them; by schedules as well, where the relay comes seldom."""
+    queued, aws = make_queued_wake_ups(settings), settings.aws
+    if queued is None or aws is None:
+        return wake_nobody
+    if aws.sweeps is None:
+        return queued
+    calls = SignedCalls("scheduler", aws, make_credentials(aws), read_clock)
+    sweeps = ScheduledSweeps(calls, aws.sweeps, read_clock)
+
+    def wake(wake_ups: Collection[WakeUp]) -> None:
+        queued(wake_ups)
+        sweeps(wake_ups)
+
+    return wake
 
 
 def make_queued_wake_ups(settings: Settings) -> QueuedWakeUps | None:
@@ -111,6 +124,16 @@ def make_telemetry(settings: Settings, stream: IO[str]) -> Watching:
     return Watching(Log(settings.service, settings.log_level, stream), metrics, tracing, sentry)
 
 
+def prepare(*parts: Callable[[], object]) -> None:
+    """In Lambda, while a function starts: it has a whole processor then, and a snapshot holds what is done.
+
+    Elsewhere whoever imports a handler may have no environment for it yet.
+    """
+    if os.environ.get("AWS_LAMBDA_FUNCTION_NAME"):
+        for part in parts:
+            part()
+
+
 @cache
 def get_settings() -> Settings:
     return read_settings(os.environ)
@@ -120,7 +143,3 @@ def get_settings() -> Settings:
 def get_telemetry() -> Watching:
     """Of this process, whatever it does."""
     return make_telemetry(get_settings(), sys.stdout)
-
-
-def get_secrets() -> ReadSecret:
-    return make_secrets(get_settings())

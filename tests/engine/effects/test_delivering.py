@@ -2,87 +2,27 @@
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from signet.aws.bus import Bus
+from signet.aws.clients import Clients
 from signet.core.webhook_signatures import read_secret, verify
-from signet.engine.effects import FAILURES_TO_REST, MAX_CLAIMED, Effects
-from signet.outbound.connector import Connector, Delivery, Outgoing
+from signet.engine.effects import FAILURES_TO_REST, MAX_CLAIMED
+from signet.outbound.connector import Delivery, Outgoing
 from signet.outbound.webhook import Reach, Webhooks
+from signet.settings import LeavingSettings
 from signet.store.queue import EFFECTS, claim
-from tests.engine.waves.stage import CALL, Made, Stage, standing_stage
-from tests.outbound.receiver import Receiver, answering, receiving
+from signet.wiring.effects import make_connectors
+from tests.engine.effects.delivering import Answering, add_endpoint, begin, come_due, effects, endpoint, rows
+from tests.engine.waves.stage import CALL, Stage
+from tests.outbound.receiver import answering, receiving
 
 SECRET = f"whsec_{base64.b64encode(b's' * 24).decode()}"
 OTHER = f"whsec_{base64.b64encode(b'o' * 24).decode()}"
 SECRETS = {"new": SECRET, "old": OTHER, "broken": "no secret"}
-EDGES = [
-    {"source": "call", "target": "out"},
-    {"source": "call", "target": "failed", "on": "error"},
-    {"source": "failed", "target": "out"},
-]
-FAILED = {"id": "failed", "type": "script", "config": {"set": {"failed": "true"}}}
-
-
-@pytest.fixture
-def stage(server_url: str) -> Iterator[Stage]:
-    with standing_stage(server_url) as made:
-        yield made
-
-
-@dataclass
-class Answering:
-    """A connector that answers what it is told to, and remembers what it was given."""
-
-    delivery: Delivery = field(default_factory=lambda: Delivery(200, None, {"ok": True}))
-    given: list[Outgoing] = field(default_factory=list)
-
-    def deliver(self, outgoing: Outgoing) -> Delivery:
-        self.given.append(outgoing)
-        return self.delivery
-
-
-def begin(stage: Stage, node: Mapping[str, Any] = CALL, count: int = 1) -> list[Made]:
-    """Documents whose workflows have come to a call."""
-    edges = [{**edge, "source": edge["source"].replace("call", node["id"])} for edge in EDGES]
-    contract = stage.publish(checks={"nodes": [node, FAILED], "edges": edges, "exit": "join"})
-    made = [stage.create(contract) for _ in range(count)]
-    for one in made:
-        stage.ask(one.id, "submit")
-    stage.drain()
-    return made
-
-
-def add_endpoint(stage: Stage, url: str = "https://erp.example/", *refs: str, name: str = "erp") -> None:
-    stage.standing.run(
-        "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
-        " VALUES (%s, %s, %s, %s, 'carl')",
-        stage.tenant_id,
-        name,
-        url,
-        list(refs or ("new",)),
-    )
-
-
-def effects(stage: Stage, **connectors: Connector) -> Effects:
-    return Effects(stage.database, connectors)
-
-
-def endpoint(stage: Stage) -> tuple[Any, ...]:
-    """(status, failures, whether it rests)"""
-    return stage.standing.row("SELECT status, failures, rests_until > now() FROM endpoints")
-
-
-def rows(stage: Stage) -> list[tuple[Any, ...]]:
-    return stage.standing.rows("SELECT status, attempts FROM workflow_side_effects_outbox ORDER BY id")
-
-
-def come_due(stage: Stage) -> None:
-    stage.standing.run("UPDATE workflow_side_effects_outbox SET due_at = now() - interval '1 second'")
 
 
 def test_what_is_delivered_lets_the_workflow_go_on(stage: Stage) -> None:
@@ -104,14 +44,14 @@ def test_what_fails_is_tried_again_under_the_same_id_until_it_is_given_up(stage:
     add_endpoint(stage)
     connector = Answering(Delivery(500, "ANSWERED: 500"))
     worker = effects(stage, webhook=connector)
-    for _ in range(4):
+    for _ in range(11):
         worker.work(stage.tenant_id)
         stage.standing.run("UPDATE endpoints SET failures = 0, rests_until = NULL")
         come_due(stage)
-    assert rows(stage) == [("failed", 4)]
+    assert rows(stage) == [("failed", 11)]
     worker.work(stage.tenant_id)
     stage.drain()
-    assert rows(stage) == [("dead_letter", 5)]
+    assert rows(stage) == [("dead_letter", 12)]
     assert len({outgoing.id for outgoing in connector.given}) == 1
     assert "usr:checks:failed" in stage.nodes(made.instance_id)
 
@@ -148,13 +88,44 @@ def test_a_dead_receiver_rests_and_costs_no_attempts(stage: Stage) -> None:
     worker.work(stage.tenant_id)
     assert len(connector.given) == given
     assert {attempts for _, attempts in rows(stage)} == {1}
-    # After its rest it is asked again, and one answer makes it well.
+    # After its rest one call asks whether it answers, and the rest wait for that.
+    stage.standing.run("UPDATE endpoints SET rests_until = now() - interval '1 second'")
+    come_due(stage)
+    worker.work(stage.tenant_id)
+    assert len(connector.given) == given + 1
+    assert endpoint(stage) == ("active", FAILURES_TO_REST + 3, True)
+    # One answer makes it well.
     stage.standing.run("UPDATE endpoints SET rests_until = now() - interval '1 second'")
     come_due(stage)
     connector.delivery = Delivery(200, None)
     worker.work(stage.tenant_id)
     assert endpoint(stage)[:2] == ("active", 0)
+    assert [status for status, _ in rows(stage)].count("completed") == 1
+    come_due(stage)
+    worker.work(stage.tenant_id)
     assert {status for status, _ in rows(stage)} == {"completed"}
+
+
+def test_what_failed_twice_does_not_wait_for_its_like(stage: Stage) -> None:
+    begin(stage, count=3)
+    add_endpoint(stage)
+    stage.standing.run("UPDATE workflow_side_effects_outbox SET attempts = 3")
+    assert effects(stage, webhook=Answering()).work(stage.tenant_id) == 3
+
+
+@pytest.mark.parametrize("body", ["\0", "\ud800", float("nan"), {1}, "x" * 70_000])
+def test_what_cannot_be_kept_keeps_no_other_from_being_noted(stage: Stage, body: Any) -> None:
+    begin(stage, count=2)
+    add_endpoint(stage)
+
+    class Odd(Answering):
+        def deliver(self, outgoing: Outgoing) -> Delivery:
+            self.given.append(outgoing)
+            odd = Delivery(200, "REFUSED: \0 \ud800", body, is_final=True)
+            return odd if len(self.given) == 1 else self.delivery
+
+    effects(stage, webhook=Odd()).work(stage.tenant_id)
+    assert sorted(rows(stage)) == [("completed", 1), ("dead_letter", 1)]
 
 
 def test_each_rest_is_longer_and_none_is_endless(stage: Stage) -> None:
@@ -238,16 +209,15 @@ def test_one_claim_is_bounded(stage: Stage) -> None:
 # --- webhooks, for real ---
 
 
-def webhooks(receiver: Receiver) -> Webhooks:
-    reach = Reach(frozenset({receiver.port}), frozenset({"127.0.0.1"}), allows_http=True)
-    return Webhooks(lambda tenant_id, name: SECRETS.get(name), reach)
+def webhooks() -> Webhooks:
+    return Webhooks(lambda tenant_id, name: SECRETS.get(name), Reach(frozenset({"127.0.0.1"})))
 
 
 def test_a_webhook_is_signed_and_can_be_known_again(stage: Stage) -> None:
     begin(stage, {**CALL, "config": {"endpoint": "erp", "payload": {"amount": 7}}})
     with receiving(answering(500)) as receiver:
         add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/hook", "new", "old")
-        worker = effects(stage, webhook=webhooks(receiver))
+        worker = effects(stage, webhook=webhooks())
         worker.work(stage.tenant_id)
         come_due(stage)
         worker.work(stage.tenant_id)
@@ -261,11 +231,21 @@ def test_a_webhook_is_signed_and_can_be_known_again(stage: Stage) -> None:
     assert len(seen) == 1
 
 
+def test_a_secret_that_is_gone_signs_nothing_and_the_other_one_does(stage: Stage) -> None:
+    begin(stage)
+    with receiving(answering(200)) as receiver:
+        add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/", "gone", "old")
+        effects(stage, webhook=webhooks()).work(stage.tenant_id)
+    ((_, headers, body),) = receiver.received
+    assert len(headers["webhook-signature"].split(" ")) == 1
+    assert verify([read_secret(OTHER)], headers, body, int(headers["webhook-timestamp"]))
+
+
 def test_without_its_secret_nothing_is_sent(stage: Stage) -> None:
     begin(stage)
     with receiving(answering(200)) as receiver:
         add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/", "broken")
-        effects(stage, webhook=webhooks(receiver)).work(stage.tenant_id)
+        effects(stage, webhook=webhooks()).work(stage.tenant_id)
     assert receiver.received == []
     assert rows(stage) == [("failed", 1)]
 
@@ -273,7 +253,7 @@ def test_without_its_secret_nothing_is_sent(stage: Stage) -> None:
 def test_an_endpoint_that_is_not_there_may_still_come(stage: Stage) -> None:
     begin(stage)
     with receiving(answering(200)) as receiver:
-        worker = effects(stage, webhook=webhooks(receiver))
+        worker = effects(stage, webhook=webhooks())
         worker.work(stage.tenant_id)
         assert rows(stage) == [("failed", 1)]
         add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/")
@@ -282,69 +262,59 @@ def test_an_endpoint_that_is_not_there_may_still_come(stage: Stage) -> None:
     assert rows(stage) == [("completed", 2)]
 
 
-# --- people ---
+def test_a_host_that_is_no_longer_allowed_is_not_called(stage: Stage) -> None:
+    """The list is read with each claim: what it says when something is sent counts."""
+    begin(stage, count=2)
+    with receiving(answering(200)) as receiver:
+        add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/")
+        worker = effects(stage, webhook=webhooks())
+        stage.standing.run(
+            "UPDATE workflow_side_effects_outbox SET due_at = due_at + interval '1 day'"
+            " WHERE id = (SELECT max(id::text)::uuid FROM workflow_side_effects_outbox)"
+        )
+        worker.work(stage.tenant_id)
+        stage.standing.run('UPDATE tenants SET settings = settings || \'{"webhook_hosts": ["a.example"]}\'')
+        come_due(stage)
+        worker.work(stage.tenant_id)
+    assert len(receiver.received) == 1
+    assert rows(stage) == [("completed", 1), ("dead_letter", 1)]
+    (error,) = stage.standing.row("SELECT max(error) FROM workflow_side_effects_outbox")
+    assert error.startswith("ENDPOINT_HOST_REFUSED")
+    assert endpoint(stage)[:2] == ("active", 0)
 
 
-def tell(channel: str, *to: dict[str, Any]) -> dict[str, Any]:
-    config = {"channel": channel, "to": list(to), "subject": "Look", "text": "At this", "await": True}
-    return {"id": "call", "type": "notification", "config": config}
+# --- events for other systems ---
+
+EVENT = {"id": "call", "type": "webhook_out"}
 
 
-def hire(stage: Stage) -> None:
-    stage.standing.run(
-        "INSERT INTO members (tenant_id, user_id, display_name, email, phone)"
-        " SELECT %s, name, name, name || '@example.com', '+4915112345678'"
-        " FROM unnest(ARRAY['ann', 'ben', 'cleo', 'boss']) AS name",
-        stage.tenant_id,
-    )
-    stage.standing.run(
-        "INSERT INTO roles (tenant_id, role, permissions) VALUES (%s, 'finance', '{}')", stage.tenant_id
-    )
-    stage.standing.run(
-        "INSERT INTO member_roles (tenant_id, user_id, role)"
-        " SELECT %s, name, 'finance' FROM unnest(ARRAY['ben', 'cleo']) AS name",
-        stage.tenant_id,
-    )
-    stage.standing.run(
-        "INSERT INTO org_chart (tenant_id, user_id, manager_id)"
-        " VALUES (%s, 'ann', 'ben'), (%s, 'ben', 'boss')",
-        stage.tenant_id,
-        stage.tenant_id,
-    )
-
-
-def test_whom_a_message_is_for_is_found_when_it_is_sent(stage: Stage) -> None:
-    begin(stage, tell("email", {"by": "user", "user": "ann"}, {"by": "role", "role": "finance"}))
-    hire(stage)
-    stage.standing.run("UPDATE members SET status = 'disabled' WHERE user_id = 'cleo'")
-    connector = Answering()
-    effects(stage, email=connector).work(stage.tenant_id)
-    (outgoing,) = connector.given
-    assert [(one.user_id, one.email) for one in outgoing.recipients] == [
-        ("ann", "ann@example.com"),
-        ("ben", "ben@example.com"),
-    ]
-
-
-def test_a_manager_is_found_some_levels_up(stage: Stage) -> None:
-    begin(stage, tell("sms", {"by": "manager", "of": "'ann'", "levels": 2}))
-    hire(stage)
-    connector = Answering()
-    effects(stage, sms=connector).work(stage.tenant_id)
-    assert [one.user_id for one in connector.given[0].recipients] == ["boss"]
-
-
-def test_people_are_told_in_the_application_once(stage: Stage) -> None:
-    (made,) = begin(stage, tell("in_app", {"by": "role", "role": "finance"}))
-    hire(stage)
-    worker = effects(stage)
-    worker.work(stage.tenant_id)
-    told = "SELECT user_id, kind, data ->> 'subject' FROM notifications ORDER BY user_id"
-    assert stage.standing.rows(told) == [("ben", "message", "Look"), ("cleo", "message", "Look")]
+def test_an_event_is_published_on_the_bus(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = {"event": "com.example.invoice.checked", "payload": {"amount": 7}}
+    (made,) = begin(stage, {**EVENT, "config": config})
+    taken = b'{"FailedEntryCount": 0, "Entries": [{"EventId": "e-1"}]}'
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    with receiving(answering(200, taken)) as receiver:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{receiver.port}")
+        bus = Bus(Clients("eu-central-1"), "signet", "signet")
+        effects(stage, integration=bus).work(stage.tenant_id)
+    ((_, _, body),) = receiver.received
+    detail = json.loads(json.loads(body)["Entries"][0]["Detail"])
+    (identifier, traced) = stage.standing.row("SELECT id, trace_id FROM workflow_side_effects_outbox")
+    assert (detail["id"], detail["type"]) == (str(identifier), "com.example.invoice.checked")
+    (entity_type,) = stage.standing.row("SELECT entity_type FROM documents")
+    assert (detail["subject"], detail["data"]) == (f"{entity_type}/{made.id}", {"amount": 7})
+    assert (detail["tenant"], detail["traceparent"]) == (str(stage.tenant_id), traced)
     stage.drain()
     assert stage.status_of(made.id) == "active"
-    # The same again, as after a lost answer.
-    stage.standing.run("ALTER TABLE workflow_side_effects_outbox DISABLE TRIGGER ALL")
-    stage.standing.run("UPDATE workflow_side_effects_outbox SET status = 'pending'")
-    worker.work(stage.tenant_id)
-    assert len(stage.standing.rows(told)) == 2
+    (step,) = (s for s in stage.whole_steps(made.instance_id) if s["node_id"] == "usr:checks:call")
+    assert step["output_json"]["evidence"]["event_id"] == "e-1"
+    stage.check_rebuild(made.instance_id)
+
+
+def test_without_a_bus_an_event_waits_for_one(stage: Stage) -> None:
+    begin(stage, {**EVENT, "config": {"event": "a.b"}})
+    effects(stage, **make_connectors(LeavingSettings())).work(stage.tenant_id)
+    assert rows(stage) == [("failed", 1)]
+    (error,) = stage.standing.row("SELECT error FROM workflow_side_effects_outbox")
+    assert error.startswith("CONNECTOR_MISSING")

@@ -4,14 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from signet.core.tenancy import Member
 from signet.engine.compiled import CompiledCache
 from signet.engine.instances import Instances
 from signet.engine.moving import Moving
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
-from signet.store.tenants import save_members
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company
 from tests.engine.waves.stage import Stage, standing_stage
@@ -54,7 +52,5 @@ def operators(stage: Stage) -> Instances:
 
 @pytest.fixture
 def anna(stage: Stage) -> Iterator[str]:
-    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
-        member = Member(user_id="anna", display_name="Anna", roles=("clerk",))
-        save_members(connection, stage.tenant_id, (member,))
+    stage.add_member("anna")
     yield "anna"

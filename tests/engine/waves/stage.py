@@ -13,6 +13,7 @@ from signet.authoring.actions import ActionRegistry
 from signet.core.idempotency import event_key
 from signet.core.rules import Rule
 from signet.core.strict import read_strictly
+from signet.core.tenancy import Member
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.contracts import ContractCache
 from signet.engine.documents.mutate import Documents
@@ -28,7 +29,7 @@ from signet.store.documents import WriteBatch, write_batch
 from signet.store.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses
 from signet.store.rules import save_rule
 from signet.store.server import act_as
-from signet.store.tenants import read_now
+from signet.store.tenants import read_now, save_members
 from tests.engine.standing_company import Standing, standing_company
 
 CALL: Mapping[str, Any] = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
@@ -171,6 +172,11 @@ class Stage:
             save_rule(connection, self.tenant_id, rule)
 
     # --- people ---
+
+    def add_member(self, user_id: str) -> None:
+        with self.standing.company.database.transaction(self.tenant_id) as connection:
+            member = Member(user_id=user_id, display_name=user_id.title(), roles=("clerk",))
+            save_members(connection, self.tenant_id, (member,))
 
     def mutate(self, operation: Operation, user_id: str = "carl", *roles: str) -> Applied:
         company = self.standing.company

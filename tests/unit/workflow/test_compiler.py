@@ -50,6 +50,26 @@ def test_an_actions_template_is_checked_where_it_is_used() -> None:
     assert found == [("TEMPLATE_INVALID", "/actions/post/set/vendor/$expr")]
 
 
+def call_outside(**config: Any) -> Compilation:
+    return automate(nodes=[{"id": "call", "type": "webhook_out", "config": config}])
+
+
+def test_a_call_without_an_event_is_compiled_as_it_was_before_there_were_any() -> None:
+    compiled = call_outside(endpoint="erp").artifact
+    assert compiled is not None
+    config = compiled.content["nodes"]["usr:main:call"]["config"]
+    assert config == {"endpoint": "erp", "payload": {}, "run_as": "actor", "save_as": None}
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"endpoint": "erp", "event": "a.b"}, {"event": "A.b"}, {"event": "a..b"}, {"event": "a" * 129}],
+)
+def test_a_call_has_one_receiver(config: dict[str, Any]) -> None:
+    assert call_outside(event="com.example.checked").artifact is not None
+    assert call_outside(**config).artifact is None
+
+
 @pytest.mark.parametrize(("name", "is_known"), [("document_id", True), ("version", True), ("id", False)])
 def test_what_an_action_that_makes_a_document_saves(name: str, is_known: bool) -> None:
     patch = deepcopy(PATCH)

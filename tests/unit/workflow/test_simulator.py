@@ -150,6 +150,8 @@ def test_a_webhooks_response_is_read_by_conditions_after_it() -> None:
     good = run(slot, outputs={"bureau": {"points": 9}})
     assert path(good) == ["call", "tell"] and good.projection.context == {"score": {"points": 9}}
     assert path(run(slot)) == ["call"]
+    event = chain(("call", "webhook_out", {"event": "a.b", "save_as": "taken"}))
+    assert run(event, outputs={"a.b": 7}).projection.context == {"taken": 7}
 
 
 def test_a_script_is_read_by_conditions_after_it() -> None:

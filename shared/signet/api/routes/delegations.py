@@ -13,7 +13,7 @@ from signet.api.parameters import PAGE, Cursor, Limit, Named, PathId, Reason
 from signet.api.routing import Routes
 from signet.core.approval_rights import Delegation
 from signet.core.strict import Strict
-from signet.core.tenancy import UserId
+from signet.core.user_ids import UserId
 from signet.store.delegations import DelegationRecord
 
 OfUser = Annotated[UserId | None, Query(description="The caller, where nobody is named.")]

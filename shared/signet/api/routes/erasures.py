@@ -10,7 +10,7 @@ from signet.api.parameters import Named, PathId
 from signet.api.routing import Routes
 from signet.core.fields import MAX_FIELDS
 from signet.core.strict import Strict
-from signet.engine.documents.intake import MAX_REASON_CHARACTERS
+from signet.core.texts import MAX_REASON_CHARACTERS
 from signet.engine.erasure import Erasure
 
 

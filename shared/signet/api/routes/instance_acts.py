@@ -15,7 +15,7 @@ from signet.api.routing import Routes, Serve
 from signet.core.instance_record import InstanceStatus
 from signet.core.payloads import MAX_PAYLOAD_BYTES
 from signet.core.strict import Strict
-from signet.engine.documents.intake import MAX_REASON_CHARACTERS
+from signet.core.texts import MAX_REASON_CHARACTERS
 from signet.engine.instances import MAX_IN_BULK, BulkAct, InstanceState, Seen
 
 MAX_TOKEN_CHARACTERS = 1_000

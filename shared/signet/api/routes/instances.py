@@ -13,7 +13,7 @@ from signet.api.calls import Answer, Call
 from signet.api.cursors import Page, make_page, read_cursor
 from signet.api.parameters import NAME_PATTERN, PAGE, Cursor, Id, Limit, PathId, check_text
 from signet.api.routing import Routes
-from signet.core.field_values import normalise_timestamp
+from signet.core.texts import normalise_timestamp
 from signet.engine.instance_listing import ENDED, IDLE_SECONDS, LIVE, Stuck
 from signet.engine.instance_reading import (
     Explained,

@@ -10,7 +10,7 @@ from signet.api.cursors import Page, make_page, read_cursor
 from signet.api.parameters import PAGE, Cursor, Limit, Named, PathUserId, Reason
 from signet.api.routing import Routes
 from signet.core.strict import Strict
-from signet.core.tenancy import MAX_ROLES, DisplayName, Email, Member
+from signet.core.tenancy import MAX_ROLES, DisplayName, Email, Member, Phone
 from signet.engine.members import Me, MemberStatus
 from signet.store.people import MemberRecord
 
@@ -18,6 +18,7 @@ from signet.store.people import MemberRecord
 class MemberContent(Strict):
     display_name: DisplayName
     email: Email | None = None
+    phone: Phone | None = None
     roles: Annotated[tuple[Named, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
     status: Annotated[
         MemberStatus, Field(description="Who is disabled is let in nowhere, and decides nothing.")
@@ -53,6 +54,7 @@ def add_member_routes(routes: Routes) -> None:
             user_id=user_id,
             display_name=content.display_name,
             email=content.email,
+            phone=content.phone,
             roles=tuple(dict.fromkeys(content.roles)),
         )
         return call.use.members.save(call.author, member, content.status, content.reason)

@@ -9,7 +9,7 @@ from signet.api.cursors import Page, make_page, read_cursor
 from signet.api.parameters import PAGE, Cursor, Limit, PathUserId
 from signet.api.routing import Routes
 from signet.core.strict import Strict
-from signet.core.tenancy import UserId
+from signet.core.user_ids import UserId
 from signet.store.people import ReportingLine
 
 

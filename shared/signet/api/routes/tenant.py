@@ -21,6 +21,7 @@ from signet.core.tenancy import (
     Language,
     TenantSettings,
     TimeZone,
+    WebhookHosts,
 )
 from signet.engine.own_tenant import TenantChange
 from signet.engine.quotas import QuotaLevel
@@ -40,6 +41,7 @@ class TenantPatch(Strict):
             description="Of the tenant's own settings those that change; null takes one away.",
         ),
     ] = None
+    webhook_hosts: WebhookHosts | None = None
     reason: Reason = None
 
 
@@ -67,7 +69,14 @@ def add_tenant_routes(routes: Routes) -> None:
     @routes.patch("/v1/tenant", "Change the tenant's name or settings", Tenant, is_versioned=True)
     def change_tenant(call: Call, change: Annotated[TenantPatch, Body()], if_match: IfMatch = None) -> Answer:
         """What is not named stays. Workflows read the settings as `org.*`, as they are then."""
-        wanted = TenantChange(change.name, change.currency, change.time_zone, change.language, change.custom)
+        wanted = TenantChange(
+            change.name,
+            change.currency,
+            change.time_zone,
+            change.language,
+            change.custom,
+            change.webhook_hosts,
+        )
         version = require_version(if_match)
         return show_tenant(call.use.own_tenant.change(call.author, version, wanted, change.reason))
 

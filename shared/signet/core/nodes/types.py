@@ -123,7 +123,7 @@ _TYPES = [
         "webhook_out",
         c.WebhookOutConfiguration,
         ("delivered", "error"),
-        "Calls an endpoint and waits for its confirmation",
+        "Calls an endpoint, or publishes an event, and waits for its confirmation",
         group="outside",
         waits=True,
         optional_outcomes=frozenset({"error"}),

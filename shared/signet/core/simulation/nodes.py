@@ -62,7 +62,7 @@ def resolve_wait(world: World, node: WorkflowNode, wait: SimulatedWait) -> Decis
 def _save_response(world: World, node: WorkflowNode) -> dict[str, Any]:
     if not node.config["save_as"]:
         return {}
-    return {node.config["save_as"]: world.script.outputs.get(node.config["endpoint"])}
+    return {node.config["save_as"]: world.script.outputs.get(_name_receiver(node))}
 
 
 def scripted(answers: Mapping[str, Any], node_id: str) -> Any:
@@ -185,7 +185,12 @@ def _receive(world: World, node: WorkflowNode, wait: SimulatedWait) -> Decision 
 def _call_endpoint(world: World, intent: Intent) -> Acted:
     node = intent.node
     payload, _ = node.templates["/payload"](world.env())
-    return WAITS, SimulatedWait(f"delivery to '{node.config['endpoint']}' of {payload}")
+    return WAITS, SimulatedWait(f"delivery to '{_name_receiver(node)}' of {payload}")
+
+
+def _name_receiver(node: WorkflowNode) -> str:
+    """An event has many, or none: it stands for them."""
+    return str(node.config["endpoint"] or node.config["event"])
 
 
 def _notify(world: World, intent: Intent) -> Acted:

@@ -7,13 +7,12 @@ from typing import Any
 import orjson
 
 from signet.core.errors import FieldError, Rejected
-from signet.core.field_values import find_text_problem
+from signet.core.texts import MAX_REASON_CHARACTERS, find_text_problem
 from signet.engine.documents.facts import Change
 from signet.engine.documents.operations import Amend, Create, Operation, RequestTransition, RunAction, Update
 
 MAX_BATCH = 1_000
 MAX_DATA_BYTES = 1_048_576
-MAX_REASON_CHARACTERS = 4_000
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from signet.core.canonical import hash_bytes
 from signet.core.errors import Failed, FieldError, Rejected
-from signet.core.field_values import find_text_problem
+from signet.core.texts import find_text_problem
 from signet.engine.documents.operations import Applied, Author, Operation, Outcome
 from signet.store.database import Connection
 from signet.store.idempotency import keep_outcome, take_key

@@ -74,6 +74,16 @@ class Place(Protocol):
     def effect_of(self, step: Step) -> EffectOutcome | None: ...
 
 
+def describe_delivery(effect: EffectOutcome, *of_body: str) -> dict[str, Any]:
+    """Evidence for the step: how it went, and of what was answered only what is named."""
+    said = effect.response_json if isinstance(effect.response_json, dict) else {}
+    body = said.get("body")
+    found = {name: said.get(name) for name in ("status", "duration_ms")}
+    if isinstance(body, dict):
+        found |= {name: body.get(name) for name in of_body}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 class Handler(Protocol):
     def prepare(self, place: Place, node: WorkflowNode, token: Token) -> Plan | Hold: ...
 

@@ -8,7 +8,7 @@ from signet.core.journey import Hold, Intent, Plan
 from signet.core.projection import Step
 from signet.core.routing import Token
 from signet.core.workflow import WorkflowNode
-from signet.engine.nodes.handler import Acted, Effect, Place
+from signet.engine.nodes.handler import Acted, Effect, Place, describe_delivery
 
 
 class Notification:
@@ -31,10 +31,12 @@ class Notification:
             return None
         journey = place.journey
         env = place.look(journey.token_of(step)).env
+        delivery = describe_delivery(effect, "told", "missed", "left")
         if effect.status == "dead_letter":
             reason = f"EFFECT_DEAD: {effect.error or 'nobody could be told'}"
-            return Acted(conclude_error(journey.workflow, node, reason, env, {"error": reason}))
-        return Acted(conclude(journey.workflow, node, "done", env))
+            evidence = {"error": reason, **delivery}
+            return Acted(conclude_error(journey.workflow, node, reason, env, evidence))
+        return Acted(conclude(journey.workflow, node, "done", env, delivery))
 
 
 def _name_people(node: WorkflowNode, env: Mapping[str, Any]) -> list[dict[str, Any]]:

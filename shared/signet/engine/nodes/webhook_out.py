@@ -1,4 +1,4 @@
-"""A call to one of the tenant's endpoints: enqueued here, delivered elsewhere, and waited for."""
+"""A call to an endpoint, or an event on the bus: enqueued here, delivered elsewhere, and waited for."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from signet.core.journey import Hold, Intent, Plan
 from signet.core.projection import Step
 from signet.core.routing import Token
 from signet.core.workflow import WorkflowNode
-from signet.engine.nodes.handler import Acted, Effect, Place
+from signet.engine.nodes.handler import Acted, Effect, Place, describe_delivery
 
 
 class WebhookOut:
@@ -17,7 +17,13 @@ class WebhookOut:
     def act(self, place: Place, intent: Intent) -> Acted:
         node = intent.node
         payload, _ = node.templates["/payload"](place.look(place.journey.token_of(intent.step)).env)
-        return Acted(None, Effect("webhook", {"payload": payload}, node.config["endpoint"]))
+        event, document = node.config.get("event"), place.document
+        if event is None:
+            return Acted(None, Effect("webhook", {"payload": payload}, node.config["endpoint"]))
+        said = {"event": event, "payload": payload}
+        if document is not None:
+            said["subject"] = f"{document.entity_type}/{document.id}"
+        return Acted(None, Effect("integration", said))
 
     def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | None:
         """Delivered, with what the receiver answered; or given up, which takes the way for errors."""
@@ -26,11 +32,13 @@ class WebhookOut:
             return None
         journey = place.journey
         env = place.look(journey.token_of(step)).env
+        delivery = describe_delivery(effect, *(["event_id"] if "event" in node.config else []))
         if effect.status == "dead_letter":
             reason = f"EFFECT_DEAD: {effect.error or 'the call was given up'}"
-            return Acted(conclude_error(journey.workflow, node, reason, env, {"error": reason}))
+            evidence = {"error": reason, **delivery}
+            return Acted(conclude_error(journey.workflow, node, reason, env, evidence))
         saved: dict[str, Any] = {}
         if node.config["save_as"]:
             saved = {node.config["save_as"]: effect.response_json}
         env = {**env, "context": {**journey.projection.context, **saved}}
-        return Acted(conclude(journey.workflow, node, "delivered", env, {}, saved))
+        return Acted(conclude(journey.workflow, node, "delivered", env, delivery, saved))

@@ -1,0 +1,56 @@
+"""Events for other systems: CloudEvents on a bus of EventBridge, each as the `detail` of one entry."""
+
+from signet.aws.clients import Clients
+from signet.aws.failures import strip_people, try_call
+from signet.core.canonical import canonical_bytes
+from signet.core.cloud_events import CloudEvent
+from signet.outbound.connector import Delivery, Outgoing
+
+# As EventBridge counts an entry: source, detail-type and detail, and a time as 14 bytes.
+MAX_ENTRY_BYTES = 262_144
+TIME_BYTES = 14
+_FINAL = frozenset({"ValidationException", "ResourceNotFoundException", "InvalidArgument", "MalformedDetail"})
+
+
+class Bus:
+    """`source` is what rules know Signet's events by; it may not begin with `aws.`."""
+
+    def __init__(self, clients: Clients, name: str, source: str) -> None:
+        self._clients = clients
+        self._name = name
+        self._source = source
+
+    def deliver(self, outgoing: Outgoing) -> Delivery:
+        event = CloudEvent(
+            outgoing.id,
+            self._source,
+            str(outgoing.payload["event"]),
+            outgoing.created_at,
+            outgoing.tenant_id,
+            outgoing.payload.get("payload", {}),
+            outgoing.payload.get("subject"),
+            outgoing.trace_id,
+        )
+        detail = canonical_bytes(event.to_json())
+        if len(detail) + len(event.source) + len(event.type) + TIME_BYTES >= MAX_ENTRY_BYTES:
+            return Delivery(
+                None, f"EVENT_TOO_LARGE: an event has fewer than {MAX_ENTRY_BYTES} bytes", is_final=True
+            )
+        entry = {
+            "EventBusName": self._name,
+            "Source": event.source,
+            "DetailType": event.type,
+            "Time": event.time,
+            "Detail": detail.decode(),
+        }
+        answer = try_call(lambda: self._clients.get("events").put_events(Entries=[entry]), _FINAL)
+        return answer if isinstance(answer, Delivery) else _read_entry(answer["Entries"][0])
+
+
+def _read_entry(entry: dict[str, str]) -> Delivery:
+    """The call may succeed and its only entry fail."""
+    code = entry.get("ErrorCode")
+    if not code:
+        return Delivery(200, None, {"event_id": entry["EventId"]})
+    reason = f"REFUSED: {code}: {strip_people(entry.get('ErrorMessage', ''))}"
+    return Delivery(200, reason, {"code": code}, is_final=code in _FINAL)

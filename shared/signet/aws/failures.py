@@ -1,0 +1,54 @@
+"""What a call to AWS came to when it failed: its code, whether to try again, and nothing that was sent."""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectTimeoutError,
+    NoCredentialsError,
+    ParamValidationError,
+    ReadTimeoutError,
+)
+
+from signet.outbound.connector import Delivery
+
+MAX_SENTENCE_CHARACTERS = 300
+# What services repeat of a person in their sentences.
+_ADDRESS = re.compile(r"[^\s<>,;:\"']+@[^\s<>,;:\"']+")
+_NUMBER = re.compile(r"\+?\d{7,}")
+
+
+def try_call(call: Callable[[], Mapping[str, Any]], final: Collection[str]) -> Mapping[str, Any] | Delivery:
+    """What the service answered; or a delivery that failed, for good where the code is among the `final`."""
+    try:
+        return call()
+    except ClientError as error:
+        return _read_refusal(error, final)
+    except (ConnectTimeoutError, ReadTimeoutError):
+        return Delivery(None, "TIMED_OUT: the service took too long")
+    except NoCredentialsError:
+        return Delivery(None, "CREDENTIALS_MISSING: nothing says who calls the service")
+    except ParamValidationError:
+        # Its sentence repeats what was sent.
+        return Delivery(None, "CALL_INVALID: the service has no such call", is_final=True)
+    except BotoCoreError as error:
+        return Delivery(None, f"NOT_REACHED: {type(error).__name__}")
+
+
+def _read_refusal(error: ClientError, final: Collection[str]) -> Delivery:
+    said = error.response.get("Error", {})
+    meta = error.response.get("ResponseMetadata", {})
+    code = str(said.get("Code", "Unknown"))
+    sentence = strip_people(str(said.get("Message", "")))
+    evidence = {"code": code, "request_id": meta.get("RequestId")}
+    status = meta.get("HTTPStatusCode")
+    return Delivery(status, f"REFUSED: {code}: {sentence}", evidence, is_final=code in final)
+
+
+def strip_people(sentence: str) -> str:
+    """Without addresses and numbers of people; what is left says what is wrong."""
+    said = _NUMBER.sub("(number)", _ADDRESS.sub("(address)", sentence))
+    return said[:MAX_SENTENCE_CHARACTERS]

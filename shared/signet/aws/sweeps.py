@@ -1,0 +1,77 @@
+"""Sweeps at known times: where the relay comes seldom, it is made to come when something will be due.
+
+For environments that sleep: what is due later than a message can wait would wait for the next hour. There is
+one schedule a minute, whoever has something due in it, so that there are never more of them than minutes; it
+deletes itself when it is done.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from signet.aws.calls import CallFailed
+from signet.aws.wake_ups import MAX_DELAY_SECONDS
+from signet.aws_settings import SweepSettings
+from signet.core.errors import SignetError
+from signet.store.wake_ups import WakeUp
+
+# Somebody has made the minute's schedule already.
+_TAKEN = frozenset({"ConflictException", "409"})
+MAX_REMEMBERED = 1_000
+# What is due later still is found when the relay comes by itself, within an hour.
+MAX_AHEAD = timedelta(days=366)
+_LOG = logging.getLogger("signet.sweeps")
+
+
+class Create(Protocol):
+    def create(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]: ...
+
+
+class ScheduledSweeps:
+    """Best effort, as wake-ups are."""
+
+    def __init__(self, calls: Create, settings: SweepSettings, clock: Callable[[], datetime]) -> None:
+        self._calls = calls
+        self._settings = settings
+        self._clock = clock
+        self._made: set[str] = set()
+
+    def __call__(self, wake_ups: Collection[WakeUp]) -> None:
+        now = self._clock()
+        late = {
+            timedelta(seconds=one.delay_seconds) for one in wake_ups if one.delay_seconds > MAX_DELAY_SECONDS
+        }
+        for moment in sorted({_round_up(now + delay) for delay in late if delay <= MAX_AHEAD}):
+            self._make(f"signet-sweep-{moment:%Y%m%dT%H%M}", moment)
+
+    def _make(self, name: str, moment: datetime) -> None:
+        if name in self._made:
+            return
+        try:
+            self._calls.create(f"/schedules/{name}", self._describe(moment))
+        except CallFailed as failure:
+            if failure.reason not in _TAKEN:
+                _LOG.warning("no sweep was scheduled: %s", failure)
+                return
+        except SignetError as error:
+            _LOG.warning("no sweep was scheduled: %s", error)
+            return
+        if len(self._made) >= MAX_REMEMBERED:
+            self._made.clear()
+        self._made.add(name)
+
+    def _describe(self, moment: datetime) -> dict[str, Any]:
+        return {
+            "GroupName": self._settings.group,
+            "ScheduleExpression": f"at({moment:%Y-%m-%dT%H:%M:%S})",
+            "ScheduleExpressionTimezone": "UTC",
+            "FlexibleTimeWindow": {"Mode": "OFF"},
+            "ActionAfterCompletion": "DELETE",
+            "Target": {"Arn": self._settings.relay_arn, "RoleArn": self._settings.role_arn},
+        }
+
+
+def _round_up(moment: datetime) -> datetime:
+    whole = moment.replace(second=0, microsecond=0)
+    return whole if whole == moment else whole + timedelta(minutes=1)

@@ -1,0 +1,76 @@
+"""A message to several people, one by one: who has it, who cannot have it, and who is still to have it.
+
+What came of each stands in the evidence. Whoever has it is not sent it again by the next attempt. It is
+delivered when at least one has it and the next attempt would reach nobody more.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from signet.outbound.connector import Delivery, Outgoing, Recipient
+
+# No further message is begun after this; whoever is left is reached by the next attempt.
+TELLING_SECONDS = 20.0
+MAX_NAMED = 10
+NOBODY_MEANT = Delivery(None, "NOBODY_MEANT: no active member is whom this is for", is_final=True)
+
+FindAddress = Callable[[Recipient], str | None]
+Send = Callable[[str], Delivery]
+
+
+def tell_each(outgoing: Outgoing, what: str, find_address: FindAddress, send: Send) -> Delivery:
+    """`what` is what an address of this sort is called; `send` answers with the message's id as the body."""
+    if not outgoing.recipients:
+        return NOBODY_MEANT
+    began = time.monotonic()
+    told = _read_told(outgoing)
+    missed: dict[str, str] = {}
+    left: dict[str, Delivery] = {}
+    for person in outgoing.recipients:
+        address = find_address(person)
+        if person.user_id in told:
+            continue
+        if not address:
+            missed[person.user_id] = f"ADDRESS_MISSING: no {what} is known"
+        elif time.monotonic() - began > TELLING_SECONDS:
+            left[person.user_id] = Delivery(None, "TIMED_OUT: there was no time for everybody")
+        else:
+            delivery = send(address)
+            if delivery.error is None:
+                told[person.user_id] = str(delivery.body)
+            elif delivery.is_final:
+                missed[person.user_id] = delivery.error
+            else:
+                left[person.user_id] = delivery
+    seconds = time.monotonic() - began
+    return _conclude(told, missed, left, round(seconds * 1_000, 1))
+
+
+def _read_told(outgoing: Outgoing) -> dict[str, str]:
+    """By whom it was told, as the attempts before have noted it."""
+    earlier = outgoing.earlier.get("told") if isinstance(outgoing.earlier, Mapping) else None
+    meant = {person.user_id for person in outgoing.recipients}
+    known = earlier if isinstance(earlier, Mapping) else {}
+    return {user_id: str(message) for user_id, message in known.items() if user_id in meant}
+
+
+def _conclude(
+    told: dict[str, str], missed: dict[str, str], left: dict[str, Delivery], duration_ms: float
+) -> Delivery:
+    evidence: dict[str, Any] = {"told": told}
+    if missed:
+        evidence["missed"] = missed
+    if left:
+        first = next(iter(left.values()))
+        evidence["left"] = sorted(left)
+        return Delivery(first.status, f"{first.error} ({_name(list(left))})", evidence, duration_ms)
+    if told:
+        return Delivery(None, None, evidence, duration_ms)
+    reason = next(iter(missed.values()))
+    return Delivery(None, f"{reason} ({_name(list(missed))})", evidence, duration_ms, is_final=True)
+
+
+def _name(people: Sequence[str]) -> str:
+    more = f" and {len(people) - MAX_NAMED} more" if len(people) > MAX_NAMED else ""
+    return "for " + ", ".join(people[:MAX_NAMED]) + more

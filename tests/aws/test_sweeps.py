@@ -1,0 +1,68 @@
+"""Sweeps at known times: one a minute, whoever has something due in it, and never in anybody's way."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from signet.aws.sweeps import MAX_AHEAD, ScheduledSweeps
+from signet.aws.wake_ups import MAX_DELAY_SECONDS
+from signet.aws_settings import SweepSettings
+from signet.store.wake_ups import WakeUp
+from tests.aws.speaking import NOW, Speaker, speaking
+
+A, B = UUID(int=1), UUID(int=2)
+SETTINGS = SweepSettings(
+    "signet-dev", "arn:aws:lambda:eu-central-1:0:function:relay", "arn:aws:iam::0:role/sweep"
+)
+
+
+@pytest.fixture
+def speaker() -> Iterator[Speaker]:
+    with speaking() as made:
+        yield made
+
+
+def sweeps(speaker: Speaker) -> ScheduledSweeps:
+    return ScheduledSweeps(speaker.calls("scheduler"), SETTINGS, lambda: NOW)
+
+
+def test_a_minute_has_one_schedule_whoever_has_something_due_in_it(speaker: Speaker) -> None:
+    made = sweeps(speaker)
+    made([WakeUp(A, "events", 3_600), WakeUp(B, "effects", 3_610)])
+    made([WakeUp(B, "events", 3_601)])
+    (heard,) = speaker.heard
+    assert heard.path == "/schedules/signet-sweep-20260301T1331"
+    assert heard.body == {
+        "GroupName": "signet-dev",
+        "ScheduleExpression": "at(2026-03-01T13:31:00)",
+        "ScheduleExpressionTimezone": "UTC",
+        "FlexibleTimeWindow": {"Mode": "OFF"},
+        "ActionAfterCompletion": "DELETE",
+        "Target": {"Arn": SETTINGS.relay_arn, "RoleArn": SETTINGS.role_arn},
+    }
+    assert "/scheduler/aws4_request" in heard.headers["authorization"]
+
+
+def test_what_a_message_can_wait_for_and_what_is_far_ahead_need_none(speaker: Speaker) -> None:
+    far = int((MAX_AHEAD + timedelta(seconds=1)).total_seconds())
+    sweeps(speaker)([WakeUp(A, "events"), WakeUp(A, "events", MAX_DELAY_SECONDS), WakeUp(A, "events", far)])
+    assert speaker.heard == []
+
+
+@pytest.mark.parametrize("reason", ["com.amazonaws.scheduler#ConflictException", None])
+def test_one_that_is_there_already_is_as_good(speaker: Speaker, reason: str | None) -> None:
+    speaker.say({"__type": reason} if reason else {"Message": "exists"}, status=409)
+    made = sweeps(speaker)
+    for _ in range(2):
+        made([WakeUp(A, "events", 3_600)])
+    assert len(speaker.heard) == 1
+
+
+def test_a_failure_is_nobodys_trouble_and_is_tried_again(speaker: Speaker) -> None:
+    speaker.say({"__type": "ThrottlingException"}, status=429)
+    made = sweeps(speaker)
+    for _ in range(2):
+        made([WakeUp(A, "events", 3_600)])
+    assert len(speaker.heard) == 2

@@ -1,0 +1,11 @@
+from collections.abc import Iterator
+
+import pytest
+
+from tests.engine.waves.stage import Stage, standing_stage
+
+
+@pytest.fixture
+def stage(server_url: str) -> Iterator[Stage]:
+    with standing_stage(server_url) as made:
+        yield made

@@ -1,0 +1,61 @@
+"""Faults in how something leaves the system (WF-10), and in how what is to be done is told."""
+
+from tests.mutants.mutation import Mutation
+
+WF_10 = "tests/invariants/test_wf_10_what_leaves_was_in_the_outbox.py::test_wf_10_"
+EFFECTS = "shared/signet/engine/effects.py"
+WAKE_UPS = "tests/store/test_wake_ups.py::test_"
+SHIFTS = "tests/engine/test_shifts.py::test_"
+
+LEAVING = (
+    Mutation(
+        "what the outside answered is kept by nobody",
+        10,
+        EFFECTS,
+        "own = keep_responses(connection, tenant_id, evidence, claimed.id)",
+        "own = {effect.id for effect, _ in evidence}",
+        (f"{WF_10}evidence_stands_on_the_row_and_on_the_step",),
+    ),
+    Mutation(
+        "an effect that ended wakes no workflow",
+        10,
+        EFFECTS,
+        "wake_for(connection, tenant_id, [*(one.effect for one in delivered), *dead])",
+        "wake_for(connection, tenant_id, dead)",
+        (f"{WF_10}evidence_stands_on_the_row_and_on_the_step",),
+    ),
+    Mutation(
+        "what is rolled back wakes somebody with the next transaction",
+        10,
+        "shared/signet/store/database.py",
+        """            # Of a transaction before it, which was rolled back.
+            take_wake_ups(connection)
+""",
+        "",
+        (f"{WAKE_UPS}what_is_rolled_back_wakes_nobody",),
+    ),
+    Mutation(
+        "a wave's effects wake nobody",
+        10,
+        "shared/signet/store/waves.py",
+        'note_work(exchange.connection, tenant_id, "effects")',
+        "pass",
+        (f"{SHIFTS}a_transaction_tells_after_its_commit_and_only_then",),
+    ),
+    Mutation(
+        "a shift forgets what it did not do in time",
+        10,
+        "shared/signet/engine/shifts.py",
+        "self._wake_ups.end(waiting)",
+        "self._wake_ups.end([])",
+        (f"{SHIFTS}what_is_left_when_time_is_up_wakes_somebody",),
+    ),
+    Mutation(
+        "the relay looks for triggers only",
+        10,
+        "shared/signet/engine/relay.py",
+        "for queue in QUEUES",
+        "for queue in QUEUES[:1]",
+        (f"{SHIFTS}the_relay_finds_who_has_work_in_either_queue",),
+    ),
+)
