@@ -10,23 +10,22 @@ from tests.e2e.deployed import Deployed
 from tests.e2e.receiver import Receiver
 from tests.e2e.test_use_case_a import await_status, make_invoice, submit
 
-# Whoever objects has two seconds; silence is consent.
-OBJECTIONS = {
-    "patch": "objections",
-    "label": "Objections",
+# Whoever answers within two seconds decides; silence is a no.
+QUICK_ANSWER = {
+    "patch": "quick_answer",
+    "label": "A quick answer",
     "base": {"entity_type": "delivery", "envelope_version": 1},
     "slots": {
         "awaiting_proof": {
             "exit": "join",
             "nodes": [
                 {
-                    "id": "objects",
+                    "id": "answer",
                     "type": "approval",
-                    "label": "Who objects",
+                    "label": "Has it arrived",
                     "config": {"approvers": [{"by": "role", "role": "warehouse"}], "expire_after": "PT2S"},
                 }
             ],
-            "edges": [{"source": "objects", "target": "out", "on": "expired", "id": "silence"}],
         }
     },
 }
@@ -145,7 +144,7 @@ def test_what_is_due_later_wakes_somebody_when_it_is(deployed: Deployed) -> None
     """By a delayed message: nobody sweeps here."""
     ada = deployed.as_person("ada")
     publish_contract(ada, "delivery")
-    publish_patch(ada, OBJECTIONS)
+    publish_patch(ada, QUICK_ANSWER)
     made = ada.post(
         "/v1/documents", {"entity_type": "delivery", "data": {"shipment_id": "Z-1", "carrier": "DHL"}}
     ).expect(201)
@@ -153,4 +152,4 @@ def test_what_is_due_later_wakes_somebody_when_it_is(deployed: Deployed) -> None
     told = {"transition": "dispatch", "reason": "it is packed"}
     ada.post(f"{delivery}/requests", told, if_match=made.etag).expect(200, 202)
     await_status(ada, delivery, "in_transit")
-    await_status(ada, delivery, "confirmed")
+    await_status(ada, delivery, "disputed")
