@@ -26,7 +26,7 @@ types: .venv/installed-dev
 architecture: .venv/installed-dev
 	$(BIN)/lint-imports
 
-check: lint types architecture .venv/installed-dev  ## Lint, types, import rule, tests with coverage of core
+check: lint types architecture e2e .venv/installed-dev  ## Lint, types, import rule, the deployed stacks, tests with coverage of core
 	@rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest -n auto --dist worksteal
 	$(BIN)/coverage combine --quiet
