@@ -44,7 +44,7 @@ def _greet(stack: Stack) -> None:
     print(f"  tokens from {stack.emulator.issuer.url}/token, AWS at {stack.emulator.plan.gateway_url}")
     print(f"  what the functions say is in {stack.emulator.log}")
     print(f"As {member.display_name} of {stack.tenant.name} (for an hour):")
-    print(f"  curl -H 'authorization: Bearer {stack.tokens[member.user_id]}' {stack.api_url}/v1/health")
+    print(f"  curl -H 'authorization: Bearer {stack.tokens[member.user_id]}' '{stack.api_url}/v1/health'")
     print("Ctrl-C stops it.", flush=True)
 
 
