@@ -18,12 +18,20 @@ from typing import Literal, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_BUNDLE_BYTES = 60_000_000
-# boto3 comes with the descriptions of 400 services, which is most of it. These are called.
-AWS_SERVICES = ("events", "rds", "s3", "secretsmanager", "ses", "sesv2", "sns", "sqs", "sts")
+# boto3 comes with the descriptions of 400 services, which is most of it. These are called by it.
+AWS_SERVICES = ("events", "s3", "sesv2", "sns")
 # No Lambda imports these of our own, nor these of others.
 _NOT_ON_LAMBDA = ("cli", "local")
 _NEVER_IMPORTED = (
     "aws_lambda_powertools/event_handler/openapi/swagger_ui",
+    "aws_lambda_powertools/utilities/auth_alpha",
+    "aws_lambda_powertools/utilities/circuit_breaker",
+    "aws_lambda_powertools/utilities/data_masking",
+    "aws_lambda_powertools/utilities/feature_flags",
+    "aws_lambda_powertools/utilities/idempotency",
+    "aws_lambda_powertools/utilities/kafka",
+    "aws_lambda_powertools/utilities/parameters",
+    "aws_lambda_powertools/utilities/streaming",
     "boto3/examples",
     "cffi",  # cryptography has what it needs of it in one library
     "pycparser",

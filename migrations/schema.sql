@@ -95,6 +95,53 @@ $_$;
 
 ALTER PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[]) OWNER TO signet_owner;
 
+CREATE FUNCTION public.drop_empty_months(kept interval, at_most integer) RETURNS SETOF text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET lock_timeout TO '500ms'
+    AS $$
+DECLARE
+    queue_table text;
+    month       record;
+    dropped     integer := 0;
+BEGIN
+    PERFORM require_bounds(kept, interval '1 day', at_most);
+    FOREACH queue_table IN ARRAY ARRAY['workflow_events_outbox', 'workflow_side_effects_outbox'] LOOP
+        FOR month IN SELECT * FROM list_months(queue_table::regclass) AS m WHERE m.to_time < now() - kept LOOP
+            CONTINUE WHEN dropped >= at_most OR NOT is_outbox_empty(queue_table, month.from_time, month.to_time);
+            EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', queue_table);
+            -- Once more, now that nobody can write.
+            CONTINUE WHEN NOT is_outbox_empty(queue_table, month.from_time, month.to_time);
+            EXECUTE format('DROP TABLE %I', month.partition_name);
+            dropped := dropped + 1;
+            RETURN NEXT month.partition_name;
+        END LOOP;
+    END LOOP;
+END
+$$;
+
+ALTER FUNCTION public.drop_empty_months(kept interval, at_most integer) OWNER TO signet_owner;
+
+CREATE FUNCTION public.drop_history_months(kept interval, at_most integer) RETURNS SETOF text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET lock_timeout TO '500ms'
+    AS $$
+DECLARE
+    month record;
+BEGIN
+    PERFORM require_bounds(kept, interval '30 days', at_most);
+    FOR month IN
+        SELECT * FROM list_months('workflow_event'::regclass) AS m WHERE m.to_time < now() - kept LIMIT at_most
+    LOOP
+        EXECUTE format('DROP TABLE %I', month.partition_name);
+        RETURN NEXT month.partition_name;
+    END LOOP;
+END
+$$;
+
+ALTER FUNCTION public.drop_history_months(kept interval, at_most integer) OWNER TO signet_owner;
+
 CREATE FUNCTION public.due_tenants(queue text, at_most integer) RETURNS TABLE(tenant_id uuid, due_count integer, oldest_due_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -235,6 +282,89 @@ $$;
 
 ALTER FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) OWNER TO signet_owner;
 
+CREATE FUNCTION public.housekeeping_tenants(about text, kept interval, after uuid, at_most integer) RETURNS TABLE(tenant_id uuid, due_count integer)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $_$
+DECLARE
+    probe text := CASE about
+        WHEN 'done_events' THEN
+            'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1'
+        WHEN 'done_effects' THEN
+            'workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''completed'' '
+            'AND x.completed_at < now() - $1'
+        WHEN 'expired_events' THEN
+            'workflow_events_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''processing'' '
+            'AND x.lease_until <= now() - $1'
+        WHEN 'expired_effects' THEN
+            'workflow_side_effects_outbox x WHERE x.tenant_id = t.tenant_id AND x.status = ''processing'' '
+            'AND x.lease_until <= now() - $1'
+        -- An instance has one of these from its birth on.
+        WHEN 'receipts' THEN 'workflow_outbox_receipts x WHERE x.tenant_id = t.tenant_id'
+        WHEN 'idempotency_keys' THEN
+            'idempotency_keys x WHERE x.tenant_id = t.tenant_id AND x.created_at < now() - $1'
+        WHEN 'inbound_events' THEN
+            'workflow_inbound_events x WHERE x.tenant_id = t.tenant_id AND x.expires_at < now() - $1'
+        WHEN 'notifications' THEN
+            'notifications x WHERE x.tenant_id = t.tenant_id AND x.read_at < now() - $1'
+        WHEN 'quota_meters' THEN
+            'quota_meters x WHERE x.tenant_id = t.tenant_id AND x.full_at < now() - $1'
+        WHEN 'deleted_documents' THEN
+            'documents x WHERE x.tenant_id = t.tenant_id AND x.deleted_at < now() - $1 AND x.purged_at IS NULL'
+        WHEN 'unsealed' THEN
+            'audit_log x WHERE x.tenant_id = t.tenant_id AND (x.epoch, x.xid) >= ('
+            'coalesce((SELECT s.epoch FROM audit_seals s WHERE s.tenant_id = t.tenant_id '
+            'ORDER BY s.sequence DESC LIMIT 1), 0), '
+            'coalesce((SELECT s.to_xid FROM audit_seals s WHERE s.tenant_id = t.tenant_id '
+            'ORDER BY s.sequence DESC LIMIT 1), ''0''))'
+        WHEN 'unanchored' THEN
+            'audit_seals x WHERE x.tenant_id = t.tenant_id AND x.sequence > '
+            'coalesce((SELECT a.sequence FROM audit_anchors a WHERE a.tenant_id = t.tenant_id), 0)'
+        WHEN 'running' THEN
+            'workflow_instances x WHERE x.tenant_id = t.tenant_id AND x.status = ''running'''
+        WHEN 'overdue' THEN
+            'workflow_instances x WHERE x.tenant_id = t.tenant_id AND x.status = ''running'' '
+            'AND x.timeout_at < now() - $1'
+    END;
+BEGIN
+    IF probe IS NULL OR kept IS NULL OR at_most IS NULL OR at_most NOT BETWEEN 1 AND 1000 THEN
+        RAISE EXCEPTION 'nothing of that name, or not between 1 and 1000 tenants: %, %', about, at_most
+            USING ERRCODE = '22023';
+    END IF;
+    RETURN QUERY EXECUTE format($due$
+        SELECT t.tenant_id, found.due_count
+        FROM tenants t
+        CROSS JOIN LATERAL (
+            SELECT count(*)::integer AS due_count FROM (SELECT FROM %s LIMIT 1000) AS counted
+        ) AS found
+        WHERE t.tenant_id > $2 AND found.due_count > 0
+        ORDER BY t.tenant_id
+        LIMIT $3
+    $due$, probe) USING kept, coalesce(after, '00000000-0000-0000-0000-000000000000'::uuid), at_most;
+END
+$_$;
+
+ALTER FUNCTION public.housekeeping_tenants(about text, kept interval, after uuid, at_most integer) OWNER TO signet_dispatch;
+
+CREATE FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $_$
+DECLARE
+    found_any boolean;
+BEGIN
+    EXECUTE format('SELECT EXISTS (SELECT FROM %I WHERE created_at >= $1 AND created_at < $2)', queue_table)
+        INTO found_any USING from_time, to_time;
+    RETURN NOT found_any;
+END
+$_$;
+
+ALTER FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) OWNER TO signet_dispatch;
+
 CREATE PROCEDURE public.isolate_tenant_table(IN tenant_table regclass)
     LANGUAGE plpgsql
     AS $$
@@ -247,6 +377,22 @@ END
 $$;
 
 ALTER PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) OWNER TO signet_owner;
+
+CREATE FUNCTION public.list_months(parent regclass) RETURNS TABLE(partition_name text, from_time timestamp with time zone, to_time timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT (c.relname)::text AS relname,
+     (month.begins AT TIME ZONE 'UTC'::text) AS timezone,
+     ((month.begins + '1 mon'::interval) AT TIME ZONE 'UTC'::text) AS timezone
+    FROM ((pg_inherits i
+      JOIN pg_class c ON ((c.oid = i.inhrelid)))
+      CROSS JOIN LATERAL ( SELECT (to_date("right"((c.relname)::text, 7), 'YYYY_MM'::text))::timestamp without time zone AS begins) month)
+   WHERE ((i.inhparent = (list_months.parent)::oid) AND (c.relname ~ '_[0-9]{4}_[0-9]{2}$'::text))
+   ORDER BY month.begins;
+END;
+
+ALTER FUNCTION public.list_months(parent regclass) OWNER TO signet_owner;
 
 CREATE FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) RETURNS TABLE(now timestamp with time zone, tenant_name text, settings jsonb, epoch integer, xid text, permissions jsonb, documents json)
     LANGUAGE plpgsql
@@ -430,6 +576,230 @@ $$;
 
 ALTER FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) OWNER TO signet_owner;
 
+CREATE FUNCTION public.prune_idempotency_keys(kept interval, at_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+DECLARE
+    pruned integer;
+BEGIN
+    PERFORM require_bounds(kept, interval '1 day', at_most);
+    WITH old AS MATERIALIZED (
+        SELECT o.key FROM idempotency_keys o
+        WHERE o.tenant_id = current_tenant_id() AND o.created_at < now() - kept
+        ORDER BY o.created_at LIMIT at_most FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM idempotency_keys k USING old WHERE k.tenant_id = current_tenant_id() AND k.key = old.key;
+    GET DIAGNOSTICS pruned = ROW_COUNT;
+    RETURN pruned;
+END
+$$;
+
+ALTER FUNCTION public.prune_idempotency_keys(kept interval, at_most integer) OWNER TO signet_owner;
+
+CREATE FUNCTION public.prune_inbound_events(at_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+DECLARE
+    pruned integer;
+BEGIN
+    PERFORM require_bounds(interval '0', interval '0', at_most);
+    WITH old AS MATERIALIZED (
+        SELECT o.id FROM workflow_inbound_events o
+        WHERE o.tenant_id = current_tenant_id() AND o.expires_at < now()
+        ORDER BY o.expires_at LIMIT at_most FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM workflow_inbound_events e USING old WHERE e.tenant_id = current_tenant_id() AND e.id = old.id;
+    GET DIAGNOSTICS pruned = ROW_COUNT;
+    RETURN pruned;
+END
+$$;
+
+ALTER FUNCTION public.prune_inbound_events(at_most integer) OWNER TO signet_owner;
+
+CREATE FUNCTION public.prune_notifications(kept interval, at_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+DECLARE
+    pruned integer;
+BEGIN
+    PERFORM require_bounds(kept, interval '1 day', at_most);
+    WITH old AS MATERIALIZED (
+        SELECT o.id FROM notifications o
+        WHERE o.tenant_id = current_tenant_id() AND o.read_at < now() - kept
+        ORDER BY o.read_at LIMIT at_most FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM notifications n USING old WHERE n.tenant_id = current_tenant_id() AND n.id = old.id;
+    GET DIAGNOSTICS pruned = ROW_COUNT;
+    RETURN pruned;
+END
+$$;
+
+ALTER FUNCTION public.prune_notifications(kept interval, at_most integer) OWNER TO signet_owner;
+
+CREATE FUNCTION public.prune_outbox(queue text, kept interval, at_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+DECLARE
+    pruned integer;
+BEGIN
+    PERFORM require_bounds(kept, interval '1 day', at_most);
+    IF queue = 'events' THEN
+        WITH old AS MATERIALIZED (
+            SELECT o.created_at, o.id FROM workflow_events_outbox o
+            WHERE o.tenant_id = current_tenant_id() AND o.status = 'completed' AND o.completed_at < now() - kept
+            ORDER BY o.completed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM workflow_events_outbox q USING old
+        WHERE q.tenant_id = current_tenant_id() AND q.created_at = old.created_at AND q.id = old.id;
+    ELSIF queue = 'effects' THEN
+        WITH old AS MATERIALIZED (
+            SELECT o.created_at, o.id FROM workflow_side_effects_outbox o
+            WHERE o.tenant_id = current_tenant_id() AND o.status = 'completed' AND o.completed_at < now() - kept
+              AND NOT EXISTS (
+                  SELECT FROM workflow_step_executions s
+                  WHERE s.tenant_id = current_tenant_id() AND s.instance_id = o.instance_id
+                    AND s.id = o.step_execution_id AND s.status IN ('pending', 'running'))
+            ORDER BY o.completed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM workflow_side_effects_outbox q USING old
+        WHERE q.tenant_id = current_tenant_id() AND q.created_at = old.created_at AND q.id = old.id;
+    ELSE
+        RAISE EXCEPTION 'no such queue: %', queue USING ERRCODE = '22023';
+    END IF;
+    GET DIAGNOSTICS pruned = ROW_COUNT;
+    RETURN pruned;
+END
+$$;
+
+ALTER FUNCTION public.prune_outbox(queue text, kept interval, at_most integer) OWNER TO signet_owner;
+
+CREATE FUNCTION public.prune_quota_meters(at_most integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    pruned integer;
+BEGIN
+    PERFORM require_bounds(interval '0', interval '0', at_most);
+    WITH old AS MATERIALIZED (
+        SELECT o.name FROM quota_meters o
+        WHERE o.tenant_id = current_tenant_id() AND o.full_at < now() - interval '1 day'
+        ORDER BY o.name LIMIT at_most FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM quota_meters m USING old WHERE m.tenant_id = current_tenant_id() AND m.name = old.name;
+    GET DIAGNOSTICS pruned = ROW_COUNT;
+    RETURN pruned;
+END
+$$;
+
+ALTER FUNCTION public.prune_quota_meters(at_most integer) OWNER TO signet_owner;
+
+CREATE FUNCTION public.prune_receipts(kept interval, after uuid, at_most integer, OUT looked_to uuid, OUT pruned integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+DECLARE
+    looked_at integer := 0;
+    ended_at  timestamptz;
+    is_known  boolean;
+    step      bigint;
+BEGIN
+    PERFORM require_bounds(kept, interval '1 day', at_most);
+    looked_to := coalesce(after, '00000000-0000-0000-0000-000000000000');
+    pruned := 0;
+    WHILE looked_at < at_most AND pruned < at_most LOOP
+        -- From each instance to the next one, in both tables.
+        looked_to := least(
+            (SELECT r.instance_id FROM workflow_step_receipts r
+             WHERE r.tenant_id = current_tenant_id() AND r.instance_id > looked_to
+             ORDER BY r.instance_id LIMIT 1),
+            (SELECT r.instance_id FROM workflow_outbox_receipts r
+             WHERE r.tenant_id = current_tenant_id() AND r.instance_id > looked_to
+             ORDER BY r.instance_id LIMIT 1));
+        EXIT WHEN looked_to IS NULL;
+        looked_at := looked_at + 1;
+        SELECT i.completed_at INTO ended_at FROM workflow_instances i
+        WHERE i.tenant_id = current_tenant_id() AND i.id = looked_to;
+        is_known := FOUND;
+        CONTINUE WHEN is_known AND (ended_at IS NULL OR ended_at >= now() - kept);
+        DELETE FROM workflow_step_receipts r
+        WHERE r.tenant_id = current_tenant_id() AND r.instance_id = looked_to
+          AND (is_known OR r.created_at < now() - kept);
+        GET DIAGNOSTICS step = ROW_COUNT;
+        pruned := pruned + step;
+        DELETE FROM workflow_outbox_receipts r
+        WHERE r.tenant_id = current_tenant_id() AND r.instance_id = looked_to
+          AND (is_known OR r.created_at < now() - kept);
+        GET DIAGNOSTICS step = ROW_COUNT;
+        pruned := pruned + step;
+    END LOOP;
+END
+$$;
+
+ALTER FUNCTION public.prune_receipts(kept interval, after uuid, at_most integer, OUT looked_to uuid, OUT pruned integer) OWNER TO signet_owner;
+
+CREATE FUNCTION public.purge_documents(kept interval, at_most integer) RETURNS TABLE(document_id uuid, purged_at timestamp with time zone, erased json)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    target uuid;
+BEGIN
+    PERFORM require_bounds(kept, interval '1 day', at_most);
+    FOR target IN
+        SELECT d.id FROM documents d
+        WHERE d.tenant_id = current_tenant_id() AND d.deleted_at < now() - kept AND d.purged_at IS NULL
+          AND NOT EXISTS (
+              SELECT FROM workflow_instances i
+              WHERE i.tenant_id = d.tenant_id AND i.entity_type = d.entity_type AND i.entity_id = d.id
+                AND i.status IN ('running', 'paused'))
+        ORDER BY d.deleted_at LIMIT at_most FOR NO KEY UPDATE SKIP LOCKED
+    LOOP
+        RETURN QUERY
+        WITH gone AS (
+            UPDATE personal_values p SET salt = NULL, value = NULL, erased_at = now()
+            WHERE p.tenant_id = current_tenant_id() AND p.document_id = target AND p.erased_at IS NULL
+            RETURNING p.id, p.field
+        ), freed AS (
+            DELETE FROM document_keys k WHERE k.tenant_id = current_tenant_id() AND k.document_id = target
+        ), emptied AS (
+            UPDATE documents d
+            SET data = '{}', purged_at = now(), t1 = NULL, t2 = NULL, t3 = NULL, t4 = NULL, n1 = NULL, n2 = NULL,
+                n3 = NULL, n4 = NULL, d1 = NULL, d2 = NULL
+            WHERE d.tenant_id = current_tenant_id() AND d.id = target
+        )
+        SELECT target, now(), coalesce(json_agg(json_build_object('personal', gone.id, 'field', gone.field)
+                                                ORDER BY gone.field, gone.id), '[]')
+        FROM gone;
+    END LOOP;
+END
+$$;
+
+ALTER FUNCTION public.purge_documents(kept interval, at_most integer) OWNER TO signet_owner;
+
 CREATE FUNCTION public.reject_any_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -569,6 +939,19 @@ END
 $$;
 
 ALTER FUNCTION public.reject_published_definition_mutation() OWNER TO signet_owner;
+
+CREATE FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+BEGIN
+    IF kept IS NULL OR kept < least_kept OR at_most IS NULL OR at_most NOT BETWEEN 1 AND 10000 THEN
+        RAISE EXCEPTION 'at least % must be kept, and between 1 and 10000 rows go at a time: %, %',
+            least_kept, kept, at_most USING ERRCODE = '22023';
+    END IF;
+END
+$$;
+
+ALTER FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) OWNER TO signet_owner;
 
 CREATE FUNCTION public.restrict_contract_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -938,6 +1321,17 @@ ALTER TABLE ONLY public.approval_turns FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.approval_turns OWNER TO signet_owner;
 
+CREATE TABLE public.audit_anchors (
+    tenant_id uuid NOT NULL,
+    sequence bigint NOT NULL,
+    anchored_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT audit_anchors_sequence_check CHECK ((sequence >= 1))
+);
+
+ALTER TABLE ONLY public.audit_anchors FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_anchors OWNER TO signet_owner;
+
 CREATE TABLE public.audit_epochs (
     epoch integer NOT NULL,
     reason text NOT NULL,
@@ -1069,6 +1463,7 @@ CREATE TABLE public.documents (
     n4 bigint,
     d1 timestamp with time zone,
     d2 timestamp with time zone,
+    purged_at timestamp with time zone,
     CONSTRAINT documents_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
     CONSTRAINT documents_version_check CHECK ((version >= 1))
 )
@@ -1103,6 +1498,28 @@ CREATE TABLE public.endpoints (
 ALTER TABLE ONLY public.endpoints FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.endpoints OWNER TO signet_owner;
+
+CREATE TABLE public.housekeeping_tasks (
+    task text NOT NULL,
+    next_due_at timestamp with time zone DEFAULT now() NOT NULL,
+    claim_id uuid,
+    lease_until timestamp with time zone,
+    cursor jsonb,
+    last_began_at timestamp with time zone,
+    last_ended_at timestamp with time zone,
+    last_outcome text,
+    last_error text,
+    last_rows bigint DEFAULT 0 NOT NULL,
+    total_rows bigint DEFAULT 0 NOT NULL,
+    run_count bigint DEFAULT 0 NOT NULL,
+    failure_count bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT housekeeping_tasks_check CHECK (((claim_id IS NULL) = (lease_until IS NULL))),
+    CONSTRAINT housekeeping_tasks_last_error_check CHECK ((char_length(last_error) <= 2000)),
+    CONSTRAINT housekeeping_tasks_last_outcome_check CHECK ((last_outcome = ANY (ARRAY['done'::text, 'more'::text, 'failed'::text]))),
+    CONSTRAINT housekeeping_tasks_task_check CHECK ((task ~ '^[a-z][a-z0-9_]{0,62}$'::text))
+);
+
+ALTER TABLE public.housekeeping_tasks OWNER TO signet_owner;
 
 CREATE TABLE public.idempotency_keys (
     tenant_id uuid NOT NULL,
@@ -1590,7 +2007,7 @@ CREATE TABLE public.workflow_side_effects_outbox (
     trace_id text,
     status text DEFAULT 'pending'::text NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
-    max_attempts integer DEFAULT 5 NOT NULL,
+    max_attempts integer DEFAULT 12 NOT NULL,
     due_at timestamp with time zone NOT NULL,
     claim_id uuid,
     lease_until timestamp with time zone,
@@ -1623,7 +2040,7 @@ CREATE TABLE public.workflow_side_effects_outbox_default (
     trace_id text,
     status text DEFAULT 'pending'::text CONSTRAINT workflow_side_effects_outbox_status_not_null NOT NULL,
     attempts integer DEFAULT 0 CONSTRAINT workflow_side_effects_outbox_attempts_not_null NOT NULL,
-    max_attempts integer DEFAULT 5 CONSTRAINT workflow_side_effects_outbox_max_attempts_not_null NOT NULL,
+    max_attempts integer DEFAULT 12 CONSTRAINT workflow_side_effects_outbox_max_attempts_not_null NOT NULL,
     due_at timestamp with time zone CONSTRAINT workflow_side_effects_outbox_due_at_not_null NOT NULL,
     claim_id uuid,
     lease_until timestamp with time zone,
@@ -1767,6 +2184,9 @@ ALTER TABLE ONLY public.approval_seats
 ALTER TABLE ONLY public.approval_turns
     ADD CONSTRAINT approval_turns_pkey PRIMARY KEY (tenant_id, role);
 
+ALTER TABLE ONLY public.audit_anchors
+    ADD CONSTRAINT audit_anchors_pkey PRIMARY KEY (tenant_id);
+
 ALTER TABLE ONLY public.audit_epochs
     ADD CONSTRAINT audit_epochs_pkey PRIMARY KEY (epoch);
 
@@ -1790,6 +2210,9 @@ ALTER TABLE ONLY public.documents
 
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT endpoints_pkey PRIMARY KEY (tenant_id, name);
+
+ALTER TABLE ONLY public.housekeeping_tasks
+    ADD CONSTRAINT housekeeping_tasks_pkey PRIMARY KEY (task);
 
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
@@ -1931,6 +2354,8 @@ CREATE INDEX documents_by_t3 ON public.documents USING btree (tenant_id, entity_
 
 CREATE INDEX documents_by_t4 ON public.documents USING btree (tenant_id, entity_type, t4 text_pattern_ops) WHERE (t4 IS NOT NULL);
 
+CREATE INDEX documents_deleted ON public.documents USING btree (tenant_id, deleted_at) WHERE ((deleted_at IS NOT NULL) AND (purged_at IS NULL));
+
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (tenant_id, created_at);
 
 CREATE INDEX member_roles_by_role ON public.member_roles USING btree (tenant_id, role, user_id);
@@ -1938,6 +2363,8 @@ CREATE INDEX member_roles_by_role ON public.member_roles USING btree (tenant_id,
 CREATE INDEX notifications_of_role ON public.notifications USING btree (tenant_id, role, id) WHERE (role IS NOT NULL);
 
 CREATE INDEX notifications_of_user ON public.notifications USING btree (tenant_id, user_id, id) WHERE (user_id IS NOT NULL);
+
+CREATE INDEX notifications_read ON public.notifications USING btree (tenant_id, read_at) WHERE (read_at IS NOT NULL);
 
 CREATE INDEX org_chart_by_manager ON public.org_chart USING btree (tenant_id, manager_id);
 
@@ -1974,6 +2401,8 @@ CREATE INDEX workflow_events_outbox_default_tenant_id_instance_id_id_idx ON publ
 CREATE INDEX workflow_events_outbox_leased ON ONLY public.workflow_events_outbox USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
 
 CREATE INDEX workflow_events_outbox_default_tenant_id_lease_until_idx ON public.workflow_events_outbox_default USING btree (tenant_id, lease_until) WHERE (status = 'processing'::text);
+
+CREATE INDEX workflow_inbound_events_by_expiry ON public.workflow_inbound_events USING btree (tenant_id, expires_at);
 
 CREATE INDEX workflow_inbound_events_by_key ON public.workflow_inbound_events USING btree (tenant_id, event_key, id);
 
@@ -2201,6 +2630,9 @@ ALTER TABLE ONLY public.approval_requests
 ALTER TABLE ONLY public.approval_seats
     ADD CONSTRAINT approval_seats_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES public.approval_requests(tenant_id, id);
 
+ALTER TABLE ONLY public.audit_anchors
+    ADD CONSTRAINT audit_anchors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
 
@@ -2301,13 +2733,37 @@ ALTER TABLE public.approval_seats ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.approval_turns ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.audit_anchors ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_seals ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.contracts ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY dispatch ON public.audit_anchors FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.audit_log FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.audit_seals FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.documents FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.idempotency_keys FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.notifications FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.quota_meters FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.tenants FOR SELECT TO signet_dispatch USING (true);
+
 CREATE POLICY dispatch ON public.workflow_events_outbox FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.workflow_inbound_events FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.workflow_instances FOR SELECT TO signet_dispatch USING (true);
+
+CREATE POLICY dispatch ON public.workflow_outbox_receipts FOR SELECT TO signet_dispatch USING (true);
 
 CREATE POLICY dispatch ON public.workflow_side_effects_outbox FOR SELECT TO signet_dispatch USING (true);
 
@@ -2356,6 +2812,8 @@ CREATE POLICY tenant_isolation ON public.approval_requests USING ((tenant_id = p
 CREATE POLICY tenant_isolation ON public.approval_seats USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.approval_turns USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
+
+CREATE POLICY tenant_isolation ON public.audit_anchors USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
 CREATE POLICY tenant_isolation ON public.audit_log USING ((tenant_id = public.current_tenant_id())) WITH CHECK ((tenant_id = public.current_tenant_id()));
 
@@ -2487,6 +2945,14 @@ GRANT ALL ON FUNCTION public.current_tenant_id() TO signet_dispatch;
 
 REVOKE ALL ON PROCEDURE public.distribute_tenant_tables(VARIADIC tenant_tables text[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.drop_empty_months(kept interval, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.drop_empty_months(kept interval, at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.drop_history_months(kept interval, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.drop_history_months(kept interval, at_most integer) TO signet_janitor;
+
 REVOKE ALL ON FUNCTION public.due_tenants(queue text, at_most integer) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.due_tenants(queue text, at_most integer) TO signet_worker;
@@ -2497,7 +2963,17 @@ REVOKE ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effec
 
 GRANT ALL ON FUNCTION public.end_wave(step_rows json, instance_rows json, effect_rows json, history_rows json, trigger_times timestamp with time zone[], trigger_ids uuid[], written_at timestamp with time zone) TO signet_worker;
 
+REVOKE ALL ON FUNCTION public.housekeeping_tenants(about text, kept interval, after uuid, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.housekeeping_tenants(about text, kept interval, after uuid, at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.is_outbox_empty(queue_table text, from_time timestamp with time zone, to_time timestamp with time zone) TO signet_owner;
+
 REVOKE ALL ON PROCEDURE public.isolate_tenant_table(IN tenant_table regclass) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.list_months(parent regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.lock_and_read_documents(document_ids uuid[], role_names text[]) FROM PUBLIC;
 
@@ -2516,6 +2992,34 @@ GRANT ALL ON FUNCTION public.measure_queue(queue text) TO signet_janitor;
 REVOKE ALL ON FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) FROM PUBLIC;
 
 GRANT ALL ON FUNCTION public.open_wave(trigger_times timestamp with time zone[], trigger_ids uuid[], own_claim uuid) TO signet_worker;
+
+REVOKE ALL ON FUNCTION public.prune_idempotency_keys(kept interval, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.prune_idempotency_keys(kept interval, at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.prune_inbound_events(at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.prune_inbound_events(at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.prune_notifications(kept interval, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.prune_notifications(kept interval, at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.prune_outbox(queue text, kept interval, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.prune_outbox(queue text, kept interval, at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.prune_quota_meters(at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.prune_quota_meters(at_most integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.prune_receipts(kept interval, after uuid, at_most integer, OUT looked_to uuid, OUT pruned integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.prune_receipts(kept interval, after uuid, at_most integer, OUT looked_to uuid, OUT pruned integer) TO signet_janitor;
+
+REVOKE ALL ON FUNCTION public.purge_documents(kept interval, at_most integer) FROM PUBLIC;
+
+GRANT ALL ON FUNCTION public.purge_documents(kept interval, at_most integer) TO signet_janitor;
 
 REVOKE ALL ON FUNCTION public.reject_any_change() FROM PUBLIC;
 
@@ -2536,6 +3040,8 @@ REVOKE ALL ON FUNCTION public.reject_published_chain_mutation() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.reject_published_contract_mutation() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.reject_published_definition_mutation() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.require_bounds(kept interval, least_kept interval, at_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.restrict_contract_change() FROM PUBLIC;
 
@@ -2655,6 +3161,18 @@ GRANT UPDATE(decided_at) ON TABLE public.approval_seats TO signet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.approval_turns TO signet_worker;
 
+GRANT SELECT ON TABLE public.audit_anchors TO signet_api;
+
+GRANT SELECT,INSERT ON TABLE public.audit_anchors TO signet_janitor;
+
+GRANT SELECT(tenant_id) ON TABLE public.audit_anchors TO signet_dispatch;
+
+GRANT UPDATE(sequence) ON TABLE public.audit_anchors TO signet_janitor;
+
+GRANT SELECT(sequence) ON TABLE public.audit_anchors TO signet_dispatch;
+
+GRANT UPDATE(anchored_at) ON TABLE public.audit_anchors TO signet_janitor;
+
 GRANT SELECT ON TABLE public.audit_epochs TO signet_api;
 
 GRANT SELECT ON TABLE public.audit_epochs TO signet_worker;
@@ -2667,11 +3185,25 @@ GRANT SELECT,INSERT ON TABLE public.audit_log TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.audit_log TO signet_janitor;
 
+GRANT SELECT(tenant_id) ON TABLE public.audit_log TO signet_dispatch;
+
+GRANT SELECT(epoch) ON TABLE public.audit_log TO signet_dispatch;
+
+GRANT SELECT(xid) ON TABLE public.audit_log TO signet_dispatch;
+
 GRANT SELECT ON TABLE public.audit_seals TO signet_api;
 
 GRANT SELECT ON TABLE public.audit_seals TO signet_worker;
 
 GRANT SELECT,INSERT ON TABLE public.audit_seals TO signet_janitor;
+
+GRANT SELECT(tenant_id) ON TABLE public.audit_seals TO signet_dispatch;
+
+GRANT SELECT(sequence) ON TABLE public.audit_seals TO signet_dispatch;
+
+GRANT SELECT(epoch) ON TABLE public.audit_seals TO signet_dispatch;
+
+GRANT SELECT(to_xid) ON TABLE public.audit_seals TO signet_dispatch;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.contracts TO signet_api;
 
@@ -2696,6 +3228,12 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.documents TO signet_worker;
 
 GRANT SELECT ON TABLE public.documents TO signet_janitor;
+
+GRANT SELECT(tenant_id) ON TABLE public.documents TO signet_dispatch;
+
+GRANT SELECT(deleted_at) ON TABLE public.documents TO signet_dispatch;
+
+GRANT SELECT(purged_at) ON TABLE public.documents TO signet_dispatch;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.endpoints TO signet_api;
 
@@ -2727,9 +3265,43 @@ GRANT UPDATE(updated_at) ON TABLE public.endpoints TO signet_api;
 
 GRANT UPDATE(updated_at) ON TABLE public.endpoints TO signet_worker;
 
+GRANT SELECT ON TABLE public.housekeeping_tasks TO signet_api;
+
+GRANT SELECT ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT INSERT(task) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(next_due_at) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(claim_id) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(lease_until) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(cursor) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(last_began_at) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(last_ended_at) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(last_outcome) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(last_error) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(last_rows) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(total_rows) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(run_count) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
+GRANT UPDATE(failure_count) ON TABLE public.housekeeping_tasks TO signet_janitor;
+
 GRANT SELECT,INSERT ON TABLE public.idempotency_keys TO signet_api;
 
+GRANT SELECT(tenant_id) ON TABLE public.idempotency_keys TO signet_dispatch;
+
 GRANT UPDATE(outcome) ON TABLE public.idempotency_keys TO signet_api;
+
+GRANT SELECT(created_at) ON TABLE public.idempotency_keys TO signet_dispatch;
 
 GRANT SELECT,INSERT ON TABLE public.inbound_endpoints TO signet_api;
 
@@ -2763,7 +3335,11 @@ GRANT SELECT,INSERT ON TABLE public.notifications TO signet_worker;
 
 GRANT SELECT ON TABLE public.notifications TO signet_janitor;
 
+GRANT SELECT(tenant_id) ON TABLE public.notifications TO signet_dispatch;
+
 GRANT UPDATE(read_at) ON TABLE public.notifications TO signet_api;
+
+GRANT SELECT(read_at) ON TABLE public.notifications TO signet_dispatch;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.org_chart TO signet_api;
 
@@ -2779,9 +3355,13 @@ GRANT SELECT,INSERT ON TABLE public.quota_meters TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.quota_meters TO signet_worker;
 
+GRANT SELECT(tenant_id) ON TABLE public.quota_meters TO signet_dispatch;
+
 GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_api;
 
 GRANT UPDATE(full_at) ON TABLE public.quota_meters TO signet_worker;
+
+GRANT SELECT(full_at) ON TABLE public.quota_meters TO signet_dispatch;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.roles TO signet_api;
 
@@ -2821,6 +3401,8 @@ GRANT SELECT ON TABLE public.tenants TO signet_worker;
 
 GRANT SELECT ON TABLE public.tenants TO signet_janitor;
 
+GRANT SELECT(tenant_id) ON TABLE public.tenants TO signet_dispatch;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transition_requests TO signet_api;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.transition_requests TO signet_worker;
@@ -2833,7 +3415,7 @@ GRANT SELECT ON TABLE public.workflow_definitions TO signet_worker;
 
 GRANT SELECT ON TABLE public.workflow_definitions TO signet_janitor;
 
-GRANT SELECT ON TABLE public.workflow_event TO signet_janitor;
+GRANT SELECT,INSERT ON TABLE public.workflow_event TO signet_janitor;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_event TO signet_api;
 
@@ -2843,9 +3425,11 @@ GRANT SELECT,INSERT ON TABLE public.workflow_events_outbox TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_events_outbox TO signet_worker;
 
-GRANT SELECT ON TABLE public.workflow_events_outbox TO signet_janitor;
+GRANT SELECT,INSERT ON TABLE public.workflow_events_outbox TO signet_janitor;
 
 GRANT SELECT(tenant_id) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
+GRANT SELECT(created_at) ON TABLE public.workflow_events_outbox TO signet_dispatch;
 
 GRANT UPDATE(status) ON TABLE public.workflow_events_outbox TO signet_worker;
 
@@ -2879,6 +3463,8 @@ GRANT SELECT(lease_until) ON TABLE public.workflow_events_outbox TO signet_dispa
 
 GRANT UPDATE(completed_at) ON TABLE public.workflow_events_outbox TO signet_worker;
 
+GRANT SELECT(completed_at) ON TABLE public.workflow_events_outbox TO signet_dispatch;
+
 GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_worker;
 
 GRANT UPDATE(error) ON TABLE public.workflow_events_outbox TO signet_janitor;
@@ -2887,17 +3473,39 @@ GRANT SELECT,INSERT ON TABLE public.workflow_inbound_events TO signet_api;
 
 GRANT SELECT ON TABLE public.workflow_inbound_events TO signet_worker;
 
+GRANT SELECT(tenant_id) ON TABLE public.workflow_inbound_events TO signet_dispatch;
+
+GRANT SELECT(expires_at) ON TABLE public.workflow_inbound_events TO signet_dispatch;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_instances TO signet_api;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_instances TO signet_worker;
 
 GRANT SELECT ON TABLE public.workflow_instances TO signet_janitor;
 
+GRANT SELECT(tenant_id) ON TABLE public.workflow_instances TO signet_dispatch;
+
+GRANT UPDATE(status) ON TABLE public.workflow_instances TO signet_janitor;
+
+GRANT SELECT(status) ON TABLE public.workflow_instances TO signet_dispatch;
+
+GRANT UPDATE(reason) ON TABLE public.workflow_instances TO signet_janitor;
+
+GRANT UPDATE(version) ON TABLE public.workflow_instances TO signet_janitor;
+
+GRANT SELECT(timeout_at) ON TABLE public.workflow_instances TO signet_dispatch;
+
+GRANT UPDATE(last_step_execution_id) ON TABLE public.workflow_instances TO signet_janitor;
+
+GRANT UPDATE(updated_at) ON TABLE public.workflow_instances TO signet_janitor;
+
 GRANT SELECT,INSERT ON TABLE public.workflow_outbox_receipts TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_outbox_receipts TO signet_worker;
 
-GRANT SELECT ON TABLE public.workflow_outbox_receipts TO signet_janitor;
+GRANT SELECT,INSERT ON TABLE public.workflow_outbox_receipts TO signet_janitor;
+
+GRANT SELECT(tenant_id) ON TABLE public.workflow_outbox_receipts TO signet_dispatch;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
@@ -2906,6 +3514,8 @@ GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_api;
 GRANT SELECT ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
 
 GRANT SELECT(tenant_id) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
+GRANT SELECT(created_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
 
 GRANT UPDATE(status) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
@@ -2939,6 +3549,8 @@ GRANT SELECT(lease_until) ON TABLE public.workflow_side_effects_outbox TO signet
 
 GRANT UPDATE(completed_at) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
+GRANT SELECT(completed_at) ON TABLE public.workflow_side_effects_outbox TO signet_dispatch;
+
 GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_worker;
 
 GRANT UPDATE(error) ON TABLE public.workflow_side_effects_outbox TO signet_janitor;
@@ -2949,12 +3561,12 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_step_executions TO signet_ap
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.workflow_step_executions TO signet_worker;
 
-GRANT SELECT ON TABLE public.workflow_step_executions TO signet_janitor;
+GRANT SELECT,INSERT ON TABLE public.workflow_step_executions TO signet_janitor;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_step_receipts TO signet_api;
 
 GRANT SELECT,INSERT ON TABLE public.workflow_step_receipts TO signet_worker;
 
-GRANT SELECT ON TABLE public.workflow_step_receipts TO signet_janitor;
+GRANT SELECT,INSERT ON TABLE public.workflow_step_receipts TO signet_janitor;
 
 ALTER DEFAULT PRIVILEGES FOR ROLE signet_owner REVOKE ALL ON FUNCTIONS FROM PUBLIC;

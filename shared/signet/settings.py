@@ -2,13 +2,15 @@
 
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
+from signet.aws_settings import AwsSettings, read_aws, read_region
 from signet.core.errors import Rejected
+from signet.core.retentions import LEAST_DAYS, MAX_RETENTION_DAYS, Retentions
 
 Environment = Literal["local", "dev", "staging", "prod"]
 MAX_POOL_SIZE = 100
@@ -39,53 +41,6 @@ class IssuerSettings:
     audiences: tuple[str, ...]
     keys_url: str
     claims: ClaimNames
-
-
-@dataclass(frozen=True)
-class CredentialsPlace:
-    """Where a container is answered its credentials (Lambda with SnapStart)."""
-
-    url: str
-    token: str | None = field(repr=False)
-
-
-@dataclass(frozen=True)
-class SweepSettings:
-    """Of EventBridge Scheduler: whom it calls, in whose name, and the group that its schedules are in."""
-
-    group: str
-    relay_arn: str
-    role_arn: str
-
-
-@dataclass(frozen=True)
-class AwsSettings:
-    """By the names that every tool of AWS knows; with the queues that are Signet's own."""
-
-    region: str
-    key_id: str | None = None
-    secret: str | None = field(default=None, repr=False)
-    session_token: str | None = field(default=None, repr=False)
-    credentials_place: CredentialsPlace | None = None
-    # By service; "" stands for all others.
-    endpoints: Mapping[str, str] = field(default_factory=dict)
-    is_dual_stack: bool = False
-    # Where wake-ups go; without a queue nobody is woken, and the relay finds what is due.
-    events_queue_url: str | None = None
-    effects_queue_url: str | None = None
-    # Tenants' secrets in Secrets Manager are below it.
-    secrets_prefix: str | None = None
-    # Where the relay comes seldom: how it is made to come when something is known to be due.
-    sweeps: SweepSettings | None = None
-    # Name and password of the database's admin; for the migrator alone.
-    admin_secret: str | None = None
-
-    def find_endpoint(self, service: str) -> str:
-        given = self.endpoints.get(service) or self.endpoints.get("")
-        if given:
-            return given
-        domain = f"{self.region}.api.aws" if self.is_dual_stack else f"{self.region}.amazonaws.com"
-        return f"https://{service}.{domain}"
 
 
 @dataclass(frozen=True)
@@ -131,6 +86,7 @@ class Settings:
     # Whether the database takes the URL's password, or one that IAM stands for.
     database_auth: Literal["url", "iam"] = "url"
     aws: AwsSettings | None = None
+    retentions: Retentions = field(default_factory=Retentions)
     leaving: LeavingSettings = field(default_factory=LeavingSettings)
 
 
@@ -182,7 +138,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         operator_role=_read_operator_role(environ, mistakes),
         secrets_folder=environ.get("SIGNET_SECRETS_FOLDER") or None,
         database_auth=_read_database_auth(environ, mistakes),
-        aws=_read_aws(environ, mistakes),
+        aws=read_aws(environ, mistakes),
+        retentions=_read_retentions(number, environ),
         leaving=_read_leaving(environ, environment, mistakes),
         **watched,
     )
@@ -198,39 +155,12 @@ def _read_database_auth(environ: Mapping[str, str], mistakes: list[str]) -> Lite
     return "iam" if auth == "iam" else "url"
 
 
-def _read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | None:
-    region = _read_region(environ)
-    events_queue_url, effects_queue_url, secrets_prefix = (
-        environ.get(name) or None
-        for name in ("SIGNET_EVENTS_QUEUE_URL", "SIGNET_EFFECTS_QUEUE_URL", "SIGNET_SECRETS_PREFIX")
-    )
-    if region is None:
-        is_iam = environ.get("SIGNET_DATABASE_AUTH") == "iam"
-        if is_iam or events_queue_url or effects_queue_url or secrets_prefix:
-            mistakes.append("AWS_REGION is not set, but something of AWS is")
-        return None
-    place_url = environ.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
-    place = (
-        CredentialsPlace(place_url, environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN")) if place_url else None
-    )
-    prefix = "AWS_ENDPOINT_URL"
-    return AwsSettings(
-        region=region,
-        key_id=environ.get("AWS_ACCESS_KEY_ID"),
-        secret=environ.get("AWS_SECRET_ACCESS_KEY"),
-        session_token=environ.get("AWS_SESSION_TOKEN") or None,
-        credentials_place=place,
-        endpoints={
-            name.removeprefix(prefix).removeprefix("_").lower().replace("_", ""): url
-            for name, url in environ.items()
-            if (name == prefix or name.startswith(f"{prefix}_")) and url
-        },
-        is_dual_stack=environ.get("AWS_USE_DUALSTACK_ENDPOINT", "").lower() == "true",
-        events_queue_url=events_queue_url,
-        effects_queue_url=effects_queue_url,
-        secrets_prefix=secrets_prefix,
-        sweeps=_read_sweeps(environ, mistakes),
-        admin_secret=environ.get("SIGNET_ADMIN_SECRET") or None,
+def _read_retentions(number: Callable[[str, int, int, int], int], environ: Mapping[str, str]) -> Retentions:
+    """By the names of its fields: SIGNET_RETENTION_OUTBOX_DAYS."""
+    names = {each: f"SIGNET_RETENTION_{each.upper()}" for each in LEAST_DAYS}
+    given = {each: name for each, name in names.items() if name in environ}
+    return Retentions(
+        **{each: number(name, 1, LEAST_DAYS[each], MAX_RETENTION_DAYS) for each, name in given.items()}
     )
 
 
@@ -244,7 +174,7 @@ def _read_leaving(environ: Mapping[str, str], environment: str, mistakes: list[s
     text_messages = environ.get("SIGNET_TEXT_MESSAGES") or "off"
     if text_messages not in ("on", "off"):
         mistakes.append(f"SIGNET_TEXT_MESSAGES must be on or off, not {text_messages!r}")
-    if (sender or bus_name or text_messages == "on") and not _read_region(environ):
+    if (sender or bus_name or text_messages == "on") and not read_region(environ):
         mistakes.append("AWS_REGION is not set, but mail, text messages or a bus are")
     return LeavingSettings(
         sender, bus_name, source, text_messages == "on", _read_addresses(environ, environment, mistakes)
@@ -270,21 +200,6 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _read_region(environ: Mapping[str, str]) -> str | None:
-    return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
-
-
-def _read_sweeps(environ: Mapping[str, str], mistakes: list[str]) -> SweepSettings | None:
-    names = ("SIGNET_SWEEP_GROUP", "SIGNET_SWEEP_RELAY_ARN", "SIGNET_SWEEP_ROLE_ARN")
-    group, relay_arn, role_arn = (environ.get(name, "") for name in names)
-    if not (group or relay_arn or role_arn):
-        return None
-    mistakes += [
-        f"{name} is not set, but others of {', '.join(names)} are" for name in names if not environ.get(name)
-    ]
-    return SweepSettings(group, relay_arn, role_arn)
 
 
 def _read_watched(environ: Mapping[str, str], mistakes: list[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from signet.aws.calls import Service, SignedCalls
 from signet.aws.signing import Credentials
-from signet.settings import AwsSettings
+from signet.aws_settings import AwsSettings
 
 NOW = datetime(2026, 3, 1, 12, 30, 45, tzinfo=UTC)
 CREDENTIALS = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "a/session+token==")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from signet.aws.calls import CallFailed
-from signet.settings import AwsSettings
+from signet.aws_settings import AwsSettings
 from tests.aws.speaking import Speaker, speaking
 
 

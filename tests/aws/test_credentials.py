@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from signet.aws.credentials import FetchedCredentials
+from signet.aws_settings import CredentialsPlace
 from signet.core.errors import Transient
-from signet.settings import CredentialsPlace
 from tests.aws.speaking import NOW, Speaker, speaking
 
 

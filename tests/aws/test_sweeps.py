@@ -8,7 +8,7 @@ import pytest
 
 from signet.aws.sweeps import MAX_AHEAD, ScheduledSweeps
 from signet.aws.wake_ups import MAX_DELAY_SECONDS
-from signet.settings import SweepSettings
+from signet.aws_settings import SweepSettings
 from signet.store.wake_ups import WakeUp
 from tests.aws.speaking import NOW, Speaker, speaking
 

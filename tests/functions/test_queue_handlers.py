@@ -14,7 +14,7 @@ from tests.simulation.message_queues import Message, MessageQueues, standing_que
 NOTICE = {
     "id": "tell",
     "type": "notification",
-    "config": {"channel": "in_app", "to": [{"by": "user", "user": "ada"}], "text": "Look"},
+    "config": {"channel": "in_app", "to": [{"by": "user", "user": "carl"}], "text": "Look"},
 }
 
 

@@ -20,8 +20,8 @@ LEAVING = (
         "an effect that ended wakes no workflow",
         10,
         EFFECTS,
-        "_wake(connection, tenant_id, [*(one.effect for one in delivered), *dead])",
-        "_wake(connection, tenant_id, dead)",
+        "wake_for(connection, tenant_id, [*(one.effect for one in delivered), *dead])",
+        "wake_for(connection, tenant_id, dead)",
         (f"{WF_10}evidence_stands_on_the_row_and_on_the_step",),
     ),
     Mutation(

@@ -35,7 +35,7 @@ POST: dict[str, Any] = {"id": "post", "type": "action", "config": {"action": "po
 TELL: dict[str, Any] = {
     "id": "tell",
     "type": "notification",
-    "config": {"channel": "in_app", "to": [{"by": "user", "user": "ada"}], "text": "Look", "await": True},
+    "config": {"channel": "in_app", "to": [{"by": "user", "user": "carl"}], "text": "Look", "await": True},
 }
 SLOTS = {
     "checks": {"nodes": [POST, TELL], "edges": [{"source": "post", "target": "tell"}]},

@@ -82,6 +82,7 @@ def fill(standing: Standing) -> None:
         " VALUES (%s, gen_random_uuid(), 'erp', decode(repeat('00', 32), 'hex'), '{clerk}', 'carl', now())",
         tenant,
     )
+    standing.run("INSERT INTO audit_anchors VALUES (%s, 1)", tenant)
     standing.run("INSERT INTO quota_meters VALUES (%s, 'api:read', now())", tenant)
     fill_approvals(standing)
     fill_endpoints(standing)

@@ -5,6 +5,7 @@ from psycopg import Connection
 # Tables that belong to no tenant, each with its reason.
 WITHOUT_TENANT = {
     "signet_migrations": "the schema's own bookkeeping, the same for every tenant",
+    "housekeeping_tasks": "housekeeping is done for all tenants together, a row for each task",
     "audit_epochs": "transaction ids are one sequence of the server for all tenants",
 }
 
@@ -53,7 +54,10 @@ RULES = {
         SELECT attrelid::regclass || '.' || attname FROM pg_attribute, aclexplode(attacl)
         WHERE grantee = 'signet_dispatch'::regrole
           AND (privilege_type <> 'SELECT'
-               OR attname NOT IN ('tenant_id', 'status', 'due_at', 'lease_until'))""",
+               OR attname NOT IN ('tenant_id', 'status', 'due_at', 'lease_until', 'created_at',
+                                  'completed_at', 'expires_at', 'read_at', 'full_at', 'deleted_at',
+                                  'purged_at', 'timeout_at',
+                                  'sequence', 'epoch', 'xid', 'to_xid'))""",
     "is a partition that can be had without its table": """
         SELECT relname FROM pg_class, aclexplode(relacl)
         WHERE relispartition AND relkind IN ('r', 'p') AND grantee <> relowner""",

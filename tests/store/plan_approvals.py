@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
+from signet.store.instance_lists import NEVER
 from signet.store.statements import read_statements
 from tests.store.probes import API, PAGE, ROW, WORKER, Probe, plain
 
@@ -83,6 +84,8 @@ def people_probes() -> Iterator[Probe]:
         for is_unread in (False, True):
             values = {**page, "is_unread": is_unread}
             yield Probe(f"{table}_{index}", NOTIFICATIONS["list_notifications"], values, API)
+    # as prune_notifications() finds them
+    yield plain(f"{table}_read", table, "read_at < %(before)s", f"ORDER BY read_at {PAGE}", API, before=NEVER)
     yield Probe(f"{table}_pkey", NOTIFICATIONS["mark_read"], {"user_id": "u0", "ids": [ROW]}, API)
 
 

@@ -54,6 +54,15 @@ def list_probes() -> Iterator[Probe]:
 def document_probes() -> Iterator[Probe]:
     yield Probe("documents_pkey", PERSONAL["lock_document"], {"tenant_id": LARGE, "document_id": ROW}, API)
     yield from list_probes_of_documents()
+    # as purge_documents() finds them
+    yield plain(
+        "documents_deleted",
+        "documents",
+        "deleted_at < %(before)s AND purged_at IS NULL",
+        f"ORDER BY deleted_at {PAGE}",
+        API,
+        before=NEVER,
+    )
     # "what became of this document": its amendment, and the foreign key
     yield plain("documents_by_amended_from", "documents", "amended_from_id = %(id)s", role=API, id=ROW)
 

@@ -141,7 +141,7 @@ def test_whoever_asks_still_sees_no_row_of_another_tenant(
 
 
 @pytest.mark.parametrize("table", TABLES.values())
-def test_dispatch_itself_sees_four_columns(owner_url: str, admin: Connection, table: LiteralString) -> None:
+def test_dispatch_itself_sees_whose_and_when(owner_url: str, admin: Connection, table: LiteralString) -> None:
     for queue in TABLES:
         put(admin, queue, ANNE)
     columns = admin.execute(
@@ -155,7 +155,7 @@ def test_dispatch_itself_sees_four_columns(owner_url: str, admin: Connection, ta
                 readable |= {column for _ in connection.execute(query).fetchall()}
             except psycopg.errors.InsufficientPrivilege:
                 continue
-    assert readable == {"tenant_id", "status", "due_at", "lease_until"}
+    assert readable == {"tenant_id", "status", "due_at", "lease_until", "created_at", "completed_at"}
 
 
 def test_a_table_of_the_callers_own_is_not_taken_for_the_queue(asker: Connection) -> None:

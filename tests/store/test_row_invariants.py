@@ -38,7 +38,21 @@ APPEND_ONLY = [
 ]
 RECEIPTS = ["workflow_step_receipts", "workflow_outbox_receipts"]
 # Of these dispatch may see whose rows there are, and when they are due: tests/store/test_dispatch.py
-SEEN_BY_DISPATCH = {"workflow_events_outbox", "workflow_side_effects_outbox"}
+SEEN_BY_DISPATCH = {
+    "workflow_events_outbox",
+    "workflow_side_effects_outbox",
+    "tenants",
+    "audit_log",
+    "audit_seals",
+    "audit_anchors",
+    "idempotency_keys",
+    "workflow_inbound_events",
+    "notifications",
+    "quota_meters",
+    "documents",
+    "workflow_instances",
+    "workflow_outbox_receipts",
+}
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.operations import Create, RequestTransition
 from signet.engine.effects import Effects
-from signet.engine.telemetry import NodeWork, RequestReport, WaveReport
+from signet.engine.telemetry import HousekeepingReport, NodeWork, RequestReport, StuckInstance, WaveReport
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database
 from signet.telemetry.figures import MAX_SERIES, Figures
@@ -111,6 +111,37 @@ def test_leases_that_ran_out_are_told(
     make_worker(worker, watching).work(company.tenant_id)
     (told,) = [line for line in read_lines(stream) if line.get("message") == "leases expired"]
     assert (told["level"], told["again"], told["dead"]) == ("WARNING", 0, 1)
+
+
+def test_housekeeping_is_told(watching: Watching, stream: io.StringIO) -> None:
+    watching.housekeeping_ended(HousekeepingReport("prune_events", "more", 500, 1.5, 30.0))
+    watching.housekeeping_ended(
+        HousekeepingReport("seal_audit", "failed", 0, 0.5, 0.0, ValueError("hunter2"))
+    )
+    lines = read_lines(stream)
+    done, failed = [line for line in lines if line.get("message") == "housekeeping"]
+    assert (done["level"], done["task"], done["rows"], done["lag_seconds"]) == (
+        "INFO",
+        "prune_events",
+        500,
+        30.0,
+    )
+    assert (failed["level"], failed["code"]) == ("ERROR", "ValueError")
+    metrics = {line["task"]: line for line in lines if "TaskRows" in line}
+    assert (metrics["prune_events"]["TaskRows"], metrics["prune_events"]["TaskLag"]) == ([500.0], [30.0])
+    assert metrics["seal_audit"]["TaskFailures"] == [1.0]
+    assert "hunter2" not in stream.getvalue()
+    shown = {figure.name: figure.samples for figure in watching.list_figures()}
+    assert shown["signet_housekeeping_rows_total"][0][2] == 500
+
+
+def test_what_is_stuck_is_told_with_what_helps(watching: Watching, stream: io.StringIO) -> None:
+    tenant_id, instance_id = uuid4(), uuid4()
+    watching.stuck_found(tenant_id, 12, [StuckInstance(instance_id, "ready", "wake")])
+    told, counted = read_lines(stream)
+    assert (told["level"], told["tenant_id"], told["count"]) == ("WARNING", str(tenant_id), 12)
+    assert told["instances"] == [{"instance_id": str(instance_id), "why": "ready", "remedy": "wake"}]
+    assert (counted["StuckInstances"], counted["tenant_id"]) == ([12.0], str(tenant_id))
 
 
 def test_an_attempt_to_deliver_is_told(

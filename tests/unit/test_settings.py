@@ -3,6 +3,7 @@
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.retentions import Retentions
 from signet.settings import ClaimNames, read_settings
 
 GOOD = {"SIGNET_DATABASE_URL": "postgresql:///signet"}
@@ -226,6 +227,30 @@ def test_addresses_are_let_through_nowhere_else(environment: str) -> None:
 def test_what_is_no_address_lets_nothing_through(text: str) -> None:
     with pytest.raises(Rejected, match="SIGNET_WEBHOOK_ADDRESSES"):
         read_settings({**GOOD, "SIGNET_ENVIRONMENT": "local", "SIGNET_WEBHOOK_ADDRESSES": text})
+
+
+def test_what_is_kept_and_for_how_long() -> None:
+    assert read_settings(GOOD).retentions == Retentions(90, 90, 7, 90, 365, None)
+    named = {"OUTBOX": "30", "IDEMPOTENCY": "1", "HISTORY": "400"}
+    kept = read_settings({**GOOD, **{f"SIGNET_RETENTION_{name}_DAYS": days for name, days in named.items()}})
+    assert kept.retentions == Retentions(30, 90, 1, 90, 365, 400)
+
+
+@pytest.mark.parametrize(
+    ("name", "days"),
+    [("OUTBOX", "0"), ("RECEIPTS", "-1"), ("HISTORY", "29"), ("HISTORY", ""), ("DELETED_DOCUMENTS", "36501")],
+)
+def test_a_retention_that_cannot_be_meant(name: str, days: str) -> None:
+    with pytest.raises(Rejected, match=f"SIGNET_RETENTION_{name}_DAYS"):
+        read_settings({**GOOD, f"SIGNET_RETENTION_{name}_DAYS": days})
+
+
+def test_a_bucket_wants_a_region() -> None:
+    named = {**GOOD, "SIGNET_ANCHORS_BUCKET": "anchors"}
+    with pytest.raises(Rejected, match="AWS_REGION"):
+        read_settings(named)
+    aws = read_settings({**named, "AWS_REGION": "eu-central-1"}).aws
+    assert aws is not None and aws.anchors_bucket == "anchors"
 
 
 AWS = {

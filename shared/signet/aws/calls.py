@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from signet.aws.credentials import GetCredentials
 from signet.aws.signing import Scope, sign
+from signet.aws_settings import AwsSettings
 from signet.core.errors import Transient
-from signet.settings import AwsSettings
 
 CONNECT_SECONDS = 1.0
 ANSWER_SECONDS = 2.0

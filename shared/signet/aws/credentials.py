@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from signet.aws.signing import Credentials
+from signet.aws_settings import CredentialsPlace
 from signet.core.errors import Transient
-from signet.settings import CredentialsPlace
 
 TIMEOUT_SECONDS = 2.0
 MAX_ANSWER_BYTES = 16_384

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from signet.aws.calls import CallFailed
 from signet.aws.wake_ups import MAX_DELAY_SECONDS
+from signet.aws_settings import SweepSettings
 from signet.core.errors import SignetError
-from signet.settings import SweepSettings
 from signet.store.wake_ups import WakeUp
 
 # Somebody has made the minute's schedule already.

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from uuid import UUID, uuid5
 
 from signet.core.payloads import check_payload
+from signet.engine.leases import free_effects, wake_for
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
-from signet.engine.triggers import make_trigger
 from signet.ids import make_id
 from signet.outbound.connector import Connector, Delivery, Destination, Outgoing, Recipient
 from signet.outbound.telling import NOBODY_MEANT
@@ -38,11 +38,9 @@ from signet.store.queue import (
     claim_due,
     complete,
     fail,
-    insert_triggers,
     keep_responses,
     read_claimed,
     release,
-    release_expired,
 )
 from signet.store.tenants import read_now
 
@@ -56,7 +54,6 @@ FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
 # After its rest one call tries whether it answers; the others wait until that is known.
 TRIAL_SECONDS = 30.0
 IN_APP = "in_app"
-EVENT = "effect_ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +105,7 @@ class Effects:
         with self._database.exchange(tenant_id, wanted) as exchange:
             connection = exchange.connection
             rows = exchange.opening_rows
-            if not rows and _release_expired(connection, tenant_id):
+            if not rows and free_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
                 rows = connection.execute(wanted.text, wanted.values).fetchall()
             effects = read_claimed(EFFECTS, rows)
             if not effects:
@@ -213,13 +210,6 @@ def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect)
     return [Recipient(row.user_id, row.display_name, row.email, row.phone) for row in rows]
 
 
-def _release_expired(connection: Connection, tenant_id: UUID) -> bool:
-    """What another worker held and did not come back for; of what is dead the workflows are told."""
-    expired = release_expired(connection, EFFECTS, tenant_id, at_most=MAX_CLAIMED)
-    _wake(connection, tenant_id, expired.dead)
-    return bool(expired.again)
-
-
 def _put_back(
     connection: Connection, tenant_id: UUID, claimed: _Claimed, resting: Sequence[tuple[_Due, float]]
 ) -> None:
@@ -247,7 +237,7 @@ def _note(
     final = {one.effect.id for one, delivery in mine if delivery.is_final}
     dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final).dead
     _note_endpoints(connection, tenant_id, mine)
-    _wake(connection, tenant_id, [*(one.effect for one in delivered), *dead])
+    wake_for(connection, tenant_id, [*(one.effect for one in delivered), *dead])
 
 
 def _describe(delivery: Delivery) -> dict[str, Any]:
@@ -296,13 +286,3 @@ def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tupl
         if one.endpoint and delivery.is_gone:
             reason = f"the receiver answered {delivery.status}: it wants no more"
             disable_endpoint(connection, tenant_id, one.endpoint.name, reason)
-
-
-def _wake(connection: Connection, tenant_id: UUID, ended: Sequence[ClaimedEffect]) -> None:
-    """Each instance once; what it waited for it finds by itself."""
-    woken = {effect.instance_id: effect for effect in ended}.values()
-    insert_triggers(
-        connection,
-        tenant_id,
-        [make_trigger(effect.instance_id, EVENT, {}, effect.trace_id) for effect in woken],
-    )

@@ -75,6 +75,26 @@ class EffectReport:
 
 
 @dataclass(frozen=True, slots=True)
+class HousekeepingReport:
+    """One run of a housekeeping task; `lag_seconds` is how late it began."""
+
+    task: str
+    outcome: Literal["done", "more", "failed"]
+    rows: int
+    seconds: float
+    lag_seconds: float
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StuckInstance:
+    id: UUID
+    # What it does not see, and what helps most likely: a command of `signet instance`.
+    why: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """One metric of this process. A sample is what follows the name, its labels and its value."""
 
@@ -112,6 +132,12 @@ class Telemetry(Protocol):
 
     def leases_expired(self, tenant_id: UUID, again: int, dead: int) -> None: ...
 
+    def housekeeping_ended(self, report: HousekeepingReport) -> None: ...
+
+    def stuck_found(self, tenant_id: UUID, count: int, named: Sequence[StuckInstance]) -> None:
+        """How many of a tenant's instances are stuck; some of them by name."""
+        ...
+
     def failed(self, error: BaseException, about: Mapping[str, str]) -> None:
         """What went wrong with one instance."""
         ...
@@ -147,6 +173,10 @@ class Silent:
     def effect_ended(self, report: EffectReport) -> None: ...
 
     def leases_expired(self, tenant_id: UUID, again: int, dead: int) -> None: ...
+
+    def housekeeping_ended(self, report: HousekeepingReport) -> None: ...
+
+    def stuck_found(self, tenant_id: UUID, count: int, named: Sequence[StuckInstance]) -> None: ...
 
     def failed(self, error: BaseException, about: Mapping[str, str]) -> None: ...
 

@@ -15,6 +15,7 @@ from signet.core.tenancy import TenantFile
 from signet.engine.tenants import install_tenant
 from signet.local.development_token import make_development_token, read_development_secret
 from signet.local.gateway import Handler, open_gateway
+from signet.local.housekeeping_loop import running_housekeeping
 from signet.local.postgres import running_postgres
 from signet.local.tenant_file import read_tenant_file
 from signet.local.worker_loop import running_worker
@@ -31,11 +32,12 @@ from signet.store.server import (
 from signet.wiring.api import get_application
 from signet.wiring.effects import get_effects
 from signet.wiring.engine import make_worker
-from signet.wiring.process import MIGRATIONS_FOLDER, get_telemetry
+from signet.wiring.housekeeping import make_housekeeping
+from signet.wiring.process import MIGRATIONS_FOLDER, get_settings, get_telemetry
 
 EXAMPLES_FOLDER = MIGRATIONS_FOLDER.parent / "examples"
 DATABASE_NAME = "signet"
-RUNTIME_ROLE, WORKER_ROLE = "signet_api", "signet_worker"
+RUNTIME_ROLE, WORKER_ROLE, JANITOR_ROLE = "signet_api", "signet_worker", "signet_janitor"
 POOL_SIZE = 8
 TOKEN_LIFETIME_SECONDS = 86_400
 
@@ -63,7 +65,7 @@ def run_signet(*, port: int, state: Path, database_url: str | None) -> None:
             runtime = Runtime(act_as(owner_url, RUNTIME_ROLE), secret)
             # Loads the users' Python too, which the worker runs.
             handler = _load_handler(runtime)
-            with _working(owner_url):
+            with _working(owner_url), _keeping_house(owner_url):
                 gateway.start(handler)
                 _greet(gateway.url, runtime, tenants)
                 wait_for_stop()
@@ -113,9 +115,21 @@ def _working(owner_url: str) -> Iterator[None]:
         database.close()
 
 
+@contextmanager
+def _keeping_house(owner_url: str) -> Iterator[None]:
+    """As the role that it has on AWS too."""
+    database = Database(act_as(owner_url, JANITOR_ROLE), PoolSettings(size=1))
+    try:
+        housekeeping = make_housekeeping(database, get_settings().retentions, get_telemetry())
+        with running_housekeeping(housekeeping):
+            yield
+    finally:
+        database.close()
+
+
 def _prepare(owner_url: str, tenants: Sequence[TenantFile]) -> None:
     migrate_up(owner_url, read_migrations(MIGRATIONS_FOLDER))
-    for role in (RUNTIME_ROLE, WORKER_ROLE):
+    for role in (RUNTIME_ROLE, WORKER_ROLE, JANITOR_ROLE):
         let_act_as(owner_url, role)
     database = Database(act_as(owner_url, RUNTIME_ROLE), PoolSettings())
     try:

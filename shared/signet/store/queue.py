@@ -34,7 +34,7 @@ MAX_ERROR_CHARACTERS = 2000
 COUNTED_AT_MOST = 10_000
 # A row that failed so often is claimed alone: then it spoils no wave and kills no worker but its own.
 # Effects often fail, and all at once when a receiver is down: they go together until their last attempt.
-EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 4
+EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 11
 LEASE_EXPIRED = "LEASE_EXPIRED: whoever worked on it did not come back"
 _SQL = Statements("queue")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from signet.engine.telemetry import EffectReport, Figure, RequestReport, WaveReport
+from signet.engine.telemetry import EffectReport, Figure, HousekeepingReport, RequestReport, WaveReport
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0)
 SIZES = (1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0)
@@ -98,6 +98,12 @@ class Figures:
         self._attempt_seconds = _Histogram(
             "signet_effect_seconds", "How long an attempt took.", ("effect_type",), SECONDS
         )
+        self._task_runs = _Counter(
+            "signet_housekeeping_runs_total", "Runs of housekeeping tasks.", ("task", "outcome")
+        )
+        self._task_rows = _Counter(
+            "signet_housekeeping_rows_total", "Rows that they have dealt with.", ("task",)
+        )
         self._outcomes = _Counter(
             "signet_trigger_outcomes_total", "Triggers by how they ended.", ("outcome",)
         )
@@ -131,6 +137,11 @@ class Figures:
         with self._lock:
             self._add_outcomes(retried=again, dead=dead)
 
+    def add_housekeeping(self, report: HousekeepingReport) -> None:
+        with self._lock:
+            self._task_runs.add(1, report.task, report.outcome)
+            self._task_rows.add(report.rows, report.task)
+
     def _add_outcomes(self, **counts: int) -> None:
         for outcome, count in counts.items():
             self._outcomes.add(count, outcome)
@@ -149,6 +160,7 @@ class Figures:
                     ),
                     *(self._steps, self._step_seconds, self._effects, self._outcomes),
                     *(self._attempts, self._attempt_seconds),
+                    *(self._task_runs, self._task_rows),
                 )
             ]
         return [*shown, *_read_process(self._began)]

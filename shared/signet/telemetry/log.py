@@ -5,14 +5,14 @@ an error, or a path as it was sent: names and codes only.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 from uuid import UUID
 
 import orjson
 from aws_lambda_powertools import Logger
 
-from signet.engine.telemetry import EffectReport, RequestReport, WaveReport
+from signet.engine.telemetry import EffectReport, HousekeepingReport, RequestReport, StuckInstance, WaveReport
 from signet.telemetry.crash import code_of, describe_crash, name_error
 
 _FIRST_UNEXPECTED_STATUS = 500
@@ -87,6 +87,25 @@ class Log:
     def write_expired(self, tenant_id: UUID, again: int, dead: int) -> None:
         said = {"tenant_id": tenant_id, "again": again, "dead": dead}
         self._write(logging.WARNING, "leases expired", said)
+
+    def write_housekeeping(self, report: HousekeepingReport) -> None:
+        said: dict[str, Any] = {
+            "task": report.task,
+            "outcome": report.outcome,
+            "rows": report.rows,
+            "lag_seconds": round(report.lag_seconds, 3),
+            "duration_ms": round(report.seconds * 1_000, 3),
+        }
+        if report.error is None:
+            self._write(logging.INFO, "housekeeping", said)
+            return
+        said |= {"code": code_of(report.error) or name_error(report.error)}
+        self._write(logging.ERROR, "housekeeping", {**said, "crash": describe_crash(report.error)})
+
+    def write_stuck(self, tenant_id: UUID, count: int, named: Sequence[StuckInstance]) -> None:
+        instances = [{"instance_id": one.id, "why": one.why, "remedy": one.remedy} for one in named]
+        said = {"tenant_id": tenant_id, "count": count, "instances": instances}
+        self._write(logging.WARNING, "instances stuck", said)
 
     def write_failure(self, error: BaseException, about: Mapping[str, str]) -> None:
         said = {**about, "code": code_of(error) or name_error(error), "crash": describe_crash(error)}

@@ -1,17 +1,18 @@
 """Metrics in CloudWatch's embedded format, by Powertools: a line of JSON on the standard output.
 
-Dimensions are of closed sets (service, route, node type, effect type): each combination is a metric that is
-paid for. Tenant, status and trace are in the line beside, to be searched for.
+Dimensions are of closed sets (service, route, node type, effect type, task): each combination is a metric
+that is paid for. Tenant, status and trace are in the line beside, to be searched for.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
+from uuid import UUID
 
 import orjson
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import AmazonCloudWatchEMFProvider
 
-from signet.engine.telemetry import EffectReport, RequestReport, WaveReport
+from signet.engine.telemetry import EffectReport, HousekeepingReport, RequestReport, WaveReport
 
 # What the format takes of one metric in a line.
 MAX_VALUES = 100
@@ -75,6 +76,19 @@ class Metrics:
             "DeadLetters": (MetricUnit.Count, [float(dead)]),
         }
         self._write(values, {}, {})
+
+    def write_housekeeping(self, report: HousekeepingReport) -> None:
+        values = {
+            "TaskRows": (MetricUnit.Count, [float(report.rows)]),
+            "TaskSeconds": (MetricUnit.Seconds, [report.seconds]),
+            "TaskLag": (MetricUnit.Seconds, [report.lag_seconds]),
+            "TaskFailures": (MetricUnit.Count, [float(report.outcome == "failed")]),
+        }
+        self._write(values, {"task": report.task}, {"outcome": report.outcome})
+
+    def write_stuck(self, tenant_id: UUID, count: int) -> None:
+        values = {"StuckInstances": (MetricUnit.Count, [float(count)])}
+        self._write(values, {}, {"tenant_id": str(tenant_id)})
 
     def _write(self, values: Values, dimensions: Mapping[str, str], beside: Mapping[str, Any]) -> None:
         metrics = {

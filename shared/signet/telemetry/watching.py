@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from signet.core.errors import Defect, SignetError
-from signet.engine.telemetry import SILENT_SPAN, EffectReport, Figure, RequestReport, Span, WaveReport
+from signet.engine.telemetry import (
+    SILENT_SPAN,
+    EffectReport,
+    Figure,
+    HousekeepingReport,
+    RequestReport,
+    Span,
+    StuckInstance,
+    WaveReport,
+)
 from signet.telemetry.figures import Figures
 from signet.telemetry.log import Log
 from signet.telemetry.metrics import Metrics
@@ -66,6 +75,19 @@ class Watching:
         self._log.write_expired(tenant_id, again, dead)
         if self._metrics is not None:
             self._metrics.write_expired(again, dead)
+
+    def housekeeping_ended(self, report: HousekeepingReport) -> None:
+        self._figures.add_housekeeping(report)
+        self._log.write_housekeeping(report)
+        if self._metrics is not None:
+            self._metrics.write_housekeeping(report)
+        if self._sentry is not None and report.error is not None and is_unforeseen(report.error):
+            self._sentry.capture(report.error, {"task": report.task})
+
+    def stuck_found(self, tenant_id: UUID, count: int, named: Sequence[StuckInstance]) -> None:
+        self._log.write_stuck(tenant_id, count, named)
+        if self._metrics is not None:
+            self._metrics.write_stuck(tenant_id, count)
 
     def failed(self, error: BaseException, about: Mapping[str, str]) -> None:
         self._log.write_failure(error, about)

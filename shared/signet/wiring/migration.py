@@ -6,8 +6,9 @@ from contextlib import closing
 import orjson
 
 from signet.aws.calls import SignedCalls
+from signet.aws_settings import AwsSettings
 from signet.core.errors import Defect, Rejected
-from signet.settings import AwsSettings, Settings
+from signet.settings import Settings
 from signet.store.migrations import migrate_up, read_migrations
 from signet.store.server import let_log_in_by_iam, replace_credentials
 from signet.wiring.process import MIGRATIONS_FOLDER, get_settings, make_credentials, read_clock

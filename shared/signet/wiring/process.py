@@ -19,9 +19,10 @@ from signet.aws.secrets import SecretsManager
 from signet.aws.signing import Credentials
 from signet.aws.sweeps import ScheduledSweeps
 from signet.aws.wake_ups import QueuedWakeUps
+from signet.aws_settings import AwsSettings
 from signet.core.errors import Rejected
 from signet.outbound.secrets import ReadSecret, SecretsFolder, no_secrets
-from signet.settings import AwsSettings, Settings, read_settings
+from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
 from signet.store.wake_ups import QueueName, Wake, WakeUp, wake_nobody
 from signet.telemetry.log import Log

@@ -44,14 +44,14 @@ def test_what_fails_is_tried_again_under_the_same_id_until_it_is_given_up(stage:
     add_endpoint(stage)
     connector = Answering(Delivery(500, "ANSWERED: 500"))
     worker = effects(stage, webhook=connector)
-    for _ in range(4):
+    for _ in range(11):
         worker.work(stage.tenant_id)
         stage.standing.run("UPDATE endpoints SET failures = 0, rests_until = NULL")
         come_due(stage)
-    assert rows(stage) == [("failed", 4)]
+    assert rows(stage) == [("failed", 11)]
     worker.work(stage.tenant_id)
     stage.drain()
-    assert rows(stage) == [("dead_letter", 5)]
+    assert rows(stage) == [("dead_letter", 12)]
     assert len({outgoing.id for outgoing in connector.given}) == 1
     assert "usr:checks:failed" in stage.nodes(made.instance_id)
 
@@ -229,6 +229,16 @@ def test_a_webhook_is_signed_and_can_be_known_again(stage: Stage) -> None:
         assert headers["traceparent"]
     assert len(receiver.received) == 2
     assert len(seen) == 1
+
+
+def test_a_secret_that_is_gone_signs_nothing_and_the_other_one_does(stage: Stage) -> None:
+    begin(stage)
+    with receiving(answering(200)) as receiver:
+        add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/", "gone", "old")
+        effects(stage, webhook=webhooks()).work(stage.tenant_id)
+    ((_, headers, body),) = receiver.received
+    assert len(headers["webhook-signature"].split(" ")) == 1
+    assert verify([read_secret(OTHER)], headers, body, int(headers["webhook-timestamp"]))
 
 
 def test_without_its_secret_nothing_is_sent(stage: Stage) -> None:

@@ -12,14 +12,14 @@ from uuid import UUID
 from signet.core.errors import Transient
 from signet.engine.compiled import CompiledCache
 from signet.engine.documents.opened import DocumentCaches
+from signet.engine.leases import free_events
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
-from signet.engine.waves.dead_letters import pause_for
 from signet.engine.waves.rebuilding import rebuild_instance
 from signet.engine.waves.recounting import VOTER_LOST, look_through
 from signet.engine.waves.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Moved, Waves, describe
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.queue import EVENTS, ClaimedEvent, claim_due, fail, read_claimed, release_expired
+from signet.store.queue import EVENTS, ClaimedEvent, claim_due, fail, read_claimed
 
 LEASE_SECONDS = 60.0
 MAX_TRANSIENT_RETRIES = 3
@@ -89,18 +89,14 @@ class Worker:
         )
         with self._database.exchange(tenant_id, due) as exchange:
             triggers = read_claimed(EVENTS, exchange.opening_rows)
-            if not triggers and self._release_expired(exchange.connection, tenant_id):
+            if not triggers and self._free_expired(exchange.connection, tenant_id):
                 rows = exchange.connection.execute(due.text, due.values).fetchall()
                 triggers = read_claimed(EVENTS, rows)
         return Claim(claim_id, tenant_id, triggers) if triggers else None
 
-    def _release_expired(self, connection: Connection, tenant_id: UUID) -> bool:
+    def _free_expired(self, connection: Connection, tenant_id: UUID) -> bool:
         """What another worker held and did not come back for; whether any of it may be tried again."""
-        expired = release_expired(connection, EVENTS, tenant_id, at_most=MAX_INSTANCES)
-        pause_for(connection, tenant_id, expired.dead)
-        if expired.again or expired.dead:
-            self._telemetry.leases_expired(tenant_id, len(expired.again), len(expired.dead))
-        return bool(expired.again)
+        return bool(free_events(connection, tenant_id, self._telemetry, at_most=MAX_INSTANCES).again)
 
     def _recount(self, claimed: Claim, trigger: ClaimedEvent) -> None:
         """By itself: what it finds wakes instances, whose waves come later."""

@@ -1,0 +1,41 @@
+"""The table of housekeeping tasks: a line each. Row, lease and metrics come with the name."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from signet.core.retentions import Retentions
+from signet.engine.housekeeping import partitions, pruning, purging, sealing, watching
+from signet.engine.housekeeping.sealing import Anchors
+from signet.engine.housekeeping.task import Task
+
+MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+
+
+def list_tasks(kept: Retentions, anchors: Anchors | None = None) -> Sequence[Task]:
+    """What has been due for longest is done first, whatever its place here."""
+    tasks = [
+        Task("free_events", MINUTE, watching.free_expired_events),
+        Task("free_effects", MINUTE, watching.free_expired_effects),
+        Task("wake_overdue", MINUTE, watching.wake_overdue),
+        Task("seal_audit", MINUTE, sealing.seal_tenants),
+        Task("find_stuck", 10 * MINUTE, watching.find_stuck),
+        Task("make_partitions", DAY, partitions.make_partitions),
+        Task("prune_events", HOUR, partial(pruning.prune_events, kept_days=kept.outbox_days)),
+        Task("prune_effects", HOUR, partial(pruning.prune_effects, kept_days=kept.outbox_days)),
+        Task("drop_months", DAY, partial(partitions.drop_outbox_months, kept_days=kept.outbox_days)),
+        Task("prune_receipts", 7 * DAY, partial(pruning.prune_ended_receipts, kept_days=kept.receipts_days)),
+        Task("prune_keys", HOUR, partial(pruning.prune_keys, kept_days=kept.idempotency_days)),
+        Task("prune_inbound", HOUR, pruning.prune_expired_inbound),
+        Task(
+            "prune_notifications",
+            DAY,
+            partial(pruning.prune_read_notifications, kept_days=kept.notifications_days),
+        ),
+        Task("prune_meters", DAY, pruning.prune_meters),
+        Task("purge_documents", DAY, partial(purging.purge_deleted, kept_days=kept.deleted_documents_days)),
+    ]
+    if kept.history_days is not None:
+        tasks.append(Task("drop_history", DAY, partial(partitions.drop_history, kept_days=kept.history_days)))
+    if anchors is not None:
+        tasks.append(Task("anchor_seals", 5 * MINUTE, partial(sealing.anchor_seals, anchors=anchors)))
+    return tasks

@@ -1,0 +1,36 @@
+"""Housekeeping on one machine: a thread that does, about each minute, what the schedule does on AWS."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from signet.core.errors import SignetError
+from signet.engine.housekeeping.runner import Housekeeping
+
+EVERY_SECONDS = 60.0
+# No task is begun later than this: whoever stops does not wait for long.
+BUSY_SECONDS = 5.0
+
+
+@contextmanager
+def running_housekeeping(housekeeping: Housekeeping, every_seconds: float = EVERY_SECONDS) -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(
+        target=_keep_until, args=(stop, housekeeping, every_seconds), name="signet-janitor"
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _keep_until(stop: threading.Event, housekeeping: Housekeeping, every_seconds: float) -> None:
+    while not stop.is_set():
+        try:
+            housekeeping.run(BUSY_SECONDS)
+        except SignetError as error:
+            print(f"janitor: {error.code}: {error}", file=sys.stderr, flush=True)
+        stop.wait(every_seconds)

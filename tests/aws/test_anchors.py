@@ -1,0 +1,50 @@
+"""Seals in a bucket: each object once, under the name of what is in it."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from signet.aws.anchors import BucketAnchors, make_bucket_anchors
+from signet.core.errors import Transient
+
+TENANT = UUID(int=7)
+BUCKET = "anchors"
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    for name, value in {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}.items():
+        monkeypatch.setenv(name, value)
+    with mock_aws():
+        made = boto3.client("s3", region_name="eu-central-1")
+        made.create_bucket(
+            Bucket=BUCKET,
+            ObjectLockEnabledForBucket=True,
+            CreateBucketConfiguration={"LocationConstraint": "eu-central-1"},
+        )
+        lock = {"DefaultRetention": {"Mode": "COMPLIANCE", "Days": 365}}
+        made.put_object_lock_configuration(
+            Bucket=BUCKET, ObjectLockConfiguration={"ObjectLockEnabled": "Enabled", "Rule": lock}
+        )
+        yield made
+
+
+def test_lines_are_kept_locked_and_once(client: Any) -> None:
+    anchors = make_bucket_anchors(BUCKET, "eu-central-1")
+    for _ in range(2):
+        anchors.write(TENANT, 1, 2, ['{"sequence": 1}', '{"sequence": 2}'])
+    versions = client.list_object_versions(Bucket=BUCKET)["Versions"]
+    assert [one["Key"] for one in versions] == [f"{TENANT}/000000000001-000000000002.jsonl"]
+    kept = client.get_object(Bucket=BUCKET, Key=versions[0]["Key"])
+    assert kept["Body"].read() == b'{"sequence": 1}\n{"sequence": 2}\n'
+    assert kept["ObjectLockMode"] == "COMPLIANCE"
+
+
+def test_a_bucket_that_is_not_there_is_tried_again(client: Any) -> None:
+    with pytest.raises(Transient) as caught:
+        BucketAnchors("elsewhere", client).write(TENANT, 1, 1, ["{}"])
+    assert caught.value.code == "ANCHOR_NOT_WRITTEN"

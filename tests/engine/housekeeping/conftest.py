@@ -1,0 +1,31 @@
+"""A house, its janitor in the janitor's role."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from signet.engine.waves.worker import Worker
+from signet.store.database import Database, PoolSettings
+from signet.store.server import act_as
+from signet.wiring.engine import make_worker
+from tests.engine.conftest import Company
+from tests.engine.housekeeping.house import House
+
+
+@pytest.fixture
+def janitor(owner_url: str) -> Iterator[Database]:
+    # One connection, as a Lambda has it.
+    database = Database(act_as(owner_url, "signet_janitor"), PoolSettings(size=1))
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def house(company: Company, janitor: Database, superuser: psycopg.Connection[tuple[object, ...]]) -> House:
+    return House(company, janitor, superuser)
+
+
+@pytest.fixture
+def moving(worker: Database) -> Worker:
+    return make_worker(worker)
