@@ -5,7 +5,7 @@ ENV    ?= dev
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy clean cost
+.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy up-local e2e clean cost
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -57,6 +57,8 @@ LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11
        --no-emit-index-url --no-header
 lock: .venv/installed-dev  ## Renew the locked dependencies
 	$(LOCK) requirements/installer.in -o requirements/installer.txt
+	$(LOCK) requirements/emulator.in -o requirements/emulator.txt
+	$(LOCK) requirements/function_runtime.in -o requirements/function_runtime.txt
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
 	$(LOCK) --extra telemetry pyproject.toml -o requirements/telemetry.txt
 	$(LOCK) --extra local pyproject.toml -o requirements/local.txt
@@ -76,8 +78,14 @@ synth: .venv/installed-dev build  ## Write the templates of ENV (dev, staging, p
 deploy: .venv/installed-dev build  ## Deploy ENV to the account that the AWS credentials are of
 	$(CDK) deploy --all --strict -c environment=$(ENV) $(ARGS)
 
+up-local: .venv/installed-dev .venv-emulator/installed  ## The same stacks on this machine: no Docker, no account, all of it ends with Ctrl-C
+	@exec $(BIN)/python -m infra.emulator.up
+
+e2e: .venv/installed-dev .venv-emulator/installed  ## Deploy the stacks on this machine and drive them over HTTP
+	SIGNET_E2E=1 $(BIN)/python -m pytest -q -s $(or $(ARGS),tests/e2e)
+
 clean:  ## Remove what the targets made (also the local database)
-	rm -rf .venv .signet .bench build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-emulator .signet .bench build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 .venv/installer: requirements/installer.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"Signet needs Python 3.11 or newer; this is {v[0]}.{v[1]}. Name another with PYTHON=.")'
@@ -88,9 +96,11 @@ clean:  ## Remove what the targets made (also the local database)
 	@touch $@
 
 # uv is fast; where it cannot reach an index that pip is configured for, pip does the same work.
+fetch = $(BIN)/uv pip install --quiet --system-certs $(1) --compile-bytecode --require-hashes -r $(2) 2>/dev/null \
+	  || $(BIN)/python -m pip $(if $(findstring --python,$(1)),$(1)) --quiet --disable-pip-version-check install \
+	       $(if $(findstring --target,$(1)),$(1)) --require-hashes -r $(2)
 define install
-	@$(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python --compile-bytecode --require-hashes -r $(1) 2>/dev/null \
-	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1)
+	@$(call fetch,--python $(BIN)/python,$(1))
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --offline -e .
 endef
 
@@ -101,3 +111,11 @@ endef
 .venv/installed-dev: .venv/installer requirements/dev.txt pyproject.toml
 	$(call install,requirements/dev.txt)
 	@touch $@ .venv/installed-local
+
+# What runs a function must not see what runs the emulator: two places.
+.venv-emulator/installed: .venv/installer requirements/emulator.txt requirements/function_runtime.txt
+	@echo "Installing into .venv-emulator (once)"
+	@$(PYTHON) -m venv --clear --without-pip .venv-emulator
+	@$(call fetch,--python .venv-emulator/bin/python,requirements/emulator.txt)
+	@$(call fetch,--target .venv-emulator/runtime,requirements/function_runtime.txt)
+	@touch $@

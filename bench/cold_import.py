@@ -34,7 +34,7 @@ PARTS = {
     "  Powertools resolver alone": "from aws_lambda_powertools.event_handler import APIGatewayHttpResolver",
     "boto3, for comparison": "import boto3",
     "signet.wiring.engine": "import signet.wiring.engine",
-    "everything, for a snapshot": "from signet.wiring.api import prepare; prepare()",
+    "everything, for a snapshot": "from signet.wiring.api import load_everything; load_everything()",
 }
 _ANSWER = """
 from functions.api.handler import handler

@@ -90,6 +90,8 @@ class EnvironmentSettings:
     # What is too slow, too late or too many.
     alarm_api_milliseconds: int = 1_000
     alarm_wait_seconds: int = 120
+    # An endpoint's rests are an hour at the longest.
+    alarm_overdue_seconds: int = 900
     alarm_connections: int = 150
 
     @property

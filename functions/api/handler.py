@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from signet.wiring.api import get_application
-from signet.wiring.process import get_telemetry
+from signet.wiring.api import get_application, load_everything
+from signet.wiring.process import get_telemetry, prepare
+
+prepare(get_application, load_everything)
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:

@@ -94,6 +94,22 @@ class ObservabilityStack(SignetStack):
             ),
             self._own("TriggerWait", "p95", self._app.node_execution),
         )
+        for name in ("events", "effects"):
+            words = f"Something of {name} has been due for {settings.alarm_overdue_seconds} s or longer."
+            self.alarms.add(
+                Trouble(f"{name}-overdue", "overdue", words, settings.alarm_overdue_seconds, periods=2),
+                self._oldest_due(name),
+            )
+
+    def _oldest_due(self, queue: str) -> IMetric:
+        """As the relay found it, with each of its sweeps."""
+        return Metric(
+            namespace=self.settings.metrics_namespace,
+            metric_name="OldestDue",
+            dimensions_map={"service": self._app.outbox_relay.service, "queue": queue},
+            statistic="Maximum",
+            period=_PERIOD,
+        )
 
     def _watch_queues(self) -> None:
         messaging = self._others.messaging

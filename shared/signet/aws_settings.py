@@ -77,8 +77,8 @@ def read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | N
     prefix = "AWS_ENDPOINT_URL"
     return AwsSettings(
         region=region,
-        key_id=environ.get("AWS_ACCESS_KEY_ID"),
-        secret=environ.get("AWS_SECRET_ACCESS_KEY"),
+        key_id=environ.get("AWS_ACCESS_KEY_ID") or None,
+        secret=environ.get("AWS_SECRET_ACCESS_KEY") or None,
         session_token=environ.get("AWS_SESSION_TOKEN") or None,
         credentials_place=place,
         endpoints={

@@ -1,6 +1,6 @@
 """One call of a function that works: every tenant in turn, nobody's failure another one's."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -9,6 +9,7 @@ import pytest
 from signet.core.errors import Defect, Transient
 from signet.engine.relay import Relay
 from signet.engine.shifts import Shifts, ShiftWakeUps
+from signet.engine.telemetry import Silent, SweptQueue
 from signet.store.database import Database, PoolSettings
 from signet.store.server import act_as
 from signet.store.wake_ups import WakeUp
@@ -116,6 +117,30 @@ def test_the_relay_finds_who_has_work_in_either_queue(stage: Stage) -> None:
     stage.drain()
     assert relay.sweep() == {"events": 0, "effects": 1}
     assert told.wake_ups == [WakeUp(stage.tenant_id, "events"), WakeUp(stage.tenant_id, "effects")]
+
+
+class Watcher(Silent):
+    def __init__(self) -> None:
+        self.sweeps: list[Mapping[str, SweptQueue]] = []
+
+    def swept(self, queues: Mapping[str, SweptQueue]) -> None:
+        self.sweeps.append(queues)
+
+
+def test_the_relay_tells_how_long_the_oldest_has_been_due_also_where_nobody_can_be_woken(
+    stage: Stage,
+) -> None:
+    def fail(wake_ups: Collection[WakeUp]) -> None:
+        raise Transient("WAKE_UPS_REFUSED", "the queue is away")
+
+    watcher = Watcher()
+    stage.create(stage.publish())
+    stage.standing.run("UPDATE workflow_events_outbox SET due_at = now() - interval '1 hour'")
+    with pytest.raises(Transient):
+        Relay(stage.database, fail, watcher).sweep()
+    (swept,) = watcher.sweeps
+    assert (swept["events"].tenants, swept["effects"]) == (1, SweptQueue(0, 0.0))
+    assert 3_600 <= swept["events"].oldest_seconds < 3_700
 
 
 def test_the_relay_finds_whose_worker_died(stage: Stage) -> None:

@@ -208,8 +208,8 @@ def test_what_is_prepared_loads_nothing_more() -> None:
     """By the wiring, whose database nobody reaches; what is asked then is another application."""
     script = f"""
 import sys
-from signet.wiring.api import prepare
-prepare()
+from signet.wiring.api import load_everything
+load_everything()
 prepared = set(sys.modules)
 {CALL}
 from signet.api.routes.index import read_index

@@ -90,7 +90,7 @@ def test_own_metrics_are_those_that_are_written(synthesize: Synthesize) -> None:
         asked |= set(re.findall(r"MetricName=[\\\"]+(\w+)", body))
     assert asked >= {"DeadLetters", "TriggerWait", "EffectDeadLetters", "Steps"}
     assert {name for name in asked if f'"{name}"' not in written} == set()
-    assert services == {"signet-node-execution", "signet-janitor"}
+    assert services == {"signet-node-execution", "signet-janitor", "signet-outbox-relay"}
 
 
 def test_silence_is_an_alarm_where_the_clock_should_be_heard(synthesize: Synthesize) -> None:

@@ -4,22 +4,33 @@ So a wake-up that was lost, late or never sent costs a minute, and nothing else.
 the same way, when its lease has ended.
 """
 
+from collections.abc import Sequence
+from datetime import datetime
+
+from signet.engine.telemetry import SILENT, SweptQueue, Telemetry
 from signet.store.database import Database
-from signet.store.queue import MAX_TENANTS, QUEUES, due_tenants
+from signet.store.queue import MAX_TENANTS, QUEUES, DueTenant, due_tenants
+from signet.store.tenants import read_now
 from signet.store.wake_ups import QueueName, Wake, WakeUp
 
 
 class Relay:
-    def __init__(self, database: Database, wake: Wake) -> None:
+    def __init__(self, database: Database, wake: Wake, telemetry: Telemetry = SILENT) -> None:
         self._database = database
         self._wake = wake
+        self._telemetry = telemetry
 
     def sweep(self) -> dict[QueueName, int]:
         """How many tenants have work, by queue; those that have waited longest where they are too many."""
         with self._database.tenantless_transaction() as connection:
-            due = {
-                queue.name: [row.tenant_id for row in due_tenants(connection, queue, at_most=MAX_TENANTS)]
-                for queue in QUEUES
-            }
-        self._wake([WakeUp(tenant_id, name) for name, ids in due.items() for tenant_id in ids])
-        return {name: len(ids) for name, ids in due.items()}
+            now = read_now(connection)
+            due = {queue.name: due_tenants(connection, queue, at_most=MAX_TENANTS) for queue in QUEUES}
+        # Also where nobody can be woken: that is when somebody has to know.
+        self._telemetry.swept({name: _describe(found, now) for name, found in due.items()})
+        self._wake([WakeUp(one.tenant_id, name) for name, found in due.items() for one in found])
+        return {name: len(found) for name, found in due.items()}
+
+
+def _describe(found: Sequence[DueTenant], now: datetime) -> SweptQueue:
+    oldest_seconds = max(((now - one.oldest_due_at).total_seconds() for one in found), default=0.0)
+    return SweptQueue(len(found), oldest_seconds)

@@ -95,6 +95,14 @@ class StuckInstance:
 
 
 @dataclass(frozen=True, slots=True)
+class SweptQueue:
+    """How many tenants had something due in a queue, and for how long the oldest of it had been."""
+
+    tenants: int
+    oldest_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """One metric of this process. A sample is what follows the name, its labels and its value."""
 
@@ -138,6 +146,10 @@ class Telemetry(Protocol):
         """How many of a tenant's instances are stuck; some of them by name."""
         ...
 
+    def swept(self, queues: Mapping[str, SweptQueue]) -> None:
+        """What the relay found due."""
+        ...
+
     def failed(self, error: BaseException, about: Mapping[str, str]) -> None:
         """What went wrong with one instance."""
         ...
@@ -177,6 +189,8 @@ class Silent:
     def housekeeping_ended(self, report: HousekeepingReport) -> None: ...
 
     def stuck_found(self, tenant_id: UUID, count: int, named: Sequence[StuckInstance]) -> None: ...
+
+    def swept(self, queues: Mapping[str, SweptQueue]) -> None: ...
 
     def failed(self, error: BaseException, about: Mapping[str, str]) -> None: ...
 

@@ -12,7 +12,14 @@ from uuid import UUID
 import orjson
 from aws_lambda_powertools import Logger
 
-from signet.engine.telemetry import EffectReport, HousekeepingReport, RequestReport, StuckInstance, WaveReport
+from signet.engine.telemetry import (
+    EffectReport,
+    HousekeepingReport,
+    RequestReport,
+    StuckInstance,
+    SweptQueue,
+    WaveReport,
+)
 from signet.telemetry.crash import code_of, describe_crash, name_error
 
 _FIRST_UNEXPECTED_STATUS = 500
@@ -106,6 +113,13 @@ class Log:
         instances = [{"instance_id": one.id, "why": one.why, "remedy": one.remedy} for one in named]
         said = {"tenant_id": tenant_id, "count": count, "instances": instances}
         self._write(logging.WARNING, "instances stuck", said)
+
+    def write_sweep(self, queues: Mapping[str, SweptQueue]) -> None:
+        said = {
+            name: {"tenants": queue.tenants, "oldest_seconds": round(queue.oldest_seconds, 3)}
+            for name, queue in queues.items()
+        }
+        self._write(logging.INFO, "sweep", said)
 
     def write_failure(self, error: BaseException, about: Mapping[str, str]) -> None:
         said = {**about, "code": code_of(error) or name_error(error), "crash": describe_crash(error)}

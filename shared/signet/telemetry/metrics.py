@@ -12,7 +12,7 @@ import orjson
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import AmazonCloudWatchEMFProvider
 
-from signet.engine.telemetry import EffectReport, HousekeepingReport, RequestReport, WaveReport
+from signet.engine.telemetry import EffectReport, HousekeepingReport, RequestReport, SweptQueue, WaveReport
 
 # What the format takes of one metric in a line.
 MAX_VALUES = 100
@@ -89,6 +89,14 @@ class Metrics:
     def write_stuck(self, tenant_id: UUID, count: int) -> None:
         values = {"StuckInstances": (MetricUnit.Count, [float(count)])}
         self._write(values, {}, {"tenant_id": str(tenant_id)})
+
+    def write_sweep(self, queues: Mapping[str, SweptQueue]) -> None:
+        for name, queue in queues.items():
+            values = {
+                "DueTenants": (MetricUnit.Count, [float(queue.tenants)]),
+                "OldestDue": (MetricUnit.Seconds, [queue.oldest_seconds]),
+            }
+            self._write(values, {"queue": name}, {})
 
     def _write(self, values: Values, dimensions: Mapping[str, str], beside: Mapping[str, Any]) -> None:
         metrics = {

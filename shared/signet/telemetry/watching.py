@@ -14,6 +14,7 @@ from signet.engine.telemetry import (
     RequestReport,
     Span,
     StuckInstance,
+    SweptQueue,
     WaveReport,
 )
 from signet.telemetry.figures import Figures
@@ -88,6 +89,11 @@ class Watching:
         self._log.write_stuck(tenant_id, count, named)
         if self._metrics is not None:
             self._metrics.write_stuck(tenant_id, count)
+
+    def swept(self, queues: Mapping[str, SweptQueue]) -> None:
+        self._log.write_sweep(queues)
+        if self._metrics is not None:
+            self._metrics.write_sweep(queues)
 
     def failed(self, error: BaseException, about: Mapping[str, str]) -> None:
         self._log.write_failure(error, about)

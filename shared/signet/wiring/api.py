@@ -66,7 +66,7 @@ def get_application() -> Application:
     return Application(make_ports(settings, get_telemetry()))
 
 
-def prepare() -> None:
+def load_everything() -> None:
     """Everything that requests would load and make one by one: for a process that is kept as it stands and
     started many times. It opens no connection."""
     get_application().prepare()

@@ -50,4 +50,4 @@ def get_relay() -> Relay:
     wake_ups = make_queued_wake_ups(settings)
     if wake_ups is None:
         raise Rejected("SETTINGS_INVALID", "the relay has nobody to wake: SIGNET_EVENTS_QUEUE_URL is not set")
-    return Relay(make_database(settings), wake_ups.send)
+    return Relay(make_database(settings), wake_ups.send, get_telemetry())

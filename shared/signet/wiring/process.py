@@ -124,14 +124,18 @@ def make_telemetry(settings: Settings, stream: IO[str]) -> Watching:
     return Watching(Log(settings.service, settings.log_level, stream), metrics, tracing, sentry)
 
 
-def prepare(*parts: Callable[[], object]) -> None:
-    """In Lambda, while a function starts: it has a whole processor then, and a snapshot holds what is done.
+def prepare(wire: Callable[[], object], load_everything: Callable[[], object] | None = None) -> None:
+    """In Lambda, while a function starts: it has a whole processor then. Elsewhere whoever imports a handler
+    may have no environment for it yet.
 
-    Elsewhere whoever imports a handler may have no environment for it yet.
+    A snapshot is made of what stands then, and is started from many times: it is to hold everything. No
+    connection is open yet, so that none needs to be made anew when it is restored.
     """
-    if os.environ.get("AWS_LAMBDA_FUNCTION_NAME"):
-        for part in parts:
-            part()
+    start = os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE")
+    if start == "snap-start" and load_everything is not None:
+        load_everything()
+    elif start is not None:
+        wire()
 
 
 @cache

@@ -1,0 +1,189 @@
+"""The types of CloudFormation that ministack lacks, and what it gets wrong of those that it has."""
+
+import functools
+import inspect
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from ministack.services import rds, s3, secretsmanager
+from ministack.services.cloudformation import provisioners
+
+from infra.emulator.database import prepare_database
+from infra.emulator.plan import Plan
+
+Made = tuple[str, dict[str, Any]]
+Properties = Mapping[str, Any]
+
+_HANDLERS: dict[str, dict[str, Any]] = provisioners._RESOURCE_HANDLERS
+
+# Of the addresses that are kept for documentation.
+_IPV6_BLOCK = "2001:db8:0:100::/56"
+# Records without behaviour: the name's beginning, and the attributes that templates ask for.
+_RECORDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "AWS::ApplicationAutoScaling::ScalableTarget": ("target", ("Id",)),
+    "AWS::ApplicationAutoScaling::ScalingPolicy": ("policy", ("Arn",)),
+    "AWS::CloudTrail::Trail": ("trail", ("Arn",)),
+    "AWS::CloudWatch::CompositeAlarm": ("alarm", ("Arn",)),
+    "AWS::EC2::EIP": ("eipalloc", ("AllocationId", "PublicIp")),
+    "AWS::EC2::EgressOnlyInternetGateway": ("eigw", ("Id",)),
+    "AWS::EC2::FlowLog": ("fl", ("Id",)),
+    "AWS::EC2::NatGateway": ("nat", ("NatGatewayId",)),
+    "AWS::EC2::SecurityGroupEgress": ("sgr", ("Id",)),
+    "AWS::EC2::SecurityGroupIngress": ("sgr", ("Id",)),
+    "AWS::EC2::VPCCidrBlock": ("vpc-cidr", ("Id", "Ipv6CidrBlock")),
+    "AWS::Logs::QueryDefinition": ("query", ("QueryDefinitionId",)),
+    "AWS::RDS::DBProxyTargetGroup": ("prx-tg", ("TargetGroupArn",)),
+    "AWS::ResourceGroups::Group": ("group", ("Arn",)),
+    "AWS::SecretsManager::ResourcePolicy": ("policy", ("Id",)),
+    "AWS::SecretsManager::RotationSchedule": ("rotation", ("Id",)),
+    "AWS::Serverless::Application": ("application", ()),
+    "AWS::SNS::TopicInlinePolicy": ("policy", ("Id",)),
+    "AWS::SQS::QueueInlinePolicy": ("policy", ("Id",)),
+    "AWS::XRay::SamplingRule": ("rule", ("RuleARN",)),
+}
+
+
+def add_what_is_missing(plan: Plan) -> None:
+    for name, (prefix, attributes) in _RECORDS.items():
+        _HANDLERS.setdefault(name, _make_record(prefix, attributes))
+    _HANDLERS.setdefault("AWS::RDS::DBProxy", _make_proxy_handler())
+    _amend("AWS::EC2::VPC", add=_describe_vpc)
+    _amend("AWS::ApiGatewayV2::Api", change=_spell_cors)
+    _amend("AWS::S3::Bucket", add=_lock_objects)
+    _only_record("AWS::CloudWatch::Alarm", when=lambda properties: "Metrics" in properties)
+    _amend(
+        "AWS::RDS::DBCluster",
+        change=lambda properties: {**properties, "Port": plan.door_port},
+        add=partial(_describe_cluster, plan),
+    )
+
+
+def _make_record(prefix: str, attributes: tuple[str, ...]) -> dict[str, Any]:
+    def describe(name: str) -> Made:
+        return name, dict.fromkeys(attributes, name)
+
+    def create(logical_id: str, properties: Properties, stack_name: str) -> Made:
+        return describe(f"{prefix}-{secrets.token_hex(8)}")
+
+    def update(
+        name: str, old: Properties, new: Properties, stack_name: str, logical_id: str | None = None
+    ) -> Made:
+        return describe(name)
+
+    return {"create": create, "update": update, "delete": lambda name, properties: None}
+
+
+def _only_record(resource_type: str, when: Callable[[Properties], bool]) -> None:
+    """Where it has properties that ministack refuses: such as an alarm on the sum of two metrics."""
+    record = _make_record("record", ("Arn",))
+    made = dict(_HANDLERS[resource_type])
+
+    def create(logical_id: str, properties: Properties, stack_name: str) -> Made:
+        action = record if when(properties) else made
+        found: Made = action["create"](logical_id, properties, stack_name)
+        return found
+
+    def delete(name: str, properties: Properties) -> None:
+        (record if when(properties) else made)["delete"](name, properties)
+
+    _HANDLERS[resource_type].update(create=create, delete=delete)
+
+
+def _make_proxy_handler() -> dict[str, Any]:
+    """ministack knows RDS Proxy, only not from a template. It is the door that stands for it."""
+
+    def describe(name: str) -> Made:
+        proxy = rds._db_proxies[name]
+        return name, {attribute: proxy[attribute] for attribute in ("Endpoint", "DBProxyArn", "VpcId")}
+
+    def create(logical_id: str, properties: Properties, stack_name: str) -> Made:
+        told = {key: value for key, value in properties.items() if key not in ("DBProxyName", "Tags")}
+        name = properties.get("DBProxyName") or provisioners._physical_name(
+            stack_name, logical_id, lowercase=True, max_len=63
+        )
+        query = {"DBProxyName": name, **provisioners._ec_query(told)}
+        provisioners._rds_call(rds._create_db_proxy, query, "AWS::RDS::DBProxy", "create")
+        return describe(name)
+
+    def update(
+        name: str, old: Properties, new: Properties, stack_name: str, logical_id: str | None = None
+    ) -> Made:
+        return describe(name)
+
+    def delete(name: str, properties: Properties) -> None:
+        provisioners._rds_call(rds._delete_db_proxy, {"DBProxyName": name}, "AWS::RDS::DBProxy", "delete")
+
+    return {"create": create, "update": update, "delete": delete}
+
+
+def _amend(
+    resource_type: str,
+    *,
+    change: Callable[[Properties], Properties] = lambda properties: properties,
+    add: Callable[[str, Properties], Mapping[str, Any]] = lambda name, properties: {},
+) -> None:
+    """Change the properties that a handler is given, and add to the attributes that it answers with."""
+    for action in ("create", "update"):
+        made_by = _HANDLERS[resource_type].get(action)
+        if made_by is not None:
+            _HANDLERS[resource_type][action] = _wrap(made_by, change, add)
+
+
+def _wrap(
+    made_by: Callable[..., Made],
+    change: Callable[[Properties], Properties],
+    add: Callable[[str, Properties], Mapping[str, Any]],
+) -> Callable[..., Made]:
+    # The properties that hold afterwards: the second argument of a create, the third of an update.
+    place = 1 if len(inspect.signature(made_by).parameters) == 3 else 2
+
+    @functools.wraps(made_by)
+    def handle(*arguments: Any, **named: Any) -> Made:
+        changed = [change(each) if isinstance(each, Mapping) else each for each in arguments]
+        name, attributes = made_by(*changed, **named)
+        return name, {**add(name, arguments[place]), **attributes}
+
+    return handle
+
+
+def _describe_vpc(name: str, properties: Properties) -> Mapping[str, Any]:
+    return {"CidrBlock": properties.get("CidrBlock"), "VpcId": name, "Ipv6CidrBlocks": [_IPV6_BLOCK]}
+
+
+def _spell_cors(properties: Properties) -> Properties:
+    """A template writes AllowOrigins, and what answers the browser reads allowOrigins."""
+    cors = properties.get("CorsConfiguration")
+    if not isinstance(cors, Mapping):
+        return properties
+    return {
+        **properties,
+        "CorsConfiguration": {key[:1].lower() + key[1:]: value for key, value in cors.items()},
+    }
+
+
+def _lock_objects(name: str, properties: Properties) -> Mapping[str, Any]:
+    if properties.get("ObjectLockEnabled"):
+        rule = properties.get("ObjectLockConfiguration", {}).get("Rule", {})
+        kept = rule.get("DefaultRetention")
+        s3._bucket_object_lock[name] = {
+            "enabled": True,
+            "default_retention": kept and {"Mode": kept["Mode"], "Days": int(kept["Days"])},
+        }
+    return {}
+
+
+def _describe_cluster(plan: Plan, name: str, properties: Properties) -> Mapping[str, Any]:
+    """With its master and its database in the real Postgres, and the secret where RDS keeps the password."""
+    prepare_database(plan, properties)
+    if not properties.get("ManageMasterUserPassword"):
+        return {}
+    cluster = rds._clusters[name]
+    secret_name = f"rds!{cluster['DbClusterResourceId']}"
+    if secret_name not in secretsmanager._secrets:
+        cluster["_MasterUserPassword"] = secrets.token_urlsafe(24)
+        told = {"username": cluster["MasterUsername"], "password": cluster["_MasterUserPassword"]}
+        secretsmanager._store_new_secret(secret_name, secret_string=json.dumps(told))
+    return {"MasterUserSecret.SecretArn": secretsmanager._secrets[secret_name]["ARN"]}

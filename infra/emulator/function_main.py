@@ -1,0 +1,23 @@
+"""Starts a function's process: the real runtime client, ended when the emulator ends.
+
+Runs under the interpreter of the functions, with nothing on its path but their bundle and the runtime.
+"""
+
+import os
+import sys
+import threading
+
+_LIFELINE = 0
+
+
+def _end_with_emulator() -> None:
+    """The other end of the pipe closes with the emulator, however that ends."""
+    os.read(_LIFELINE, 1)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=_end_with_emulator, daemon=True).start()
+    from awslambdaric.__main__ import main
+
+    main(sys.argv)

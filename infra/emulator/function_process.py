@@ -1,0 +1,151 @@
+"""One process of a function under the real runtime client (awslambdaric)."""
+
+import os
+import select
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+from infra.emulator.runtime_api import Answered, Ended, InitFailed, Invocation, Ready, RuntimeApi
+
+INIT_SECONDS = 10.0
+STOP_SECONDS = 2.0
+MAX_LOG_BYTES = 1_000_000
+_READ_BYTES = 65_536
+_MAIN = Path(__file__).with_name("function_main.py")
+
+
+class StartFailed(Exception):
+    """The process did not come to ask for its first invocation."""
+
+    error_type = "Runtime.InitError"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an invocation came to; `problem` as Lambda reports it."""
+
+    body: Any = None
+    problem: dict[str, Any] | None = None
+
+
+class FunctionProcess:
+    def __init__(self, python: Path, handler: str, folder: Path, environment: Mapping[str, str]) -> None:
+        self._api = RuntimeApi()
+        # -S and -P: neither what the interpreter has installed nor this folder is there for a function.
+        self.process = subprocess.Popen(
+            [str(python), "-S", "-P", str(_MAIN), handler],
+            cwd=folder,
+            env={**environment, "AWS_LAMBDA_RUNTIME_API": self._api.address},
+            stdin=subprocess.PIPE,  # kept open as long as we live
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C in the terminal is not for it
+        )
+        assert self.process.stdout is not None
+        self._output = _Output(self.process.stdout.fileno())
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process.poll() is None
+
+    def await_start(self, seconds: float) -> None:
+        """False when it is slow, which Lambda forgives once."""
+        report = self._next_report(seconds)
+        if isinstance(report, Ready):
+            return
+        said = report.problem if isinstance(report, InitFailed) else self.take_output()
+        self.end()
+        if report is None:
+            raise TimeoutError(f"not ready after {seconds} seconds: {said}")
+        raise StartFailed(f"could not start: {said}")
+
+    def invoke(self, invocation: Invocation, seconds: float) -> Outcome:
+        self._api.give(invocation)
+        deadline = time.monotonic() + seconds
+        while (report := self._next_report(deadline - time.monotonic())) is not None:
+            match report:
+                case Answered(invocation.request_id, is_error=False, body=body):
+                    return Outcome(body)
+                case Answered(invocation.request_id, body=body):
+                    return Outcome(problem=_as_problem(body))
+                case InitFailed(problem):
+                    return self._fail(str(problem), "Runtime.InitError")
+                case Ended():
+                    code = self.process.returncode
+                    why = f"signal: {-code}" if code < 0 else f"exit status {code}"
+                    return self._fail(
+                        f"RequestId: {invocation.request_id} Error: Runtime exited with error: {why}"
+                    )
+        return self._fail(f"Task timed out after {seconds:.2f} seconds", "Sandbox.Timedout")
+
+    def take_output(self) -> str:
+        """All that it has written so far, since the last time."""
+        return self._output.take()
+
+    def end(self) -> None:
+        if self.is_alive:
+            self.process.terminate()
+            try:
+                self.process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self._api.close()
+
+    def _fail(self, message: str, error_type: str = "Runtime.ExitError") -> Outcome:
+        self.end()
+        return Outcome(problem={"errorMessage": message, "errorType": error_type})
+
+    def _next_report(self, seconds: float) -> Any:
+        try:
+            return self._api.reports.get(timeout=max(0.0, seconds))
+        except Empty:
+            return None
+
+    def _watch(self) -> None:
+        self._output.pump()
+        self.process.wait()
+        self._api.reports.put(Ended())
+
+
+def _as_problem(body: Any) -> dict[str, Any]:
+    return (
+        body if isinstance(body, dict) else {"errorMessage": str(body), "errorType": "Runtime.HandlerError"}
+    )
+
+
+class _Output:
+    """Reads all the time, so that a full pipe never stops the function; gives what there is, at once."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self._reading = threading.Lock()
+        self._held = bytearray()
+        self._is_open = True
+
+    def pump(self) -> None:
+        while self._is_open:
+            select.select([self._handle], [], [])
+            self._read_ready()
+
+    def take(self) -> str:
+        self._read_ready()
+        with self._reading:
+            text = self._held.decode(errors="replace")
+            self._held.clear()
+        return text.rstrip("\n")
+
+    def _read_ready(self) -> None:
+        with self._reading:
+            while self._is_open and select.select([self._handle], [], [], 0)[0]:
+                part = os.read(self._handle, _READ_BYTES)
+                self._is_open = bool(part)
+                self._held += part
+                del self._held[:-MAX_LOG_BYTES]

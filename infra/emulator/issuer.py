@@ -1,0 +1,117 @@
+"""An issuer of JWTs for one machine: a key made at its start, shown over loopback, and a mint.
+
+Whoever reaches it gets any token that they ask for: it stands for an identity provider, it is none.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+AUDIENCE = "signet"
+LIFETIME_SECONDS = 3_600
+MAX_REQUEST_BYTES = 10_000
+_ALGORITHM = "RS256"
+_KEY_ID = "emulator"
+
+
+@dataclass(frozen=True)
+class Issuer:
+    url: str
+    _key: rsa.RSAPrivateKey
+
+    @property
+    def keys_url(self) -> str:
+        return f"{self.url}/keys"
+
+    def mint(
+        self,
+        *,
+        subject: str,
+        tenant_id: str,
+        roles: Sequence[str] = (),
+        lifetime_seconds: int = LIFETIME_SECONDS,
+    ) -> str:
+        now = int(time.time())
+        claims = {
+            "iss": self.url,
+            "aud": AUDIENCE,
+            "sub": subject,
+            "tenant_id": tenant_id,
+            "roles": list(roles),
+            "iat": now,
+            "exp": now + lifetime_seconds,
+        }
+        return jwt.encode(claims, self._key, _ALGORITHM, headers={"kid": _KEY_ID})
+
+    def show(self, path: str) -> Mapping[str, Any] | None:
+        match path:
+            case "/.well-known/openid-configuration":
+                return {"issuer": self.url, "jwks_uri": self.keys_url}
+            case "/keys":
+                public = jwt.algorithms.RSAAlgorithm.to_jwk(self._key.public_key(), as_dict=True)
+                return {"keys": [{**public, "kid": _KEY_ID, "use": "sig", "alg": _ALGORITHM}]}
+        return None
+
+
+@contextmanager
+def running_issuer() -> Iterator[Issuer]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
+        key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+        issuer = _Handler.issuers[server.server_port] = Issuer(f"http://127.0.0.1:{server.server_port}", key)
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            yield issuer
+        finally:
+            server.shutdown()
+            thread.join()
+            del _Handler.issuers[server.server_port]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    # By the port of their server.
+    issuers: dict[int, Issuer] = {}  # noqa: RUF012
+
+    @property
+    def _issuer(self) -> Issuer:
+        return self.issuers[self.server.server_address[1]]  # type: ignore[index]
+
+    def do_GET(self) -> None:
+        shown = self._issuer.show(self.path)
+        if shown is None:
+            self._answer(404, {"error": "not_found"})
+        else:
+            self._answer(200, shown)
+
+    def do_POST(self) -> None:
+        try:
+            length = int(self.headers.get("Content-Length", 0))
+            asked = json.loads(self.rfile.read(min(length, MAX_REQUEST_BYTES)))
+            token = self._issuer.mint(
+                subject=asked["sub"], tenant_id=asked["tenant_id"], roles=asked.get("roles", ())
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            self._answer(400, {"error": "invalid_request", "error_description": repr(error)})
+            return
+        self._answer(200, {"access_token": token, "token_type": "Bearer", "expires_in": LIFETIME_SECONDS})
+
+    def _answer(self, status: int, body: Mapping[str, Any]) -> None:
+        written = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(written)))
+        self.end_headers()
+        self.wfile.write(written)
+
+    def log_message(self, *_: Any) -> None:
+        pass

@@ -1,0 +1,76 @@
+"""Starts ministack as this project needs it: `python -m infra.emulator.launcher <plan.json>`.
+
+ministack's version is pinned exactly, because some of its inner parts are replaced.
+"""
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+from infra.emulator.plan import ACCOUNT, Plan, read_plan
+
+# Seconds between two looks at what is due; ministack's own are 10.
+_SCHEDULE_SECONDS = 1.0
+# A message that comes while ministack has just looked is taken up this much later.
+_WAKE_GAP_SECONDS = 0.002
+
+
+def main() -> None:
+    plan = read_plan(Path(sys.argv[1]))
+    _end_with_parent()
+    _tell_ministack(plan)
+    # Only now: ministack reads the environment when it is imported.
+    from ministack import app
+    from ministack.services import eventbridge, lambda_svc, scheduler
+
+    from infra.emulator.cloudformation import add_what_is_missing
+    from infra.emulator.database_door import open_door
+    from infra.emulator.execution import run_functions_as_lambda_does
+    from infra.emulator.permissions import check_permissions_as_aws_does
+
+    add_what_is_missing(plan)
+    check_permissions_as_aws_does()
+    run_functions_as_lambda_does(plan)
+    eventbridge._SCHEDULER_TICK_INTERVAL = scheduler._SCHEDULE_TICK_INTERVAL = _SCHEDULE_SECONDS
+    lambda_svc._ESM_IDLE_WAKE_GAP_SECONDS = _WAKE_GAP_SECONDS
+    open_door(plan)
+    sys.argv[1:] = []
+    app.main()
+
+
+def _end_with_parent() -> None:
+    """The other end of standard input closes when whoever started us ends, however that ends."""
+
+    def wait() -> None:
+        os.read(0, 1)
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _tell_ministack(plan: Plan) -> None:
+    os.environ.update(
+        {
+            "GATEWAY_PORT": str(plan.gateway_port),
+            "BIND_HOST": "127.0.0.1",
+            "MINISTACK_HOST": "127.0.0.1",
+            "MINISTACK_REGION": plan.region,
+            "MINISTACK_ACCOUNT_ID": ACCOUNT,
+            "AWS_ENDPOINT_URL": plan.gateway_url,
+            # Every call is checked against the policies of its role.
+            "AUTH": "true",
+            "LOG_LEVEL": "INFO",
+            # They listen on ports of their own, which another clone has too.
+            "IOT_MTLS_ENABLED": "false",
+            "SFTP_ENABLED": "false",
+            # What it fetches itself (an issuer's keys) it may trust as the functions do.
+            "SSL_CERT_FILE": str(plan.authority),
+            "TMPDIR": str(plan.state),
+            "S3_DATA_DIR": str(plan.state / "s3"),
+        }
+    )
+
+
+if __name__ == "__main__":
+    main()

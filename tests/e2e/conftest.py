@@ -1,0 +1,88 @@
+"""The stacks, deployed once for all of these tests: `make e2e`, and nothing else, runs them."""
+
+import os
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from infra.emulator.running import ROOT
+from infra.emulator.stack import PREFIX, running_stack
+from signet.authoring.files import read_document
+from tests.e2e.caller import Caller
+from tests.e2e.deployed import Deployed
+from tests.e2e.receiver import ADDRESS, SECRET, Receiver, receiving
+
+if not os.environ.get("SIGNET_E2E"):
+    collect_ignore_glob = ["test_*.py"]
+
+
+@pytest.fixture(scope="session")
+def deployed() -> Iterator[Deployed]:
+    with (
+        running_stack(say=print, environment={"SIGNET_WEBHOOK_ADDRESSES": ADDRESS}) as stack,
+        psycopg.connect(stack.owner_url, autocommit=True) as database,
+    ):
+        deployed = Deployed(stack, database)
+        _stop_clock(deployed)
+        for queue in ("events", "effects"):
+            deployed.come_back_soon(queue)
+        yield deployed
+
+
+def _stop_clock(deployed: Deployed) -> None:
+    """What a minute would bring, the tests bring themselves."""
+    client = deployed.stack.client("scheduler")
+    for schedule in client.list_schedules()["Schedules"]:
+        found = client.get_schedule(Name=schedule["Name"], GroupName=schedule["GroupName"])
+        kept = ("ScheduleExpression", "FlexibleTimeWindow", "Target", "Name", "GroupName")
+        client.update_schedule(**{name: found[name] for name in kept}, State="DISABLED")
+
+
+@pytest.fixture(scope="session")
+def ledger(deployed: Deployed) -> Iterator[Receiver]:
+    """The tenant's own; its secret is where the deployment keeps them."""
+    name = f"{PREFIX.replace('-', '/')}/{deployed.tenant_id}/ledger_secret"
+    deployed.stack.client("secretsmanager").create_secret(Name=name, SecretString=SECRET)
+    with receiving() as receiver:
+        told = {"name": "ledger", "url": f"{receiver.url}/posted", "secrets": ["ledger_secret"]}
+        deployed.as_person("ada").post("/v1/endpoints", told).expect(201)
+        yield receiver
+
+
+@pytest.fixture
+def receiver(ledger: Receiver) -> Receiver:
+    """The ledger, with nothing of another test in it."""
+    while not ledger.received.empty():
+        ledger.received.get()
+    return ledger
+
+
+@pytest.fixture(scope="session")
+def invoices(deployed: Deployed, ledger: Receiver) -> str:
+    """Use case A, published over HTTP; at its end the ledger is told, by a webhook. The definition's id."""
+    ada = deployed.as_person("ada")
+    publish_contract(ada, "invoice")
+    chain, _ = read_document(ROOT / "examples" / "invoice" / "chain.yaml")
+    ada.post("/v1/approval_chains", chain).expect(201)
+    ada.post("/v1/approval_chains/accounts_payable/versions/1/publish").expect(200)
+    patch, _ = read_document(ROOT / "examples" / "invoice" / "patch.yaml")
+    slot = patch["slots"]["approved_to_active"]
+    told = {"id": "tell", "type": "webhook_out", "label": "Tell the ledger"}
+    told["config"] = {"endpoint": "ledger", "payload": {"invoice": "{entity.number}"}}  # type: ignore[assignment]
+    slot["nodes"].append(told)
+    slot["edges"] = [{"source": "post", "target": "tell"}]
+    return publish_patch(ada, patch)
+
+
+def publish_contract(ada: Caller, folder: str) -> None:
+    contract, _ = read_document(ROOT / "examples" / folder / "contract.yaml")
+    saved = ada.post("/v1/contracts", contract).expect(201)
+    ada.post(f"{saved.headers['location']}/publish", if_match=saved.etag).expect(200)
+
+
+def publish_patch(ada: Caller, patch: object) -> str:
+    saved = ada.post("/v1/definitions", patch).expect(201)
+    definition = str(saved.body["id"])
+    ada.post(f"/v1/definitions/{definition}/publish", if_match=saved.etag).expect(200)
+    return definition

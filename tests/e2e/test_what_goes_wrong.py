@@ -1,0 +1,155 @@
+"""Messages that nobody can read, workers that die, wake-ups that are lost: nothing is, and nothing twice."""
+
+from typing import Any
+
+import pytest
+
+from tests.e2e.caller import await_that
+from tests.e2e.conftest import publish_contract, publish_patch
+from tests.e2e.deployed import Deployed
+from tests.e2e.receiver import Receiver
+from tests.e2e.test_use_case_a import await_status, make_invoice, submit
+
+# Whoever answers within two seconds decides; silence is a no.
+QUICK_ANSWER = {
+    "patch": "quick_answer",
+    "label": "A quick answer",
+    "base": {"entity_type": "delivery", "envelope_version": 1},
+    "slots": {
+        "awaiting_proof": {
+            "exit": "join",
+            "nodes": [
+                {
+                    "id": "answer",
+                    "type": "approval",
+                    "label": "Has it arrived",
+                    "config": {"approvers": [{"by": "role", "role": "warehouse"}], "expire_after": "PT2S"},
+                }
+            ],
+        }
+    },
+}
+pytestmark = pytest.mark.usefixtures("invoices")
+
+
+def test_a_message_that_nobody_can_read_is_set_aside_and_can_be_sent_again(deployed: Deployed) -> None:
+    """And takes no other one along."""
+    queue, client = deployed.queue_url("events"), deployed.stack.client("sqs")
+    client.send_message(QueueUrl=queue, MessageBody="what is this?")
+    carl = deployed.as_person("carl")
+    invoice = make_invoice(carl, total=40_000, vendor="V-100")
+    submit(carl, invoice)
+    await_status(carl, invoice, "active")
+    await_that(lambda: deployed.count_messages("events-dead") == 1, "the dead-letter queue holds it")
+    # Whoever has repaired what was wrong moves it back. Here nothing was: it comes to the same end.
+    dead = deployed.queue_url("events-dead")
+    moved = client.receive_message(QueueUrl=dead)["Messages"][0]
+    client.send_message(QueueUrl=queue, MessageBody=moved["Body"])
+    client.delete_message(QueueUrl=dead, ReceiptHandle=moved["ReceiptHandle"])
+    await_that(lambda: deployed.count_messages("events-dead") == 1, "it is set aside again")
+    client.purge_queue(QueueUrl=dead)
+
+
+def test_an_effect_that_failed_for_good_is_sent_again_by_an_operator(
+    deployed: Deployed, receiver: Receiver
+) -> None:
+    receiver.status = 410  # gone: the endpoint is disabled, and nobody is asked again
+    ada, carl = deployed.as_person("ada"), deployed.as_person("carl")
+    invoice = make_invoice(carl, total=40_000, vendor="V-100")
+    submit(carl, invoice)
+    dead = await_that(lambda: list_dead(deployed, "effects"), "a dead effect")
+    receiver.received.get(timeout=10)
+    receiver.status = 200
+    found = ada.get("/v1/endpoints/ledger").expect(200)
+    assert found.body["status"] == "disabled"
+    terms = {"url": found.body["url"], "secrets": ["ledger_secret"], "status": "active"}
+    ada.call("PUT", "/v1/endpoints/ledger", terms, if_match=found.etag).expect(200)
+    ids = [row["id"] for row in dead]
+    ada.post("/v1/operations/dead_letters/requeue", {"ids": ids}).expect(200)
+    await_status(carl, invoice, "active")
+    assert receiver.received.get(timeout=10).is_signed
+    assert list_dead(deployed, "effects") == []
+
+
+def list_dead(deployed: Deployed, queue: str) -> list[Any]:
+    found = deployed.as_person("ada").get(f"/v1/operations/dead_letters?queue={queue}").expect(200)
+    items: list[Any] = found.body["items"]
+    return items
+
+
+def test_a_worker_killed_while_it_calls_comes_back_by_its_lease(
+    deployed: Deployed, receiver: Receiver
+) -> None:
+    """The receiver hears it twice, under one id; the books have it once."""
+    receiver.may_answer.clear()
+    carl = deployed.as_person("carl")
+    invoice = make_invoice(carl, total=40_000, vendor="V-100")
+    submit(carl, invoice)
+    first = receiver.received.get(timeout=30)
+    deployed.kill("side-effect-io")
+    receiver.may_answer.set()
+    deployed.end_leases()
+    # Or the message that it was working for comes again, if that is sooner.
+    deployed.invoke("outbox-relay")
+    second = receiver.received.get(timeout=30)
+    assert (second.headers["webhook-id"], second.is_signed) == (first.headers["webhook-id"], True)
+    await_status(carl, invoice, "active")
+    assert receiver.received.empty()
+
+
+def test_a_worker_killed_in_a_wave_leaves_nothing_behind(deployed: Deployed) -> None:
+    """It waits for a table that another one holds when it dies."""
+    carl = deployed.as_person("carl")
+    invoice = make_invoice(carl, total=40_000, vendor="V-100")
+    await_that(lambda: carl.get(f"{invoice}/timeline").status == 200, "the instance has begun")
+    waiting = (
+        "SELECT 1 FROM pg_stat_activity WHERE usename = 'signet_worker' AND wait_event_type = 'Lock'"
+        " AND datname = current_database()"
+    )
+    with deployed.database.transaction():
+        deployed.write("LOCK TABLE workflow_step_executions IN ACCESS EXCLUSIVE MODE")
+        submit(carl, invoice)
+        await_that(lambda: deployed.read(waiting), "a wave waits for the table")
+        deployed.kill("node-execution")
+        # Its connection is closed with it; what it had begun is rolled back.
+        await_that(lambda: not deployed.read(waiting), "the worker's transaction has ended")
+    deployed.end_leases()
+    deployed.invoke("outbox-relay")
+    await_status(carl, invoice, "active")
+    steps = "SELECT count(*) - count(DISTINCT (instance_id, seq)) FROM workflow_step_executions"
+    assert deployed.read(steps) == [(0,)]
+
+
+def test_with_all_wake_ups_lost_the_sweep_completes_it(deployed: Deployed, receiver: Receiver) -> None:
+    carl = deployed.as_person("carl")
+    for function in ("node-execution", "side-effect-io"):
+        deployed.set_deaf(function, True)
+    invoice = make_invoice(carl, total=40_000, vendor="V-100")
+    submit(carl, invoice)
+    lose_messages(deployed)
+    for function in ("node-execution", "side-effect-io"):
+        deployed.set_deaf(function, False)
+    assert carl.get(invoice).body["status"] == "draft"
+    assert deployed.invoke("outbox-relay")["events"] == 1
+    await_status(carl, invoice, "active")
+    assert receiver.received.get(timeout=10).is_signed
+
+
+def lose_messages(deployed: Deployed) -> None:
+    for name in ("events", "effects"):
+        deployed.stack.client("sqs").purge_queue(QueueUrl=deployed.queue_url(name))
+
+
+def test_what_is_due_later_wakes_somebody_when_it_is(deployed: Deployed) -> None:
+    """By a delayed message: nobody sweeps here."""
+    ada = deployed.as_person("ada")
+    publish_contract(ada, "delivery")
+    publish_patch(ada, QUICK_ANSWER)
+    made = ada.post(
+        "/v1/documents", {"entity_type": "delivery", "data": {"shipment_id": "Z-1", "carrier": "DHL"}}
+    ).expect(201)
+    delivery = str(made.headers["location"])
+    told = {"transition": "dispatch", "reason": "it is packed"}
+    ada.post(f"{delivery}/requests", told, if_match=made.etag).expect(200, 202)
+    await_status(ada, delivery, "in_transit")
+    await_status(ada, delivery, "disputed")
