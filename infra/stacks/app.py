@@ -23,8 +23,8 @@ from infra.stacks.network import NetworkStack
 # API Gateway gives up after 30 seconds.
 _API_SECONDS = 29
 _RELAY_SECONDS = 50
-# A database that sleeps takes some 15 to wake up. The clock comes once, and the next time it sleeps again: whoever
-# gave up sooner would never find it awake. An answer of the API must still come in time.
+# A database that sleeps takes some 15 to wake up. The clock comes once, and the next time it sleeps again:
+# whoever gave up sooner would never find it awake. An answer of the API must still come in time.
 _WAKING_SECONDS = 20
 _JANITOR_SECONDS = 300
 _MIGRATOR_SECONDS = 900

@@ -13,8 +13,8 @@ from signet.engine.telemetry import SILENT, Telemetry
 from signet.ids import make_id
 from signet.store.wake_ups import QueueName, Wake, WakeUp
 
-# When work that broke off is looked for again, where nobody comes by himself before: longer than any lease, and
-# than a message can wait. So it plans a sweep where sweeps are planned, one for all, and says nothing elsewhere.
+# When work that broke off is looked for again, where nobody comes by himself before: longer than any lease,
+# and than a message can wait. So it plans a sweep where sweeps are planned, and says nothing elsewhere.
 AGAIN_SECONDS = 960
 # One claim and what it wakes; whether there was anything to do.
 Work = Callable[[UUID], bool]
