@@ -10,7 +10,7 @@ import pytest
 from signet.aws.bus import Bus
 from signet.aws.clients import Clients
 from signet.core.webhook_signatures import read_secret, verify
-from signet.engine import effects as engine_effects
+from signet.engine import leases
 from signet.engine.effects import FAILURES_TO_REST, MAX_CLAIMED
 from signet.outbound.connector import Delivery, Outgoing
 from signet.outbound.webhook import Reach, Webhooks
@@ -186,8 +186,8 @@ def test_a_deadlock_while_noting_has_nothing_delivered_twice(
             broken.append(1)
             connection.execute("DO $$ BEGIN RAISE EXCEPTION 'in a circle' USING ERRCODE = '40P01'; END $$")
 
-    wake_other = engine_effects.wake_for
-    monkeypatch.setattr(engine_effects, "wake_for", break_once)
+    wake_other = leases.wake_for
+    monkeypatch.setattr("signet.engine.effects.wake_for", break_once)
     connector = Answering()
     assert effects(stage, webhook=connector).work(stage.tenant_id) == 2
     assert rows(stage) == [("completed", 1)] * 2
