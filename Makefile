@@ -44,6 +44,7 @@ bench: .venv/installed-dev  ## Print the measured figures beside their reference
 
 cost: .venv/installed-dev  ## Count what documents ask of AWS, for docs/cost.md
 	$(BIN)/python -m pytest -q -s -n 0 tests/simulation/test_requests.py
+	@$(BIN)/python -m tests.cost
 
 schema: .venv/installed-dev  ## Rewrite migrations/schema.sql from a fresh migrate
 	$(BIN)/python -m tests.migrations.write_schema
