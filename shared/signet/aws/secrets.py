@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable
 from uuid import UUID
 
-from signet.aws.calls import CallFailed
-from signet.aws.wake_ups import Call
+from signet.aws.calls import Call, CallFailed
 
 # How long one that was replaced may still be taken for the new one.
 KEPT_SECONDS = 60.0
