@@ -39,7 +39,7 @@ class QueuedWakeUps:
             _LOG.warning("nobody was woken: %s", error)
 
     def send(self, wake_ups: Collection[WakeUp]) -> None:
-        """All of them, or it raises: for the relay, which nobody makes good for."""
+        """All of them, or it raises: for the relay, after which nobody comes."""
         for name, url in self._urls.items():
             wanted = [one for one in wake_ups if one.queue == name and one.delay_seconds <= MAX_DELAY_SECONDS]
             for start in range(0, len(wanted), MAX_ENTRIES):
