@@ -5,7 +5,7 @@ ENV    ?= dev
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy up-local e2e clean cost
+.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy up-local e2e clean cost pooler
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -34,6 +34,10 @@ check: lint types architecture e2e .venv/installed-dev  ## Lint, types, import r
 
 mutants: .venv/installed-dev  ## Break each invariant on purpose in a copy: its tests must notice
 	$(BIN)/python -m tests.mutants $(ARGS)
+
+POOLED = tests/engine tests/store tests/concurrency tests/invariants tests/simulation
+pooler: .venv/installed-dev  ## What asks the database, tried through pgbouncer in transaction mode
+	SIGNET_TEST_POOLER=1 $(BIN)/python -m pytest -q -n auto --dist worksteal $(or $(ARGS),$(POOLED))
 
 bench: .venv/installed-dev  ## Print the measured figures beside their references
 	$(BIN)/python -m bench $(ARGS)

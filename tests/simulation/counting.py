@@ -9,11 +9,11 @@ from typing import Any
 
 from signet.api.application import Application
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from signet.wiring.process import get_settings, make_wake
 from tests.engine.waves.stage import CONTRACT, Stage
 from tests.functions.applications import wire
 from tests.functions.calling import Client
+from tests.pooling.reaching import as_role
 from tests.simulation.deployment import Deployment, deployed
 from tests.simulation.message_queues import standing_queues
 
@@ -137,7 +137,7 @@ def counting(stage: Stage) -> Iterator[Counting]:
     entity_type = stage.publish(CONTRACT, checks=CHECKS)
     with standing_queues() as queues, deployed(stage.standing.admin_url, queues) as deployment:
         api = Database(
-            act_as(stage.standing.admin_url, "signet_api"), PoolSettings(), wake=make_wake(get_settings())
+            as_role(stage.standing.admin_url, "signet_api"), PoolSettings(), wake=make_wake(get_settings())
         )
         application: Application = wire(api)
         stage.drain()
