@@ -5,7 +5,7 @@ ENV    ?= dev
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy up-local e2e clean cost
+.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy up-local e2e clean cost pooler
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -35,11 +35,16 @@ check: lint types architecture e2e .venv/installed-dev  ## Lint, types, import r
 mutants: .venv/installed-dev  ## Break each invariant on purpose in a copy: its tests must notice
 	$(BIN)/python -m tests.mutants $(ARGS)
 
+POOLED = tests/engine tests/store tests/concurrency tests/invariants tests/simulation
+pooler: .venv/installed-dev  ## What asks the database, tried through pgbouncer in transaction mode
+	SIGNET_TEST_POOLER=1 $(BIN)/python -m pytest -q -n auto --dist worksteal $(or $(ARGS),$(POOLED))
+
 bench: .venv/installed-dev  ## Print the measured figures beside their references
 	$(BIN)/python -m bench $(ARGS)
 
 cost: .venv/installed-dev  ## Count what documents ask of AWS, for docs/cost.md
 	$(BIN)/python -m pytest -q -s -n 0 tests/simulation/test_requests.py
+	@$(BIN)/python -m tests.cost
 
 schema: .venv/installed-dev  ## Rewrite migrations/schema.sql from a fresh migrate
 	$(BIN)/python -m tests.migrations.write_schema

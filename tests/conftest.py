@@ -17,8 +17,9 @@ from signet.engine.tenants import install_tenant
 from signet.local.postgres import throwaway_postgres
 from signet.store.database import Database, PoolSettings
 from signet.store.migrations import migrate_up, read_migrations
-from signet.store.server import act_as, create_database, drop_database, let_act_as, use_database
+from signet.store.server import create_database, drop_database, let_act_as, use_database
 from signet.wiring.process import MIGRATIONS_FOLDER
+from tests.pooling.reaching import IS_POOLED, as_role, expect_clean_sessions, start_pooler
 from tests.store.catalogue import RUNTIME_ROLES
 
 _SERVER = "SIGNET_TEST_SERVER_URL"
@@ -31,14 +32,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput") or config.option.collectonly or config.option.help:
         return
     url = os.environ.get("SIGNET_TEST_DATABASE_URL")
-    if url is None:
-        url = _running.enter_context(throwaway_postgres()).url
+    if url is None or IS_POOLED:
+        server = _running.enter_context(throwaway_postgres())
+        url = server.url
     template = f"signet_template_{os.getpid()}"
     create_database(url, template)
     _running.callback(drop_database, url, template)
     migrate_up(use_database(url, template), read_migrations(MIGRATIONS_FOLDER), say=lambda _: None)
     for role in RUNTIME_ROLES:
         let_act_as(url, role)
+    if IS_POOLED:
+        start_pooler(server, _running)
     os.environ[_SERVER], os.environ[_TEMPLATE] = url, template
 
 
@@ -66,14 +70,16 @@ def owner_url(server_url: str) -> Iterator[str]:
     """An admin's URL of a migrated database of this test's own."""
     name = f"signet_{uuid4().hex}"
     create_database(server_url, name, template=os.environ[_TEMPLATE])
-    yield use_database(server_url, name)
+    url = use_database(server_url, name)
+    yield url
+    expect_clean_sessions(url)
     drop_database(server_url, name)
 
 
 @pytest.fixture
 def database(owner_url: str) -> Iterator[Database]:
     """As the API sees it."""
-    database = Database(act_as(owner_url, "signet_api"), PoolSettings(size=4))
+    database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=4))
     yield database
     database.close()
 
@@ -81,7 +87,7 @@ def database(owner_url: str) -> Iterator[Database]:
 @pytest.fixture
 def worker(owner_url: str) -> Iterator[Database]:
     """As the workers see it."""
-    database = Database(act_as(owner_url, "signet_worker"), PoolSettings(size=4))
+    database = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=4))
     yield database
     database.close()
 

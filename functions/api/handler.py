@@ -3,14 +3,11 @@
 from typing import Any
 
 from signet.wiring.api import get_application, load_everything
-from signet.wiring.process import get_telemetry, prepare
+from signet.wiring.process import flushing, prepare
 
 prepare(get_application, load_everything)
 
 
+@flushing()
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
-    try:
-        return get_application()(event, context)
-    finally:
-        # Lambda freezes the process with the answer.
-        get_telemetry().flush()
+    return get_application()(event, context)

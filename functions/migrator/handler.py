@@ -12,6 +12,7 @@ from signet.aws.custom_resources import Outcome, answer_request
 from signet.wiring.migration import migrate_database
 
 PHYSICAL_ID = "signet-schema"
+# Not the log that the settings ask for: they may be what is wrong.
 logger = Logger("signet-migrator")
 
 

@@ -1,4 +1,4 @@
-"""The safety net, each minute: wakes somebody for whatever is due. What the schedule says is not read."""
+"""The safety net, by the clock: wakes somebody for whatever is due. What the schedule says is not read."""
 
 from typing import Any
 
@@ -6,14 +6,11 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from signet.store.wake_ups import QueueName
 from signet.wiring.engine import get_relay
-from signet.wiring.process import get_telemetry, prepare
+from signet.wiring.process import flushing, prepare
 
 prepare(get_relay)
 
 
+@flushing()
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[QueueName, int]:
-    try:
-        return get_relay().sweep()
-    finally:
-        # Lambda freezes the process with the answer.
-        get_telemetry().flush()
+    return get_relay().sweep()

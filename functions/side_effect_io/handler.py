@@ -7,14 +7,11 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.wake_up_records import EFFECTS_RESERVE_MS, work_on
 from signet.wiring.effects import get_shifts
-from signet.wiring.process import get_telemetry, prepare
+from signet.wiring.process import flushing, prepare
 
 prepare(get_shifts)
 
 
+@flushing()
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
-    try:
-        return work_on(event, context, get_shifts(), EFFECTS_RESERVE_MS)
-    finally:
-        # Lambda freezes the process with the answer.
-        get_telemetry().flush()
+    return work_on(event, context, get_shifts(), EFFECTS_RESERVE_MS)

@@ -1,9 +1,9 @@
 """Functions that are started by the clock, which may start that one and nothing else."""
 
-from aws_cdk import ArnFormat, Aws, Stack, aws_iam, aws_scheduler, aws_sqs
+from aws_cdk import Aws, Stack, aws_iam, aws_scheduler, aws_sqs
 from constructs import Construct
 
-from infra.constructs.signet_function import SignetFunction, name_function
+from infra.constructs.signet_function import SignetFunction
 from infra.findings import explain
 from infra.settings import EnvironmentSettings
 
@@ -56,30 +56,27 @@ class ScheduledStart(Construct):
 class PlannedSweeps(Construct):
     """Starts of the relay at moments that the functions name, because something is due then."""
 
-    def __init__(self, scope: Construct, construct_id: str, settings: EnvironmentSettings) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, settings: EnvironmentSettings, relay: SignetFunction
+    ) -> None:
         super().__init__(scope, construct_id)
-        stack = Stack.of(self)
-        # By its name: the relay plans sweeps itself.
-        relay = stack.format_arn(
-            service="lambda",
-            resource="function",
-            resource_name=name_function(settings, "outbox_relay"),
-            arn_format=ArnFormat.COLON_RESOURCE_NAME,
-        )
+        relay_arn = relay.function.function_arn
         group = f"{settings.prefix}-sweeps"
         aws_scheduler.CfnScheduleGroup(self, "Group", name=group)
         self._role = _add_scheduler_role(self)
         self._role.add_to_policy(
-            aws_iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[relay])
+            aws_iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[relay_arn])
         )
         self._schedules = f"schedule/{group}/signet-sweep-*"
-        self.environment = {
+        self._environment = {
             "SIGNET_SWEEP_GROUP": group,
-            "SIGNET_SWEEP_RELAY_ARN": relay,
+            "SIGNET_SWEEP_RELAY_ARN": relay_arn,
             "SIGNET_SWEEP_ROLE_ARN": self._role.role_arn,
         }
 
     def let_plan(self, function: SignetFunction) -> None:
+        for name, value in self._environment.items():
+            function.function.add_environment(name, value)
         stack = Stack.of(self)
         place = f"arn:{Aws.PARTITION}:scheduler:{stack.region}:{Aws.ACCOUNT_ID}:{self._schedules}"
         function.allow(["scheduler:CreateSchedule"], [place])

@@ -35,10 +35,6 @@ class FunctionParts:
     environment: Mapping[str, str]
 
 
-def name_function(settings: EnvironmentSettings, name: str) -> str:
-    return f"{settings.prefix}-{name.replace('_', '-')}"
-
-
 class SignetFunction(Construct):
     def __init__(
         self,
@@ -56,7 +52,7 @@ class SignetFunction(Construct):
         settings = parts.settings
         self.name = name
         self.seconds = seconds
-        self.full_name = name_function(settings, name)
+        self.full_name = f"{settings.prefix}-{name.replace('_', '-')}"
         # What logs, metrics and traces call it.
         self.service = f"signet-{name.replace('_', '-')}"
         logs = KeptLog(self, "Log", f"/aws/lambda/{self.full_name}", settings.log_retention_days)

@@ -23,10 +23,6 @@ _HANDLERS: dict[str, dict[str, Any]] = provisioners._RESOURCE_HANDLERS
 _IPV6_BLOCK = "2001:db8:0:100::/56"
 # Records without behaviour: the name's beginning, and the attributes that templates ask for.
 _RECORDS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "AWS::ApplicationAutoScaling::ScalableTarget": ("target", ("Id",)),
-    "AWS::ApplicationAutoScaling::ScalingPolicy": ("policy", ("Arn",)),
-    "AWS::CloudTrail::Trail": ("trail", ("Arn",)),
-    "AWS::CloudWatch::CompositeAlarm": ("alarm", ("Arn",)),
     "AWS::EC2::EIP": ("eipalloc", ("AllocationId", "PublicIp")),
     "AWS::EC2::EgressOnlyInternetGateway": ("eigw", ("Id",)),
     "AWS::EC2::FlowLog": ("fl", ("Id",)),
@@ -34,15 +30,7 @@ _RECORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "AWS::EC2::SecurityGroupEgress": ("sgr", ("Id",)),
     "AWS::EC2::SecurityGroupIngress": ("sgr", ("Id",)),
     "AWS::EC2::VPCCidrBlock": ("vpc-cidr", ("Id", "Ipv6CidrBlock")),
-    "AWS::Logs::QueryDefinition": ("query", ("QueryDefinitionId",)),
     "AWS::RDS::DBProxyTargetGroup": ("prx-tg", ("TargetGroupArn",)),
-    "AWS::ResourceGroups::Group": ("group", ("Arn",)),
-    "AWS::SecretsManager::ResourcePolicy": ("policy", ("Id",)),
-    "AWS::SecretsManager::RotationSchedule": ("rotation", ("Id",)),
-    "AWS::Serverless::Application": ("application", ()),
-    "AWS::SNS::TopicInlinePolicy": ("policy", ("Id",)),
-    "AWS::SQS::QueueInlinePolicy": ("policy", ("Id",)),
-    "AWS::XRay::SamplingRule": ("rule", ("RuleARN",)),
 }
 
 
@@ -51,7 +39,6 @@ def add_what_is_missing(plan: Plan) -> None:
         _HANDLERS.setdefault(name, _make_record(prefix, attributes))
     _HANDLERS.setdefault("AWS::RDS::DBProxy", _make_proxy_handler())
     _amend("AWS::EC2::VPC", add=_describe_vpc)
-    _amend("AWS::ApiGatewayV2::Api", change=_spell_cors)
     _amend("AWS::S3::Bucket", add=_lock_objects)
     _only_record("AWS::CloudWatch::Alarm", when=lambda properties: "Metrics" in properties)
     _amend(
@@ -151,17 +138,6 @@ def _wrap(
 
 def _describe_vpc(name: str, properties: Properties) -> Mapping[str, Any]:
     return {"CidrBlock": properties.get("CidrBlock"), "VpcId": name, "Ipv6CidrBlocks": [_IPV6_BLOCK]}
-
-
-def _spell_cors(properties: Properties) -> Properties:
-    """A template writes AllowOrigins, and what answers the browser reads allowOrigins."""
-    cors = properties.get("CorsConfiguration")
-    if not isinstance(cors, Mapping):
-        return properties
-    return {
-        **properties,
-        "CorsConfiguration": {key[:1].lower() + key[1:]: value for key, value in cors.items()},
-    }
 
 
 def _lock_objects(name: str, properties: Properties) -> Mapping[str, Any]:

@@ -63,9 +63,12 @@ class Issuer:
 
 @contextmanager
 def running_issuer() -> Iterator[Issuer]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
+    class Handler(_Handler):
+        pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
-        issuer = _Handler.issuers[server.server_port] = Issuer(f"http://127.0.0.1:{server.server_port}", key)
+        Handler.issuer = issuer = Issuer(f"http://127.0.0.1:{server.server_port}", key)
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
@@ -73,21 +76,15 @@ def running_issuer() -> Iterator[Issuer]:
         finally:
             server.shutdown()
             thread.join()
-            del _Handler.issuers[server.server_port]
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    # By the port of their server.
-    issuers: dict[int, Issuer] = {}  # noqa: RUF012
-
-    @property
-    def _issuer(self) -> Issuer:
-        return self.issuers[self.server.server_address[1]]  # type: ignore[index]
+    issuer: Issuer
 
     def do_GET(self) -> None:
-        shown = self._issuer.show(self.path)
+        shown = self.issuer.show(self.path)
         if shown is None:
             self._answer(404, {"error": "not_found"})
         else:
@@ -97,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             length = int(self.headers.get("Content-Length", 0))
             asked = json.loads(self.rfile.read(min(length, MAX_REQUEST_BYTES)))
-            token = self._issuer.mint(
+            token = self.issuer.mint(
                 subject=asked["sub"], tenant_id=asked["tenant_id"], roles=asked.get("roles", ())
             )
         except (ValueError, KeyError, TypeError) as error:

@@ -60,7 +60,6 @@ class AppStack(SignetStack):
             "SIGNET_EFFECTS_QUEUE_URL": others.messaging.effects.queue.queue_url,
         }
         self._prefix = f"signet/{settings.name}"
-        self._sweeps = PlannedSweeps(self, "Sweeps", settings) if settings.plans_sweeps else None
         self.migrator = self._add_migrator()
         self.api = self._add_api()
         self.outbox_relay = self._add_function("outbox_relay", "signet_worker", _RELAY_SECONDS, 512, {})
@@ -69,6 +68,8 @@ class AppStack(SignetStack):
         )
         self.side_effect_io = self._add_side_effect_io()
         self.janitor = self._add_janitor()
+        if settings.plans_sweeps:
+            self._plan_sweeps()
         self._add_starts()
         self.front = self._add_front()
         self.machines = self._add_machines()
@@ -135,7 +136,6 @@ class AppStack(SignetStack):
         """One that works on the database as `role`, and may wake others up."""
         data, messaging = self._others.data, self._others.messaging
         database = {"SIGNET_DATABASE_URL": data.url_of(role)}
-        planned = self._sweeps.environment if self._sweeps else {}
         function = SignetFunction(
             self,
             "".join(word.title() for word in name.split("_")),
@@ -143,14 +143,12 @@ class AppStack(SignetStack):
             name=name,
             seconds=seconds,
             megabytes=megabytes,
-            environment={**database, **self._wakes, **planned, **environment},
+            environment={**database, **self._wakes, **environment},
             has_snap_start=has_snap_start,
         )
         function.allow(["rds-db:connect"], [data.user_arn(role)])
         queues = [messaging.events.queue.queue_arn, messaging.effects.queue.queue_arn]
         function.allow(["sqs:SendMessage"], queues)
-        if self._sweeps:
-            self._sweeps.let_plan(function)
         return function
 
     def _add_migrator(self) -> SignetFunction:
@@ -259,6 +257,12 @@ class AppStack(SignetStack):
                 minutes=settings.sweep_minutes,
                 missed=messaging.missed,
             )
+
+    def _plan_sweeps(self) -> None:
+        """By whoever writes work that is due later; the relay writes none."""
+        sweeps = PlannedSweeps(self, "Sweeps", self.settings, self.outbox_relay)
+        for function in (self.api, self.node_execution, self.side_effect_io, self.janitor):
+            sweeps.let_plan(function)
 
     def _read(self, worker: SignetFunction, queue: WorkQueue, concurrency: int) -> None:
         worker.function.add_event_source(

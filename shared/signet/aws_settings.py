@@ -8,6 +8,7 @@ _OF_AWS = (
     "SIGNET_EFFECTS_QUEUE_URL",
     "SIGNET_SECRETS_PREFIX",
     "SIGNET_ANCHORS_BUCKET",
+    "SIGNET_ADMIN_SECRET",
 )
 
 
@@ -62,7 +63,7 @@ class AwsSettings:
 
 def read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | None:
     region = read_region(environ)
-    events_queue_url, effects_queue_url, secrets_prefix, anchors_bucket = (
+    events_queue_url, effects_queue_url, secrets_prefix, anchors_bucket, admin_secret = (
         environ.get(name) or None for name in _OF_AWS
     )
     if region is None:
@@ -91,7 +92,7 @@ def read_aws(environ: Mapping[str, str], mistakes: list[str]) -> AwsSettings | N
         effects_queue_url=effects_queue_url,
         secrets_prefix=secrets_prefix,
         sweeps=_read_sweeps(environ, mistakes),
-        admin_secret=environ.get("SIGNET_ADMIN_SECRET") or None,
+        admin_secret=admin_secret,
         anchors_bucket=anchors_bucket,
     )
 

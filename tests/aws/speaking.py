@@ -1,17 +1,17 @@
 """A service of AWS on the loopback, which answers as a test tells it to."""
 
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from signet.aws.calls import Service, SignedCalls
 from signet.aws.signing import Credentials
 from signet.aws_settings import AwsSettings
+from tests.loopback import serving
 
 NOW = datetime(2026, 3, 1, 12, 30, 45, tzinfo=UTC)
 CREDENTIALS = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "a/session+token==")
@@ -73,16 +73,10 @@ def speaking() -> Iterator[Speaker]:
         def log_message(self, *args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    speaker.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield speaker
-    finally:
-        for calls in speaker.made:
-            calls.close()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Handler) as port:
+        speaker.url = f"http://127.0.0.1:{port}"
+        try:
+            yield speaker
+        finally:
+            for calls in speaker.made:
+                calls.close()

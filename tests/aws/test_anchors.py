@@ -8,11 +8,12 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from signet.aws.anchors import BucketAnchors, make_bucket_anchors
+from signet.aws.anchors import BucketAnchors
+from signet.aws.clients import Clients
 from signet.core.errors import Transient
 
 TENANT = UUID(int=7)
-BUCKET = "anchors"
+BUCKET, REGION = "anchors", "eu-central-1"
 
 
 @pytest.fixture
@@ -20,11 +21,11 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name, value in {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}.items():
         monkeypatch.setenv(name, value)
     with mock_aws():
-        made = boto3.client("s3", region_name="eu-central-1")
+        made = boto3.client("s3", region_name=REGION)
         made.create_bucket(
             Bucket=BUCKET,
             ObjectLockEnabledForBucket=True,
-            CreateBucketConfiguration={"LocationConstraint": "eu-central-1"},
+            CreateBucketConfiguration={"LocationConstraint": REGION},
         )
         lock = {"DefaultRetention": {"Mode": "COMPLIANCE", "Days": 365}}
         made.put_object_lock_configuration(
@@ -34,7 +35,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def test_lines_are_kept_locked_and_once(client: Any) -> None:
-    anchors = make_bucket_anchors(BUCKET, "eu-central-1")
+    anchors = BucketAnchors(Clients(REGION), BUCKET)
     for _ in range(2):
         anchors.write(TENANT, 1, 2, ['{"sequence": 1}', '{"sequence": 2}'])
     versions = client.list_object_versions(Bucket=BUCKET)["Versions"]
@@ -46,5 +47,5 @@ def test_lines_are_kept_locked_and_once(client: Any) -> None:
 
 def test_a_bucket_that_is_not_there_is_tried_again(client: Any) -> None:
     with pytest.raises(Transient) as caught:
-        BucketAnchors("elsewhere", client).write(TENANT, 1, 1, ["{}"])
+        BucketAnchors(Clients(REGION), "elsewhere").write(TENANT, 1, 1, ["{}"])
     assert caught.value.code == "ANCHOR_NOT_WRITTEN"

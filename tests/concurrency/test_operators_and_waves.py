@@ -16,12 +16,12 @@ from signet.engine.operating import Operating
 from signet.engine.waves.wave import _Wave
 from signet.engine.waves.worker import Drained, Worker
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from signet.wiring.engine import make_worker
 from tests.concurrency.steps import Second
 from tests.engine.standing_company import Standing, standing_company
 from tests.engine.waves.operated import operating_on
 from tests.engine.waves.stage import Answer, Made, Stage, standing_stage
+from tests.pooling.reaching import as_role
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def standing(server_url: str) -> Iterator[Standing]:
 
 @pytest.fixture
 def worker(standing: Standing) -> Iterator[Worker]:
-    database = Database(act_as(standing.admin_url, "signet_worker"), PoolSettings(size=2))
+    database = Database(as_role(standing.admin_url, "signet_worker"), PoolSettings(size=2))
     yield make_worker(database)
     database.close()
 

@@ -5,10 +5,10 @@ from typing import LiteralString
 
 import pytest
 
-from signet.store.server import act_as
 from tests.engine.callers import processes, race_from_process
 from tests.engine.standing_company import IS_CAMPAIGN
 from tests.engine.waves.stage import Stage, standing_stage
+from tests.pooling.reaching import as_role
 
 WORKERS, DOCUMENTS = 2, 1_000 if IS_CAMPAIGN else 200
 JOIN_SECONDS = 120
@@ -34,7 +34,7 @@ def test_two_workers_drain_the_documents_of_one_tenant(stage: Stage) -> None:
         stage.ask(document.id, "submit")
     context = processes()
     begin, reports = context.Barrier(WORKERS), context.SimpleQueue()
-    url = act_as(stage.standing.admin_url, "signet_worker")
+    url = as_role(stage.standing.admin_url, "signet_worker")
     workers = [
         context.Process(target=race_from_process, args=(url, stage.tenant_id, begin, reports), daemon=True)
         for _ in range(WORKERS)

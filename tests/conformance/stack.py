@@ -9,12 +9,12 @@ from signet.engine.quotas import set_quota
 from signet.local.gateway import open_gateway
 from signet.local.worker_loop import running_worker
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from signet.wiring.effects import make_effects
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company, make_company
 from tests.functions.applications import wire
 from tests.functions.calling import Client
+from tests.pooling.reaching import as_role
 
 # More than any run asks for.
 PLENTY = 10_000_000
@@ -32,8 +32,8 @@ class Stack:
 @contextmanager
 def running_stack(owner_url: str) -> Iterator[Stack]:
     """With one company, whose invoices have their workflow."""
-    api = Database(act_as(owner_url, "signet_api"), PoolSettings(size=8))
-    engine = Database(act_as(owner_url, "signet_worker"), PoolSettings(size=2))
+    api = Database(as_role(owner_url, "signet_api"), PoolSettings(size=8))
+    engine = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=2))
     owner = Database(owner_url, PoolSettings())
     try:
         company = make_company(api)

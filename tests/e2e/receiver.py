@@ -7,9 +7,11 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from queue import SimpleQueue
 from typing import Any
+
+from tests.loopback import serving
 
 ADDRESS = "127.0.0.1"
 SECRET = "whsec_" + base64.b64encode(b"the ledger's secret, 32 bytes !!").decode()
@@ -62,14 +64,10 @@ def receiving() -> Iterator[Receiver]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with ThreadingHTTPServer((ADDRESS, 0), Handler) as server:
-        receiver = Receiver(server.server_port)
+    with serving(Handler) as port:
+        receiver = Receiver(port)
         receiver.may_answer.set()
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
         try:
             yield receiver
         finally:
             receiver.may_answer.set()
-            server.shutdown()
-            thread.join()

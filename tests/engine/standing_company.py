@@ -12,8 +12,9 @@ import psycopg
 
 from signet.engine.documents.operations import Applied, Create
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as, create_database, drop_database, use_database
+from signet.store.server import create_database, drop_database, use_database
 from tests.engine.conftest import INVOICE, Company, make_company
+from tests.pooling.reaching import as_role, expect_clean_sessions
 
 Admin = psycopg.Connection[tuple[Any, ...]]
 WAIT_SECONDS = 20.0
@@ -29,7 +30,7 @@ class Standing:
 
     @property
     def api_url(self) -> str:
-        return act_as(self.admin_url, "signet_api")
+        return as_role(self.admin_url, "signet_api")
 
     def create(self, **changes: Any) -> Applied:
         """A document with a number of its own."""
@@ -72,7 +73,7 @@ def standing_company(server_url: str) -> Iterator[Standing]:
     name = f"signet_{uuid4().hex}"
     create_database(server_url, name, template=os.environ["SIGNET_TEST_TEMPLATE"])
     url = use_database(server_url, name)
-    database = Database(act_as(url, "signet_api"), PoolSettings(size=8))
+    database = Database(as_role(url, "signet_api"), PoolSettings(size=8))
     try:
         company = make_company(database)
         company.publish("invoice")
@@ -80,4 +81,5 @@ def standing_company(server_url: str) -> Iterator[Standing]:
             yield Standing(company, admin, url)
     finally:
         database.close()
+        expect_clean_sessions(url)
         drop_database(server_url, name)

@@ -22,9 +22,9 @@ from signet.engine.documents.operations import (
 )
 from signet.engine.documents.refs import Follower
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from tests.engine.conftest import EXAMPLES, INVOICE, Company, make_company
 from tests.engine.opening import author_of_step, opened
+from tests.pooling.reaching import as_role
 
 Admin = Connection[tuple[Any, ...]]
 NO = {"kind": "reject", "message": "no"}
@@ -259,7 +259,7 @@ def test_a_workflows_own_step_asks_for_no_refs_of_conditions(company: Company) -
 @pytest.fixture
 def alone(company: Company, owner_url: str) -> Iterator[Company]:
     """With one connection, so that it can be listened to."""
-    database = Database(act_as(owner_url, "signet_api"), PoolSettings(size=1))
+    database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=1))
     yield Company(database, company.tenant_id, Documents(database), company.definitions)
     database.close()
 

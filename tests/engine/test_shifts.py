@@ -14,9 +14,9 @@ from signet.engine.shifts import AGAIN_SECONDS, Shifts, ShiftWakeUps
 from signet.engine.telemetry import Silent, SweptQueue
 from signet.engine.waves.worker import LEASE_SECONDS as EVENTS_LEASE_SECONDS
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from signet.store.wake_ups import WakeUp
 from tests.engine.waves.stage import CALL, Stage, standing_stage
+from tests.pooling.reaching import as_role
 
 A, B, C = (UUID(int=number) for number in (1, 2, 3))
 
@@ -171,7 +171,7 @@ def test_the_relay_finds_whose_worker_died(stage: Stage) -> None:
 
 def test_a_transaction_tells_after_its_commit_and_only_then(stage: Stage) -> None:
     told = Told()
-    database = Database(act_as(stage.standing.admin_url, "signet_worker"), PoolSettings(), wake=told)
+    database = Database(as_role(stage.standing.admin_url, "signet_worker"), PoolSettings(), wake=told)
     worker = stage.worker(database=database)
     made = stage.create(stage.publish(checks={"nodes": [CALL]}))
     stage.ask(made.id, "submit")

@@ -5,6 +5,8 @@ from tests.faults.wire_proxy import WireProxy
 
 SOME, LAST = 6, 4
 TRIES = 5
+# A pipeline sends a message more or less, as answers come in; so many more it never sends.
+BEYOND = 5
 
 
 def choose(total: int) -> list[int]:
@@ -16,7 +18,7 @@ def choose(total: int) -> list[int]:
 
 
 def near_the_end(total: int) -> list[int]:
-    """A pipeline sends a message more or less, as answers come in: until a commit was cut and nothing was."""
+    """Around the commit, over and over: until one was cut and one was not."""
     return [total + 1, *range(max(1, total - 2), total + 4)] * TRIES
 
 

@@ -21,7 +21,7 @@ from tests.engine.standing_company import IS_CAMPAIGN
 from tests.engine.waves.footprint import FOOTPRINT, Footprint
 from tests.engine.waves.random_lives import TASK
 from tests.engine.waves.stage import CALL, CONTRACT, Made, Stage, standing_stage
-from tests.faults.cutting import choose, wait_for_the_server
+from tests.faults.cutting import BEYOND, choose, wait_for_the_server
 from tests.faults.wire_proxy import FROM_CLIENT, FROM_SERVER, Cut, WireProxy
 
 JOIN_SECONDS = 30
@@ -174,7 +174,7 @@ def test_a_worker_that_is_cut_off_leaves_whole_waves(
     proxy.arm(None)
     assert run(stage, database) == "done"
     total, said = proxy.seen(direction), set[str]()
-    for number in [*choose(total), total + 1]:
+    for number in [*choose(total), total + BEYOND]:
         work = make_work(stage, entity_type)
         proxy.arm(None)
         with database.tenantless_transaction():

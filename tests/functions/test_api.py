@@ -28,6 +28,7 @@ from signet.core.errors import Defect, Rejected, Transient
 from signet.core.tenancy import TenantFile
 from signet.local.development_token import make_development_token
 from signet.store.database import Database, PoolSettings
+from signet.wiring import process
 from tests.functions.applications import SECRET, wire
 
 EVENTS = Path(__file__).with_name("events")
@@ -353,7 +354,7 @@ def test_the_handler_calls_the_wired_application(monkeypatch: pytest.MonkeyPatch
     flushed: list[str] = []
     monkeypatch.setattr(handler, "get_application", lambda: lambda event, context: {"got": (event, context)})
     monkeypatch.setattr(
-        handler, "get_telemetry", lambda: SimpleNamespace(flush=lambda: flushed.append("yes"))
+        process, "get_telemetry", lambda: SimpleNamespace(flush=lambda: flushed.append("yes"))
     )
     assert handler.handler({"a": 1}, "context") == {"got": ({"a": 1}, "context")}
     assert flushed == ["yes"], "what was traced is sent before Lambda freezes the process"

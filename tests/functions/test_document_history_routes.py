@@ -12,12 +12,12 @@ import pytest
 from signet.api import cursors
 from signet.engine.approvals import Approvals
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from signet.wiring.engine import make_worker
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
 from tests.functions.calling import Answered, Client
+from tests.pooling.reaching import as_role
 
 Admin = psycopg.Connection[Any]
 BELOW = (
@@ -35,7 +35,7 @@ LISTS = ("/versions", "/requests", "/timeline", "/audit")
 @pytest.fixture
 def work(owner_url: str, company: Company) -> Iterator[Any]:
     """Lets the worker do what there is to do."""
-    database = Database(act_as(owner_url, "signet_worker"), PoolSettings())
+    database = Database(as_role(owner_url, "signet_worker"), PoolSettings())
     worker = make_worker(database)
     yield lambda: worker.drain([company.tenant_id])
     database.close()

@@ -8,7 +8,6 @@ import pytest
 
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company, make_company
 from tests.engine.waves.situations import (
@@ -24,6 +23,7 @@ from tests.engine.waves.situations import (
     version_of,
 )
 from tests.functions.calling import Answered, Client
+from tests.pooling.reaching import as_role
 
 WHY = {"reason": "the supplier is being checked"}
 # Which want the version that was seen, and with which body.
@@ -41,7 +41,7 @@ ALL = {**VERSIONED, "wake": None, "rebuild": None}
 
 @pytest.fixture
 def worker(owner_url: str) -> Iterator[Worker]:
-    database = Database(act_as(owner_url, "signet_worker"), PoolSettings(size=1))
+    database = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=1))
     yield make_worker(database)
     database.close()
 

@@ -8,7 +8,6 @@ import pytest
 
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company, make_company
 from tests.engine.waves.situations import (
@@ -22,6 +21,7 @@ from tests.engine.waves.situations import (
     version_of,
 )
 from tests.functions.calling import Client
+from tests.pooling.reaching import as_role
 
 PERSON = {"by": "user", "user": "anna"}
 CHECK = "usr:submitted_to_approved:check"
@@ -31,7 +31,7 @@ MOVABLE = {"entity_type": "invoice", "workflow": "own", "to": 2}
 
 @pytest.fixture
 def worker(owner_url: str) -> Iterator[Worker]:
-    database = Database(act_as(owner_url, "signet_worker"), PoolSettings(size=1))
+    database = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=1))
     yield make_worker(database)
     database.close()
 

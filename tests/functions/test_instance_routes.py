@@ -9,7 +9,6 @@ import pytest
 
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company, make_company
 from tests.engine.waves.situations import (
@@ -23,6 +22,7 @@ from tests.engine.waves.situations import (
     submit,
 )
 from tests.functions.calling import Answered, Client
+from tests.pooling.reaching import as_role
 
 CHECK = "usr:submitted_to_approved:check"
 LISTS = ("", "/stuck")
@@ -31,7 +31,7 @@ OF_ONE = ("", "/tokens", "/steps", "/history", "/graph", "/explain")
 
 @pytest.fixture
 def worker(owner_url: str) -> Iterator[Worker]:
-    database = Database(act_as(owner_url, "signet_worker"), PoolSettings(size=1))
+    database = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=1))
     yield make_worker(database)
     database.close()
 

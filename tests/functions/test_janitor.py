@@ -14,10 +14,10 @@ from functions.janitor.handler import RESERVE_SECONDS, handler
 from signet.core.errors import Defect
 from signet.engine.housekeeping import sealing
 from signet.engine.housekeeping.turn import Turn
-from signet.store.server import act_as
 from signet.wiring import housekeeping as wiring
 from signet.wiring import process
 from tests.engine.conftest import Company
+from tests.pooling.reaching import as_role
 from tests.simulation.deployment import Context
 from tests.store.queued import put, read
 
@@ -28,7 +28,7 @@ Admin = psycopg.Connection[tuple[Any, ...]]
 
 @pytest.fixture
 def deployed(owner_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("SIGNET_DATABASE_URL", act_as(owner_url, "signet_janitor"))
+    monkeypatch.setenv("SIGNET_DATABASE_URL", as_role(owner_url, "signet_janitor"))
     monkeypatch.setenv("SIGNET_ENVIRONMENT", "dev")
     # A logger of its own, which writes to the stream of this test.
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"test-{uuid4()}")

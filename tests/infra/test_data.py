@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from infra.environments import DEPLOYED, ENVIRONMENTS
+from signet.store.server import LOGIN_ROLES
 from tests.infra.templates import Assembly
 
 Synthesize = Callable[[str], Assembly]
@@ -100,3 +101,10 @@ def test_seals_are_locked(synthesize: Synthesize, environment: str) -> None:
     assert all(bucket["Properties"]["PublicAccessBlockConfiguration"].values())
     policy = synthesize(environment).properties("AWS::S3::BucketPolicy")["PolicyDocument"]["Statement"]
     assert any(one["Condition"] == {"Bool": {"aws:SecureTransport": "false"}} for one in policy)
+
+
+def test_tokens_are_for_the_roles_that_the_migrator_lets_in() -> None:
+    # CDK starts Node when it is imported.
+    from infra.stacks.data import RUNTIME_ROLES
+
+    assert RUNTIME_ROLES == LOGIN_ROLES

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from infra.environments import DEPLOYED, ENVIRONMENTS
+from tests.cost.counts import GB
+from tests.cost.idle import ALARM_METRICS, DASHBOARDS
 from tests.infra.templates import FUNCTIONS, Assembly
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,3 +131,16 @@ def test_what_is_paid_for_says_whose_it_is(synthesize: Synthesize) -> None:
                 continue
             tags = {tag["Key"]: tag["Value"] for tag in one["Properties"].get("Tags", [])}
             assert tags.items() >= {("system", "signet"), ("environment", "prod")}
+
+
+@pytest.mark.parametrize("environment", DEPLOYED)
+def test_the_page_on_cost_prices_what_is_deployed(synthesize: Synthesize, environment: str) -> None:
+    assembly = synthesize(environment)
+    watched = [
+        sum("MetricStat" in metric for metric in alarm.get("Metrics", [])) or 1
+        for alarm in alarms_of(assembly).values()
+    ]
+    assert sum(watched) == ALARM_METRICS
+    assert len(dashboards_of(assembly)) == DASHBOARDS
+    for name, gigabytes in GB.items():
+        assert assembly.function(name)["MemorySize"] == gigabytes * 1_024

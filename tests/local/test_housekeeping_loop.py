@@ -11,7 +11,7 @@ from signet.engine.housekeeping.task import Task
 from signet.engine.housekeeping.turn import Turn
 from signet.local.housekeeping_loop import running_housekeeping
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
+from tests.pooling.reaching import as_role
 
 WAIT_SECONDS = 20.0
 HOUR = 3_600.0
@@ -23,7 +23,7 @@ def test_it_keeps_house_at_once_and_ends_when_it_is_told(owner_url: str) -> None
     def note(turn: Turn) -> None:
         done.set()
 
-    database = Database(act_as(owner_url, "signet_janitor"), PoolSettings(size=1))
+    database = Database(as_role(owner_url, "signet_janitor"), PoolSettings(size=1))
     try:
         with running_housekeeping(Housekeeping(database, [Task("a", HOUR, note)]), HOUR):
             assert done.wait(WAIT_SECONDS)

@@ -1,11 +1,12 @@
 """A receiver of webhooks on the loopback, which answers as a test tells it to."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.loopback import serving
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -46,13 +47,6 @@ def receiving(answer: Answer) -> Iterator[Receiver]:
         def log_message(self, *args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    receiver = Receiver(server.server_address[1])
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving(Handler) as port:
+        receiver = Receiver(port)
         yield receiver
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -1,24 +1,25 @@
 """What documents ask of AWS: requests, calls of functions and their milliseconds, as counted here."""
 
+import io
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 from signet.api.application import Application
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
-from signet.wiring.process import get_settings, make_wake
+from signet.wiring.process import get_settings, get_telemetry, make_wake
+from tests.cost.counts import Counts
 from tests.engine.waves.stage import CONTRACT, Stage
 from tests.functions.applications import wire
 from tests.functions.calling import Client
+from tests.pooling.reaching import as_role
 from tests.simulation.deployment import Deployment, deployed
 from tests.simulation.message_queues import standing_queues
 
-# Of one batch that an event source hands over: it was received, and is deleted.
-REQUESTS_A_BATCH = 2
 BATCH = 10
 SCRIPT: dict[str, Any] = {"type": "script", "config": {"set": {"seen": "true"}}}
 POST: dict[str, Any] = {"id": "post", "type": "action", "config": {"action": "post"}}
@@ -48,12 +49,10 @@ class Count:
     # What our own code asks of SQS, and what the event sources do for it.
     sends: int = 0
     messages: int = 0
+    # Each is received with one request, and deleted with another.
     batches: int = 0
     functions: dict[str, Work] = field(default_factory=dict)
-
-    @property
-    def requests(self) -> int:
-        return self.sends + REQUESTS_A_BATCH * self.batches
+    log_bytes: int = 0
 
     def time(self, name: str, act: Callable[[], Any]) -> Any:
         work = self.functions.setdefault(name, Work())
@@ -70,6 +69,8 @@ class Counting:
     deployment: Deployment
     client: Client
     entity_type: str
+    # Where telemetry prints.
+    printed: io.StringIO
 
     def one_after_another(self, documents: int) -> Count:
         """Each is alone: nobody's wake-up is of use to another one. The dearest that there is."""
@@ -99,7 +100,7 @@ class Counting:
 
     def _submit(self, count: Count, document_id: str) -> None:
         path = f"/v1/documents/{document_id}"
-        tag = self.client.get(path).headers["etag"]
+        tag = count.time("api", lambda: self.client.get(path)).headers["etag"]
         body = {"transition": "submit", "reason": "for once"}
         answer = count.time("api", lambda: self.client.post(f"{path}/requests", body, if_match=tag))
         assert answer.status < 300, answer.text
@@ -117,12 +118,15 @@ class Counting:
         self._steps = self._count_steps()
         queues = self.deployment.queues
         queues.sent_count = queues.request_count = 0
+        self.printed.truncate(0)
+        self.printed.seek(0)
         return Count(documents)
 
     def _end(self, count: Count) -> Count:
         queues = self.deployment.queues
         count.sends, count.messages = queues.request_count, queues.sent_count
         count.steps = self._count_steps() - self._steps
+        count.log_bytes = len(self.printed.getvalue().encode())
         undone = "SELECT count(*) FROM workflow_events_outbox WHERE status <> 'completed'"
         assert self.stage.standing.row(undone) == (0,)
         return count
@@ -135,25 +139,52 @@ class Counting:
 @contextmanager
 def counting(stage: Stage) -> Iterator[Counting]:
     entity_type = stage.publish(CONTRACT, checks=CHECKS)
-    with standing_queues() as queues, deployed(stage.standing.admin_url, queues) as deployment:
+    told = {
+        "SIGNET_LOG_LEVEL": "INFO",
+        "POWERTOOLS_METRICS_NAMESPACE": "Signet/prod",
+        # Another one has a logger of its own, which writes to the stream of this counting.
+        "POWERTOOLS_SERVICE_NAME": f"signet-{uuid4().hex[:12]}",
+    }
+    with standing_queues() as queues, deployed(stage.standing.admin_url, queues, **told) as deployment:
+        printed = io.StringIO()
+        get_telemetry.cache_clear()
+        with redirect_stdout(printed):
+            telemetry = get_telemetry()
         api = Database(
-            act_as(stage.standing.admin_url, "signet_api"), PoolSettings(), wake=make_wake(get_settings())
+            as_role(stage.standing.admin_url, "signet_api"), PoolSettings(), wake=make_wake(get_settings())
         )
-        application: Application = wire(api)
+        application: Application = wire(api, telemetry=telemetry)
         stage.drain()
-        yield Counting(stage, deployment, Client(application, stage.tenant_id), entity_type)
+        yield Counting(stage, deployment, Client(application, stage.tenant_id), entity_type, printed)
         api.close()
+        get_telemetry.cache_clear()
 
 
-def describe(title: str, count: Count) -> Iterator[str]:
-    steps = count.steps / 1_000
-    yield (
-        f"{title}: {count.documents} documents, {count.steps} steps; of 1,000 steps "
-        f"{count.requests / steps:.0f} requests to SQS ({count.sends / steps:.0f} sends of "
-        f"{count.messages / steps:.0f} messages, {count.batches / steps:.0f} batches received and deleted)"
+def of_1000(count: Count) -> Counts:
+    def scale(number: float) -> int:
+        return round(number * 1_000 / count.documents)
+
+    api, waves, effects = (count.functions[name] for name in ("api", "node_execution", "side_effect_io"))
+    return Counts(
+        api_requests=scale(api.calls),
+        api_calls=scale(api.calls),
+        api_milliseconds=scale(api.milliseconds),
+        node_execution_calls=scale(waves.calls),
+        node_execution_milliseconds=scale(waves.milliseconds),
+        side_effect_io_calls=scale(effects.calls),
+        side_effect_io_milliseconds=scale(effects.milliseconds),
+        sends=scale(count.sends),
+        receives=scale(count.batches),
+        deletes=scale(count.batches),
+        log_bytes=scale(count.log_bytes),
     )
-    for name, work in count.functions.items():
-        yield (
-            f"  {name}: {work.calls / count.documents:.2f} calls and "
-            f"{work.milliseconds / count.documents:.1f} ms a document"
-        )
+
+
+def describe(title: str, count: Count) -> str:
+    steps = count.steps / 1_000
+    requests = (count.sends + 2 * count.batches) / steps
+    return (
+        f"{title}: {count.documents} documents, {count.steps} steps; of 1,000 steps {requests:.0f} requests "
+        f"to SQS ({count.sends / steps:.0f} sends of {count.messages / steps:.0f} messages, "
+        f"{count.batches / steps:.0f} batches received and deleted)"
+    )

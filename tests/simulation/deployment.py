@@ -13,10 +13,10 @@ from functions.outbox_relay.handler import handler as outbox_relay
 from functions.side_effect_io.handler import handler as side_effect_io
 from signet.aws.calls import SignedCalls
 from signet.store.database import Database
-from signet.store.server import act_as
 from signet.wiring import effects as effects_wiring
 from signet.wiring import engine as engine_wiring
 from signet.wiring import process
+from tests.pooling.reaching import as_role
 from tests.simulation.message_queues import Message, MessageQueues, make_event
 
 Handler = Callable[[dict[str, Any], Any], Any]
@@ -73,7 +73,7 @@ def deployed(owner_url: str, queues: MessageQueues, **environment: str) -> Itera
         patch.setattr(process, "SignedCalls", _remember(SignedCalls, opened))
         for name, value in {**_describe(queues), **environment}.items():
             patch.setenv(name, value)
-        patch.setenv("SIGNET_DATABASE_URL", act_as(owner_url, "signet_worker"))
+        patch.setenv("SIGNET_DATABASE_URL", as_role(owner_url, "signet_worker"))
         leaving.callback(lambda: [each.close() for each in opened])
         _forget()
         try:

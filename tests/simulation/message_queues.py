@@ -4,13 +4,14 @@ What becomes of a message on its way is the test's to say, message by message.
 """
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
+
+from tests.loopback import serving
 
 NAMESPACE = UUID(int=8)
 
@@ -105,14 +106,6 @@ def standing_queues() -> Iterator[MessageQueues]:
         def log_message(self, *args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    queues.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with serving(Handler) as port:
+        queues.url = f"http://127.0.0.1:{port}"
         yield queues
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from signet.store.server import act_as
+from tests.pooling.reaching import as_role
 from tests.store.attack import NO_PRIVILEGE
 from tests.store.queued import put
 
@@ -25,7 +25,7 @@ ANNE, BERT, CARL = UUID(int=1), UUID(int=2), UUID(int=3)
 
 @pytest.fixture
 def asker(owner_url: str) -> Iterator[Connection]:
-    with psycopg.connect(act_as(owner_url, "signet_worker"), autocommit=True) as connection:
+    with psycopg.connect(as_role(owner_url, "signet_worker"), autocommit=True) as connection:
         yield connection
 
 
@@ -111,7 +111,7 @@ def test_who_may_ask(owner_url: str) -> None:
         "signet_worker": True,
         "signet_janitor": True,
     }.items():
-        with psycopg.connect(act_as(owner_url, role)) as connection:
+        with psycopg.connect(as_role(owner_url, role)) as connection:
             if may:
                 assert connection.execute(CALL, ["events", 1]).fetchall() == []
                 continue
@@ -130,11 +130,12 @@ def test_whoever_asks_still_sees_no_row_of_another_tenant(
     partition = admin.execute(
         sql.SQL("SELECT DISTINCT tableoid::regclass::text FROM {}").format(sql.Identifier(table))
     ).fetchall()
-    with psycopg.connect(act_as(owner_url, role), autocommit=True) as connection:
+    with psycopg.connect(as_role(owner_url, role), autocommit=True) as connection:
         for tenant in ("", str(BERT)):
-            connection.execute("SELECT set_config('signet.tenant_id', %s, false)", [tenant])
-            query = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))
-            assert connection.execute(query).fetchone() == (0,)
+            with connection.transaction():
+                connection.execute("SELECT set_config('signet.tenant_id', %s, true)", [tenant])
+                query = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))
+                assert connection.execute(query).fetchone() == (0,)
         for (name,) in partition:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(str(name))))
@@ -148,7 +149,7 @@ def test_dispatch_itself_sees_whose_and_when(owner_url: str, admin: Connection, 
         "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0", [table]
     ).fetchall()
     readable = set()
-    with psycopg.connect(act_as(owner_url, "signet_dispatch"), autocommit=True) as connection:
+    with psycopg.connect(as_role(owner_url, "signet_dispatch"), autocommit=True) as connection:
         for (column,) in columns:
             query = sql.SQL("SELECT {} FROM {}").format(sql.Identifier(str(column)), sql.Identifier(table))
             try:
@@ -159,7 +160,7 @@ def test_dispatch_itself_sees_whose_and_when(owner_url: str, admin: Connection, 
 
 
 def test_a_table_of_the_callers_own_is_not_taken_for_the_queue(asker: Connection) -> None:
-    with asker.transaction():
+    with asker.transaction(force_rollback=True):
         asker.execute("CREATE TEMP TABLE workflow_events_outbox (LIKE public.workflow_events_outbox)")
         asker.execute(
             "INSERT INTO pg_temp.workflow_events_outbox (tenant_id, created_at, id, instance_id,"

@@ -10,7 +10,7 @@ from psycopg import Connection
 from signet.core.errors import Transient
 from signet.core.tenancy import TenantFile
 from signet.store.database import Database, PoolSettings, Statement
-from signet.store.server import act_as
+from tests.pooling.reaching import as_role
 
 SHOW = "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')"
 FOREVER = Statement("SELECT pg_sleep(%(seconds)s)", {"seconds": 600})
@@ -18,7 +18,7 @@ FOREVER = Statement("SELECT pg_sleep(%(seconds)s)", {"seconds": 600})
 
 @contextmanager
 def limited(owner_url: str, **limits: float) -> Iterator[Database]:
-    database = Database(act_as(owner_url, "signet_api"), PoolSettings(size=1, **limits))  # type: ignore[arg-type]
+    database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=1, **limits))  # type: ignore[arg-type]
     try:
         yield database
     finally:

@@ -9,7 +9,7 @@ import pytest
 from signet.store.database import Database
 from signet.store.operations import list_partitioned
 from signet.store.queue import QueueFigures, measure_queue, read_pace
-from signet.store.server import act_as
+from tests.pooling.reaching import as_role
 from tests.store.attack import NO_PRIVILEGE
 from tests.store.queued import BY_NAME, OTHER_TENANT, QUEUE, TENANT, Admin, change, put, put_one
 
@@ -61,15 +61,15 @@ def test_the_sums_are_of_all_tenants(database: Database, admin: Admin, queue: st
 
 @pytest.mark.parametrize("queue", ["runs", "", "workflow_events_outbox", None])
 def test_only_a_queue_can_be_measured(owner_url: str, queue: str | None) -> None:
-    with psycopg.connect(act_as(owner_url, "signet_api")) as connection:
+    with psycopg.connect(as_role(owner_url, "signet_api")) as connection:
         with pytest.raises(psycopg.Error) as caught:
             connection.execute("SELECT measure_queue(%s)", [queue])
     assert caught.value.sqlstate == BAD_PARAMETER
 
 
 def test_a_table_of_the_callers_own_is_not_measured(owner_url: str, admin: Admin) -> None:
-    with psycopg.connect(act_as(owner_url, "signet_api")) as connection:
-        with connection.transaction():
+    with psycopg.connect(as_role(owner_url, "signet_api")) as connection:
+        with connection.transaction(force_rollback=True):
             statement: LiteralString = (
                 "CREATE TEMP TABLE workflow_events_outbox (status text, lease_until timestamptz)"
             )
@@ -85,7 +85,7 @@ def test_a_table_of_the_callers_own_is_not_measured(owner_url: str, admin: Admin
 
 def test_whoever_measures_still_sees_no_row_of_another_tenant(owner_url: str, admin: Admin) -> None:
     put(admin, "events", TENANT, status="dead_letter")
-    with psycopg.connect(act_as(owner_url, "signet_api"), autocommit=True) as connection:
+    with psycopg.connect(as_role(owner_url, "signet_api"), autocommit=True) as connection:
         assert connection.execute("SELECT dead_letter FROM measure_queue('events')").fetchone() == (1,)
         assert connection.execute("SELECT count(*) FROM workflow_events_outbox").fetchone() == (0,)
         with pytest.raises(psycopg.Error) as caught:

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from signet.store.migrations import migrate_down, migrate_up, read_migrations
-from signet.store.server import act_as
 from signet.wiring.process import MIGRATIONS_FOLDER
+from tests.pooling.reaching import as_role
 from tests.store.attack import NO_PRIVILEGE, WRITTEN_ONCE
 from tests.store.catalogue import find_offenders
 
@@ -29,7 +29,7 @@ BEFORE_QUEUES = 10
 
 @pytest.fixture
 def janitor(owner_url: str) -> Iterator[Admin]:
-    with psycopg.connect(act_as(owner_url, "signet_janitor"), autocommit=True) as connection:
+    with psycopg.connect(as_role(owner_url, "signet_janitor"), autocommit=True) as connection:
         yield connection
 
 
@@ -160,7 +160,7 @@ def test_what_is_asked_for_is_bounded(janitor: Admin, first: str | None, months:
 
 def test_only_the_janitor_makes_partitions(owner_url: str, janitor: Admin) -> None:
     for role in ("signet_api", "signet_worker", "signet_dispatch"):
-        with psycopg.connect(act_as(owner_url, role)) as connection, refused(NO_PRIVILEGE):
+        with psycopg.connect(as_role(owner_url, role)) as connection, refused(NO_PRIVILEGE):
             connection.execute(CALL, ["2001-01-01", 1])
     with refused(NO_PRIVILEGE):
         janitor.execute("CALL create_partition('workflow_event', 'mine', '2001-01-01', '2001-02-01')")

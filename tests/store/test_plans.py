@@ -19,8 +19,9 @@ from signet.store.database import Connection, Database, PoolSettings
 from signet.store.documents import lock_and_read, read_locked
 from signet.store.instance_lists import END
 from signet.store.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill, measure_queue
-from signet.store.server import act_as, create_database, drop_database, use_database
+from signet.store.server import create_database, drop_database, use_database
 from signet.store.waves import open_wave, read_opened
+from tests.pooling.reaching import as_role
 from tests.store.plan_queries import LISTED, LISTS, QUEUE, list_probes
 from tests.store.probes import API, LARGE, ROW, SMALL, WORKER, Probe
 from tests.store.queued import Admin
@@ -86,7 +87,7 @@ def test_every_index_is_there_for_a_query(admin: Admin) -> None:
 def test_every_index_answers_its_query_and_no_large_table_is_scanned(filled: str) -> None:
     with psycopg.connect(filled) as admin:
         catalogue = Catalogue(admin)
-    databases = {role: Database(act_as(filled, role), PoolSettings(size=1)) for role in (API, WORKER)}
+    databases = {role: Database(as_role(filled, role), PoolSettings(size=1)) for role in (API, WORKER)}
     try:
         wrong = [find for probe in list_probes() for find in check(probe, databases[probe.role], catalogue)]
         assert wrong == []

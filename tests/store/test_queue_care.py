@@ -29,7 +29,7 @@ from signet.store.queue import (
     relock,
     requeue_dead,
 )
-from signet.store.server import act_as
+from tests.pooling.reaching import as_role
 from tests.store.queued import (
     BY_NAME,
     MINE,
@@ -132,7 +132,7 @@ def test_the_api_claims_nothing_and_the_janitor_only_frees(
     row_id = put_one(admin, queue, TENANT, status="processing")
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         claimed(database, queue)
-    janitor = Database(act_as(owner_url, "signet_janitor"), PoolSettings(size=1))
+    janitor = Database(as_role(owner_url, "signet_janitor"), PoolSettings(size=1))
     try:
         with janitor.transaction(TENANT) as connection:
             assert release_expired(connection, BY_NAME[queue], TENANT, at_most=1).again == {row_id}

@@ -10,9 +10,9 @@ from signet.core.errors import Defect, Transient
 from signet.core.tenancy import TenantFile
 from signet.engine.tenants import install_tenant
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from signet.store.tenants import find_tenant, list_members
 from tests.conftest import make_tenant_file
+from tests.pooling.reaching import as_role
 
 
 def test_an_installed_tenant_reads_back(database: Database, tenant: TenantFile) -> None:
@@ -58,7 +58,7 @@ def test_without_a_tenant_there_are_no_rows(database: Database, tenant: TenantFi
 
 
 def test_the_tenant_does_not_outlive_its_transaction(owner_url: str, tenant: TenantFile) -> None:
-    database = Database(act_as(owner_url, "signet_api"), PoolSettings(size=1))
+    database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=1))
     with database.transaction(tenant.tenant_id) as connection:
         assert find_tenant(connection, tenant.tenant_id) is not None
     with database.tenantless_transaction() as connection:  # the same connection: the pool has one
@@ -76,7 +76,7 @@ def test_writing_another_tenants_row_is_refused(database: Database, tenant: Tena
 
 @pytest.mark.parametrize("role", ["signet_worker", "signet_janitor", "signet_dispatch"])
 def test_other_runtime_roles_cannot_write_members(owner_url: str, tenant: TenantFile, role: str) -> None:
-    with psycopg.connect(act_as(owner_url, role)) as connection:
+    with psycopg.connect(as_role(owner_url, role)) as connection:
         connection.execute("SELECT set_config('signet.tenant_id', %s, true)", [str(tenant.tenant_id)])
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("UPDATE members SET display_name = 'x'")

@@ -13,9 +13,9 @@ from signet.engine.triggers import make_trigger
 from signet.ids import make_id
 from signet.store.database import Connection, Database, PoolSettings
 from signet.store.queue import EVENTS, claim, fail, insert_triggers, release, release_expired, requeue_dead
-from signet.store.server import act_as
 from signet.store.wake_ups import MAX_WAKE_UPS, WakeUp, WakingConnection, note_work, take_wake_ups
 from tests.engine.conftest import INVOICE, Company, make_company
+from tests.pooling.reaching import as_role
 
 
 class Heard:
@@ -40,7 +40,7 @@ def heard() -> Heard:
 @pytest.fixture
 def telling(owner_url: str, heard: Heard) -> Iterator[Database]:
     """With one connection: whoever is told while it is still held would wait for it for ever."""
-    database = Database(act_as(owner_url, "signet_api"), PoolSettings(size=1), wake=heard)
+    database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=1), wake=heard)
     heard.database = database
     yield database
     database.close()
@@ -95,7 +95,7 @@ def test_all_that_join_a_transaction_are_told_with_it(
 
 @pytest.fixture
 def worker_database(owner_url: str, heard: Heard) -> Iterator[Database]:
-    database = Database(act_as(owner_url, "signet_worker"), PoolSettings(size=2), wake=heard)
+    database = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=2), wake=heard)
     yield database
     database.close()
 

@@ -9,13 +9,15 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from uuid import UUID
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from tests.loopback import serving
 
 ISSUER, AUDIENCE = "https://login.example.com/", "signet-api"
 TENANT = UUID("018f2c8e-0000-7000-8000-00000000000a")
@@ -112,14 +114,9 @@ def serving_keys() -> Iterator[KeyServer]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    told.url = f"http://127.0.0.1:{server.server_port}/keys"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield told
-    finally:
-        told.released.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serving(Handler) as port:
+        told.url = f"http://127.0.0.1:{port}/keys"
+        try:
+            yield told
+        finally:
+            told.released.set()

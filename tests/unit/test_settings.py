@@ -245,12 +245,13 @@ def test_a_retention_that_cannot_be_meant(name: str, days: str) -> None:
         read_settings({**GOOD, f"SIGNET_RETENTION_{name}_DAYS": days})
 
 
-def test_a_bucket_wants_a_region() -> None:
-    named = {**GOOD, "SIGNET_ANCHORS_BUCKET": "anchors"}
+@pytest.mark.parametrize(
+    ("name", "field"), [("SIGNET_ANCHORS_BUCKET", "anchors_bucket"), ("SIGNET_ADMIN_SECRET", "admin_secret")]
+)
+def test_what_is_named_of_aws_needs_a_region(name: str, field: str) -> None:
     with pytest.raises(Rejected, match="AWS_REGION"):
-        read_settings(named)
-    aws = read_settings({**named, "AWS_REGION": "eu-central-1"}).aws
-    assert aws is not None and aws.anchors_bucket == "anchors"
+        read_settings({**GOOD, name: "named"})
+    assert getattr(read_settings({**REGION, name: "named"}).aws, field) == "named"
 
 
 AWS = {

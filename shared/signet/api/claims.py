@@ -1,18 +1,17 @@
 """Whose a verified token is: the claims that settings name become a principal."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from signet.core.errors import Rejected
+from signet.core.names import NAME
 from signet.core.principal import NO_TENANT, Principal, is_reserved
 from signet.settings import ClaimNames
 
 MAX_SUBJECT_CHARACTERS = 200
 MAX_ROLES = 200
 # What a tenant can call a role; an issuer's other groups are nothing to us.
-_ROLE = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
 def read_principal(claims: Mapping[str, Any], names: ClaimNames, operator_role: str | None) -> Principal:
@@ -24,7 +23,7 @@ def read_principal(claims: Mapping[str, Any], names: ClaimNames, operator_role: 
         raise invalid(f"its claim {names.subject} is not a name")
     if not subject.isprintable() or is_reserved(subject):
         raise invalid(f"its claim {names.subject} is not a person's name")
-    return Principal(tenant_id, subject, tuple(filter(_ROLE.fullmatch, roles)), is_operator)
+    return Principal(tenant_id, subject, tuple(filter(NAME.fullmatch, roles)), is_operator)
 
 
 def _find(claims: Mapping[str, Any], name: str) -> Any:

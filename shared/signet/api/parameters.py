@@ -8,6 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Header, Path, Que
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from signet.core.errors import Rejected
+from signet.core.names import NAME_PATTERN
 from signet.core.texts import MAX_REASON_CHARACTERS, find_text_problem
 from signet.core.user_ids import UserId
 
@@ -17,7 +18,6 @@ MAX_PAGE, PAGE = 200, 50
 MAX_CURSOR_CHARACTERS = 3_000
 _ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ETAG = re.compile(r'"([0-9]{1,10})"')
-NAME_PATTERN = r"^[a-z][a-z0-9_]{0,62}$"
 
 
 def _check_spelling(value: Any) -> Any:

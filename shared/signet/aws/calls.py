@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from threading import Lock
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from signet.aws.credentials import GetCredentials
@@ -21,17 +21,25 @@ MAX_ANSWER_BYTES = 262_144
 Service = Literal["sqs", "secretsmanager", "scheduler"]
 
 
-class Protocol(NamedTuple):
+class Dialect(NamedTuple):
     """How a service that has one address for all of its operations is spoken to."""
 
     target: str
     content_type: str
 
 
-_PROTOCOLS: Mapping[Service, Protocol] = {
-    "sqs": Protocol("AmazonSQS", "application/x-amz-json-1.0"),
-    "secretsmanager": Protocol("secretsmanager", "application/x-amz-json-1.1"),
+_DIALECTS: Mapping[Service, Dialect] = {
+    "sqs": Dialect("AmazonSQS", "application/x-amz-json-1.0"),
+    "secretsmanager": Dialect("secretsmanager", "application/x-amz-json-1.1"),
 }
+
+
+class Call(Protocol):
+    def call(self, operation: str, parameters: Mapping[str, Any]) -> dict[str, Any]: ...
+
+
+class Create(Protocol):
+    def create(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]: ...
 
 
 class CallFailed(Transient):
@@ -61,8 +69,8 @@ class SignedCalls:
         self._connection: http.client.HTTPConnection | None = None
 
     def call(self, operation: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        protocol = _PROTOCOLS[self._service]
-        headers = {"content-type": protocol.content_type, "x-amz-target": f"{protocol.target}.{operation}"}
+        dialect = _DIALECTS[self._service]
+        headers = {"content-type": dialect.content_type, "x-amz-target": f"{dialect.target}.{operation}"}
         return self._post("/", headers, parameters)
 
     def create(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,17 +1,15 @@
 """Tenants' secrets in Secrets Manager: `<prefix>/<tenant>/<name>`, kept for a short while."""
 
-import re
 import time
 from collections.abc import Callable
 from uuid import UUID
 
-from signet.aws.calls import CallFailed
-from signet.aws.wake_ups import Call
+from signet.aws.calls import Call, CallFailed
+from signet.core.names import NAME
 
 # How long one that was replaced may still be taken for the new one.
 KEPT_SECONDS = 60.0
 MAX_KEPT = 1_000
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _UNKNOWN = frozenset({"ResourceNotFoundException", "InvalidRequestException"})
 
 
@@ -25,7 +23,7 @@ class SecretsManager:
         self._kept: dict[str, tuple[float, str | None]] = {}
 
     def __call__(self, tenant_id: UUID, name: str) -> str | None:
-        if _NAME.fullmatch(name) is None:
+        if NAME.fullmatch(name) is None:
             return None
         path = f"{self._prefix}/{tenant_id}/{name}"
         kept = self._kept.get(path)

@@ -6,11 +6,11 @@ deletes itself when it is done.
 """
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
-from signet.aws.calls import CallFailed
+from signet.aws.calls import CallFailed, Create
 from signet.aws.wake_ups import MAX_DELAY_SECONDS
 from signet.aws_settings import SweepSettings
 from signet.store.wake_ups import WakeUp
@@ -21,10 +21,6 @@ MAX_REMEMBERED = 1_000
 # What is due later still is found when the relay comes by itself, within an hour.
 MAX_AHEAD = timedelta(days=366)
 _LOG = logging.getLogger("signet.sweeps")
-
-
-class Create(Protocol):
-    def create(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]: ...
 
 
 class ScheduledSweeps:

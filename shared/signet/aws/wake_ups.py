@@ -4,8 +4,8 @@ import json
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
 
+from signet.aws.calls import Call
 from signet.core.errors import Transient
 from signet.store.wake_ups import QueueName, WakeUp
 
@@ -16,10 +16,6 @@ MAX_DELAY_SECONDS = 900
 # After a failure nothing is sent for so long: who commits work must not wait for what is down.
 REST_SECONDS = 5.0
 _LOG = logging.getLogger("signet.wake_ups")
-
-
-class Call(Protocol):
-    def call(self, operation: str, parameters: Mapping[str, Any]) -> dict[str, Any]: ...
 
 
 class QueuedWakeUps:
@@ -44,7 +40,7 @@ class QueuedWakeUps:
             _LOG.warning("nobody was woken: %s", error)
 
     def send(self, wake_ups: Collection[WakeUp]) -> None:
-        """All of them, or it raises: for the relay, which nobody makes good for."""
+        """All of them, or it raises: for the relay, after which nobody comes."""
         for name, url in self._urls.items():
             wanted = [one for one in wake_ups if one.queue == name and one.delay_seconds <= MAX_DELAY_SECONDS]
             for start in range(0, len(wanted), MAX_ENTRIES):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from signet.core.findings import Finding, find
+from signet.core.names import NAME_PATTERN
 
 MAX_DOCUMENT_CHARACTERS = 1_048_576
 MAX_MISTAKES = 200
@@ -24,7 +25,7 @@ class Strict(BaseModel):
 
 T = TypeVar("T", bound=Strict)
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 _LONG_NUMBER = re.compile(r"\d{16}")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 Slug = Annotated[str, Field(pattern=rf"^{_SLUG.pattern}$")]

@@ -1,12 +1,12 @@
 """Who stands in for whom: given by oneself, or for another by those who may; dated, without circles."""
 
-import re
 from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
 from signet.core.approval_rights import Delegation, find_delegation_cycle
 from signet.core.errors import FieldError, Rejected
+from signet.core.names import NAME
 from signet.engine.administering import Administering, administering
 from signet.engine.documents.facts import format_moment
 from signet.engine.documents.intake import check_reason
@@ -24,7 +24,6 @@ MAX_DAYS = 366
 MAX_OPEN = 50
 # Delegations that lead on from the one who takes a new one; more could not be looked through for circles.
 MAX_LINKED = 50
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
 class Delegations:
@@ -131,7 +130,7 @@ def _check_terms(new: Delegation, reason: str | None, now: datetime) -> None:
         raise _refuse("/from_time", f"wants a beginning at most {MAX_DAYS} days from now")
     if new.delegate_id == new.user_id:
         raise _refuse("/delegate_id", "wants another person")
-    if new.entity_type is not None and not _NAME.fullmatch(new.entity_type):
+    if new.entity_type is not None and not NAME.fullmatch(new.entity_type):
         raise _refuse("/entity_type", "wants the name of an entity type")
 
 

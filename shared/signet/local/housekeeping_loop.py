@@ -2,29 +2,21 @@
 
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from signet.core.errors import SignetError
 from signet.engine.housekeeping.runner import Housekeeping
+from signet.local.background import in_background
 
 EVERY_SECONDS = 60.0
 # No task is begun later than this: whoever stops does not wait for long.
 BUSY_SECONDS = 5.0
 
 
-@contextmanager
-def running_housekeeping(housekeeping: Housekeeping, every_seconds: float = EVERY_SECONDS) -> Iterator[None]:
-    stop = threading.Event()
-    thread = threading.Thread(
-        target=_keep_until, args=(stop, housekeeping, every_seconds), name="signet-janitor"
-    )
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
+def running_housekeeping(
+    housekeeping: Housekeeping, every_seconds: float = EVERY_SECONDS
+) -> AbstractContextManager[None]:
+    return in_background("signet-janitor", lambda stop: _keep_until(stop, housekeeping, every_seconds))
 
 
 def _keep_until(stop: threading.Event, housekeeping: Housekeeping, every_seconds: float) -> None:

@@ -2,12 +2,12 @@
 
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from signet.core.errors import SignetError
 from signet.engine.effects import Effects
 from signet.engine.waves.worker import Worker
+from signet.local.background import in_background
 from signet.store.database import Database
 from signet.store.queue import EFFECTS, EVENTS, due_tenants
 
@@ -16,18 +16,8 @@ RETRY_SECONDS = 1.0
 MAX_TENANTS_A_LOOK = 100
 
 
-@contextmanager
-def running_worker(database: Database, worker: Worker, effects: Effects) -> Iterator[None]:
-    stop = threading.Event()
-    thread = threading.Thread(
-        target=_work_until, args=(stop, database, worker, effects), name="signet-worker"
-    )
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
+def running_worker(database: Database, worker: Worker, effects: Effects) -> AbstractContextManager[None]:
+    return in_background("signet-worker", lambda stop: _work_until(stop, database, worker, effects))
 
 
 def _work_until(stop: threading.Event, database: Database, worker: Worker, effects: Effects) -> None:

@@ -1,13 +1,13 @@
 """Secrets of tenants in files: `<folder>/<tenant>/<name>`, each read when it is needed."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+from signet.core.names import NAME
+
 MAX_SECRET_CHARACTERS = 1_000
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 # A tenant's secret by its name, in no log and no message; None where there is none.
 ReadSecret = Callable[[UUID, str], str | None]
@@ -20,7 +20,7 @@ class SecretsFolder:
     folder: Path
 
     def __call__(self, tenant_id: UUID, name: str) -> str | None:
-        if _NAME.fullmatch(name) is None:
+        if NAME.fullmatch(name) is None:
             return None
         try:
             with (self.folder / str(tenant_id) / name).open(encoding="ascii") as file:

@@ -50,23 +50,6 @@ class ClaimedTask:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskRow:
-    """How a task is doing."""
-
-    task: str
-    next_due_at: datetime
-    is_under_way: bool
-    last_began_at: datetime | None
-    last_ended_at: datetime | None
-    last_outcome: Outcome | None
-    last_error: str | None
-    last_rows: int
-    total_rows: int
-    run_count: int
-    failure_count: int
-
-
-@dataclass(frozen=True, slots=True)
 class PrunedReceipts:
     # None: that was the last instance.
     looked_to: UUID | None
@@ -129,11 +112,6 @@ def end_task(
         "error": None if error is None else error[:MAX_ERROR_CHARACTERS],
     }
     return connection.execute(_SQL.end_task, values).rowcount == 1
-
-
-def list_tasks(connection: Connection) -> list[TaskRow]:
-    with connection.cursor(row_factory=class_row(TaskRow)) as cursor:
-        return cursor.execute(_SQL.list_tasks).fetchall()
 
 
 def find_tenants(

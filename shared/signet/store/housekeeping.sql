@@ -37,12 +37,6 @@ SET claim_id = NULL, lease_until = NULL, last_ended_at = now(), last_outcome = %
     next_due_at = now() + make_interval(secs => %(again_seconds)s)
 WHERE task = %(task)s AND claim_id = %(claim_id)s
 
--- name: list_tasks
-SELECT task, next_due_at, lease_until IS NOT NULL AND lease_until > now() AS is_under_way, last_began_at, last_ended_at,
-       last_outcome, last_error, last_rows, total_rows, run_count, failure_count
-FROM housekeeping_tasks
-ORDER BY task
-
 -- name: find_tenants
 SELECT tenant_id, due_count
 FROM housekeeping_tenants(%(about)s, make_interval(secs => %(kept_seconds)s), %(after)s, %(at_most)s)

@@ -1,4 +1,4 @@
-"""Databases and roles of a server, for the local runner and the tests. Production has infra/ for this."""
+"""Databases and roles of a server, by its admin: for the local runner, the tests and the migrator."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

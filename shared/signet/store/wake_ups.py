@@ -1,7 +1,7 @@
 """Work that a transaction has written, told once it is committed: so that somebody does it at once.
 
-A wake-up is permission to work, not the work. Whoever loses one loses a minute at most: the relay finds every
-due row by itself.
+A wake-up is permission to work, not the work. Whoever loses one loses the time to the relay's
+next sweep at most: it finds every due row by itself.
 """
 
 from collections.abc import Callable, Collection

@@ -25,9 +25,10 @@ def make_anchors(aws: AwsSettings | None) -> Anchors | None:
     """The SDK is loaded where there is a bucket, and only there."""
     if aws is None or aws.anchors_bucket is None:
         return None
-    from signet.aws.anchors import make_bucket_anchors
+    from signet.aws.anchors import BucketAnchors
+    from signet.aws.clients import Clients
 
-    return make_bucket_anchors(aws.anchors_bucket, aws.region)
+    return BucketAnchors(Clients(aws.region), aws.anchors_bucket)
 
 
 @cache

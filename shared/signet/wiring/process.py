@@ -6,7 +6,8 @@ another one needs.
 
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -137,6 +138,15 @@ def prepare(wire: Callable[[], object], load_everything: Callable[[], object] | 
         load_everything()
     elif start is not None:
         wire()
+
+
+@contextmanager
+def flushing() -> Iterator[None]:
+    """Around each call of a function: Lambda freezes the process with the answer."""
+    try:
+        yield
+    finally:
+        get_telemetry().flush()
 
 
 @cache

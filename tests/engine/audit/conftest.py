@@ -6,13 +6,13 @@ import pytest
 
 from signet.core.tenancy import TenantFile
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from tests.engine.audit.audited import Audited
+from tests.pooling.reaching import as_role
 
 
 @pytest.fixture
 def audited(database: Database, owner_url: str, tenant: TenantFile) -> Iterator[Audited]:
-    janitor = Database(act_as(owner_url, "signet_janitor"), PoolSettings(size=2))
+    janitor = Database(as_role(owner_url, "signet_janitor"), PoolSettings(size=2))
     audited = Audited(tenant.tenant_id, database, janitor)
     audited.make_contract()
     yield audited

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 
-from signet.store.server import act_as
 from tests.engine.audit.audited import Admin, Audited, make_document, tamper
+from tests.pooling.reaching import as_role
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ class Signet:
         self, *arguments: str, role: str = "signet_api", exit_code: int = 0, tenant: bool = True
     ) -> str:
         more = ["--tenant", self._tenant] if tenant else []
-        url = self._url if role == "admin" else act_as(self._url, role)
+        url = self._url if role == "admin" else as_role(self._url, role)
         command = [sys.executable, "-m", "signet.cli", "audit", *arguments, "--database-url", url, *more]
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         assert result.returncode == exit_code, result.stdout + result.stderr

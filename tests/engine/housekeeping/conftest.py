@@ -7,16 +7,16 @@ import pytest
 
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company
 from tests.engine.housekeeping.house import House
+from tests.pooling.reaching import as_role
 
 
 @pytest.fixture
 def janitor(owner_url: str) -> Iterator[Database]:
     # One connection, as a Lambda has it.
-    database = Database(act_as(owner_url, "signet_janitor"), PoolSettings(size=1))
+    database = Database(as_role(owner_url, "signet_janitor"), PoolSettings(size=1))
     yield database
     database.close()
 

@@ -12,8 +12,8 @@ from signet.engine.housekeeping.tasks import list_tasks
 from signet.engine.housekeeping.turn import LEASE_SECONDS, Limits, Turn
 from signet.store.database import Database, PoolSettings
 from signet.store.housekeeping import claim_task, ensure_tasks, hold_task
-from signet.store.server import act_as
 from tests.engine.housekeeping.house import House
+from tests.pooling.reaching import as_role
 from tests.store.queued import put
 
 DONE = Limits(rows=2, batch_rows=1)
@@ -21,7 +21,7 @@ DONE = Limits(rows=2, batch_rows=1)
 
 @pytest.fixture
 def other(owner_url: str) -> Iterator[Database]:
-    database = Database(act_as(owner_url, "signet_janitor"), PoolSettings(size=1, lock_seconds=0.2))
+    database = Database(as_role(owner_url, "signet_janitor"), PoolSettings(size=1, lock_seconds=0.2))
     yield database
     database.close()
 

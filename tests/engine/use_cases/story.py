@@ -33,11 +33,11 @@ from signet.engine.tenants import find_principal, install_tenant
 from signet.engine.verification import verify_tenant
 from signet.local.tenant_file import read_tenant_file
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from tests.engine.conftest import EXAMPLES, Company
 from tests.engine.standing_company import Standing
 from tests.engine.use_cases.on_record import AMENDED, DOCUMENT, ON_RECORD, PENDING_CALL, REQUESTS
 from tests.engine.waves.stage import Answer, Stage
+from tests.pooling.reaching import as_role
 
 GOLDEN = Path(__file__).parent / "golden"
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")
@@ -202,7 +202,7 @@ def tell_story(
     tenant = read_tenant_file(EXAMPLES / "tenant.yaml")
     install_tenant(database, tenant)
     company = Company(database, tenant.tenant_id, Documents(database), Definitions(database))
-    workers = Database(act_as(owner_url, "signet_worker"), PoolSettings(size=4))
+    workers = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=4))
     stage = Stage(Standing(company, admin, owner_url), workers)
     try:
         yield Story(stage, Approvals(database, stage.caches()))

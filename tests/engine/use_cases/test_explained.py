@@ -11,9 +11,9 @@ from signet.cli.main import app
 from signet.engine.compiled import CompiledCache
 from signet.engine.delegations import Delegations
 from signet.engine.instances import Instances
-from signet.store.server import act_as
 from tests.engine.use_cases.story import Story, assert_golden
 from tests.engine.use_cases.test_a_invoice import BILL, submitted
+from tests.pooling.reaching import as_role
 
 LARGE = 2000000
 
@@ -79,7 +79,7 @@ def test_the_same_as_json(invoices: Story, owner_url: str) -> None:
     """On the command line, as the API's role."""
     instance_id = invoices.stage.instance_of(half_decided(invoices))
     words = ["instance", "explain", str(instance_id), "--tenant", str(invoices.company.tenant_id), "--json"]
-    environment = {"SIGNET_DATABASE_URL": act_as(owner_url, "signet_api")}
+    environment = {"SIGNET_DATABASE_URL": as_role(owner_url, "signet_api")}
     result = CliRunner().invoke(app, words, env=environment)
     assert result.exit_code == 0, result.output
     approvals = json.loads(result.output)["approvals"]

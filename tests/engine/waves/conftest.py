@@ -9,15 +9,15 @@ from signet.engine.instances import Instances
 from signet.engine.moving import Moving
 from signet.engine.waves.worker import Worker
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company
 from tests.engine.waves.stage import Stage, standing_stage
+from tests.pooling.reaching import as_role
 
 
 @pytest.fixture
 def worker_database(owner_url: str) -> Iterator[Database]:
-    database = Database(act_as(owner_url, "signet_worker"), PoolSettings(size=4))
+    database = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=4))
     yield database
     database.close()
 

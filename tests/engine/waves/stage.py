@@ -28,9 +28,9 @@ from signet.store.database import Database, PoolSettings
 from signet.store.documents import WriteBatch, write_batch
 from signet.store.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses
 from signet.store.rules import save_rule
-from signet.store.server import act_as
 from signet.store.tenants import read_now, save_members
 from tests.engine.standing_company import Standing, standing_company
+from tests.pooling.reaching import as_role
 
 CALL: Mapping[str, Any] = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
 CONTRACT: Mapping[str, Any] = {
@@ -119,7 +119,7 @@ class Stage:
     @contextmanager
     def another_database(self, **settings: Any) -> Iterator[Database]:
         """A worker's, with a pool of its own."""
-        made = Database(act_as(self.standing.admin_url, "signet_worker"), PoolSettings(**settings))
+        made = Database(as_role(self.standing.admin_url, "signet_worker"), PoolSettings(**settings))
         try:
             yield made
         finally:
@@ -354,7 +354,7 @@ class Stage:
 @contextmanager
 def standing_stage(server_url: str) -> Iterator[Stage]:
     with standing_company(server_url) as standing:
-        database = Database(act_as(standing.admin_url, "signet_worker"), PoolSettings(size=4))
+        database = Database(as_role(standing.admin_url, "signet_worker"), PoolSettings(size=4))
         try:
             yield Stage(standing, database)
         finally:

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 from signet.cli.main import app
 from signet.core.tenancy import Member
 from signet.engine.waves.worker import Worker
-from signet.store.server import act_as
 from signet.store.tenants import save_members
 from tests.engine.conftest import Company
 from tests.engine.waves.situations import (
@@ -28,6 +27,7 @@ from tests.engine.waves.situations import (
     submit,
     version_of,
 )
+from tests.pooling.reaching import as_role
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "operating.md"
 Signet = Callable[..., str]
@@ -46,7 +46,7 @@ def signet(company: Company, owner_url: str) -> Signet:
 
     def run(*words: object, exit_code: int = 0, url: str | None = None, actor: str | None = "olga") -> str:
         more = ["--tenant", str(company.tenant_id), *(["--actor", actor] if actor else [])]
-        environment = {"SIGNET_DATABASE_URL": url or act_as(owner_url, "signet_api")}
+        environment = {"SIGNET_DATABASE_URL": url or as_role(owner_url, "signet_api")}
         result = CliRunner().invoke(app, ["instance", *map(str, words), *more], env=environment)
         assert result.exit_code == exit_code, result.output
         return result.output
@@ -235,7 +235,7 @@ def test_the_page_runs_as_it_stands(
     for command in commands:
         words = [known.get(word, word) for word in shlex.split(command, comments=True)]
         assert words[:2] == ["signet", "instance"]
-        environment = {"SIGNET_DATABASE_URL": act_as(owner_url, "signet_api")}
+        environment = {"SIGNET_DATABASE_URL": as_role(owner_url, "signet_api")}
         result = CliRunner().invoke(app, words[1:], env=environment)
         assert result.exit_code == 0, f"{command}: {result.output}"
     assert version_of(admin, instance_of(made)) == 6

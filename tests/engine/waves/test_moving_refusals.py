@@ -14,7 +14,6 @@ from signet.engine.documents.operations import Author
 from signet.engine.instances import Instances
 from signet.engine.moving import Moving, Target
 from signet.store.moving import SeenInstance
-from signet.store.server import act_as
 from tests.engine.conftest import make_company
 from tests.engine.waves.moved import (
     ASK,
@@ -31,6 +30,7 @@ from tests.engine.waves.moved import (
     version_of,
 )
 from tests.engine.waves.stage import CALL, CONTRACT, Stage
+from tests.pooling.reaching import as_role
 
 COUNTS: LiteralString = (
     "SELECT (SELECT count(*) FROM workflow_step_executions), (SELECT count(*) FROM workflow_event),"
@@ -229,7 +229,7 @@ def test_no_other_statement_changes_what_an_instance_runs_under(
     )
 
     def change(definition_id: UUID, version: int) -> None:
-        with psycopg.connect(act_as(stage.standing.admin_url, role)) as connection:
+        with psycopg.connect(as_role(stage.standing.admin_url, role)) as connection:
             connection.execute("SELECT set_config('signet.tenant_id', %s, true)", [str(stage.tenant_id)])
             cursor = connection.execute(update, [definition_id, version, made.instance_id])
             assert cursor.rowcount == 1
@@ -256,7 +256,7 @@ def test_no_other_statement_gives_a_document_another_contract(
 
     def change(version: int) -> None:
         update: LiteralString = "UPDATE documents SET contract_version = %s WHERE id = %s"
-        with psycopg.connect(act_as(stage.standing.admin_url, role)) as connection:
+        with psycopg.connect(as_role(stage.standing.admin_url, role)) as connection:
             connection.execute("SELECT set_config('signet.tenant_id', %s, true)", [str(stage.tenant_id)])
             assert connection.execute(update, [version, made.id]).rowcount == 1
 

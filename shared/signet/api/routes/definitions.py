@@ -11,7 +11,6 @@ from pydantic import Field
 from signet.api.calls import Answer, Call
 from signet.api.cursors import Page, make_page, read_cursor
 from signet.api.parameters import (
-    NAME_PATTERN,
     PAGE,
     Cursor,
     Id,
@@ -21,6 +20,7 @@ from signet.api.parameters import (
     require_version,
 )
 from signet.api.routing import Routes
+from signet.core.names import NAME_PATTERN
 from signet.core.patch import MAX_NODES, Automation, Patch
 from signet.core.strict import Strict
 from signet.engine.definitions import Draft, Published

@@ -7,9 +7,10 @@ from pydantic import Field
 
 from signet.api.calls import Call
 from signet.api.cursors import Page, make_page, read_cursor
-from signet.api.parameters import MAX_VERSION, NAME_PATTERN, PAGE, Cursor, Id, Limit, Named, PathId
+from signet.api.parameters import MAX_VERSION, PAGE, Cursor, Id, Limit, Named, PathId
 from signet.api.routing import Routes
 from signet.core.errors import FieldError, Rejected
+from signet.core.names import NAME_PATTERN
 from signet.core.strict import ExpressionText, Strict
 from signet.engine.designing.expressions import CheckedExpression, NamesInScope, OfContract, Place
 from signet.engine.designing.palette import ActionRecord, NodeTypeRecord

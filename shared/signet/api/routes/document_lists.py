@@ -9,9 +9,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from signet.api.calls import Call
 from signet.api.cursors import Page, count_fitting, make_page, read_cursor
-from signet.api.parameters import NAME_PATTERN, PAGE, Cursor, Limit
+from signet.api.parameters import PAGE, Cursor, Limit
 from signet.api.routing import Routes
 from signet.core.expression.text import MAX_EXPRESSION_CHARACTERS
+from signet.core.names import NAME_PATTERN
 from signet.engine.documents.listing import WantedDocuments, write_place
 from signet.store.document_reading import DocumentRecord
 

@@ -13,7 +13,6 @@ from signet.api.cursors import Page, make_page, read_cursor
 from signet.api.outcomes import Refusal, describe_refusal
 from signet.api.parameters import (
     MAX_VERSION,
-    NAME_PATTERN,
     PAGE,
     Cursor,
     Id,
@@ -25,6 +24,7 @@ from signet.api.parameters import (
 )
 from signet.api.routing import Routes
 from signet.core.moving import Obstacle, Report, Verdict
+from signet.core.names import NAME_PATTERN
 from signet.core.strict import Strict
 from signet.engine.instances import MAX_IN_BULK
 from signet.engine.moving import FIRST, MoveOutcome, Target

@@ -11,8 +11,9 @@ from pydantic import AfterValidator, BeforeValidator
 
 from signet.api.calls import Answer, Call
 from signet.api.cursors import Page, make_page, read_cursor
-from signet.api.parameters import NAME_PATTERN, PAGE, Cursor, Id, Limit, PathId, check_text
+from signet.api.parameters import PAGE, Cursor, Id, Limit, PathId, check_text
 from signet.api.routing import Routes
+from signet.core.names import NAME_PATTERN
 from signet.core.texts import normalise_timestamp
 from signet.engine.instance_listing import ENDED, IDLE_SECONDS, LIVE, Stuck
 from signet.engine.instance_reading import (

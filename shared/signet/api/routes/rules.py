@@ -8,7 +8,6 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from signet.api.calls import Answer, Call
 from signet.api.cursors import Page, count_fitting, make_page, read_cursor
 from signet.api.parameters import (
-    NAME_PATTERN,
     PAGE,
     Cursor,
     IfMatch,
@@ -19,6 +18,7 @@ from signet.api.parameters import (
     require_version,
 )
 from signet.api.routing import Routes
+from signet.core.names import NAME_PATTERN
 from signet.core.rules import RuleBody
 from signet.store.rules import RuleRecord
 

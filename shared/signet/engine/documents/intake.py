@@ -1,19 +1,18 @@
 """What is refused for itself: batches too long, names that are none, texts that nothing keeps."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from signet.core.errors import FieldError, Rejected
+from signet.core.names import NAME
 from signet.core.texts import MAX_REASON_CHARACTERS, find_text_problem
 from signet.engine.documents.facts import Change
 from signet.engine.documents.operations import Amend, Create, Operation, RequestTransition, RunAction, Update
 
 MAX_BATCH = 1_000
 MAX_DATA_BYTES = 1_048_576
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
 def check_batch(operations: Sequence[Operation]) -> None:
@@ -48,7 +47,7 @@ def _check_name(operation: Operation) -> Rejected | None:
             code, what = "ACTION_UNKNOWN", "action"
         case _:
             return None
-    return None if _NAME.fullmatch(name) else Rejected(code, f"this is no name of any {what}")
+    return None if NAME.fullmatch(name) else Rejected(code, f"this is no name of any {what}")
 
 
 def check_reason(reason: str | None) -> Rejected | None:

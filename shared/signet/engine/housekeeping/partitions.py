@@ -1,5 +1,7 @@
 """The months of the partitioned tables: made ahead, and dropped when they are past and nothing must stay."""
 
+from collections.abc import Callable
+
 from signet.engine.housekeeping.turn import Turn
 from signet.store.housekeeping import drop_empty_months, drop_history_months, make_months
 
@@ -15,14 +17,15 @@ def make_partitions(turn: Turn) -> None:
 
 
 def drop_outbox_months(turn: Turn, kept_days: int) -> None:
-    with turn.batch() as connection:
-        dropped = drop_empty_months(connection, kept_days=kept_days, at_most=MONTHS_AT_ONCE)
-    turn.rows += dropped
-    turn.is_cut = dropped == MONTHS_AT_ONCE
+    _drop_months(turn, kept_days, drop_empty_months)
 
 
 def drop_history(turn: Turn, kept_days: int) -> None:
+    _drop_months(turn, kept_days, drop_history_months)
+
+
+def _drop_months(turn: Turn, kept_days: int, drop: Callable[..., int]) -> None:
     with turn.batch() as connection:
-        dropped = drop_history_months(connection, kept_days=kept_days, at_most=MONTHS_AT_ONCE)
+        dropped = drop(connection, kept_days=kept_days, at_most=MONTHS_AT_ONCE)
     turn.rows += dropped
     turn.is_cut = dropped == MONTHS_AT_ONCE

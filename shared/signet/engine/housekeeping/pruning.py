@@ -1,10 +1,13 @@
 """Rows that have served: taken away tenant by tenant, in batches, by functions that refuse what must stay."""
 
+from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
 from signet.engine.housekeeping.turn import AFTER, Turn
 from signet.store.database import Connection
 from signet.store.housekeeping import (
+    About,
     prune_idempotency_keys,
     prune_inbound_events,
     prune_notifications,
@@ -19,31 +22,26 @@ TENANT, INSTANCE = "tenant", "instance"
 
 
 def prune_events(turn: Turn, kept_days: int) -> None:
-    def prune(connection: Connection, _: UUID, at_most: int) -> int:
-        return prune_outbox(connection, "events", kept_days=kept_days, at_most=at_most)
-
-    turn.each_batch("done_events", prune, kept_days * DAY_SECONDS)
+    _prune_old(turn, "done_events", kept_days, partial(prune_outbox, queue="events"))
 
 
 def prune_effects(turn: Turn, kept_days: int) -> None:
-    def prune(connection: Connection, _: UUID, at_most: int) -> int:
-        return prune_outbox(connection, "effects", kept_days=kept_days, at_most=at_most)
-
-    turn.each_batch("done_effects", prune, kept_days * DAY_SECONDS)
+    _prune_old(turn, "done_effects", kept_days, partial(prune_outbox, queue="effects"))
 
 
 def prune_keys(turn: Turn, kept_days: int) -> None:
-    def prune(connection: Connection, _: UUID, at_most: int) -> int:
-        return prune_idempotency_keys(connection, kept_days=kept_days, at_most=at_most)
-
-    turn.each_batch("idempotency_keys", prune, kept_days * DAY_SECONDS)
+    _prune_old(turn, "idempotency_keys", kept_days, prune_idempotency_keys)
 
 
 def prune_read_notifications(turn: Turn, kept_days: int) -> None:
-    def prune(connection: Connection, _: UUID, at_most: int) -> int:
-        return prune_notifications(connection, kept_days=kept_days, at_most=at_most)
+    _prune_old(turn, "notifications", kept_days, prune_notifications)
 
-    turn.each_batch("notifications", prune, kept_days * DAY_SECONDS)
+
+def _prune_old(turn: Turn, about: About, kept_days: int, prune: Callable[..., int]) -> None:
+    def prune_batch(connection: Connection, _: UUID, at_most: int) -> int:
+        return prune(connection, kept_days=kept_days, at_most=at_most)
+
+    turn.each_batch(about, prune_batch, kept_days * DAY_SECONDS)
 
 
 def prune_expired_inbound(turn: Turn) -> None:

@@ -17,11 +17,9 @@ from signet.store.database import Database
 from signet.store.housekeeping import (
     ClaimedTask,
     Outcome,
-    TaskRow,
     claim_task,
     end_task,
     ensure_tasks,
-    list_tasks,
 )
 
 # What failed is tried again so soon, or with its next turn where that comes first.
@@ -84,10 +82,6 @@ class Housekeeping:
             # Of this task; told below, and kept on its row.
             error = caught
         return self._end(task, turn, self._clock() - began, error)
-
-    def list(self) -> Sequence[TaskRow]:
-        with self._database.tenantless_transaction() as connection:
-            return list_tasks(connection)
 
     def close(self) -> None:
         self._database.close()
