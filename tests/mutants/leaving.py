@@ -46,8 +46,8 @@ LEAVING = (
         "a shift forgets what it did not do in time",
         10,
         "shared/signet/engine/shifts.py",
-        "self._wake_ups.end(waiting)",
-        "self._wake_ups.end([])",
+        "self._wake_ups.end(waiting, shift.interrupted)",
+        "self._wake_ups.end([], shift.interrupted)",
         (f"{SHIFTS}what_is_left_when_time_is_up_wakes_somebody",),
     ),
     Mutation(
