@@ -34,14 +34,15 @@ SELECT (SELECT max(epoch) FROM audit_epochs) AS epoch, pg_snapshot_xmin(pg_curre
        now() AS now
 
 -- name: find_first_position
+-- By the column: xid alone would be what is selected, a text, of which 10 comes before 9.
 SELECT epoch, xid::text FROM audit_log
 WHERE tenant_id = %(tenant_id)s AND (epoch, xid) >= (%(epoch)s, %(xid)s::xid8)
-ORDER BY epoch, xid LIMIT 1
+ORDER BY epoch, audit_log.xid LIMIT 1
 
 -- name: list_hashes
 SELECT id::text, xid::text, hash FROM audit_log
 WHERE tenant_id = %(tenant_id)s AND epoch = %(epoch)s AND xid >= %(from_xid)s::xid8 AND xid < %(to_xid)s::xid8
-ORDER BY xid, id
+ORDER BY audit_log.xid, audit_log.id
 LIMIT %(limit)s
 
 -- name: find_last_seal

@@ -16,7 +16,7 @@ from signet.engine.verification import verify_tenant
 from signet.ids import make_id
 from signet.store.audit import insert_seal, read_transaction
 from signet.store.database import Connection, Database, PoolSettings
-from tests.engine.audit.audited import Admin, Audited, make_document
+from tests.engine.audit.audited import Admin, Audited, make_document, tamper
 
 
 def rows_by_seal(admin: Admin) -> Counter[int]:
@@ -36,6 +36,22 @@ def test_what_is_there_is_sealed_once(audited: Audited, admin: Admin) -> None:
     assert audited.seal() == Sealing(1, 2)
     assert rows_by_seal(admin) == {1: 3, 2: 2}
     assert verify_tenant(audited.api, audited.tenant_id).is_sound
+
+
+@pytest.mark.parametrize("max_rows", [1, 2, 10])
+def test_transactions_have_the_order_of_their_numbers_and_not_of_their_digits(
+    audited: Audited, superuser: Admin, max_rows: int
+) -> None:
+    make_document(audited, 4)
+    tamper(superuser, "UPDATE audit_log SET xid = (7 + seq)::text::xid8")
+    audited.seal(max_rows)
+    rows = superuser.execute("SELECT xid::text, seq FROM audit_log ORDER BY seq").fetchall()
+    assert rows == [("8", 1), ("9", 2), ("10", 3), ("11", 4)]
+    assert sum(rows_by_seal(superuser).values()) == 4
+    result = verify_tenant(audited.api, audited.tenant_id)
+    # The rows themselves say which transactions they are of; the seals have nothing against them.
+    assert {finding.code for finding in result.findings} == {"AUDIT_ROW_COLUMN"}
+    assert (result.row_count, result.tail_count) == (4, 0)
 
 
 def test_a_late_commit_is_in_the_next_seal(audited: Audited, admin: Admin) -> None:
