@@ -23,6 +23,9 @@ from infra.stacks.network import NetworkStack
 # API Gateway gives up after 30 seconds.
 _API_SECONDS = 29
 _RELAY_SECONDS = 50
+# A database that sleeps takes some 15 to wake up. The clock comes once, and the next time it sleeps again:
+# whoever gave up sooner would never find it awake. An answer of the API must still come in time.
+_WAKING_SECONDS = 20
 _JANITOR_SECONDS = 300
 _MIGRATOR_SECONDS = 900
 _GET, _HEAD, _OPTIONS, _ANY = (
@@ -95,6 +98,8 @@ class AppStack(SignetStack):
             "SIGNET_LOG_LEVEL": settings.log_level,
             "POWERTOOLS_METRICS_NAMESPACE": settings.metrics_namespace,
         }
+        if not settings.database_min_capacity:
+            environment["SIGNET_DATABASE_WAIT_SECONDS"] = str(_WAKING_SECONDS)
         if settings.uses_dual_stack_endpoints:
             # Without a NAT gateway there is no other way to AWS.
             environment["AWS_USE_DUALSTACK_ENDPOINT"] = "true"

@@ -94,6 +94,11 @@ class ObservabilityStack(SignetStack):
             ),
             self._own("TriggerWait", "p95", self._app.node_execution),
         )
+        words = "Something of the housekeeping is not done: see which task."
+        self.alarms.add(
+            Trouble("housekeeping-failures", "housekeeping-failures", words, 1),
+            self._own("HousekeepingFailures", "Sum", self._app.janitor),
+        )
         for name in ("events", "effects"):
             words = f"Something of {name} has been due for {settings.alarm_overdue_seconds} s or longer."
             self.alarms.add(
@@ -223,6 +228,7 @@ class ObservabilityStack(SignetStack):
                     [self._own("TriggerWait", s, worker) for s in ("p50", "p95")],
                 ),
                 ("Steps", [self._own("Steps", "Sum", worker)]),
+                ("Housekeeping that failed", [self._own("HousekeepingFailures", "Sum", app.janitor)]),
                 ("Waves", [self._own(name, "Sum", worker) for name in ("Waves", "TriggersRetried")]),
                 ("Waves: size", [self._own("WaveSize", s, worker) for s in ("Average", "Maximum")]),
                 ("Waves: duration (ms)", [self._own("WaveDuration", s, worker) for s in ("p50", "p95")]),

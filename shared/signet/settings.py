@@ -65,6 +65,8 @@ class Settings:
     database_pool_idle_count: int
     database_pool_lifetime_seconds: int
     development_secret: str | None
+    # How long to wait for a connection: a database that sleeps needs some 15 seconds to wake up.
+    database_wait_seconds: int = 5
     # The modules with users' Python.
     extensions: tuple[str, ...] = ()
     # Of the web pages that may call the API from a browser.
@@ -132,6 +134,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         database_pool_idle_count=number("SIGNET_DATABASE_POOL_IDLE_COUNT", 0, 0, MAX_POOL_SIZE),
         database_pool_lifetime_seconds=number("SIGNET_DATABASE_POOL_LIFETIME_SECONDS", 900, 10, 86_400),
         development_secret=development_secret,
+        database_wait_seconds=number("SIGNET_DATABASE_WAIT_SECONDS", 5, 1, 60),
         extensions=named,
         cors_origins=origins,
         issuer=_read_issuer(environ, environment, mistakes),

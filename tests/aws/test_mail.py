@@ -173,3 +173,22 @@ def test_without_credentials_nothing_is_sent(clients: Clients, monkeypatch: pyte
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
     delivery: Delivery = Mail(clients, SENDER).deliver(message(ANN))
     assert (delivery.error or "").startswith("CREDENTIALS_MISSING")
+
+
+def test_a_mistake_of_ours_forgets_nobody_who_has_it() -> None:
+    """The next attempt is sent to the others only."""
+    sent: list[str] = []
+
+    def send(address: str) -> Delivery:
+        if address == BEN.email:
+            raise KeyError("MessageId")
+        sent.append(address)
+        return Delivery(None, None, "m-1")
+
+    delivery = telling.tell_each(message(ANN, BEN), "mail address", lambda person: person.email, send)
+    assert (delivery.error, delivery.is_final) == ("CONNECTOR_FAILED: KeyError (for ben)", False)
+    assert delivery.body == {"told": {"ann": "m-1"}, "left": ["ben"]}
+    telling.tell_each(
+        message(ANN, BEN, earlier=delivery.body), "mail address", lambda person: person.email, send
+    )
+    assert sent == [ANN.email]

@@ -1,7 +1,8 @@
 """Sweeps at known times: one a minute, whoever has something due in it, and never in anybody's way."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -66,3 +67,17 @@ def test_a_failure_is_nobodys_trouble_and_is_tried_again(speaker: Speaker) -> No
     for _ in range(2):
         made([WakeUp(A, "events", 3_600)])
     assert len(speaker.heard) == 2
+
+
+def test_whoever_commits_waits_for_one_failure_and_not_for_one_a_minute(speaker: Speaker) -> None:
+    speaker.say({"__type": "ThrottlingException"}, status=429)
+    sweeps(speaker)([WakeUp(A, "events", 3_600 * hours) for hours in range(1, 51)])
+    assert len(speaker.heard) == 1
+
+
+def test_whatever_goes_wrong_is_nobodys_trouble() -> None:
+    class Broken:
+        def create(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+            raise RecursionError
+
+    ScheduledSweeps(Broken(), SETTINGS, lambda: NOW)([WakeUp(A, "events", 3_600)])

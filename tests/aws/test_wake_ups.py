@@ -79,3 +79,11 @@ def test_the_relay_is_told() -> None:
     queues.refused = [{"Id": "0"}]
     with pytest.raises(Transient, match="1 of 1"):
         QueuedWakeUps(queues, URLS).send([WakeUp(A, "events")])
+
+
+def test_whatever_goes_wrong_is_not_told_to_whoever_has_committed() -> None:
+    """Raised, it would make a failure of what was done."""
+    queues = Queues()
+    queues.failure = ValueError("a header that cannot be sent")
+    QueuedWakeUps(queues, URLS)([WakeUp(A, "events")])
+    assert len(queues.sent) == 1

@@ -6,10 +6,13 @@ from uuid import UUID
 
 import pytest
 
+from signet.aws.wake_ups import MAX_DELAY_SECONDS
 from signet.core.errors import Defect, Transient
+from signet.engine.effects import LEASE_SECONDS as EFFECTS_LEASE_SECONDS
 from signet.engine.relay import Relay
-from signet.engine.shifts import Shifts, ShiftWakeUps
+from signet.engine.shifts import AGAIN_SECONDS, Shifts, ShiftWakeUps
 from signet.engine.telemetry import Silent, SweptQueue
+from signet.engine.waves.worker import LEASE_SECONDS as EVENTS_LEASE_SECONDS
 from signet.store.database import Database, PoolSettings
 from signet.store.wake_ups import WakeUp
 from tests.engine.waves.stage import CALL, Stage, standing_stage
@@ -70,6 +73,15 @@ def test_a_tenant_whose_work_breaks_off_holds_up_no_other() -> None:
     # What is nobody's fault is found again by the relay; only the unforeseen is answered for.
     assert shift.failed == {A: broken}
     assert backlog.worked.count(C) == 4
+
+
+def test_what_was_interrupted_is_looked_for_again_also_where_the_relay_comes_once_an_hour() -> None:
+    told = Told()
+    backlog = Backlog({A: Transient("DATABASE_UNAVAILABLE", "asleep"), B: 1})
+    Shifts(backlog.work, ShiftWakeUps("effects", told)).run([A, B], never)
+    assert told.wake_ups == [WakeUp(A, "effects", AGAIN_SECONDS)]
+    # As a sweep, of which there is one for all: messages would go round, and more of them each time.
+    assert AGAIN_SECONDS > max(MAX_DELAY_SECONDS, EVENTS_LEASE_SECONDS, EFFECTS_LEASE_SECONDS)
 
 
 def test_each_tenant_once_however_often_it_was_named() -> None:

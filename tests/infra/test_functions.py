@@ -191,6 +191,17 @@ def test_the_api_starts_from_a_snapshot_where_that_is_paid_for(synthesize: Synth
     assert called == [{"Ref": alias}, {"Ref": alias}]
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_whoever_may_find_the_database_asleep_waits_until_it_is_awake(
+    synthesize: Synthesize, full: Assembly, name: str
+) -> None:
+    """The clock comes once an hour: given up after less, each start would find it asleep again."""
+    dev, variable = synthesize("dev"), "SIGNET_DATABASE_WAIT_SECONDS"
+    waits = int(dev.variables_of(name)[variable])
+    assert 15 < waits < dev.function(name)["Timeout"]
+    assert variable not in full.variables_of(name)
+
+
 def test_functions_switch_after_the_migration(synthesize: Synthesize) -> None:
     app = synthesize("dev").part("app")
     for name, logical_id in FUNCTIONS.items():

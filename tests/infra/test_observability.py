@@ -51,6 +51,8 @@ def test_every_alarm_has_a_section_of_the_runbook_and_every_section_an_alarm(
 def test_what_may_go_wrong_has_an_alarm(synthesize: Synthesize) -> None:
     alarms = alarms_of(synthesize("prod")).keys()
     assert alarms >= {"engine-dead-letters", "late-triggers", "janitor-silent", "outbox-relay-silent"}
+    # The janitor itself ends well, whatever its tasks come to.
+    assert "housekeeping-failures" in alarms
     assert alarms >= {
         f"{queue}-{what}" for queue in ("events", "effects") for what in ("set-aside", "waiting")
     }

@@ -268,6 +268,9 @@ def test_a_receiver_without_a_certificate_gets_nothing() -> None:
         "https://a.example/\r\nx: y",
         "https://a.example/" + "x" * 2000,
         "https://[::1",
+        "https://a..example/",
+        "https://./",
+        "https://" + "a" * 64 + ".example/",
     ],
 )
 def test_an_address_that_is_none_of_an_endpoint(no_connection: None, url: str) -> None:

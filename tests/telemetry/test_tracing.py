@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
@@ -21,7 +21,14 @@ from signet.engine.waves.worker import Worker
 from signet.outbound.connector import Delivery, Outgoing
 from signet.store.database import Database
 from signet.telemetry.log import Log
-from signet.telemetry.tracing import Tracing
+from signet.telemetry.tracing import (
+    EXPORT_SECONDS,
+    FLUSH_MILLISECONDS,
+    REST_SECONDS,
+    RestingExporter,
+    Tracing,
+    make_tracing,
+)
 from signet.telemetry.watching import Watching
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import INVOICE, Company, make_company
@@ -229,3 +236,48 @@ def test_only_what_is_switched_on_is_loaded(
         timeout=60,
     )
     assert done.stdout.splitlines()[-2:] == [str(traces), str(loaded)], done
+
+
+class Collector(SpanExporter):
+    def __init__(self) -> None:
+        self.asked = 0
+        self.answer = SpanExportResult.FAILURE
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        self.asked += 1
+        return self.answer
+
+    def shutdown(self) -> None:
+        pass
+
+
+def test_who_is_answered_does_not_wait_for_a_collector_that_is_down() -> None:
+    """Each answer is held back until its spans are told: the next one's are not even tried."""
+    collector, now = Collector(), [0.0]
+    tracing = Tracing(SimpleSpanProcessor(RestingExporter(collector, lambda: now[0])), "signet-test")
+
+    def answer() -> None:
+        with tracing.span("request", [], {}):
+            pass
+
+    for _ in range(3):
+        answer()
+    assert collector.asked == 1
+    collector.answer, now[0] = SpanExportResult.SUCCESS, REST_SECONDS
+    for _ in range(2):
+        answer()
+    assert collector.asked == 3
+
+
+def test_an_export_takes_no_longer_than_a_flush_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK's flush waits for it, whatever it is told."""
+    asked: list[float] = []
+
+    class Exporter(Collector):
+        def __init__(self, timeout: float) -> None:
+            super().__init__()
+            asked.append(timeout)
+
+    monkeypatch.setattr("opentelemetry.exporter.otlp.proto.http.trace_exporter.OTLPSpanExporter", Exporter)
+    make_tracing("otlp", "signet-test")
+    assert asked == [EXPORT_SECONDS] and EXPORT_SECONDS * 1_000 <= FLUSH_MILLISECONDS

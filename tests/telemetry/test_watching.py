@@ -130,6 +130,8 @@ def test_housekeeping_is_told(watching: Watching, stream: io.StringIO) -> None:
     metrics = {line["task"]: line for line in lines if "TaskRows" in line}
     assert (metrics["prune_events"]["TaskRows"], metrics["prune_events"]["TaskLag"]) == ([500.0], [30.0])
     assert metrics["seal_audit"]["TaskFailures"] == [1.0]
+    told = [line for line in lines if "HousekeepingFailures" in line]
+    assert [line["HousekeepingFailures"] for line in told] == [[1.0]]
     assert "hunter2" not in stream.getvalue()
     shown = {figure.name: figure.samples for figure in watching.list_figures()}
     assert shown["signet_housekeeping_rows_total"][0][2] == 500

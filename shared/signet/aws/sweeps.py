@@ -13,7 +13,6 @@ from typing import Any
 from signet.aws.calls import CallFailed, Create
 from signet.aws.wake_ups import MAX_DELAY_SECONDS
 from signet.aws_settings import SweepSettings
-from signet.core.errors import SignetError
 from signet.store.wake_ups import WakeUp
 
 # Somebody has made the minute's schedule already.
@@ -39,23 +38,27 @@ class ScheduledSweeps:
             timedelta(seconds=one.delay_seconds) for one in wake_ups if one.delay_seconds > MAX_DELAY_SECONDS
         }
         for moment in sorted({_round_up(now + delay) for delay in late if delay <= MAX_AHEAD}):
-            self._make(f"signet-sweep-{moment:%Y%m%dT%H%M}", moment)
+            # Whoever has committed work waits for one call that comes to nothing, and not for fifty.
+            if not self._make(f"signet-sweep-{moment:%Y%m%dT%H%M}", moment):
+                return
 
-    def _make(self, name: str, moment: datetime) -> None:
+    def _make(self, name: str, moment: datetime) -> bool:
         if name in self._made:
-            return
+            return True
         try:
             self._calls.create(f"/schedules/{name}", self._describe(moment))
         except CallFailed as failure:
             if failure.reason not in _TAKEN:
                 _LOG.warning("no sweep was scheduled: %s", failure)
-                return
-        except SignetError as error:
+                return False
+        except Exception as error:
+            # Whatever it is: what was committed must be answered for.
             _LOG.warning("no sweep was scheduled: %s", error)
-            return
+            return False
         if len(self._made) >= MAX_REMEMBERED:
             self._made.clear()
         self._made.add(name)
+        return True
 
     def _describe(self, moment: datetime) -> dict[str, Any]:
         return {

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from signet.aws.calls import Call
-from signet.core.errors import SignetError, Transient
+from signet.core.errors import Transient
 from signet.store.wake_ups import QueueName, WakeUp
 
 # Of one request, as SQS has them.
@@ -34,7 +34,8 @@ class QueuedWakeUps:
             return
         try:
             self.send(wake_ups)
-        except SignetError as error:
+        except Exception as error:
+            # Whatever it is: what was committed must be answered for.
             self._rests_until = self._clock() + REST_SECONDS
             _LOG.warning("nobody was woken: %s", error)
 

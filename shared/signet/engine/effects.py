@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID, uuid5
 
+from signet.core.errors import Transient
 from signet.core.payloads import check_payload
 from signet.engine.leases import free_effects, wake_for
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
@@ -53,6 +54,7 @@ FAILURES_TO_REST = 5
 FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
 # After its rest one call tries whether it answers; the others wait until that is known.
 TRIAL_SECONDS = 30.0
+MAX_NOTING_TRIES = 3
 IN_APP = "in_app"
 
 
@@ -92,10 +94,27 @@ class Effects:
         active, resting = _choose(claimed)
         with ThreadPoolExecutor(MAX_CLAIMED, thread_name_prefix="effect") as pool:
             deliveries = list(pool.map(lambda one: self._deliver(tenant_id, claimed, one), active))
-        with self._database.transaction(tenant_id) as connection:
-            _put_back(connection, tenant_id, claimed, resting)
-            _note(connection, tenant_id, claimed, list(zip(active, deliveries, strict=True)))
+        self._keep(tenant_id, claimed, resting, list(zip(active, deliveries, strict=True)))
         return len(claimed.due)
+
+    def _keep(
+        self,
+        tenant_id: UUID,
+        claimed: _Claimed,
+        resting: Sequence[tuple[_Due, float]],
+        done: Sequence[tuple[_Due, Delivery]],
+    ) -> None:
+        """What is not noted is delivered again, all of the claim: so a deadlock or a lost connection is not
+        the end of it. Whatever was noted all the same has the claim no more."""
+        for tries_left in reversed(range(MAX_NOTING_TRIES)):
+            try:
+                with self._database.transaction(tenant_id) as connection:
+                    _put_back(connection, tenant_id, claimed, resting)
+                    _note(connection, tenant_id, claimed, done)
+                return
+            except Transient:
+                if not tries_left:
+                    raise
 
     def _claim(self, tenant_id: UUID) -> _Claimed | None:
         claim_id = make_id()

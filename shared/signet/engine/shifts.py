@@ -13,6 +13,9 @@ from signet.engine.telemetry import SILENT, Telemetry
 from signet.ids import make_id
 from signet.store.wake_ups import QueueName, Wake, WakeUp
 
+# When work that broke off is looked for again, where nobody comes by himself before: longer than any lease,
+# and than a message can wait. So it plans a sweep where sweeps are planned, and says nothing elsewhere.
+AGAIN_SECONDS = 960
 # One claim and what it wakes; whether there was anything to do.
 Work = Callable[[UUID], bool]
 
@@ -23,6 +26,8 @@ class Shift:
 
     left: Sequence[UUID] = ()
     failed: dict[UUID, Exception] = field(default_factory=dict)
+    # By what passes.
+    interrupted: list[UUID] = field(default_factory=list)
 
 
 class ShiftWakeUps:
@@ -45,8 +50,9 @@ class ShiftWakeUps:
             self._told |= new
             self._wake(new)
 
-    def end(self, left: Collection[UUID]) -> None:
+    def end(self, left: Collection[UUID], interrupted: Collection[UUID] = ()) -> None:
         last = self._repeated | {WakeUp(tenant_id, self._queue) for tenant_id in left}
+        last |= {WakeUp(tenant_id, self._queue, AGAIN_SECONDS) for tenant_id in interrupted}
         self._told, self._repeated = set(), set()
         if last:
             self._wake(last)
@@ -73,7 +79,7 @@ class Shifts:
                 tenant_id for tenant_id in waiting if not is_time_up() and self._attempt(tenant_id, shift)
             ]
         shift.left = waiting
-        self._wake_ups.end(waiting)
+        self._wake_ups.end(waiting, shift.interrupted)
         return shift
 
     def _attempt(self, tenant_id: UUID, shift: Shift) -> bool:
@@ -83,6 +89,7 @@ class Shifts:
         except Transient as error:
             # Nobody's fault, and no message's: the relay finds what is due.
             self._telemetry.failed(error, {"tenant_id": str(tenant_id)})
+            shift.interrupted.append(tenant_id)
         except Exception as error:
             self._telemetry.failed(error, {"tenant_id": str(tenant_id)})
             shift.failed[tenant_id] = error

@@ -36,7 +36,7 @@ def tell_each(outgoing: Outgoing, what: str, find_address: FindAddress, send: Se
         elif time.monotonic() - began > TELLING_SECONDS:
             left[person.user_id] = Delivery(None, "TIMED_OUT: there was no time for everybody")
         else:
-            delivery = send(address)
+            delivery = _try(send, address)
             if delivery.error is None:
                 told[person.user_id] = str(delivery.body)
             elif delivery.is_final:
@@ -45,6 +45,14 @@ def tell_each(outgoing: Outgoing, what: str, find_address: FindAddress, send: Se
                 left[person.user_id] = delivery
     seconds = time.monotonic() - began
     return _conclude(told, missed, left, round(seconds * 1_000, 1))
+
+
+def _try(send: Send, address: str) -> Delivery:
+    """Its own mistake ends this message only: raised further, it would take along who has been told already."""
+    try:
+        return send(address)
+    except Exception as error:
+        return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}")
 
 
 def _read_told(outgoing: Outgoing) -> dict[str, str]:

@@ -97,6 +97,8 @@ def check_url(url: str, reach: Reach) -> SplitResult:
     try:
         parts = urlsplit(url)
         port = _read_port(parts)
+        # As whoever resolves it does: a part that is empty or too long is a UnicodeError, of these a kind.
+        (parts.hostname or "").encode("idna")
     except ValueError:
         raise _reject("is no URL") from None
     if parts.scheme != "https" and not (parts.scheme == "http" and reach.addresses):

@@ -85,6 +85,9 @@ class Metrics:
             "TaskFailures": (MetricUnit.Count, [float(report.outcome == "failed")]),
         }
         self._write(values, {"task": report.task}, {"outcome": report.outcome})
+        if report.outcome == "failed":
+            # Of all tasks together: an alarm is of one metric, and tasks come and go.
+            self._write({"HousekeepingFailures": (MetricUnit.Count, [1.0])}, {}, {})
 
     def write_stuck(self, tenant_id: UUID, count: int) -> None:
         values = {"StuckInstances": (MetricUnit.Count, [float(count)])}

@@ -6,14 +6,19 @@ between has none in common.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExporter
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import (
+    BatchSpanProcessor,
+    ConsoleSpanExporter,
+    SpanExporter,
+    SpanExportResult,
+)
 from opentelemetry.trace import Link, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
@@ -22,6 +27,10 @@ from signet.telemetry.crash import code_of, name_error
 
 MAX_LINKS = 100
 FLUSH_MILLISECONDS = 2_000
+# The SDK waits for its exporter however little time a flush is given, and that one for 10 seconds by itself.
+EXPORT_SECONDS = 2.0
+# After a failure nothing is exported for so long: whoever is answered must not wait for what is down.
+REST_SECONDS = 30.0
 _PROPAGATOR = TraceContextTextMapPropagator()
 _KINDS = {"request": SpanKind.SERVER, "wave": SpanKind.CONSUMER, "effect": SpanKind.CLIENT}
 
@@ -92,7 +101,27 @@ class _Traced:
 
 
 def make_tracing(exporter: str, service: str) -> Tracing:
-    return Tracing(BatchSpanProcessor(_make_exporter(exporter)), service)
+    return Tracing(BatchSpanProcessor(RestingExporter(_make_exporter(exporter))), service)
+
+
+class RestingExporter(SpanExporter):
+    """Leaves a collector alone that does not answer; what ends meanwhile is not told."""
+
+    def __init__(self, exporter: SpanExporter, clock: Callable[[], float] = time.monotonic) -> None:
+        self._exporter = exporter
+        self._clock = clock
+        self._rests_until = float("-inf")
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        if self._clock() < self._rests_until:
+            return SpanExportResult.FAILURE
+        result = self._exporter.export(spans)
+        if result is not SpanExportResult.SUCCESS:
+            self._rests_until = self._clock() + REST_SECONDS
+        return result
+
+    def shutdown(self) -> None:
+        self._exporter.shutdown()
 
 
 def _make_exporter(exporter: str) -> SpanExporter:
@@ -100,7 +129,7 @@ def _make_exporter(exporter: str) -> SpanExporter:
         return ConsoleSpanExporter()
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-    return OTLPSpanExporter()
+    return OTLPSpanExporter(timeout=EXPORT_SECONDS)
 
 
 def _read(traceparent: str) -> trace.SpanContext | None:

@@ -40,6 +40,7 @@ def make_database(settings: Settings, wake: Wake = wake_nobody) -> Database:
             size=settings.database_pool_size,
             idle_count=settings.database_pool_idle_count,
             lifetime_seconds=settings.database_pool_lifetime_seconds,
+            wait_seconds=settings.database_wait_seconds,
         ),
         wake=wake,
         make_password=_make_passwords(settings),

@@ -10,10 +10,12 @@ import pytest
 from signet.aws.bus import Bus
 from signet.aws.clients import Clients
 from signet.core.webhook_signatures import read_secret, verify
+from signet.engine import leases
 from signet.engine.effects import FAILURES_TO_REST, MAX_CLAIMED
 from signet.outbound.connector import Delivery, Outgoing
 from signet.outbound.webhook import Reach, Webhooks
 from signet.settings import LeavingSettings
+from signet.store.database import Connection
 from signet.store.queue import EFFECTS, claim
 from signet.wiring.effects import make_connectors
 from tests.engine.effects.delivering import Answering, add_endpoint, begin, come_due, effects, endpoint, rows
@@ -168,6 +170,29 @@ def test_who_dies_between_delivering_and_noting_delivers_again(stage: Stage) -> 
     stage.standing.run("UPDATE workflow_side_effects_outbox SET lease_until = now() - interval '1 second'")
     assert effects(stage, webhook=connector).work(stage.tenant_id) == 1
     assert rows(stage) == [("completed", 2)]
+
+
+def test_a_deadlock_while_noting_has_nothing_delivered_twice(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(stage, count=2)
+    add_endpoint(stage)
+    broken: list[int] = []
+
+    def break_once(connection: Connection, *more: Any) -> None:
+        """After most of it was written."""
+        wake_other(connection, *more)
+        if not broken:
+            broken.append(1)
+            connection.execute("DO $$ BEGIN RAISE EXCEPTION 'in a circle' USING ERRCODE = '40P01'; END $$")
+
+    wake_other = leases.wake_for
+    monkeypatch.setattr("signet.engine.effects.wake_for", break_once)
+    connector = Answering()
+    assert effects(stage, webhook=connector).work(stage.tenant_id) == 2
+    assert rows(stage) == [("completed", 1)] * 2
+    assert (len(connector.given), broken) == (2, [1])
+    stage.drain()
 
 
 def test_of_whom_every_worker_dies_the_workflow_is_told(stage: Stage) -> None:

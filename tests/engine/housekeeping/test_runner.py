@@ -1,6 +1,7 @@
 """One janitor a task: claims, leases, takeovers, failures. Two janitors are two connections, step by step."""
 
 from collections.abc import Iterator
+from uuid import UUID
 
 import pytest
 
@@ -96,6 +97,34 @@ def test_a_task_that_raises_stops_no_other_and_is_told(house: House) -> None:
         " next_due_at <= now() + interval '5 minutes' FROM housekeeping_tasks ORDER BY task"
     )
     assert rows == [("bad", "BROKEN", 1, None, None, True), ("good", None, 0, None, None, True)]
+
+
+def test_a_tenant_at_whom_a_task_always_breaks_off_holds_up_no_other(house: House) -> None:
+    before, after = UUID(int=1), UUID(int=2**128 - 1)
+    for tenant_id in (before, after):
+        house.run("INSERT INTO tenants (tenant_id, name, settings) VALUES (%s, 'another', '{}')", tenant_id)
+    for tenant_id in (before, house.tenant_id, after):
+        put(house.admin, "events", tenant_id, "1 hour", status="processing")
+    served: list[UUID] = []
+
+    def work(turn: Turn) -> None:
+        for tenant_id in turn.walk_tenants("expired_events"):
+            if tenant_id == house.tenant_id:
+                raise Defect("BROKEN", "whatever it is")
+            served.append(tenant_id)
+
+    runner = house.runner(Task("a", 60.0, work))
+    runner.run(0)
+    outcomes = []
+    for _ in range(3):
+        house.run("UPDATE housekeeping_tasks SET next_due_at = now()")
+        claimed = runner.claim()
+        assert claimed is not None
+        ran = runner.work(claimed)
+        assert ran is not None
+        outcomes.append(ran.outcome)
+    assert outcomes == ["failed", "done", "failed"], "the next turn begins with the first tenant again"
+    assert served == [before, after, before]
 
 
 def test_what_is_left_comes_after_what_has_waited(house: House) -> None:

@@ -90,6 +90,8 @@ class Housekeeping:
         outcome: Outcome = "failed" if error is not None else "more" if turn.is_cut else "done"
         again = {"done": task.every_seconds, "more": 0.0, "failed": min(task.every_seconds, RETRY_SECONDS)}
         with self._database.tenantless_transaction() as connection:
+            if error is not None:
+                turn.skip(connection)
             is_ours = end_task(
                 connection,
                 turn.claimed,

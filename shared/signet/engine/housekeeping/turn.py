@@ -50,6 +50,8 @@ class Turn:
     # There is more than this run took.
     is_cut: bool = False
     cursor: Mapping[str, Any] = field(init=False)
+    # At whose work it is.
+    tenant_id: UUID | None = field(init=False, default=None)
     _began: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,6 +81,12 @@ class Turn:
         """With the tenant's last batch."""
         self.keep(connection, {AFTER: str(tenant_id)})
 
+    def skip(self, connection: Connection) -> None:
+        """The tenant whose work broke off: the next run begins with those after it, so that they are served
+        whatever is wrong with this one, which has its turn again when all have had theirs."""
+        if self.tenant_id is not None:
+            self.finish(connection, self.tenant_id)
+
     def walk_tenants(self, about: About, kept_seconds: float = 0.0) -> Iterator[UUID]:
         """Those that have something to do, from the one after the cursor on, until the run is over.
 
@@ -89,7 +97,9 @@ class Turn:
                 if self.is_over:
                     self.is_cut = True
                     return
+                self.tenant_id = tenant_id
                 yield tenant_id
+                self.tenant_id = None
                 if self.is_cut:
                     return
                 if self.cursor.get(AFTER) != str(tenant_id):
