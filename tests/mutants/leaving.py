@@ -46,7 +46,7 @@ LEAVING = (
         "a shift forgets what it did not do in time",
         10,
         "shared/signet/engine/shifts.py",
-        "self._wake_ups.end(waiting)",
+        "self._wake_ups.end(waiting, shift.interrupted)",
         "self._wake_ups.end([])",
         (f"{SHIFTS}what_is_left_when_time_is_up_wakes_somebody",),
     ),
