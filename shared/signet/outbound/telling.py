@@ -48,7 +48,7 @@ def tell_each(outgoing: Outgoing, what: str, find_address: FindAddress, send: Se
 
 
 def _try(send: Send, address: str) -> Delivery:
-    """Its own mistake ends this message only: raised further, it would forget who has been told already."""
+    """Its own mistake ends this message only: raised further, it would take along who has been told."""
     try:
         return send(address)
     except Exception as error:
