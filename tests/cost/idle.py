@@ -7,7 +7,7 @@ from tests.cost import prices
 from tests.cost.prices import HOURS, MINUTES, SECONDS
 
 # Of the alarms of an environment; `tests/infra` counts them in the templates.
-ALARM_METRICS = 35
+ALARM_METRICS = 36
 DASHBOARDS = 2
 QUEUES = 2
 # AWS documents five batches at a time, and no fewer where a maximum concurrency is set; a poll waits 20 s.
