@@ -47,7 +47,7 @@ LEAVING = (
         10,
         "shared/signet/engine/shifts.py",
         "self._wake_ups.end(waiting, shift.interrupted)",
-        "self._wake_ups.end([])",
+        "self._wake_ups.end([], shift.interrupted)",
         (f"{SHIFTS}what_is_left_when_time_is_up_wakes_somebody",),
     ),
     Mutation(

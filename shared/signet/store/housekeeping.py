@@ -46,6 +46,8 @@ class ClaimedTask:
     claim_id: UUID
     # Where the run before was cut; None: it begins anew.
     cursor: Mapping[str, Any] | None
+    # The run before broke off.
+    is_after_failure: bool
     lag_seconds: float
 
 

@@ -17,7 +17,8 @@ UPDATE housekeeping_tasks t
 SET claim_id = %(claim_id)s, lease_until = now() + make_interval(secs => %(lease_seconds)s), last_began_at = now()
 FROM due
 WHERE t.task = due.task
-RETURNING t.task, t.claim_id, t.cursor, extract(epoch FROM now() - due.next_due_at)::double precision AS lag_seconds
+RETURNING t.task, t.claim_id, t.cursor, coalesce(t.last_outcome = 'failed', false) AS is_after_failure,
+    extract(epoch FROM now() - due.next_due_at)::double precision AS lag_seconds
 
 -- name: hold_task
 -- First in each batch: until the batch's end nobody else can take the task, even when the lease runs out meanwhile.

@@ -105,7 +105,8 @@ def test_seals_are_made_and_kept_outside_once(house: House, moving: Worker) -> N
     assert house.seal() == 0
     anchors.fails = 1
     assert house.keep("anchor_seals", anchors=anchors).outcome == "failed"
-    assert house.keep("anchor_seals", anchors=anchors).rows == 1
+    # Those after it come first; here there are none.
+    assert [house.keep("anchor_seals", anchors=anchors).rows for _ in range(2)] == [0, 1]
     assert house.keep("anchor_seals", anchors=anchors).rows == 0
     assert list(anchors.lines) == [(house.tenant_id, 1, 1)]
     house.company.documents.mutate(house.company.author(), Create("invoice", {**INVOICE, "number": "R-2"}))

@@ -89,6 +89,9 @@ class Housekeeping:
     def _end(self, task: Task, turn: Turn, seconds: float, error: Exception | None) -> Ran | None:
         outcome: Outcome = "failed" if error is not None else "more" if turn.is_cut else "done"
         again = {"done": task.every_seconds, "more": 0.0, "failed": min(task.every_seconds, RETRY_SECONDS)}
+        if turn.claimed.is_after_failure:
+            # The tenant that was left out then has its turn as soon as those after it have had theirs.
+            again["done"] = again["failed"]
         with self._database.tenantless_transaction() as connection:
             if error is not None:
                 turn.skip(connection)
