@@ -86,8 +86,7 @@ def _refuse(*arguments: Any, **named: Any) -> Any:
     raise AssertionError("the engine speaks to somebody")
 
 
-def test_wf_10_what_is_delivered_was_committed_with_its_step(stage: Stage) -> None:
-    begin(stage)
+def _deliver(stage: Stage) -> Watching:
     stage.standing.run(
         "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
         " VALUES (%s, 'erp', 'https://erp.example/', '{s}', 'carl')",
@@ -96,19 +95,17 @@ def test_wf_10_what_is_delivered_was_committed_with_its_step(stage: Stage) -> No
     stage.drain()
     watching = Watching(stage.standing.admin_url)
     Effects(stage.database, {"webhook": watching, "email": watching}).work(stage.tenant_id)
-    assert watching.seen == [("processing", True)] * 2
+    return watching
+
+
+def test_wf_10_what_is_delivered_was_committed_with_its_step(stage: Stage) -> None:
+    begin(stage)
+    assert _deliver(stage).seen == [("processing", True)] * 2
 
 
 def test_wf_10_evidence_stands_on_the_row_and_on_the_step(stage: Stage) -> None:
     made = begin(stage)
-    stage.standing.run(
-        "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
-        " VALUES (%s, 'erp', 'https://erp.example/', '{s}', 'carl')",
-        stage.tenant_id,
-    )
-    stage.drain()
-    watching = Watching(stage.standing.admin_url)
-    Effects(stage.database, {"webhook": watching, "email": watching}).work(stage.tenant_id)
+    _deliver(stage)
     stage.drain()
     rows = effects_of(stage, made)
     assert [(kind, status) for kind, status, *_ in rows] == [("email", "completed"), ("webhook", "completed")]
