@@ -1,6 +1,7 @@
 """What runs: the functions, what calls them, and the migration that goes before them."""
 
 from dataclasses import dataclass
+from email.utils import parseaddr
 from pathlib import Path
 
 from aws_cdk import Aws, CfnOutput, CustomResource, Duration, RemovalPolicy, aws_apigatewayv2, aws_lambda
@@ -240,7 +241,8 @@ class AppStack(SignetStack):
         )
 
     def _allow_mail(self, function: SignetFunction, sender: str) -> None:
-        """SES asks for the identity that it verified: the address, or else its domain."""
+        """SES asks for the identity that it verified: the address, or else its domain; no name before it."""
+        sender = parseaddr(sender)[1]
         base = f"arn:{Aws.PARTITION}:ses:{self.region}:{Aws.ACCOUNT_ID}:identity"
         identities = [f"{base}/{sender}", f"{base}/{sender.rpartition('@')[2]}"]
         function.allow(["ses:SendEmail"], identities, {"StringEquals": {"ses:FromAddress": sender}})

@@ -1,5 +1,6 @@
 """Credentials of a container: asked for once, and again shortly before they end."""
 
+import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -47,3 +48,16 @@ def test_what_cannot_be_read_is_none(speaker: Speaker, said: tuple[int, bytes] |
     with pytest.raises(Transient) as caught:
         fetched()
     assert caught.value.code == "CREDENTIALS_UNAVAILABLE"
+
+
+def test_new_ones_that_are_late_are_nobodys_trouble_while_the_old_ones_hold(speaker: Speaker) -> None:
+    ends_at = NOW + timedelta(hours=1)
+    speaker.answers = [(200, json.dumps(answer("ONE", ends_at)).encode()), (500, b"")]
+    moment = [NOW]
+    fetched = FetchedCredentials(CredentialsPlace(speaker.url, None), lambda: moment[0])
+    assert fetched().key_id == "ONE"
+    moment[0] = ends_at - timedelta(minutes=1)
+    assert fetched().key_id == "ONE"
+    moment[0] = ends_at
+    with pytest.raises(Transient):
+        fetched()

@@ -74,11 +74,12 @@ def test_after_a_failure_nobody_waits_for_the_queue_for_a_while() -> None:
     assert len(queues.sent) == 2
 
 
-def test_the_relay_is_told() -> None:
+def test_the_relay_is_told_and_no_queue_suffers_for_another() -> None:
     queues = Queues()
     queues.refused = [{"Id": "0"}]
     with pytest.raises(Transient, match="1 of 1"):
-        QueuedWakeUps(queues, URLS).send([WakeUp(A, "events")])
+        QueuedWakeUps(queues, URLS).send([WakeUp(A, "events"), WakeUp(A, "effects")])
+    assert [url for url, _ in queues.sent] == ["https://q/events", "https://q/effects"]
 
 
 def test_whatever_goes_wrong_is_not_told_to_whoever_has_committed() -> None:

@@ -29,9 +29,15 @@ class FetchedCredentials:
     _kept: tuple[Credentials, datetime] | None = None
 
     def __call__(self) -> Credentials:
-        if self._kept is None or self.clock() >= self._kept[1] - RENEWED_BEFORE:
-            self._kept = _fetch(self.place)
-        return self._kept[0]
+        kept = self._kept
+        if kept is None or self.clock() >= kept[1] - RENEWED_BEFORE:
+            try:
+                kept = self._kept = _fetch(self.place)
+            except Transient:
+                # While those of before hold, that new ones are late is nobody's trouble.
+                if kept is None or self.clock() >= kept[1]:
+                    raise
+        return kept[0]
 
 
 def _fetch(place: CredentialsPlace) -> tuple[Credentials, datetime]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from signet.aws.calls import Call
-from signet.core.errors import Transient
+from signet.core.errors import SignetError, Transient
 from signet.store.wake_ups import QueueName, WakeUp
 
 # Of one request, as SQS has them.
@@ -33,18 +33,30 @@ class QueuedWakeUps:
         if self._clock() < self._rests_until:
             return
         try:
-            self.send(wake_ups)
+            # The first failure ends it: whoever has committed waits for no second one.
+            for name in self._urls:
+                self._send_to(name, wake_ups)
         except Exception as error:
             # Whatever it is: what was committed must be answered for.
             self._rests_until = self._clock() + REST_SECONDS
             _LOG.warning("nobody was woken: %s", error)
 
     def send(self, wake_ups: Collection[WakeUp]) -> None:
-        """All of them, or it raises: for the relay, after which nobody comes."""
-        for name, url in self._urls.items():
-            wanted = [one for one in wake_ups if one.queue == name and one.delay_seconds <= MAX_DELAY_SECONDS]
-            for start in range(0, len(wanted), MAX_ENTRIES):
-                self._send(url, wanted[start : start + MAX_ENTRIES])
+        """All of them, or it raises: for the relay, after which nobody comes. One queue that is away keeps no
+        other from its own."""
+        failures: list[SignetError] = []
+        for name in self._urls:
+            try:
+                self._send_to(name, wake_ups)
+            except SignetError as failure:
+                failures.append(failure)
+        if failures:
+            raise failures[0]
+
+    def _send_to(self, name: QueueName, wake_ups: Collection[WakeUp]) -> None:
+        wanted = [one for one in wake_ups if one.queue == name and one.delay_seconds <= MAX_DELAY_SECONDS]
+        for start in range(0, len(wanted), MAX_ENTRIES):
+            self._send(self._urls[name], wanted[start : start + MAX_ENTRIES])
 
     def _send(self, url: str, wake_ups: Sequence[WakeUp]) -> None:
         entries = [
