@@ -1,6 +1,6 @@
 """Messages of the queues: that a tenant has work. What work, the database says."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 from uuid import UUID
 
@@ -41,8 +41,7 @@ def work_on(
             raise error
 
     processor = BatchProcessor(EventType.SQS, model=WakeUpRecord, raise_on_entire_batch_failure=False)
-    handle: Callable[[WakeUpRecord], None] = answer
-    return process_partial_response(dict(event), handle, processor, context)
+    return process_partial_response(dict(event), answer, processor, context)
 
 
 def _read(record: Mapping[str, Any]) -> WakeUpMessage | None:

@@ -68,9 +68,8 @@ def invoices(deployed: Deployed, ledger: Receiver) -> str:
     ada.post("/v1/approval_chains/accounts_payable/versions/1/publish").expect(200)
     patch, _ = read_document(ROOT / "examples" / "invoice" / "patch.yaml")
     slot = patch["slots"]["approved_to_active"]
-    told = {"id": "tell", "type": "webhook_out", "label": "Tell the ledger"}
-    told["config"] = {"endpoint": "ledger", "payload": {"invoice": "{entity.number}"}}  # type: ignore[assignment]
-    slot["nodes"].append(told)
+    config = {"endpoint": "ledger", "payload": {"invoice": "{entity.number}"}}
+    slot["nodes"].append({"id": "tell", "type": "webhook_out", "label": "Tell the ledger", "config": config})
     slot["edges"] = [{"source": "post", "target": "tell"}]
     return publish_patch(ada, patch)
 

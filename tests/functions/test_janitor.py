@@ -14,6 +14,9 @@ from functions.janitor.handler import RESERVE_SECONDS, handler
 from signet.core.errors import Defect
 from signet.engine.housekeeping import sealing
 from signet.engine.housekeeping.turn import Turn
+from signet.settings import Settings
+from signet.store.database import Database
+from signet.store.wake_ups import Wake
 from signet.wiring import housekeeping as wiring
 from signet.wiring import process
 from tests.engine.conftest import Company
@@ -34,10 +37,18 @@ def deployed(owner_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"test-{uuid4()}")
     monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "signet-test")
     monkeypatch.setenv("SIGNET_RETENTION_OUTBOX_DAYS", "10")
+    opened: list[Database] = []
+
+    def open_database(settings: Settings, wake: Wake) -> Database:
+        opened.append(process.make_database(settings, wake))
+        return opened[-1]
+
+    monkeypatch.setattr(wiring, "make_database", open_database)
     for cached in _CACHES:
         cached.cache_clear()
     yield
-    wiring.get_housekeeping().close()
+    for database in opened:
+        database.close()
     for cached in _CACHES:
         cached.cache_clear()
 

@@ -17,8 +17,8 @@ FOREVER = Statement("SELECT pg_sleep(%(seconds)s)", {"seconds": 600})
 
 
 @contextmanager
-def limited(owner_url: str, **limits: float) -> Iterator[Database]:
-    database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=1, **limits))  # type: ignore[arg-type]
+def limited(owner_url: str, **limits: Any) -> Iterator[Database]:
+    database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=1, **limits))
     try:
         yield database
     finally:

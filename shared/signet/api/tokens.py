@@ -6,6 +6,7 @@ never how it is used, so that there is neither `none` nor a public key taken for
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from signet.api.claims import invalid, read_principal
@@ -100,7 +101,7 @@ def _make_issuer_tokens(settings: IssuerSettings, operator_role: str | None, sec
 
 def load_verifying() -> None:
     """Before the first token is there to be verified."""
-    import jwt  # noqa: F401
+    import_module("jwt")
 
 
 def check_development_secret(secret: str) -> str:

@@ -34,9 +34,9 @@ from signet.store.endpoints import (
 )
 from signet.store.queue import (
     EFFECTS,
-    MAX_ERROR_CHARACTERS,
     ClaimedEffect,
     claim_due,
+    clean_error,
     complete,
     fail,
     keep_responses,
@@ -250,9 +250,7 @@ def _note(
     delivered = [one for one, delivery in mine if delivery.is_delivered]
     _tell(connection, tenant_id, delivered)
     complete(connection, EFFECTS, tenant_id, [one.effect for one in delivered], claimed.id)
-    failures = [
-        (one.effect, _clean(str(delivery.error))) for one, delivery in mine if not delivery.is_delivered
-    ]
+    failures = [(one.effect, str(delivery.error)) for one, delivery in mine if not delivery.is_delivered]
     final = {one.effect.id for one, delivery in mine if delivery.is_final}
     dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final).dead
     _note_endpoints(connection, tenant_id, mine)
@@ -263,11 +261,7 @@ def _describe(delivery: Delivery) -> dict[str, Any]:
     # Whatever a receiver says: what cannot be kept must not keep all the others from being noted.
     body = delivery.body if check_payload(delivery.body) is None else {"unkept": "no JSON that can be kept"}
     said = {"status": delivery.status, "body": body, "duration_ms": delivery.duration_ms}
-    return {**said, "error": _clean(delivery.error)} if delivery.error else said
-
-
-def _clean(error: str) -> str:
-    return error.replace("\0", "").encode(errors="replace").decode()[:MAX_ERROR_CHARACTERS]
+    return {**said, "error": clean_error(delivery.error)} if delivery.error else said
 
 
 def _tell(connection: Connection, tenant_id: UUID, delivered: Sequence[_Due]) -> None:

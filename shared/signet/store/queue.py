@@ -240,7 +240,7 @@ def fail(
     values = {
         **_keys(tenant_id, rows),
         "claim_id": claim_id,
-        "errors": [_bound(error) for _, error in failures],
+        "errors": [clean_error(error) for _, error in failures],
         "finals": [row.id in final for row in rows],
         "delays": delays,
     }
@@ -375,7 +375,7 @@ def _check(count: int, limit: int) -> None:
         raise Defect("QUEUE_LIMIT", f"between 1 and {limit} at a time, not {count}")
 
 
-def _bound(error: str) -> str:
+def clean_error(error: str) -> str:
     """What Postgres takes as text: no NUL, no half of a surrogate pair."""
     text = error[:MAX_ERROR_CHARACTERS].replace("\0", "")
     return text.encode(errors="replace").decode()

@@ -83,9 +83,6 @@ class Housekeeping:
             error = caught
         return self._end(task, turn, self._clock() - began, error)
 
-    def close(self) -> None:
-        self._database.close()
-
     def _end(self, task: Task, turn: Turn, seconds: float, error: Exception | None) -> Ran | None:
         outcome: Outcome = "failed" if error is not None else "more" if turn.is_cut else "done"
         again = {"done": task.every_seconds, "more": 0.0, "failed": min(task.every_seconds, RETRY_SECONDS)}
