@@ -56,7 +56,7 @@ isolation: .venv/installed-dev  ## Rewrite docs/isolation.md from the routes
 	$(BIN)/python -m tests.isolation
 
 openapi: .venv/installed-dev  ## Rewrite the index of the routes, the OpenAPI document and the reference page
-	$(BIN)/python -m signet.api.build
+	$(BIN)/python -m signet.api.openapi.build
 
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
        --no-emit-index-url --no-header

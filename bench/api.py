@@ -14,14 +14,14 @@ from uuid import uuid4
 
 from bench.company import BenchTenant, durable_server, make_tenants, open_database
 from signet.api.application import Application
-from signet.api.calls import Call
-from signet.api.routing import Routes
-from signet.core.quotas import READS, Quota
-from signet.engine.quotas import set_quota
+from signet.api.http.call import Call
+from signet.api.http.routing import Routes
+from signet.core.tenants.quotas import READS, Quota
+from signet.engine.access.quotas import set_quota
 from signet.local.development_token import make_development_token
 from signet.settings import read_settings
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as
+from signet.store.schema.server import act_as
 from signet.wiring.api import make_ports
 from signet.wiring.process import make_telemetry
 

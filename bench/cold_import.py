@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.api import SETTINGS, make_event
 from bench.company import BenchTenant, durable_server, make_tenants, open_database
-from signet.store.server import act_as
+from signet.store.schema.server import act_as
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = 15

@@ -8,16 +8,16 @@ from pathlib import Path
 from uuid import UUID
 
 from signet.authoring.files import read_document
-from signet.core.principal import Principal
-from signet.core.tenancy import TenantFile
-from signet.engine.definitions import Definitions
+from signet.core.tenants.principal import Principal
+from signet.core.tenants.tenant_file import TenantFile
+from signet.engine.definitions.definitions import Definitions
+from signet.engine.documents.commands import Applied, Author, Create, Operation
 from signet.engine.documents.mutate import Documents
-from signet.engine.documents.operations import Applied, Author, Create, Operation
-from signet.engine.tenants import install_tenant
+from signet.engine.tenants.install import install_tenant
 from signet.local.postgres import running_postgres
 from signet.store.database import Database, PoolSettings
-from signet.store.migrations import migrate_up, read_migrations
-from signet.store.server import act_as, create_database, use_database
+from signet.store.schema.migrations import migrate_up, read_migrations
+from signet.store.schema.server import act_as, create_database, use_database
 from signet.wiring.process import MIGRATIONS_FOLDER
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"

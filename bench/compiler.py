@@ -10,14 +10,14 @@ from typing import Any
 
 import rfc8785
 
-from signet.core.artifact import Artifact
-from signet.core.compiler import compile_effective
-from signet.core.contract_checks import read_contract
-from signet.core.envelope import Envelope, make_envelope
-from signet.core.patch import Patch
+from signet.core.compiler.artifact import Artifact
+from signet.core.compiler.compiler import compile_effective
+from signet.core.compiler.envelope import Envelope, make_envelope
+from signet.core.compiler.patch import Patch
+from signet.core.contracts.reader import read_contract
+from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Script, simulate
-from signet.core.strict import read_strictly
-from signet.core.workflow import Workflow
+from signet.core.validation.strict_model import read_strictly
 
 MAX_RATIO = 4.0
 MIN_DOCUMENTS_A_SECOND = 5_000

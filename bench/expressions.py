@@ -4,7 +4,7 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
-from signet.core.expression import Mistake, compile_expression, parse_expression
+from signet.core.expressions import Mistake, compile_expression, parse_expression
 
 CONDITION = "entity.grand_total > 10000 && actor.roles contains 'finance_manager' && entity.currency == 'EUR'"
 ENVIRONMENT: dict[str, Any] = {

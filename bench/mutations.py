@@ -10,8 +10,8 @@ import psycopg
 from bench.company import BenchTenant, durable_server, make_tenants, open_database
 from bench.counting import count_wire, read_wal
 from bench.pgbench import CLIENTS, run_pgbench
+from signet.engine.documents.commands import Operation, Update
 from signet.engine.documents.mutate import Documents
-from signet.engine.documents.operations import Operation, Update
 from signet.store.database import Database
 
 SECONDS = 6.0

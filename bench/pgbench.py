@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from signet.local.postgres_place import find_programs
-from signet.store.server import act_as, describe_url
+from signet.store.schema.server import act_as, describe_url
 
 CLIENTS, THREADS = 4, 2
 

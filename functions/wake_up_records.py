@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.parser.models import SqsRecordModel
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, Json, ValidationError
 
-from signet.engine.shifts import Shifts
+from signet.engine.dispatch.consumer import Shifts
 
 # What a claim under way may still take: then the call ends by itself, and not by Lambda's clock.
 EVENTS_RESERVE_MS, EFFECTS_RESERVE_MS = 15_000, 60_000

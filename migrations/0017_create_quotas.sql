@@ -4,7 +4,7 @@
 -- How much a tenant may ask for in a time: what an operator has granted, and what is used up.
 
 -- up
--- Where there is no row, the default of core/quotas.py holds. Written by the owner alone.
+-- Where there is no row, the default of core/tenants/quotas.py holds. Written by the owner alone.
 CREATE TABLE tenant_quotas (
     tenant_id      uuid NOT NULL REFERENCES tenants,
     name           text NOT NULL CHECK (name ~ '^[a-z_]+:[a-z_]+$'),

@@ -12,12 +12,12 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from signet.core.tenancy import TenantFile
-from signet.engine.tenants import install_tenant
+from signet.core.tenants.tenant_file import TenantFile
+from signet.engine.tenants.install import install_tenant
 from signet.local.postgres import throwaway_postgres
 from signet.store.database import Database, PoolSettings
-from signet.store.migrations import migrate_up, read_migrations
-from signet.store.server import create_database, drop_database, let_act_as, use_database
+from signet.store.schema.migrations import migrate_up, read_migrations
+from signet.store.schema.server import create_database, drop_database, let_act_as, use_database
 from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.pooling.reaching import IS_POOLED, as_role, expect_clean_sessions, start_pooler
 from tests.store.catalogue import RUNTIME_ROLES

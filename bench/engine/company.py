@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from bench.company import install_author
 from bench.engine.workflow import ENTITY_TYPE, make_data, read_contract_file, read_patch_file
-from signet.engine.definitions import Definitions
+from signet.engine.definitions.definitions import Definitions
+from signet.engine.documents.commands import Author, Create, Operation
 from signet.engine.documents.mutate import Documents
-from signet.engine.documents.operations import Author, Create, Operation
 from signet.store.database import Database
 
 BATCH = 500

@@ -17,7 +17,7 @@ from bench.counting import read_peak_memory
 from bench.engine.processes import Task, serve
 from bench.engine.rows import Row, RowMaker, Rows, WaitingDocument
 from bench.engine.workflow import compile_workflow, make_data, simulate_steps
-from signet.store.server import act_as
+from signet.store.schema.server import act_as
 
 MODULE = "bench.engine.plain_client"
 BATCH = 100

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from signet.core.audit import AuditEntry, Head, Transaction, VersionMark, chain
-from signet.core.canonical import canonical_bytes, hash_bytes
-from signet.core.idempotency import step_key
+from signet.core.audit.trail import AuditEntry, Head, Transaction, VersionMark, chain
+from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.runtime.idempotency_keys import step_key
+from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.simulation import SimulatedStep
-from signet.core.workflow import Workflow, WorkflowNode
 from signet.ids import created_at_of, make_id
 
 # The transaction that will write an audit row is not known yet: one of as many digits stands for it.

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from signet.authoring.files import read_document
-from signet.core.canonical import canonical_bytes
-from signet.core.compiler import compile_effective
-from signet.core.contract_checks import read_contract
-from signet.core.envelope import make_envelope
-from signet.core.patch import Patch
+from signet.core.canonical_json import canonical_bytes
+from signet.core.compiler.compiler import compile_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.patch import Patch
+from signet.core.contracts.reader import read_contract
+from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Script, SimulatedStep, simulate
-from signet.core.strict import read_strictly
-from signet.core.workflow import Workflow
+from signet.core.validation.strict_model import read_strictly
 
 ENTITY_TYPE = "parcel"
 STEPS, GATES = 10, 2

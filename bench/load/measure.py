@@ -11,13 +11,13 @@ import psycopg
 
 from bench.company import BenchTenant, durable_server, make_tenants, open_database
 from bench.load.wrk import Run, run_wrk
-from signet.core.approval_policy import Policy, hash_policy
-from signet.core.quotas import READS, WRITES, Quota
-from signet.core.tenancy import Member
-from signet.engine.quotas import set_quota
+from signet.core.approvals.policy import Policy, hash_policy
+from signet.core.tenants.quotas import READS, WRITES, Quota
+from signet.core.tenants.tenant_file import Member
+from signet.engine.access.quotas import set_quota
 from signet.local.development_token import make_development_token
-from signet.store.server import act_as
-from signet.store.tenants import save_members
+from signet.store.schema.server import act_as
+from signet.store.tenants.tenants import save_members
 
 SECRET = "the secret of the load bench, of enough bytes"
 STEADY_CLIENTS, BURST_CLIENTS = 2, 32

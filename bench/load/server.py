@@ -4,8 +4,8 @@ import sys
 from typing import Any
 
 from signet.api.application import Application, Ports
-from signet.api.tokens import make_tokens
-from signet.engine.quotas import RequestQuotas
+from signet.api.auth.tokens import make_tokens
+from signet.engine.access.quotas import RequestQuotas
 from signet.local.gateway import Handler, open_gateway
 from signet.store.database import Database, PoolSettings
 from signet.wiring.api import make_authentication, make_use_cases

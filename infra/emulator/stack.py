@@ -17,11 +17,11 @@ from infra.emulator.deploy import Deployment, Outputs
 from infra.emulator.issuer import AUDIENCE
 from infra.emulator.plan import ACCOUNT
 from infra.emulator.running import ROOT, Emulator, EmulatorFailed, running_emulator
-from signet.core.tenancy import TenantFile
-from signet.engine.tenants import install_tenant
+from signet.core.tenants.tenant_file import TenantFile
+from signet.engine.tenants.install import install_tenant
 from signet.local.tenant_file import read_tenant_file
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as, use_database
+from signet.store.schema.server import act_as, use_database
 
 PREFIX = "signet-local"
 DATABASE = "signet"

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from signet.aws_settings import AwsSettings, read_aws, read_region
 from signet.core.errors import Rejected
-from signet.core.retentions import LEAST_DAYS, MAX_RETENTION_DAYS, Retentions
+from signet.core.tenants.retention import LEAST_DAYS, MAX_RETENTION_DAYS, Retentions
 
 Environment = Literal["local", "dev", "staging", "prod"]
 MAX_POOL_SIZE = 100

@@ -17,11 +17,11 @@ LATE = (
     "pydantic",
     "yaml",
     "signet.authoring",
-    "signet.core.fields",
-    "signet.core.strict",
+    "signet.core.contracts.fields",
+    "signet.core.validation.strict_model",
     "signet.engine.documents",
-    "signet.engine.reading",
-    "signet.engine.administering",
+    "signet.engine.access.read",
+    "signet.engine.access.admin",
 )
 
 
@@ -56,8 +56,10 @@ def test_the_handler_imports_nothing_that_only_groups_need(handler_loaded: set[s
 
 
 def test_what_a_group_needs_would_be_found() -> None:
-    loaded = list_loaded("import signet.api.routes.documents")
-    assert {"pydantic", "signet.core.strict", "signet.engine.documents.operations"} <= set(find_late(loaded))
+    loaded = list_loaded("import signet.api.routes.documents.documents")
+    assert {"pydantic", "signet.core.validation.strict_model", "signet.engine.documents.commands"} <= set(
+        find_late(loaded)
+    )
 
 
 def test_the_engine_imports_nothing_of_the_api() -> None:

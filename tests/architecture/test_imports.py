@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 BREAKS = {
     "Imports point one way": ("shared/signet/core/errors.py", "import signet.store.database"),
-    "Only store speaks to Postgres": ("shared/signet/engine/tenants.py", "import psycopg"),
+    "Only store speaks to Postgres": ("shared/signet/engine/tenants/install.py", "import psycopg"),
     "Only aws speaks to AWS": ("shared/signet/outbound/webhook.py", "import botocore.session"),
-    "The API path knows no AWS SDK": ("shared/signet/engine/tenants.py", "import boto3"),
+    "The API path knows no AWS SDK": ("shared/signet/engine/tenants/install.py", "import boto3"),
     "Core is pure": ("shared/signet/core/errors.py", "import time"),
 }
 

@@ -14,6 +14,7 @@ from tests.store.catalogue import RUNTIME_ROLES
 
 Admin = Connection[tuple[object, ...]]
 SOURCES = Path(signet.__file__).parent
+WRITE_SQL = SOURCES / "store/documents/write.sql"
 WRITERS = ("signet_api", "signet_worker")
 GUARDED = ("documents", "document_versions", "document_keys", "transition_requests", "personal_values")
 WRITING_FUNCTIONS = frozenset({"write_batch", "take_keys"})
@@ -27,8 +28,14 @@ GRANTS = {
 }
 # Each exception with its reason.
 STATEMENTS_ELSEWHERE = {
-    ("personal", "erase_values"): "erasure takes values away and makes no version: hashes stay as they are",
-    ("housekeeping", "purge_documents"): "takes away what a deleted document said, and makes no version",
+    (
+        "documents/personal_values",
+        "erase_values",
+    ): "erasure takes values away and makes no version: hashes stay as they are",
+    (
+        "operations/housekeeping",
+        "purge_documents",
+    ): "takes away what a deleted document said, and makes no version",
 }
 # With the owner's rights, and only so far: the janitor writes no document itself.
 PURGING = {"purge_documents": {"documents", "document_keys", "personal_values"}}
@@ -65,15 +72,15 @@ def find_texts(source: str) -> Iterator[str]:
 
 
 def find_writer_uses(source: str) -> set[str]:
-    """The writing functions of store.documents that a module imports, or reaches through the module."""
+    """The writing functions of store.documents.write that a module imports, or reaches through the module."""
     used: set[str] = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and node.module == "signet.store.documents":
+        if isinstance(node, ast.ImportFrom) and node.module == "signet.store.documents.write":
             used |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module == "signet.store":
-            used |= {"*" for alias in node.names if alias.name == "documents"}
+        elif isinstance(node, ast.ImportFrom) and node.module == "signet.store.documents":
+            used |= {"*" for alias in node.names if alias.name == "write"}
         elif isinstance(node, ast.Import):
-            used |= {"*" for alias in node.names if alias.name == "signet.store.documents"}
+            used |= {"*" for alias in node.names if alias.name == "signet.store.documents.write"}
     return used & {*WRITING_FUNCTIONS, "*"}
 
 
@@ -123,17 +130,17 @@ def test_no_function_of_the_database_writes_documents_for_others(admin: Admin) -
 
 def test_no_statement_elsewhere_writes_them() -> None:
     found = {
-        (path.stem, name)
-        for path in (SOURCES / "store").glob("*.sql")
-        for name, statement in read_statements(path.stem).items()
-        if path.stem != "documents" and find_written(statement)
+        (path.relative_to(SOURCES / "store").with_suffix("").as_posix(), name)
+        for path in (SOURCES / "store").rglob("*.sql")
+        for name, statement in read_statements(str(path)).items()
+        if path != WRITE_SQL and find_written(statement)
     }
     assert found == set(STATEMENTS_ELSEWHERE)
     assert all(STATEMENTS_ELSEWHERE.values())
 
 
 def test_documents_sql_writes_them() -> None:
-    written = {table for text in read_statements("documents").values() for table in find_written(text)}
+    written = {table for text in read_statements(str(WRITE_SQL)).values() for table in find_written(text)}
     assert written == set(GUARDED)
 
 
@@ -159,9 +166,9 @@ def test_only_the_use_case_imports_the_writers() -> None:
 
 
 def test_every_writing_function_is_known() -> None:
-    """A function of store.documents that uses a writing statement is one of the guarded ones."""
-    writing = {name for name, text in read_statements("documents").items() if find_written(text)}
-    tree = ast.parse((SOURCES / "store" / "documents.py").read_text(encoding="utf-8"))
+    """A function of store.documents.write that uses a writing statement is one of the guarded ones."""
+    writing = {name for name, text in read_statements(str(WRITE_SQL)).items() if find_written(text)}
+    tree = ast.parse(WRITE_SQL.with_suffix(".py").read_text(encoding="utf-8"))
     functions = {
         function.name
         for function in tree.body
@@ -191,10 +198,10 @@ def test_a_write_is_found(text: str, tables: set[str]) -> None:
 @pytest.mark.parametrize(
     ("source", "used"),
     [
-        ("from signet.store.documents import DocumentRow, write_batch", {"write_batch"}),
-        ("from signet.store import documents", {"*"}),
-        ("import signet.store.documents as d", {"*"}),
-        ("from signet.store.documents import DocumentRow", set()),
+        ("from signet.store.documents.write import DocumentRow, write_batch", {"write_batch"}),
+        ("from signet.store.documents import write", {"*"}),
+        ("import signet.store.documents.write as d", {"*"}),
+        ("from signet.store.documents.write import DocumentRow", set()),
     ],
 )
 def test_a_use_is_found(source: str, used: set[str]) -> None:

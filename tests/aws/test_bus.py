@@ -13,7 +13,7 @@ from moto import mock_aws
 
 from signet.aws.bus import MAX_ENTRY_BYTES, TIME_BYTES, Bus
 from signet.aws.clients import Clients
-from signet.core.cloud_events import CloudEvent
+from signet.core.integrations.cloud_events import CloudEvent
 from signet.outbound.connector import Outgoing
 from tests.aws.sending import EFFECT, MOMENT, TENANT, message, refuse, serving, stubbed
 from tests.outbound.receiver import answering

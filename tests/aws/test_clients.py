@@ -10,7 +10,7 @@ from functions.wake_up_records import EFFECTS_RESERVE_MS
 from signet.aws import clients as module
 from signet.aws.clients import CALL_SECONDS, MAX_ATTEMPTS, Clients
 from signet.aws.mail import Mail
-from signet.engine.effects import LEASE_SECONDS, MAX_CLAIMED
+from signet.engine.integrations.effects import LEASE_SECONDS, MAX_CLAIMED
 from signet.outbound.telling import TELLING_SECONDS
 from signet.settings import LeavingSettings
 from signet.wiring.effects import make_connectors

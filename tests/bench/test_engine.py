@@ -10,12 +10,12 @@ from bench.engine import workflow
 from bench.engine.measure import measure_server
 from bench.engine.processes import child_processes
 from bench.engine.runs import LIMIT, Load, opened_arena
-from signet.core.canonical import canonical_bytes
-from signet.core.compiler import compile_effective
-from signet.core.contract_checks import read_contract
-from signet.core.envelope import make_envelope
-from signet.core.projection import Step, project
-from signet.core.workflow import Workflow
+from signet.core.canonical_json import canonical_bytes
+from signet.core.compiler.compiler import compile_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.contracts.reader import read_contract
+from signet.core.runtime.projection import Step, project
+from signet.core.runtime.workflow import Workflow
 from signet.store.database import Database
 
 _READ_STEPS = """

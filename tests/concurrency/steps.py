@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from signet.core.errors import SignetError
-from signet.engine.documents.operations import Operation, Outcome
+from signet.engine.documents.commands import Operation, Outcome
 from tests.engine.standing_company import WAIT_SECONDS, Standing
 
 

@@ -9,15 +9,15 @@ import psycopg
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.tenancy import Member, Role
-from signet.engine.approval_decision import Deciding
-from signet.engine.approvals import Approvals
-from signet.engine.delegations import Delegations
-from signet.engine.documents.operations import Applied, Update
-from signet.store.approval_requests import hold_roles, read_candidates
-from signet.store.approvals import find_document
-from signet.store.delegations import revoke_delegation
-from signet.store.tenants import read_now, save_members, save_roles
+from signet.core.tenants.tenant_file import Member, Role
+from signet.engine.approvals.decide import Deciding
+from signet.engine.approvals.delegations import Delegations
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.documents.commands import Applied, Update
+from signet.store.approvals.decisions import find_document
+from signet.store.approvals.delegations import revoke_delegation
+from signet.store.approvals.requests import hold_roles, read_candidates
+from signet.store.tenants.tenants import read_now, save_members, save_roles
 from tests.concurrency.steps import Second, holding, second
 from tests.engine.approvals.asked import Asking
 from tests.engine.standing_company import Standing, standing_company

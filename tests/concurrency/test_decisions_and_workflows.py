@@ -8,15 +8,15 @@ from uuid import UUID
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.tenancy import Member
-from signet.engine.approval_decision import Deciding
-from signet.engine.approvals import Approvals
-from signet.engine.documents.operations import Update
-from signet.engine.nodes.lifecycle_gate import LifecycleGate
-from signet.engine.operating import Operating
-from signet.engine.waves.worker import Drained
-from signet.store.approvals import find_document
-from signet.store.tenants import save_members
+from signet.core.tenants.tenant_file import Member
+from signet.engine.approvals.decide import Deciding
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.documents.commands import Update
+from signet.engine.execution.nodes.lifecycle_gate import LifecycleGate
+from signet.engine.execution.worker import Drained
+from signet.engine.instances.operator_transaction import Operating
+from signet.store.approvals.decisions import find_document
+from signet.store.tenants.tenants import save_members
 from tests.concurrency.steps import Second, holding
 from tests.engine.waves.operated import operating_on
 from tests.engine.waves.stage import Made, Stage, standing_stage

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from signet.core.errors import Rejected, Transient
-from signet.engine.documents.operations import (
+from signet.engine.documents.commands import (
     Amend,
     Applied,
     Create,
@@ -17,7 +17,7 @@ from signet.engine.documents.operations import (
     RequestTransition,
     Update,
 )
-from signet.store.definitions import lock_contracts_of_type
+from signet.store.definitions.write import lock_contracts_of_type
 from tests.concurrency.steps import holding, second
 from tests.engine.conftest import INVOICE
 from tests.engine.standing_company import Standing, standing_company

@@ -8,13 +8,13 @@ import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
 from signet.core.errors import Rejected
-from signet.engine.compiled import CompiledCache
-from signet.engine.documents.operations import Applied, Author, RequestTransition
-from signet.engine.instances import Instances
-from signet.engine.moving import Moving, Target
-from signet.engine.operating import Operating
-from signet.engine.waves.wave import _Wave
-from signet.engine.waves.worker import Drained, Worker
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Applied, Author, RequestTransition
+from signet.engine.execution.wave import _Wave
+from signet.engine.execution.worker import Drained, Worker
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.moves import Moving, Target
+from signet.engine.instances.operator_transaction import Operating
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
 from tests.concurrency.steps import Second

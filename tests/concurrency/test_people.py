@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.tenancy import Member, Role
-from signet.engine.members import Members
-from signet.engine.org_chart import OrgChart
-from signet.store.tenants import save_members, save_roles
+from signet.core.tenants.tenant_file import Member, Role
+from signet.engine.tenants.members import Members
+from signet.engine.tenants.org_chart import OrgChart
+from signet.store.tenants.tenants import save_members, save_roles
 from tests.concurrency.steps import Second
 from tests.engine.standing_company import Standing, standing_company
 

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from signet.store.database import Connection, Database
-from signet.store.queue import (
+from signet.store.outbox.queue import (
     EFFECTS,
     ClaimedRow,
     claim,

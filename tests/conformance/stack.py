@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from signet.core.quotas import READS, WRITES, Quota
-from signet.engine.quotas import set_quota
+from signet.core.tenants.quotas import READS, WRITES, Quota
+from signet.engine.access.quotas import set_quota
 from signet.local.gateway import open_gateway
 from signet.local.worker_loop import running_worker
 from signet.store.database import Database, PoolSettings

@@ -1,7 +1,7 @@
 """What an environment asks for in a month in which nobody does anything: from its settings."""
 
 from infra.settings import EnvironmentSettings
-from signet.core.retentions import Retentions
+from signet.core.tenants.retention import Retentions
 from signet.engine.housekeeping.tasks import HOUR, list_tasks
 from tests.cost import prices
 from tests.cost.prices import HOURS, MINUTES, SECONDS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from signet import aws_settings, settings
-from signet.core.retentions import LEAST_DAYS
+from signet.core.tenants.retention import LEAST_DAYS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "deploying.md"

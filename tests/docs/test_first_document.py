@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from signet.engine.tenants import install_tenant
+from signet.engine.tenants.install import install_tenant
 from signet.local.tenant_file import read_tenant_file
 from signet.local.worker_loop import running_worker
 from signet.store.database import Database

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from psycopg import Connection
 
-from signet.core.routing import Token, TokenState
+from signet.core.runtime.tokens import Token, TokenState
 from tests.engine.standing_company import Standing
 from tests.store.attack import OWNER, STATUS_REGRESSION, filled_company
 from tests.store.test_invariants import change_status, one_row_without_checks, publish_effective

@@ -7,14 +7,13 @@ from multiprocessing.synchronize import Barrier
 from uuid import UUID
 
 from signet.core.errors import Rejected, SignetError
-from signet.core.principal import Principal
-from signet.engine.compiled import CompiledCache
-from signet.engine.documents.contracts import ContractCache
+from signet.core.tenants.principal import Principal
+from signet.engine.cache import CompiledCache, ContractCache
+from signet.engine.documents.commands import Author, Operation, Update
 from signet.engine.documents.mutate import Documents
-from signet.engine.documents.opened import DocumentCaches
-from signet.engine.documents.operations import Author, Operation, Update
 from signet.engine.documents.rules import RuleBook
-from signet.engine.waves.worker import Worker
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.execution.worker import Worker
 from signet.store.database import Database, PoolSettings
 
 BARRIER_SECONDS = 60

@@ -8,16 +8,16 @@ from uuid import UUID, uuid4
 import pytest
 
 from signet.authoring.files import read_document
-from signet.core.principal import Principal
-from signet.core.rules import Rule
-from signet.core.strict import read_strictly
-from signet.core.tenancy import TenantFile
-from signet.engine.definitions import Definitions
+from signet.core.documents.rules import Rule
+from signet.core.tenants.principal import Principal
+from signet.core.tenants.tenant_file import TenantFile
+from signet.core.validation.strict_model import read_strictly
+from signet.engine.definitions.definitions import Definitions
+from signet.engine.documents.commands import Author
 from signet.engine.documents.mutate import Documents
-from signet.engine.documents.operations import Author
-from signet.engine.tenants import install_tenant
+from signet.engine.tenants.install import install_tenant
 from signet.store.database import Database
-from signet.store.rules import save_rule
+from signet.store.definitions.rules import save_rule
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 INVOICE = {"number": "R-1", "vendor_id": "V-100", "invoice_date": "2026-03-01", "grand_total": 60000}

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID, uuid4
 
-from signet.engine.documents.opened import OpenDocuments
-from signet.engine.documents.operations import Author
-from signet.store.documents import lock_and_read, read_locked
+from signet.engine.documents.commands import Author
+from signet.engine.documents.unit_of_work import OpenDocuments
+from signet.store.documents.write import lock_and_read, read_locked
 from tests.engine.conftest import Company
 
 

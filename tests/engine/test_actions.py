@@ -9,8 +9,7 @@ from psycopg import Connection
 
 from signet.authoring.actions import ActionInput, ActionRegistry, ActionResult, NewDocument
 from signet.core.errors import Rejected
-from signet.engine.documents.mutate import Documents
-from signet.engine.documents.operations import (
+from signet.engine.documents.commands import (
     Applied,
     Author,
     Create,
@@ -19,6 +18,7 @@ from signet.engine.documents.operations import (
     RunAction,
     Update,
 )
+from signet.engine.documents.mutate import Documents
 from tests.engine.conftest import INVOICE, Company
 from tests.engine.opening import author_of_step, opened
 

@@ -10,8 +10,8 @@ from psycopg import Connection
 
 from signet.authoring.files import read_document
 from signet.core.errors import Rejected
-from signet.engine.compiled import TTL_SECONDS, CompiledCache
-from signet.engine.documents.operations import Amend, Applied, Create, RequestTransition
+from signet.engine.cache import TTL_SECONDS, CompiledCache
+from signet.engine.documents.commands import Amend, Applied, Create, RequestTransition
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
 Admin = Connection[tuple[Any, ...]]
@@ -211,11 +211,11 @@ def test_wf_07_another_compilers_artifact_does_not_run_until_it_is_recompiled(
     company: Company, admin: Admin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     effective = publish_patch(company)
-    monkeypatch.setattr("signet.core.artifact.RUNNABLE_COMPILER_VERSIONS", frozenset({"2"}))
+    monkeypatch.setattr("signet.core.compiler.artifact.RUNNABLE_COMPILER_VERSIONS", frozenset({"2"}))
     with company.database.transaction(company.tenant_id) as connection, pytest.raises(Rejected) as caught:
         CompiledCache().read(connection, company.tenant_id, effective, 1)
     assert caught.value.code == "WORKFLOW_COMPILER_STALE"
-    monkeypatch.setattr("signet.core.compiler.COMPILER_VERSION", "2")
+    monkeypatch.setattr("signet.core.compiler.compiler.COMPILER_VERSION", "2")
     recompiled = company.definitions.recompile(company.author(), effective)
     assert recompiled.version == 2
     with company.database.transaction(company.tenant_id) as connection:

@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from signet.core.errors import Rejected
-from signet.engine.documents.history import DocumentHistory
-from signet.engine.documents.operations import Create, Delete, RequestTransition, Update
+from signet.engine.documents.commands import Create, Delete, RequestTransition, Update
+from signet.engine.documents.queries.versions import DocumentHistory
 from tests.engine.conftest import INVOICE, Company, make_company
 
 

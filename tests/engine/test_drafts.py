@@ -8,7 +8,7 @@ import pytest
 from psycopg import Connection
 
 from signet.core.errors import Rejected
-from signet.engine.documents.operations import Author
+from signet.engine.documents.commands import Author
 from tests.engine.conftest import Company
 from tests.engine.test_definitions import read_example
 

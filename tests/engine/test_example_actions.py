@@ -8,7 +8,7 @@ from psycopg import Connection
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
 from signet.authoring.extensions import load_extensions
-from signet.engine.documents.operations import Applied, Create, RunAction
+from signet.engine.documents.commands import Applied, Create, RunAction
 from tests.engine.conftest import Company
 
 Admin = Connection[tuple[Any, ...]]

@@ -17,7 +17,7 @@ from signet.authoring.actions import (
     NewDocument,
 )
 from signet.core.errors import Failed, Rejected
-from signet.engine.documents.operations import Applied, Create, Operation, RunAction
+from signet.engine.documents.commands import Applied, Create, Operation, RunAction
 from tests.engine.conftest import INVOICE, Company
 from tests.engine.test_actions import WAREHOUSE, count_all, create, rows, with_function
 

@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 
 from signet.core.errors import Rejected
-from signet.engine.documents.operations import Applied, Author, Create, Operation, Update
-from signet.engine.documents.repetition import apply_once, hash_request
-from signet.store.idempotency import keep_outcome, take_key
+from signet.engine.documents.commands import Applied, Author, Create, Operation, Update
+from signet.engine.documents.idempotency import apply_once, hash_request
+from signet.store.documents.idempotency_keys import keep_outcome, take_key
 from tests.concurrency.steps import LetGo, Second
 from tests.engine.conftest import INVOICE
 from tests.engine.standing_company import Standing, standing_company

@@ -8,7 +8,7 @@ import pytest
 from psycopg import Connection
 
 from signet.core.errors import Rejected
-from signet.engine.documents.operations import (
+from signet.engine.documents.commands import (
     Amend,
     Applied,
     Create,

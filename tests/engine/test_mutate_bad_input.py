@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from signet.authoring.files import read_document
 from signet.core.errors import Rejected
-from signet.core.texts import MAX_REASON_CHARACTERS
-from signet.engine.documents.intake import MAX_DATA_BYTES
-from signet.engine.documents.operations import (
+from signet.core.validation.text import MAX_REASON_CHARACTERS
+from signet.engine.documents.command_checks import MAX_DATA_BYTES
+from signet.engine.documents.commands import (
     Amend,
     Applied,
     Create,

@@ -7,7 +7,7 @@ from psycopg import Connection
 
 from signet.authoring.files import read_document
 from signet.core.errors import Rejected
-from signet.engine.documents.operations import Applied, Create
+from signet.engine.documents.commands import Applied, Create
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
 Admin = Connection[tuple[Any, ...]]

@@ -5,7 +5,7 @@ from typing import Any
 from psycopg import Connection
 
 from signet.authoring.files import read_document
-from signet.engine.documents.operations import Create, RequestTransition, Update
+from signet.engine.documents.commands import Create, RequestTransition, Update
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
 Admin = Connection[tuple[Any, ...]]

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.quotas import QUOTAS, READS, Quota
-from signet.engine.quotas import MAX_LEASED, RequestQuotas, require_quota, set_quota
+from signet.core.tenants.quotas import QUOTAS, READS, Quota
+from signet.engine.access.quotas import MAX_LEASED, RequestQuotas, require_quota, set_quota
 from signet.store.database import Database, PoolSettings
 from tests.engine.conftest import Company
 

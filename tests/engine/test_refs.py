@@ -10,8 +10,7 @@ from psycopg import Connection
 
 from signet.authoring.files import read_document
 from signet.core.errors import Rejected
-from signet.engine.documents.mutate import Documents
-from signet.engine.documents.operations import (
+from signet.engine.documents.commands import (
     Applied,
     Create,
     Delete,
@@ -20,7 +19,8 @@ from signet.engine.documents.operations import (
     RunAction,
     Update,
 )
-from signet.engine.documents.refs import Follower
+from signet.engine.documents.mutate import Documents
+from signet.engine.documents.references import Follower
 from signet.store.database import Database, PoolSettings
 from tests.engine.conftest import EXAMPLES, INVOICE, Company, make_company
 from tests.engine.opening import author_of_step, opened

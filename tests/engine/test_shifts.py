@@ -8,11 +8,11 @@ import pytest
 
 from signet.aws.wake_ups import MAX_DELAY_SECONDS
 from signet.core.errors import Defect, Transient
-from signet.engine.effects import LEASE_SECONDS as EFFECTS_LEASE_SECONDS
-from signet.engine.relay import Relay
-from signet.engine.shifts import AGAIN_SECONDS, Shifts, ShiftWakeUps
+from signet.engine.dispatch.consumer import AGAIN_SECONDS, Shifts, ShiftWakeUps
+from signet.engine.dispatch.relay import Relay
+from signet.engine.execution.worker import LEASE_SECONDS as EVENTS_LEASE_SECONDS
+from signet.engine.integrations.effects import LEASE_SECONDS as EFFECTS_LEASE_SECONDS
 from signet.engine.telemetry import Silent, SweptQueue
-from signet.engine.waves.worker import LEASE_SECONDS as EVENTS_LEASE_SECONDS
 from signet.store.database import Database, PoolSettings
 from signet.store.wake_ups import WakeUp
 from tests.engine.waves.stage import CALL, Stage, standing_stage

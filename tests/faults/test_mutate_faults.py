@@ -13,8 +13,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from signet.core.errors import Transient
-from signet.engine.documents.mutate import Documents
-from signet.engine.documents.operations import (
+from signet.engine.documents.commands import (
     Applied,
     Create,
     Delete,
@@ -23,8 +22,9 @@ from signet.engine.documents.operations import (
     RequestTransition,
     Update,
 )
+from signet.engine.documents.mutate import Documents
 from signet.store.database import Database, PoolSettings
-from signet.store.server import describe_url
+from signet.store.schema.server import describe_url
 from tests.engine.callers import make_author, mutate_from_process, processes
 from tests.engine.conftest import INVOICE
 from tests.engine.standing_company import Standing, standing_company

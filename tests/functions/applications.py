@@ -3,9 +3,9 @@
 from typing import cast
 
 from signet.api.application import Application, More, Ports
-from signet.api.authentication import Authentication
-from signet.api.tokens import make_tokens
-from signet.engine.quotas import RequestQuotas
+from signet.api.auth.authentication import Authentication
+from signet.api.auth.tokens import make_tokens
+from signet.engine.access.quotas import RequestQuotas
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret, no_secrets
 from signet.store.database import Database

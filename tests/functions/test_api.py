@@ -21,11 +21,11 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import BaseModel
 
 from signet.api.application import Application
-from signet.api.calls import Call
-from signet.api.intake import MAX_BODY_BYTES
-from signet.api.routing import Routes
+from signet.api.http.call import Call
+from signet.api.http.message import MAX_BODY_BYTES
+from signet.api.http.routing import Routes
 from signet.core.errors import Defect, Rejected, Transient
-from signet.core.tenancy import TenantFile
+from signet.core.tenants.tenant_file import TenantFile
 from signet.local.development_token import make_development_token
 from signet.store.database import Database, PoolSettings
 from signet.wiring import process

@@ -7,10 +7,10 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from signet.api import authentication
-from signet.core.api_key import read_key_token, write_key_token
-from signet.engine import api_keys
-from signet.engine.approvals import Approvals
+from signet.api.auth import authentication
+from signet.core.tenants.api_key import read_key_token, write_key_token
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.tenants import api_keys
 from signet.store.database import Database
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import Company, make_company

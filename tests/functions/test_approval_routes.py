@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from signet.engine.approvals import Approvals
+from signet.engine.approvals.inbox import Approvals
 from signet.store.database import Database
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import Company

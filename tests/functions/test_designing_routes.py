@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from signet.core.nodes.types import NODE_TYPES
+from signet.core.compiler.node_types import NODE_TYPES
 from signet.store.database import Database
 from tests.engine.conftest import Company, make_company
 from tests.functions.calling import Client

@@ -9,8 +9,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from signet.api import cursors
-from signet.engine.approvals import Approvals
+from signet.api.http import cursors
+from signet.engine.approvals.inbox import Approvals
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
 from tests.engine.approvals.asked import Asking

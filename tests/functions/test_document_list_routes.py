@@ -6,11 +6,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from signet.api import cursors
-from signet.api.cursors import write_cursor
+from signet.api.http import cursors
+from signet.api.http.cursors import write_cursor
 from signet.authoring.files import read_document
-from signet.core.expression import compile_expression, parse_expression
-from signet.core.expression.mistakes import Mistake
+from signet.core.expressions import compile_expression, parse_expression
+from signet.core.expressions.errors import Mistake
 from signet.store.database import Database
 from tests.engine.conftest import EXAMPLES, INVOICE, Company, make_company
 from tests.functions.applications import wire

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from signet.core.webhook_signatures import sign
+from signet.core.integrations.webhook_signatures import sign
 from signet.outbound.secrets import SecretsFolder
 from signet.store.database import Database
 from tests.engine.conftest import Company, make_company

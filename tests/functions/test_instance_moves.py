@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from signet.engine.waves.worker import Worker
+from signet.engine.execution.worker import Worker
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company, make_company

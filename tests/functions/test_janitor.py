@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.janitor.handler import RESERVE_SECONDS, handler
 from signet.core.errors import Defect
 from signet.engine.housekeeping import sealing
-from signet.engine.housekeeping.turn import Turn
+from signet.engine.housekeeping.task_run import Turn
 from signet.settings import Settings
 from signet.store.database import Database
 from signet.store.wake_ups import Wake

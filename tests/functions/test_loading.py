@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 
 from signet.api.application import make_resolver
-from signet.api.loading import MadeOnce
+from signet.api.lazy import MadeOnce
 from signet.api.routes import index, table
 from signet.core.errors import Transient
 from signet.engine.telemetry import RequestReport, Silent
@@ -116,7 +116,7 @@ def test_a_broken_group_is_told_and_harms_no_other(monkeypatch: pytest.MonkeyPat
     load = importlib.import_module
 
     def load_others(name: str) -> ModuleType:
-        if name == "signet.api.routes.health":
+        if name == "signet.api.routes.operations.health":
             raise ImportError("broken")
         return load(name)
 
@@ -188,7 +188,9 @@ def test_a_request_loads_its_own_group_alone() -> None:
 assert client.get("/v1/health").code == "REACHED"
 print(json.dumps([name for name in sys.modules if name.startswith("signet.api.routes.")]))
 """
-    assert sorted(run(script)) == [f"signet.api.routes.{name}" for name in ("health", "index", "table")]
+    assert sorted(run(script)) == [
+        f"signet.api.routes.{name}" for name in ("index", "operations", "operations.health", "table")
+    ]
 
 
 def test_first_requests_of_all_groups_at_once() -> None:
@@ -217,6 +219,6 @@ loaded = set(sys.modules)
 for entry in read_index():
     client.call(entry.method, entry.path.replace("<", "").replace(">", ""))
 late = [name for name in set(sys.modules) - loaded if name.startswith(("signet.", "pydantic", "jwt"))]
-print(json.dumps([late, "jwt" in prepared, "signet.engine.instances" in prepared]))
+print(json.dumps([late, "jwt" in prepared, "signet.engine.instances.actions" in prepared]))
 """
     assert run(script) == [[], True, True]

@@ -9,8 +9,8 @@ import pytest
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.migrator.handler import handler
-from signet.store.migrations import migrate_up, read_migration_status, read_migrations
-from signet.store.server import describe_url
+from signet.store.schema.migrations import migrate_up, read_migration_status, read_migrations
+from signet.store.schema.server import describe_url
 from signet.wiring import migration as migration_wiring
 from signet.wiring import process
 from signet.wiring.process import MIGRATIONS_FOLDER

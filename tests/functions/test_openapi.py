@@ -5,12 +5,12 @@ from typing import Any
 import orjson
 import pytest
 
-from signet.api.build import describe_all
-from signet.api.openapi import write_openapi
-from signet.api.reference_page import write_reference_page
+from signet.api.http.routing import Declared
+from signet.api.openapi.build import describe_all
+from signet.api.openapi.document import write_openapi
+from signet.api.openapi.reference_page import write_reference_page
 from signet.api.routes.index import INDEX_FILE, RouteEntry, read_index, write_index
-from signet.api.routes.reference import OPENAPI_FILE, REFERENCE_FILE
-from signet.api.routing import Declared
+from signet.api.routes.operations.reference import OPENAPI_FILE, REFERENCE_FILE
 
 STALE = "run: make openapi"
 

@@ -9,9 +9,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from signet.api import authentication
-from signet.api.cursors import write_cursor
-from signet.core.tenancy import MAX_ROLES
+from signet.api.auth import authentication
+from signet.api.http.cursors import write_cursor
+from signet.core.tenants.tenant_file import MAX_ROLES
 from signet.store.database import Database
 from tests.engine.conftest import Company, make_company
 from tests.functions.applications import wire

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from functions.wake_up_records import EVENTS_RESERVE_MS
-from signet.engine.effects import Effects
+from signet.engine.integrations.effects import Effects
 from tests.engine.waves.stage import Stage, standing_stage
 from tests.simulation.deployment import Deployment, deployed
 from tests.simulation.message_queues import Message, MessageQueues, standing_queues

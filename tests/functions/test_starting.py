@@ -31,7 +31,7 @@ socket.socket.connect = refuse
 import functions.{name}.handler
 from signet.wiring import process
 print("wired" if process.get_settings.cache_info().currsize else "not wired")
-print("everything" if "signet.api.routes.trials" in sys.modules else "not everything")
+print("everything" if "signet.api.routes.definitions.preview" in sys.modules else "not everything")
 """
 
 

@@ -6,7 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from signet.engine.designing import foreseeing, simulating
+from signet.engine.definitions.designer import impact as foreseeing
+from signet.engine.definitions.designer import simulate as simulating
 from signet.store.database import Database
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.engine.test_definitions import create, publish_patch, read_example

@@ -90,8 +90,8 @@ def test_the_layer_has_the_package_its_migrations_and_whom_to_believe(made: dict
     assert migrations < names
     assert "migrations/schema.sql" not in names
     assert {
-        "python/signet/store/queue.sql",
-        "python/signet/api/openapi.json",
+        "python/signet/store/outbox/queue.sql",
+        "python/signet/api/openapi/openapi.json",
         "python/signet/py.typed",
     } < names
     assert {"certificates/amazon-roots.pem", "certificates/rds-eu-central-1.pem"} < names

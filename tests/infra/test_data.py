@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from infra.environments import DEPLOYED, ENVIRONMENTS
-from signet.store.server import LOGIN_ROLES
+from signet.store.schema.server import LOGIN_ROLES
 from tests.infra.templates import Assembly
 
 Synthesize = Callable[[str], Assembly]

@@ -16,7 +16,7 @@ from infra.emulator.issuer import AUDIENCE, running_issuer
 from infra.emulator.plan import Plan, read_plan
 from infra.emulator.runtime_api import Answered, InitFailed, Invocation, Ready, RuntimeApi
 from infra.emulator.state_folder import open_state_folder
-from signet.api.tokens import make_tokens
+from signet.api.auth.tokens import make_tokens
 from signet.core.errors import Rejected
 from signet.settings import ClaimNames, IssuerSettings
 

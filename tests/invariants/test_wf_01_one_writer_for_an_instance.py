@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
-from signet.engine.documents.operations import Update
-from signet.engine.waves.worker import Drained
+from signet.engine.documents.commands import Update
+from signet.engine.execution.worker import Drained
 from tests.concurrency.steps import holding
 from tests.engine.waves.stage import Made, Stage
 

@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
+from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
-from signet.core.nodes.configurations import Vote
-from signet.engine.approvals import Approvals
+from signet.engine.approvals.inbox import Approvals
 from tests.engine.waves.operated import operating_on, version
 from tests.engine.waves.stage import CALL, Made, Stage
 

@@ -8,7 +8,7 @@ from typing import LiteralString
 
 import pytest
 
-from signet.engine.documents.operations import Create
+from signet.engine.documents.commands import Create
 from tests.engine.conftest import INVOICE
 from tests.engine.standing_company import Standing, standing_company
 from tests.engine.test_definitions import publish_patch, read_example

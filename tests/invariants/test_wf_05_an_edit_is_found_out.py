@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
-from signet.core.reactions import DRIFT
+from signet.core.runtime.document_changes import DRIFT
 from tests.engine.waves.stage import CALL, CONTRACT, Made, Stage
 
 POST = {"id": "post", "type": "action", "config": {"action": "post"}}

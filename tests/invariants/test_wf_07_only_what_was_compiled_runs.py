@@ -10,11 +10,11 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from signet.core.artifact import COMPILER_VERSION
-from signet.core.canonical import content_hash, hash_bytes
+from signet.core.canonical_json import content_hash, hash_bytes
+from signet.core.compiler.artifact import COMPILER_VERSION
 from signet.core.errors import Rejected
-from signet.engine.compiled import CompiledCache
-from signet.engine.documents.operations import Create
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Create
 from tests.engine.conftest import INVOICE, Company
 from tests.engine.standing_company import Admin
 from tests.engine.test_definitions import publish_patch, read_example

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from signet.core.compiler import compile_effective
-from signet.core.graph import Edge, Graph, Node, make_graph
-from signet.core.merge import Merged, merge
-from signet.core.soundness import check_integrity, sort_topologically
+from signet.core.compiler.compiler import compile_effective
+from signet.core.compiler.graph import Edge, Graph, Node, make_graph
+from signet.core.compiler.merge import Merged, merge
+from signet.core.compiler.soundness import check_integrity, sort_topologically
 from tests.unit.workflow.valid_workflow import PATCH, compile_patch, read_envelope
 
 ENVELOPE = read_envelope()
@@ -130,7 +130,7 @@ def test_wf_08_the_compiler_looks_at_what_the_merge_made(
         ]
         return replace(merged, nodes=tuple(nodes))
 
-    monkeypatch.setattr("signet.core.compiler.merge", alter)
+    monkeypatch.setattr("signet.core.compiler.compiler.merge", alter)
     compilation = compile_patch(PATCH)
     assert compilation.artifact is None
     assert {(f.code, f.place) for f in compilation.findings} == {("SYSTEM_NODE_ALTERED", node_id)}

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 import signet
-from signet.engine.effects import Effects
+from signet.engine.integrations.effects import Effects
 from signet.outbound.connector import Delivery, Outgoing
 from tests.engine.waves.stage import CALL, Made, Stage, standing_stage
 
@@ -133,7 +133,7 @@ def test_wf_10_a_wave_that_is_rolled_back_leaves_nothing_to_be_sent(
         raise psycopg.errors.DataError("in the last moment")
 
     with monkeypatch.context() as patched:
-        patched.setattr("signet.engine.waves.wave.end_wave", break_off)
+        patched.setattr("signet.engine.execution.wave.end_wave", break_off)
         with pytest.raises(psycopg.errors.DataError):
             stage.drain()
     assert effects_of(stage, made) == []

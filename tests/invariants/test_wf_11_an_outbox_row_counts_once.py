@@ -9,11 +9,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from signet.core.idempotency import event_key
-from signet.engine.documents.operations import RequestTransition
+from signet.core.runtime.idempotency_keys import event_key
+from signet.engine.documents.commands import RequestTransition
 from signet.ids import created_at_of, make_id
-from signet.store.documents import WriteBatch, write_batch
-from signet.store.tenants import read_now
+from signet.store.documents.write import WriteBatch, write_batch
+from signet.store.tenants.tenants import read_now
 from tests.engine.standing_company import Standing
 from tests.store.attack import NO_PRIVILEGE, OWNER, ROLES, attack
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from signet.core.artifact import Artifact
-from signet.core.canonical import content_hash, hash_bytes
+from signet.core.canonical_json import content_hash, hash_bytes
+from signet.core.compiler.artifact import Artifact
 from tests.unit.workflow.valid_workflow import CONTRACT, PATCH, compile_patch, read_envelope
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,8 +7,8 @@ from itertools import permutations
 
 import pytest
 
-from signet.core.graph import Edge, Node, make_graph
-from signet.core.soundness import sort_topologically
+from signet.core.compiler.graph import Edge, Node, make_graph
+from signet.core.compiler.soundness import sort_topologically
 from tests.unit.workflow.valid_workflow import PATCH, compile_patch
 
 

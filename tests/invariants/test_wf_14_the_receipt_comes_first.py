@@ -6,13 +6,13 @@ from uuid import UUID
 import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
-from signet.core.idempotency import step_key
-from signet.engine.compiled import CompiledCache
-from signet.engine.waves import wave
-from signet.engine.waves.wave import Claim, LostReceipt, Waves
+from signet.core.runtime.idempotency_keys import step_key
+from signet.engine.cache import CompiledCache
+from signet.engine.execution import wave
+from signet.engine.execution.wave import Claim, LostReceipt, Waves
 from signet.ids import make_id
-from signet.store.queue import EVENTS, claim
-from signet.store.waves import write_steps
+from signet.store.instances.waves import write_steps
+from signet.store.outbox.queue import EVENTS, claim
 from tests.engine.waves.stage import CALL, Made, Stage, stopped
 
 RUN: dict[str, Any] = {"id": "run", "type": "action", "config": {"action": "run"}}

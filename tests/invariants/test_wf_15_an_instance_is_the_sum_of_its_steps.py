@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 
 from signet.core.errors import Rejected
-from signet.engine.compiled import CompiledCache
-from signet.engine.documents.operations import Amend, Delete, Update
-from signet.engine.moving import Moving, Target
-from signet.engine.waves.rebuilding import rebuild_instance
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Amend, Delete, Update
+from signet.engine.execution.rebuild import rebuild_instance
+from signet.engine.instances.moves import Moving, Target
 from tests.engine.waves.random_lives import (
     Life,
     begin,

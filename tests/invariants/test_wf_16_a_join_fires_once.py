@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from signet.core.idempotency import join_key
-from signet.engine.compiled import CompiledCache
-from signet.engine.waves.wave import Claim, LostReceipt, Waves
+from signet.core.runtime.idempotency_keys import join_key
+from signet.engine.cache import CompiledCache
+from signet.engine.execution.wave import Claim, LostReceipt, Waves
 from signet.ids import make_id
-from signet.store.queue import EVENTS, claim
+from signet.store.outbox.queue import EVENTS, claim
 from tests.engine.waves.stage import CALL, Answer, Made, Stage, stopped
 
 JOIN = "usr:checks:met"

@@ -1,6 +1,6 @@
 """`make isolation`."""
 
-from signet.api.build import describe_all
+from signet.api.openapi.build import describe_all
 from tests.isolation.matrix import list_operations
 from tests.isolation.report import REPORT, write_report
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from signet.api.build import describe_all
+from signet.api.openapi.build import describe_all
 from tests.engine.conftest import make_company
 from tests.functions.calling import Client
 from tests.isolation.matrix import BODIES, CONFLICTS, ROLES, Operation, describe, find_leaks, list_operations

@@ -10,7 +10,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from signet.api.application import Application
-from signet.core.approval_policy import hash_policy
+from signet.core.approvals.policy import hash_policy
 from signet.ids import created_at_of, make_id
 from tests.engine.approvals.asked import one_stage
 from tests.engine.standing_company import Standing, standing_company

@@ -9,7 +9,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from signet.cli.main import main
-from signet.store import server
+from signet.store.schema import server
 from signet.wiring.process import MIGRATIONS_FOLDER
 
 DEMO = str(next((MIGRATIONS_FOLDER.parent / "examples").rglob("tenant.yaml")))

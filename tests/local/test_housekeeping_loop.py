@@ -8,7 +8,7 @@ import pytest
 from signet.core.errors import Transient
 from signet.engine.housekeeping.runner import Housekeeping, Ran
 from signet.engine.housekeeping.task import Task
-from signet.engine.housekeeping.turn import Turn
+from signet.engine.housekeeping.task_run import Turn
 from signet.local.housekeeping_loop import running_housekeeping
 from signet.store.database import Database, PoolSettings
 from tests.pooling.reaching import as_role

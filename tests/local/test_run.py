@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from signet.engine.documents.operations import Create
+from signet.engine.documents.commands import Create
 from signet.store.database import Database, PoolSettings
-from signet.store.server import act_as, drop_database, use_database
+from signet.store.schema.server import act_as, drop_database, use_database
 from tests.engine.conftest import INVOICE, make_company
 from tests.local.embedded import processes_about, until
 

@@ -5,8 +5,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from signet.local.postgres import throwaway_postgres
-from signet.store.migrations import migrate_down, migrate_up, read_migrations
-from signet.store.server import act_as, let_act_as
+from signet.store.schema.migrations import migrate_down, migrate_up, read_migrations
+from signet.store.schema.server import act_as, let_act_as
 from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.store.catalogue import RUNTIME_ROLES, find_offenders
 

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from signet.core.errors import Defect
-from signet.store.migrations import migrate_down, migrate_up, read_migration_status, read_migrations
-from signet.store.server import create_database, drop_database, read_server_major, use_database
+from signet.store.schema.migrations import migrate_down, migrate_up, read_migration_status, read_migrations
+from signet.store.schema.server import create_database, drop_database, read_server_major, use_database
 from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.migrations.dump import SCHEMA_FILE, dump_schema
 

@@ -1,8 +1,8 @@
 """`make schema`: writes migrations/schema.sql from a fresh migrate."""
 
 from signet.local.postgres import throwaway_postgres
-from signet.store.migrations import migrate_up, read_migrations
-from signet.store.server import create_database, use_database
+from signet.store.schema.migrations import migrate_up, read_migrations
+from signet.store.schema.server import create_database, use_database
 from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.migrations.dump import SCHEMA_FILE, dump_schema
 

@@ -2,8 +2,8 @@
 
 from tests.mutants.mutation import Mutation
 
-GATE = "shared/signet/engine/nodes/lifecycle_gate.py"
-APPROVALS = "shared/signet/engine/waves/approvals.py"
+GATE = "shared/signet/engine/execution/nodes/lifecycle_gate.py"
+APPROVALS = "shared/signet/engine/approvals/requests.py"
 WF_03 = "tests/invariants/test_wf_03_an_approval_counts_once_for_one_version.py::test_wf_03_"
 
 APPROVALS_MUTATIONS = (
@@ -34,7 +34,7 @@ APPROVALS_MUTATIONS = (
     Mutation(
         "a vote counts for a version that is gone",
         3,
-        "shared/signet/engine/approval_decision.py",
+        "shared/signet/engine/approvals/decide.py",
         "if row.version != request.document_version:",
         "if row.version < request.document_version:",
         (f"{WF_03}a_vote_for_a_version_that_is_gone_does_not_count",),
@@ -42,7 +42,7 @@ APPROVALS_MUTATIONS = (
     Mutation(
         "a token that a person cancels goes on as if approved",
         3,
-        "shared/signet/core/workflow.py",
+        "shared/signet/core/runtime/workflow.py",
         'return Way(rejection_edge(node_id, "rejected"), node_id, target, "rejected",',
         'return Way(rejection_edge(node_id, "rejected"), node_id, target, "approved",',
         (f"{WF_03}who_cancels_an_approval_has_not_given_it",),

@@ -2,9 +2,9 @@
 
 from tests.mutants.mutation import Mutation
 
-SLOT_PATCH = "shared/signet/core/slot_patch.py"
-SOUNDNESS = "shared/signet/core/soundness.py"
-COMPILER = "shared/signet/core/compiler.py"
+SLOT_PATCH = "shared/signet/core/compiler/slot_graph.py"
+SOUNDNESS = "shared/signet/core/compiler/soundness.py"
+COMPILER = "shared/signet/core/compiler/compiler.py"
 WF_06 = "tests/invariants/test_wf_06_patches_stay_inside_their_slot.py::test_wf_06_"
 WF_08 = "tests/invariants/test_wf_08_the_envelope_is_whole.py::test_wf_08_"
 WF_12 = "tests/invariants/test_wf_12_the_same_input_compiles_to_the_same_bytes.py::test_wf_12_"
@@ -46,7 +46,7 @@ COMPILING = (
     Mutation(
         "a slot that is not declared is passed over",
         6,
-        "shared/signet/core/merge.py",
+        "shared/signet/core/compiler/merge.py",
         '            findings.append(find("SLOT_UNKNOWN", name, allowed=", ".join(slots) or "(none)"))\n',
         "",
         (f"{WF_06}only_declared_slots_are_filled",),
@@ -107,7 +107,7 @@ COMPILING = (
     Mutation(
         "an edge goes round the policy gate",
         8,
-        "shared/signet/core/merge.py",
+        "shared/signet/core/compiler/merge.py",
         'target = policy_node(edge.target) if types.get(edge.target) == "action" else edge.target',
         "target = edge.target",
         (f"{WF_08}every_action_stands_behind_its_policy_gate",),
@@ -115,7 +115,7 @@ COMPILING = (
     Mutation(
         "nodes keep the order in which they came",
         12,
-        "shared/signet/core/graph.py",
+        "shared/signet/core/compiler/graph.py",
         "for node in sorted(nodes, key=lambda node: node.id)}",
         "for node in nodes}",
         (f"{WF_12}the_order_of_the_input_does_not_matter",),
@@ -123,7 +123,7 @@ COMPILING = (
     Mutation(
         "the keys of objects keep the order in which they came",
         12,
-        "shared/signet/core/canonical.py",
+        "shared/signet/core/canonical_json.py",
         "_FAST = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER",
         "_FAST = orjson.OPT_STRICT_INTEGER",
         (f"{WF_12}the_order_of_the_input_does_not_matter",),
@@ -155,7 +155,7 @@ COMPILING = (
     Mutation(
         "the hash is of less than the whole artifact",
         12,
-        "shared/signet/core/artifact.py",
+        "shared/signet/core/compiler/artifact.py",
         "return Artifact(stored.decode(), hash_bytes(stored), content)",
         "return Artifact(stored.decode(), hash_bytes(stored[:100]), content)",
         (f"{WF_12}the_same_input_twice_is_the_same_workflow",),

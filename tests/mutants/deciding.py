@@ -3,9 +3,9 @@
 from tests.mutants.mutation import Mutation
 
 CORE, ENGINE = "shared/signet/core", "shared/signet/engine"
-RIGHTS, VOTES, SEATS = (f"{CORE}/approval_{name}.py" for name in ("rights", "votes", "seats"))
-DECISION = f"{ENGINE}/approval_decision.py"
-APPROVALS_SQL = "shared/signet/store/approvals.sql"
+RIGHTS, VOTES, SEATS = (f"{CORE}/approvals/{name}.py" for name in ("eligibility", "votes", "seats"))
+DECISION = f"{ENGINE}/approvals/decide.py"
+APPROVALS_SQL = "shared/signet/store/approvals/decisions.sql"
 TESTS = "tests/engine/approvals"
 TABLE = f"{TESTS}/test_barred.py::test_no_path_lets_a_barred_persons_decision_count"
 DECIDING, DELEGATIONS = f"{TESTS}/test_deciding.py::test_", f"{TESTS}/test_delegations.py::test_"
@@ -16,7 +16,7 @@ WHO_IS_BARRED = (
     Mutation(
         "an editor may decide",
         3,
-        f"{CORE}/loaded_contract.py",
+        f"{CORE}/contracts/compiled_contract.py",
         '"editor": person in editors',
         '"editor": False',
         (TABLE,),
@@ -24,7 +24,7 @@ WHO_IS_BARRED = (
     Mutation(
         "the content of an amended document is nobody's",
         3,
-        f"{ENGINE}/documents/facts.py",
+        f"{ENGINE}/documents/change.py",
         "if self.amended_from is None:",
         "if True:",
         (TABLE,),
@@ -56,7 +56,7 @@ WHO_IS_BARRED = (
     Mutation(
         "a wave forgets for whom it was asked",
         3,
-        f"{ENGINE}/nodes/approval.py",
+        f"{ENGINE}/execution/nodes/approval.py",
         "requesters=about.requesters | {request.requester_id}",
         "requesters=about.requesters",
         (f"{REQUESTERS}where_nobody_else_is_left_the_instance_pauses_and_says_why",),
@@ -64,7 +64,7 @@ WHO_IS_BARRED = (
     Mutation(
         "who has decided takes the request over",
         3,
-        f"{CORE}/reactions.py",
+        f"{CORE}/runtime/document_changes.py",
         "if is_on_its_way and request.actor.id not in observed.deciders:",
         "if is_on_its_way:",
         (f"{REQUESTERS}who_has_decided_and_then_asks_is_not_both",),
@@ -72,7 +72,7 @@ WHO_IS_BARRED = (
     Mutation(
         "a request that was refused hides who had asked",
         3,
-        f"{ENGINE}/waves/place.py",
+        f"{ENGINE}/execution/nodes/context.py",
         "known = self.performed_for or self.approvals.find_last_requester(document.id)",
         "known = self.performed_for",
         (
@@ -136,7 +136,7 @@ WHO_IS_ASKED = (
     Mutation(
         "anybody delegates for anybody",
         3,
-        f"{ENGINE}/delegations.py",
+        f"{ENGINE}/approvals/delegations.py",
         "    if user_id != act.author.principal.subject:\n        act.require(DELEGATE)",
         "    if False:\n        act.require(DELEGATE)",
         (f"{DELEGATIONS}for_another_only_with_the_permission",),
@@ -144,7 +144,7 @@ WHO_IS_ASKED = (
     Mutation(
         "delegations go round",
         3,
-        f"{ENGINE}/delegations.py",
+        f"{ENGINE}/approvals/delegations.py",
         "    if circle is not None:",
         "    if False:",
         (f"{DELEGATIONS}a_circle_is_refused_where_it_would_close",),
@@ -187,7 +187,7 @@ WHAT_VOTES_COME_TO = (
     Mutation(
         "who loses a role tells nobody",
         3,
-        f"{ENGINE}/tenants.py",
+        f"{ENGINE}/tenants/install.py",
         "for role in sorted(lost)]",
         "for role in ()]",
         (f"{ROLES_LOST}when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why",),
@@ -195,7 +195,7 @@ WHAT_VOTES_COME_TO = (
     Mutation(
         "those who still have a voter are woken, and not the others",
         3,
-        f"{ENGINE}/waves/recounting.py",
+        f"{ENGINE}/approvals/lost_approvers.py",
         "if not row.has_voter",
         "if row.has_voter",
         (
@@ -206,7 +206,7 @@ WHAT_VOTES_COME_TO = (
     Mutation(
         "only the first page is looked through",
         3,
-        f"{ENGINE}/waves/recounting.py",
+        f"{ENGINE}/approvals/lost_approvers.py",
         "if len(page) == MAX_SEATS_LOOKED_AT:",
         "if False:",
         (f"{ROLES_LOST}they_are_looked_through_page_by_page",),
@@ -214,7 +214,7 @@ WHAT_VOTES_COME_TO = (
     Mutation(
         "a role is lost under a wave",
         3,
-        f"{ENGINE}/waves/approvals.py",
+        f"{ENGINE}/approvals/requests.py",
         "        if not self._holds_roles:",
         "        if False:",
         (f"{CONCURRENCY}a_wave_waits_for_whoever_takes_a_role_away",),

@@ -83,7 +83,7 @@ CREATE TRIGGER reject_published_mutation BEFORE UPDATE OR DELETE ON contracts
     Mutation(
         "the hash of what is loaded is not compared",
         7,
-        "shared/signet/core/artifact.py",
+        "shared/signet/core/compiler/artifact.py",
         "if hash_bytes(text.encode()) != expected_hash:",
         "if not expected_hash:",
         (f"{WF_07}altered_bytes_do_not_run",),
@@ -91,7 +91,7 @@ CREATE TRIGGER reject_published_mutation BEFORE UPDATE OR DELETE ON contracts
     Mutation(
         "the artifact of any compiler runs",
         7,
-        "shared/signet/core/artifact.py",
+        "shared/signet/core/compiler/artifact.py",
         "if version not in RUNNABLE_COMPILER_VERSIONS:",
         "if version is None:",
         (f"{WF_07}the_artifact_of_another_compiler_does_not_run",),
@@ -99,7 +99,7 @@ CREATE TRIGGER reject_published_mutation BEFORE UPDATE OR DELETE ON contracts
     Mutation(
         "a changed row hides behind what its hash once named",
         7,
-        "shared/signet/engine/compiled.py",
+        "shared/signet/engine/cache.py",
         """\
         artifact = read_artifact(*stored)
         workflow = self._loaded.get(artifact.hash) or Workflow(artifact)
@@ -112,7 +112,7 @@ CREATE TRIGGER reject_published_mutation BEFORE UPDATE OR DELETE ON contracts
     Mutation(
         "a definition without an artifact is loaded",
         7,
-        "shared/signet/store/definitions.sql",
+        "shared/signet/store/definitions/write.sql",
         "AND version = %(version)s AND compiled_json IS NOT NULL",
         "AND version = %(version)s",
         (f"{WF_07}an_uncompiled_definition_does_not_run",),
@@ -120,7 +120,7 @@ CREATE TRIGGER reject_published_mutation BEFORE UPDATE OR DELETE ON contracts
     Mutation(
         "documents begin under a draft",
         7,
-        "shared/signet/store/documents.sql",
+        "shared/signet/store/documents/write.sql",
         """\
 AND status = 'published'
   AND definition_kind IN ('effective', 'envelope')""",
@@ -154,7 +154,7 @@ AND status = 'published'
     Mutation(
         "recompiling makes no new row",
         7,
-        "shared/signet/engine/definitions.py",
+        "shared/signet/engine/definitions/definitions.py",
         "new_id, version = _insert_effective(act, patch, artifact)",
         "new_id, version = definition_id, effective.version",
         (f"{WF_07}a_recompiled_definition_runs_and_the_stale_one_stays_as_it_was",),

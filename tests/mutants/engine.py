@@ -2,15 +2,15 @@
 
 from tests.mutants.mutation import Mutation
 
-WAVE = "shared/signet/engine/waves/wave.py"
-PLACE = "shared/signet/engine/waves/place.py"
-ROWS = "shared/signet/engine/waves/rows.py"
+WAVE = "shared/signet/engine/execution/wave.py"
+PLACE = "shared/signet/engine/execution/nodes/context.py"
+ROWS = "shared/signet/engine/execution/rows.py"
 FUNCTIONS = "migrations/0012_create_wave_functions.sql"
-KEYS = "shared/signet/core/idempotency.py"
-REACTIONS = "shared/signet/core/reactions.py"
-PROJECTION = "shared/signet/core/projection.py"
-JOURNEY = "shared/signet/core/journey.py"
-ROUTING = "shared/signet/core/routing.py"
+KEYS = "shared/signet/core/runtime/idempotency_keys.py"
+REACTIONS = "shared/signet/core/runtime/document_changes.py"
+PROJECTION = "shared/signet/core/runtime/projection.py"
+JOURNEY = "shared/signet/core/runtime/execution.py"
+ROUTING = "shared/signet/core/runtime/tokens.py"
 WF_01 = "tests/invariants/test_wf_01_one_writer_for_an_instance.py::test_wf_01_"
 WF_02 = "tests/invariants/test_wf_02_a_step_happens_once.py::test_wf_02_"
 WF_05 = "tests/invariants/test_wf_05_an_edit_is_found_out.py::test_wf_05_"
@@ -40,7 +40,7 @@ ENGINE = (
     Mutation(
         "to be passed by costs an attempt",
         1,
-        "shared/signet/store/queue.sql",
+        "shared/signet/store/outbox/queue.sql",
         "SET status = 'pending', attempts = q.attempts - 1,",
         "SET status = 'pending', attempts = q.attempts,",
         (
@@ -97,7 +97,7 @@ ENGINE = (
     Mutation(
         "a row that lags is never made anew",
         2,
-        "shared/signet/engine/waves/worker.py",
+        "shared/signet/engine/execution/worker.py",
         "            if isinstance(error, LostReceipt) and rebuild_instance(",
         "            if not isinstance(error, Exception) and rebuild_instance(",
         (
@@ -147,7 +147,7 @@ ENGINE = (
     Mutation(
         "an edit does not end the request that was made before it",
         5,
-        "shared/signet/engine/documents/deciding.py",
+        "shared/signet/engine/documents/decide.py",
         '            supersede_request(change, row, "edited")\n            return change\n',
         "            return change\n",
         (f"{WF_05}an_edit_on_the_way_of_a_request_goes_back_to_its_state",),
@@ -232,7 +232,7 @@ ENGINE = (
     Mutation(
         "a rebuild forgets who is acted for",
         15,
-        "shared/signet/engine/waves/rebuilding.py",
+        "shared/signet/engine/execution/rebuild.py",
         "        Actor(beginning.begin_actor_id, tuple(beginning.begin_actor_roles)),\n",
         '        Actor(""),\n',
         (f"{WF_15}after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row",),
@@ -240,7 +240,7 @@ ENGINE = (
     Mutation(
         "a rebuild reads all steps with the workflow that the instance was moved to last",
         15,
-        "shared/signet/engine/waves/rebuilding.py",
+        "shared/signet/engine/execution/rebuild.py",
         "        workflows[pins[0][1]],\n",
         "        workflows[pins[-1][1]],\n",
         (f"{WF_15}of_one_whose_first_steps_are_of_nodes_that_are_gone",),
@@ -256,7 +256,7 @@ ENGINE = (
     Mutation(
         "a rebuild leaves an instance under the definition that it began with",
         15,
-        "shared/signet/engine/waves/rebuilding.py",
+        "shared/signet/engine/execution/rebuild.py",
         '        "definition_id": definition_id,\n',
         '        "definition_id": row.definition_id,\n',
         (f"{WF_15}of_one_that_was_moved_to_another_workflow",),

@@ -3,7 +3,7 @@
 from tests.mutants.mutation import Mutation
 
 WF_10 = "tests/invariants/test_wf_10_what_leaves_was_in_the_outbox.py::test_wf_10_"
-EFFECTS = "shared/signet/engine/effects.py"
+EFFECTS = "shared/signet/engine/integrations/effects.py"
 WAKE_UPS = "tests/store/test_wake_ups.py::test_"
 SHIFTS = "tests/engine/test_shifts.py::test_"
 
@@ -37,7 +37,7 @@ LEAVING = (
     Mutation(
         "a wave's effects wake nobody",
         10,
-        "shared/signet/store/waves.py",
+        "shared/signet/store/instances/waves.py",
         'note_work(exchange.connection, tenant_id, "effects")',
         "pass",
         (f"{SHIFTS}a_transaction_tells_after_its_commit_and_only_then",),
@@ -45,7 +45,7 @@ LEAVING = (
     Mutation(
         "a shift forgets what it did not do in time",
         10,
-        "shared/signet/engine/shifts.py",
+        "shared/signet/engine/dispatch/consumer.py",
         "self._wake_ups.end(waiting, shift.interrupted)",
         "self._wake_ups.end([], shift.interrupted)",
         (f"{SHIFTS}what_is_left_when_time_is_up_wakes_somebody",),
@@ -53,7 +53,7 @@ LEAVING = (
     Mutation(
         "the relay looks for triggers only",
         10,
-        "shared/signet/engine/relay.py",
+        "shared/signet/engine/dispatch/relay.py",
         "for queue in QUEUES",
         "for queue in QUEUES[:1]",
         (f"{SHIFTS}the_relay_finds_who_has_work_in_either_queue",),

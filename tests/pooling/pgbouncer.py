@@ -22,7 +22,7 @@ from psycopg import sql
 from signet.local.postgres import PostgresServer
 from signet.local.postgres_place import Account, name_of
 from signet.local.postgres_process import spawn, stop_child
-from signet.store.server import LOGIN_ROLES
+from signet.store.schema.server import LOGIN_ROLES
 
 # Of one role in one database, shared by all of its clients.
 SESSIONS = 3

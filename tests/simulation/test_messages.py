@@ -13,11 +13,11 @@ from uuid import UUID
 
 import pytest
 
+from signet.engine.documents.commands import Create, RequestTransition
 from signet.engine.documents.mutate import Documents
-from signet.engine.documents.operations import Create, RequestTransition
 from signet.ids import make_id
 from signet.store.database import Database, PoolSettings
-from signet.store.queue import QUEUES, claim_due
+from signet.store.outbox.queue import QUEUES, claim_due
 from signet.wiring.process import get_settings, make_wake
 from tests.engine.standing_company import IS_CAMPAIGN
 from tests.engine.waves.footprint import FOOTPRINT, Footprint

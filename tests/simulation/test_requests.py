@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from signet.core.quotas import READS, WRITES, Quota
-from signet.engine.quotas import set_quota
+from signet.core.tenants.quotas import READS, WRITES, Quota
+from signet.engine.access.quotas import set_quota
 from signet.store.database import Database, PoolSettings
 from tests.cost.counts import read_counts, write_counts
 from tests.cost.others import STEPS

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from signet.engine.documents.operations import RequestTransition, Update
+from signet.engine.documents.commands import RequestTransition, Update
 from tests.engine.standing_company import Admin, Standing, standing_company
 from tests.store.catalogue import RUNTIME_ROLES, WITHOUT_TENANT
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from signet.store.instance_lists import NEVER
+from signet.store.instances.lists import NEVER
 from signet.store.statements import read_statements
 from tests.store.probes import API, PAGE, ROW, WORKER, Probe, plain
 

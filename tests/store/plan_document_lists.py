@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from signet.core.document_filter import Scalar
-from signet.store.document_lists import ColumnTerm, Place, Slice, write_list
+from signet.core.documents.list_filter import Scalar
+from signet.store.documents.lists import ColumnTerm, Place, Slice, write_list
 from tests.store.probes import API, LARGE, NUMBER, ROW, Probe
 
 # About when the row was made that is asked for.

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from signet.store.instance_lists import NEVER
-from signet.store.queue import COUNTED_AT_MOST, EFFECTS, EVENTS, Queue, fill
+from signet.store.instances.lists import NEVER
+from signet.store.outbox.queue import COUNTED_AT_MOST, EFFECTS, EVENTS, Queue, fill
 from signet.store.statements import read_statements
 from tests.store.plan_approvals import approval_probes
 from tests.store.plan_document_lists import list_probes_of_documents

@@ -10,7 +10,7 @@ from psycopg import sql
 
 from signet.ids import created_at_of, make_id
 from signet.store.database import Database
-from signet.store.queue import QUEUES, ClaimedRow, Queue, claim
+from signet.store.outbox.queue import QUEUES, ClaimedRow, Queue, claim
 
 Admin = psycopg.Connection[tuple[Any, ...]]
 BY_NAME: dict[str, Queue[Any]] = {queue.name: queue for queue in QUEUES}

@@ -7,7 +7,8 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from signet.store.approvals import list_inbox
+from signet.store.approvals import decisions
+from signet.store.approvals.decisions import list_inbox
 from signet.store.database import Database
 from signet.store.statements import Statements
 
@@ -76,7 +77,7 @@ def fill(superuser: Superuser, statements: tuple[LiteralString, ...]) -> None:
 
 
 def count_buffers(database: Database, after: UUID) -> int:
-    statements = Statements("approvals")
+    statements = Statements(decisions.__file__)
     values = {"tenant_id": TENANT, "user_id": "anna", "after": after, "limit": PAGE}
     with database.transaction(TENANT) as connection:
         explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statements.list_inbox}"

@@ -8,7 +8,7 @@ import pytest
 from psycopg import Connection
 
 from signet.core.errors import Transient
-from signet.core.tenancy import TenantFile
+from signet.core.tenants.tenant_file import TenantFile
 from signet.store.database import Database, PoolSettings, Statement
 from tests.pooling.reaching import as_role
 

@@ -7,8 +7,8 @@ import psycopg
 import pytest
 
 from signet.store.database import Database
-from signet.store.operations import list_partitioned
-from signet.store.queue import QueueFigures, measure_queue, read_pace
+from signet.store.operations.overview import list_partitioned
+from signet.store.outbox.queue import QueueFigures, measure_queue, read_pace
 from tests.pooling.reaching import as_role
 from tests.store.attack import NO_PRIVILEGE
 from tests.store.queued import BY_NAME, OTHER_TENANT, QUEUE, TENANT, Admin, change, put, put_one

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from signet.store.migrations import migrate_down, migrate_up, read_migrations
+from signet.store.schema.migrations import migrate_down, migrate_up, read_migrations
 from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.pooling.reaching import as_role
 from tests.store.attack import NO_PRIVILEGE, WRITTEN_ONCE

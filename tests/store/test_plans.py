@@ -16,11 +16,11 @@ import pytest
 from psycopg.rows import class_row
 
 from signet.store.database import Connection, Database, PoolSettings
-from signet.store.documents import lock_and_read, read_locked
-from signet.store.instance_lists import END
-from signet.store.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill, measure_queue
-from signet.store.server import create_database, drop_database, use_database
-from signet.store.waves import open_wave, read_opened
+from signet.store.documents.write import lock_and_read, read_locked
+from signet.store.instances.lists import END
+from signet.store.instances.waves import open_wave, read_opened
+from signet.store.outbox.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill, measure_queue
+from signet.store.schema.server import create_database, drop_database, use_database
 from tests.pooling.reaching import as_role
 from tests.store.plan_queries import LISTED, LISTS, QUEUE, list_probes
 from tests.store.probes import API, LARGE, ROW, SMALL, WORKER, Probe

@@ -6,7 +6,7 @@ import pytest
 
 from signet.ids import created_at_of
 from signet.store.database import Database
-from signet.store.queue import (
+from signet.store.outbox.queue import (
     EFFECTS,
     MAX_ERROR_CHARACTERS,
     ClaimedEffect,

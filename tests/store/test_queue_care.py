@@ -8,9 +8,9 @@ import pytest
 
 from signet.core.errors import Defect
 from signet.ids import make_id
-from signet.store import queue as queues
 from signet.store.database import Connection, Database, PoolSettings
-from signet.store.queue import (
+from signet.store.outbox import queue as queues
+from signet.store.outbox.queue import (
     EFFECTS,
     EVENTS,
     LEASE_EXPIRED,

@@ -6,8 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from signet.engine.waves.recounting import MAX_SEATS_LOOKED_AT
-from signet.store.approval_requests import list_asking
+from signet.engine.approvals.lost_approvers import MAX_SEATS_LOOKED_AT
+from signet.store.approvals import requests
+from signet.store.approvals.requests import list_asking
 from signet.store.database import Database
 from signet.store.statements import Statements
 from tests.store.test_inbox_at_size import ALL, FILL, OPEN_ALL, TENANT, Superuser, fill, scans_of_large_tables
@@ -31,7 +32,7 @@ def test_a_page_of_a_hundred_thousand_is_a_page(
     with database.transaction(TENANT) as connection:
         page = list_asking(connection, TENANT, "finance", None, after=middle, limit=MAX_SEATS_LOOKED_AT)
         assert [row.id.int - middle.int for row in page] == list(range(1, MAX_SEATS_LOOKED_AT + 1))
-        explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {Statements('approval_requests').list_asking}"
+        explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {Statements(requests.__file__).list_asking}"
         found: Any = connection.execute(explain, {**values, "after": middle}).fetchone()
     plan = found[0][0]["Plan"]
     assert "Seq Scan" not in scans_of_large_tables(plan), json.dumps(plan, indent=1)

@@ -9,10 +9,10 @@ import pytest
 from psycopg import sql
 
 from signet.core.errors import Rejected
-from signet.core.idempotency import event_key
-from signet.engine.documents.operations import Update
-from signet.store.documents import WriteBatch, write_batch
-from signet.store.tenants import read_now
+from signet.core.runtime.idempotency_keys import event_key
+from signet.engine.documents.commands import Update
+from signet.store.documents.write import WriteBatch, write_batch
+from signet.store.tenants.tenants import read_now
 from tests.engine.conftest import Company, make_company
 from tests.engine.standing_company import Admin, Standing
 from tests.store.attack import (

@@ -13,14 +13,14 @@ import pytest
 from psycopg import Connection
 
 import signet.store
-from signet.core.document_filter import Operator, Scalar
+from signet.core.documents.list_filter import Operator, Scalar
 from signet.core.errors import Defect
-from signet.store.document_lists import TYPE_OF, ColumnTerm, Place, Slice, write_list
-from signet.store.queue import EFFECTS, QUEUES, fill
+from signet.store.documents.lists import TYPE_OF, ColumnTerm, Place, Slice, write_list
+from signet.store.outbox.queue import EFFECTS, QUEUES, fill
 from signet.store.statements import Statements, read_statements
 
 STORE = Path(signet.store.__file__).parent
-CONCEPTS = sorted(path.stem for path in STORE.glob("*.sql"))
+CONCEPTS = sorted(str(path.relative_to(STORE).with_suffix("")) for path in STORE.rglob("*.sql"))
 # The server's own PREPARE takes these kinds only; the rest is parsed by running it (migrations do).
 PREPARABLE = ("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES", "WITH")
 
@@ -40,12 +40,12 @@ def prepare(connection: Connection[tuple[object, ...]], statement: str) -> None:
 
 def filled(concept: str) -> list[str]:
     """Each statement as it is sent: those of the queues once for each queue."""
-    statements = list(read_statements(concept).values())
-    if concept == "queue":
+    statements = list(read_statements(str(STORE / concept)).values())
+    if concept == "outbox/queue":
         return [
             fill(statement, queue) for statement in statements for queue in QUEUES if fits(statement, queue)
         ]
-    if concept == "document_lists":
+    if concept == "documents/lists":
         return list(list_of_every_kind())
     return statements
 
@@ -60,7 +60,7 @@ def list_of_every_kind() -> Iterator[str]:
         asked = Slice("invoice", terms, [1], column, is_descending)
         for after in (None, Place(value, datetime(2026, 1, 1, tzinfo=UTC), UUID(int=1))):
             yield write_list(UUID(int=1), asked, after, 50).text
-    yield read_statements("document_lists")["list_contract_versions"]
+    yield read_statements(str(STORE / "documents/lists"))["list_contract_versions"]
 
 
 def fits(statement: str, queue: object) -> bool:
@@ -77,13 +77,13 @@ def find_used_names(source: str) -> set[str]:
 
 
 def test_there_are_statements() -> None:
-    assert {"tenants", "migrations", "health"} <= set(CONCEPTS)
+    assert {"tenants/tenants", "schema/migrations", "operations/health"} <= set(CONCEPTS)
 
 
 @pytest.mark.parametrize("concept", CONCEPTS)
 def test_names_in_the_file_and_names_used_agree(concept: str) -> None:
     used = find_used_names((STORE / f"{concept}.py").read_text())
-    assert used == set(read_statements(concept))
+    assert used == set(read_statements(str(STORE / concept)))
 
 
 @pytest.mark.parametrize("concept", CONCEPTS)
@@ -101,15 +101,14 @@ def test_a_wrong_statement_does_not_prepare(admin: Connection[tuple[object, ...]
 
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(AttributeError, match=r"tenants\.sql has no statement 'find_nobody'"):
-        _ = Statements("tenants").find_nobody
+        _ = Statements(str(STORE / "tenants/tenants")).find_nobody
 
 
 def test_unused_and_unknown_names_are_told_apart() -> None:
     assert find_used_names("_SQL.one; _SQL.two; other.three") == {"one", "two"}
 
 
-def test_a_name_that_stands_twice_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_name_that_stands_twice_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "twice.sql").write_text("-- name: a\nSELECT 1\n-- name: a\nSELECT 2\n")
-    monkeypatch.setattr("signet.store.statements.__file__", str(tmp_path / "statements.py"))
     with pytest.raises(Defect, match="twice"):
-        read_statements("twice")
+        read_statements(str(tmp_path / "twice.py"))

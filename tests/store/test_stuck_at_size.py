@@ -8,7 +8,8 @@ import psycopg
 import pytest
 
 from signet.store.database import Database
-from signet.store.instances import list_stuck
+from signet.store.instances import write as instances
+from signet.store.instances.write import list_stuck
 from signet.store.statements import Statements
 
 TENANT = UUID(int=7)
@@ -83,7 +84,10 @@ def test_only_what_is_open_is_read_and_only_once(
 ) -> None:
     if is_analysed:
         filled.execute("ANALYZE")
-    statements, values = Statements("instances"), {"tenant_id": TENANT, "idle_seconds": 600, "limit": 100}
+    statements, values = (
+        Statements(instances.__file__),
+        {"tenant_id": TENANT, "idle_seconds": 600, "limit": 100},
+    )
     with database.transaction(TENANT) as connection:
         assert len(list_stuck(connection, TENANT, idle_seconds=600, limit=100)) == STUCK
         explained = connection.execute(

@@ -7,10 +7,10 @@ import pytest
 from psycopg import Connection
 
 from signet.core.errors import Defect, Transient
-from signet.core.tenancy import TenantFile
-from signet.engine.tenants import install_tenant
+from signet.core.tenants.tenant_file import TenantFile
+from signet.engine.tenants.install import install_tenant
 from signet.store.database import Database, PoolSettings
-from signet.store.tenants import find_tenant, list_members
+from signet.store.tenants.tenants import find_tenant, list_members
 from tests.conftest import make_tenant_file
 from tests.pooling.reaching import as_role
 

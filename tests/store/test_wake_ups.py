@@ -8,11 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from signet.core.errors import Rejected
-from signet.engine.documents.operations import Create
+from signet.engine.documents.commands import Create
 from signet.engine.triggers import make_trigger
 from signet.ids import make_id
 from signet.store.database import Connection, Database, PoolSettings
-from signet.store.queue import EVENTS, claim, fail, insert_triggers, release, release_expired, requeue_dead
+from signet.store.outbox.queue import (
+    EVENTS,
+    claim,
+    fail,
+    insert_triggers,
+    release,
+    release_expired,
+    requeue_dead,
+)
 from signet.store.wake_ups import MAX_WAKE_UPS, WakeUp, WakingConnection, note_work, take_wake_ups
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.pooling.reaching import as_role

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from signet.api.application import Application
-from signet.api.routing import Routes
+from signet.api.http.routing import Routes
 from signet.engine.telemetry import RequestReport
 from signet.store.database import Database
 from signet.telemetry.log import Log

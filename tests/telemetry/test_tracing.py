@@ -16,8 +16,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from signet.core.errors import Rejected
-from signet.engine.effects import Effects
-from signet.engine.waves.worker import Worker
+from signet.engine.execution.worker import Worker
+from signet.engine.integrations.effects import Effects
 from signet.outbound.connector import Delivery, Outgoing
 from signet.store.database import Database
 from signet.telemetry.log import Log
@@ -107,7 +107,7 @@ def client(database: Database, company: Company, traced: Traced) -> Client:
 @pytest.fixture
 def waves(worker: Database, traced: Traced, monkeypatch: pytest.MonkeyPatch) -> Worker:
     # However slow the machine is: one wave is one.
-    monkeypatch.setattr("signet.engine.waves.wave.MAX_WAVE_SECONDS", 600.0)
+    monkeypatch.setattr("signet.engine.execution.wave.MAX_WAVE_SECONDS", 600.0)
     return make_worker(worker, traced.telemetry)
 
 

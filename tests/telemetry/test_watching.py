@@ -10,11 +10,11 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from signet.engine.compiled import CompiledCache
-from signet.engine.documents.operations import Create, RequestTransition
-from signet.engine.effects import Effects
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Create, RequestTransition
+from signet.engine.execution.worker import Worker
+from signet.engine.integrations.effects import Effects
 from signet.engine.telemetry import HousekeepingReport, NodeWork, RequestReport, StuckInstance, WaveReport
-from signet.engine.waves.worker import Worker
 from signet.store.database import Database
 from signet.telemetry.figures import MAX_SERIES, Figures
 from signet.telemetry.log import Log

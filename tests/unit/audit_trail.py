@@ -5,8 +5,16 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from signet.core.audit import AuditEntry, Head, Transaction, VersionMark, chain, leave_unchained, make_seal
-from signet.core.evidence import AuditRow, DocumentVersion, Seal, hash_text
+from signet.core.audit.trail import (
+    AuditEntry,
+    Head,
+    Transaction,
+    VersionMark,
+    chain,
+    leave_unchained,
+    make_seal,
+)
+from signet.core.audit.verification import AuditRow, DocumentVersion, Seal, hash_text
 
 TENANT = UUID(int=1)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

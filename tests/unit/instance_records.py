@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from signet.core.artifact import Artifact
-from signet.core.contract import Contract
-from signet.core.explain_instance import explain_instance, write_instance
-from signet.core.instance_record import DocumentRecord, InstanceRecord, Record, StepRecord
+from signet.core.compiler.artifact import Artifact
+from signet.core.contracts.contract import Contract
+from signet.core.explain.instance import explain_instance, write_instance
+from signet.core.explain.instance_record import DocumentRecord, InstanceRecord, Record, StepRecord
 from tests.unit.workflows_to_read import PATCH, compile_patch, make_contract
 
 CONTRACT = make_contract()

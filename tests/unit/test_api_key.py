@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.api_key import hash_secret, read_key_token, write_key_token
+from signet.core.tenants.api_key import hash_secret, read_key_token, write_key_token
 
 TENANT, KEY = UUID(int=1), UUID(int=2)
 SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"

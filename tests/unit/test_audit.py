@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.audit import (
+from signet.core.audit.trail import (
     SALT_BYTES,
     Head,
     PersonalValue,
@@ -19,9 +19,9 @@ from signet.core.audit import (
     verify_personal,
     write_time,
 )
-from signet.core.canonical import canonical_bytes
-from signet.core.evidence import hash_seal, hash_text, verify_chains, verify_rows, verify_seals
-from signet.core.personal import make_reference
+from signet.core.audit.verification import hash_seal, hash_text, verify_chains, verify_rows, verify_seals
+from signet.core.canonical_json import canonical_bytes
+from signet.core.documents.personal_data import make_reference
 from tests.unit.audit_trail import make_entry, make_trail, seal_rows
 
 TRANSACTION = Transaction(epoch=1, xid=2**60)

@@ -12,11 +12,11 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from signet.api.authentication import MAX_TOKEN_CHARACTERS, Authentication
-from signet.api.claims import MAX_ROLES
-from signet.api.tokens import make_tokens
+from signet.api.auth.authentication import MAX_TOKEN_CHARACTERS, Authentication
+from signet.api.auth.claims import MAX_ROLES
+from signet.api.auth.tokens import make_tokens
 from signet.core.errors import Rejected
-from signet.core.principal import Principal
+from signet.core.tenants.principal import Principal
 from signet.local.development_token import (
     MAX_LIFETIME_SECONDS,
     make_development_token,

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from signet.cli.artifact_file import MAX_DEPTH, read_artifact_file
 from signet.cli.console import paint_marks, uses_colours, write
 from signet.cli.main import app
-from signet.core.canonical import canonical_bytes
+from signet.core.canonical_json import canonical_bytes
 from tests.unit.golden_text import assert_golden
 from tests.unit.workflows_to_read import AUTOMATION, CONTRACT, PATCH, change_node, compile_patch
 

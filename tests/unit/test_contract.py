@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from signet.authoring.files import read_document
-from signet.core.contract_checks import RESERVED_CONTRACTS, read_contract
-from signet.core.finding_texts import TEXTS
-from signet.core.findings import Severity
+from signet.core.contracts.reader import RESERVED_CONTRACTS, read_contract
+from signet.core.validation.finding import Severity
+from signet.core.validation.messages import TEXTS
 from tests.unit.broken_contracts import BROKEN, REMOVE, VALID, change
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*/contract.yaml"))

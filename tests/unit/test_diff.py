@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from signet.core.canonical import canonical_bytes
-from signet.core.diff import Diff, Mark, SlotDiff, WindowChange, diff_artifacts
-from signet.core.diff_text import write_diff
+from signet.core.canonical_json import canonical_bytes
+from signet.core.diagrams.diff import Diff, Mark, SlotDiff, WindowChange, diff_artifacts
+from signet.core.diagrams.diff_text import write_diff
 from tests.unit.golden_text import assert_golden
 from tests.unit.workflows_to_read import (
     AUTOMATION,

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from signet.core.contract import Contract
-from signet.core.document_filter import Sort, Term, place_fields, read_filter, read_sort
+from signet.core.contracts.contract import Contract
+from signet.core.documents.list_filter import Sort, Term, place_fields, read_filter, read_sort
 from signet.core.errors import Rejected
-from signet.core.strict import read_strictly
+from signet.core.validation.strict_model import read_strictly
 
 
 def make_contract(**fields: dict[str, Any]) -> Contract:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from signet.api.problems import MAX_FIELD_ERRORS, RETRY_AFTER_SECONDS, STATUSES, make_problem
+from signet.api.http.problems import MAX_FIELD_ERRORS, RETRY_AFTER_SECONDS, STATUSES, make_problem
 from signet.core.errors import (
     CODES,
     Defect,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.evidence import (
+from signet.core.audit.verification import (
     MAX_FINDINGS,
     AuditFinding,
     AuditRow,

@@ -6,9 +6,9 @@ import pytest
 
 from signet.authoring.scenarios import Expectation, Scenario, compare, read_scenarios, run_scenario
 from signet.cli.sources import Sources, read_sources
-from signet.core.artifact import Artifact
-from signet.core.projection import Actor, project
-from signet.core.workflow import Workflow
+from signet.core.compiler.artifact import Artifact
+from signet.core.runtime.projection import Actor, project
+from signet.core.runtime.workflow import Workflow
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from signet.core.artifact import Artifact
-from signet.core.explain import _letter, explain, write_explanation
-from signet.core.nodes.types import NODE_TYPES
-from signet.core.step_words import _SENTENCES, say_step
-from signet.core.words import Vocabulary, plain, say_duration, say_json, say_list, short_id
+from signet.core.compiler.artifact import Artifact
+from signet.core.compiler.node_types import NODE_TYPES
+from signet.core.explain.definition import _letter, explain, write_explanation
+from signet.core.explain.node_sentences import _SENTENCES, say_step
+from signet.core.explain.vocabulary import Vocabulary, plain, say_duration, say_json, say_list, short_id
 from tests.unit.golden_text import assert_golden
 from tests.unit.workflows_to_read import (
     AUTOMATION,

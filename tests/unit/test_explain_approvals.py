@@ -2,10 +2,10 @@
 
 from hypothesis import given
 
-from signet.core.explain import explain, write_explanation
-from signet.core.explain_approvals import find_free_ways
-from signet.core.projection import Step
-from signet.core.workflow_reading import WorkflowReading
+from signet.core.explain.approvals import find_free_ways
+from signet.core.explain.artifact_reader import WorkflowReading
+from signet.core.explain.definition import explain, write_explanation
+from signet.core.runtime.projection import Step
 from tests.unit.workflow.strategies import compile_seed, fuzz, numbers, seeds
 from tests.unit.workflow.test_routing import run_history
 

@@ -6,10 +6,10 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.instance_record import EffectRecord, Record, RequestRecord, TriggerRecord
-from signet.core.instance_words import AWAITED
-from signet.core.nodes.types import NODE_TYPES
-from signet.core.reactions import DRIFT
+from signet.core.compiler.node_types import NODE_TYPES
+from signet.core.explain.instance_record import EffectRecord, Record, RequestRecord, TriggerRecord
+from signet.core.explain.instance_sentences import AWAITED
+from signet.core.runtime.document_changes import DRIFT
 from tests.unit.instance_records import (
     DOCUMENT,
     DRAFT,

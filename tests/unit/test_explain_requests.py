@@ -6,11 +6,17 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.approval_rights import Delegation
-from signet.core.approval_seats import Seat
-from signet.core.explain_instance import explain_instance
-from signet.core.explain_requests import MAX_SHOWN_PEOPLE, RequestExplanation
-from signet.core.instance_record import ApprovalRecord, DecisionRecord, EditRecord, StepRecord, VoterRecord
+from signet.core.approvals.eligibility import Delegation
+from signet.core.approvals.seats import Seat
+from signet.core.explain.approval_requests import MAX_SHOWN_PEOPLE, RequestExplanation
+from signet.core.explain.instance import explain_instance
+from signet.core.explain.instance_record import (
+    ApprovalRecord,
+    DecisionRecord,
+    EditRecord,
+    StepRecord,
+    VoterRecord,
+)
 from tests.unit.instance_records import CONTRACT, FINANCE, LATER, NOW, WORKFLOW, record, step, tell
 
 ASKED = UUID(int=50)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from signet.core.artifact import Artifact
-from signet.core.explain_instance import MAX_SHOWN_STEPS, Earlier, explain_instance
-from signet.core.instance_record import StepRecord, TurnRecord
+from signet.core.compiler.artifact import Artifact
+from signet.core.explain.instance import MAX_SHOWN_STEPS, Earlier, explain_instance
+from signet.core.explain.instance_record import StepRecord, TurnRecord
 from tests.unit.instance_records import (
     CONDITION,
     CONTRACT,

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from signet.core.field_schemas import schema_of_field, schema_of_fields
-from signet.core.fields import Field, Fields
+from signet.core.contracts.fields import Field, Fields
+from signet.core.contracts.json_schema import schema_of_field, schema_of_fields
 
 FIELD: TypeAdapter[Any] = TypeAdapter(Field)
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from signet.core.field_values import MAX_FIELD_ERRORS, check_value, validate_fields
-from signet.core.fields import Field, Fields
-from signet.core.texts import is_calendar_date, normalise_timestamp
+from signet.core.contracts.field_values import MAX_FIELD_ERRORS, check_value, validate_fields
+from signet.core.contracts.fields import Field, Fields
+from signet.core.validation.text import is_calendar_date, normalise_timestamp
 
 ID = "01900000-0000-7000-8000-00000000de30"
 _DECLARED = {

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from signet.core.hosts import is_among
-from signet.core.tenancy import MAX_WEBHOOK_HOSTS, TenantSettings
+from signet.core.tenants.allowed_hosts import is_among
+from signet.core.tenants.tenant_file import MAX_WEBHOOK_HOSTS, TenantSettings
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.inbound_events import check_key, check_message_id, is_pointer, read_key
+from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, read_key
 
 MESSAGE = {
     "type": "paid",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from signet.core.instance_graph import Drawing, Visit, draw_instance
+from signet.core.diagrams.instance_graph import Drawing, Visit, draw_instance
 
 NODES = {
     "sys:start": {"type": "start", "config": {}},

@@ -9,11 +9,11 @@ from uuid import UUID
 import jwt
 import pytest
 
-from signet.api import authentication
-from signet.api.authentication import KEEP_SECONDS, Authentication
-from signet.api.tokens import LEEWAY_SECONDS, make_tokens
+from signet.api.auth import authentication
+from signet.api.auth.authentication import KEEP_SECONDS, Authentication
+from signet.api.auth.tokens import LEEWAY_SECONDS, make_tokens
 from signet.core.errors import Rejected, Transient
-from signet.core.principal import NO_TENANT, Principal, Verified
+from signet.core.tenants.principal import NO_TENANT, Principal, Verified
 from signet.settings import ClaimNames, IssuerSettings
 from tests.unit.issuer import (
     AUDIENCE,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from signet.api.key_set import (
+from signet.api.auth.jwks import (
     FIRST_PAUSE_SECONDS,
     FRESH_SECONDS,
     MAX_KEY_SET_BYTES,

@@ -6,15 +6,20 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.contract import Contract
-from signet.core.contract_checks import read_contract
-from signet.core.fast_fields import map_fast_fields, read_fast_values
-from signet.core.idempotency import effect_key, event_key, join_key, step_key
-from signet.core.loaded_contract import LoadedContract, check_contract_expressions
-from signet.core.rules import Rule, compile_rule
-from signet.core.scope import make_scope, type_of_entity, type_of_fields, type_of_settings
-from signet.core.strict import read_strictly
-from signet.core.tenancy import TenantSettings
+from signet.core.contracts.compiled_contract import LoadedContract, check_contract_expressions
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.expression_scope import (
+    make_scope,
+    type_of_entity,
+    type_of_fields,
+    type_of_settings,
+)
+from signet.core.contracts.indexed_columns import map_fast_fields, read_fast_values
+from signet.core.contracts.reader import read_contract
+from signet.core.documents.rules import Rule, compile_rule
+from signet.core.runtime.idempotency_keys import effect_key, event_key, join_key, step_key
+from signet.core.tenants.tenant_file import TenantSettings
+from signet.core.validation.strict_model import read_strictly
 from tests.unit.broken_contracts import VALID
 
 ONE = UUID(int=1)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from signet.core.mermaid import _SHAPES, MAX_LABEL_CHARACTERS, draw, draw_diff
-from signet.core.nodes.types import NODE_TYPES
+from signet.core.compiler.node_types import NODE_TYPES
+from signet.core.diagrams.mermaid import _SHAPES, MAX_LABEL_CHARACTERS, draw, draw_diff
 from tests.unit.golden_text import assert_golden
 from tests.unit.workflows_to_read import AUTOMATION, PATCH, change_node, compile_automatic, compile_patch
 

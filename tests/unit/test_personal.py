@@ -1,7 +1,7 @@
 """What stands where a personal value would."""
 
-from signet.core.fields import Fields, ObjectField, StringField
-from signet.core.personal import mask_fields, mask_said, mask_text
+from signet.core.contracts.fields import Fields, ObjectField, StringField
+from signet.core.documents.personal_data import mask_fields, mask_said, mask_text
 
 FIELDS: Fields = {
     "name": StringField(type="string", personal=True),

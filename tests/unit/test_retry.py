@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.retry import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
+from signet.core.backoff import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
 
 ROW = UUID("01980000-0000-7000-8000-000000000001")
 BACKOFFS = st.builds(

@@ -4,10 +4,16 @@ from typing import Any
 
 import pytest
 
-from signet.core.contract import Contract
-from signet.core.expression import INT, STRING, Scope, list_of, object_of
-from signet.core.rules import CompiledRule, Rule, check_rule_fields, compile_rule, to_expression_text
-from signet.core.strict import read_strictly
+from signet.core.contracts.contract import Contract
+from signet.core.documents.rules import (
+    CompiledRule,
+    Rule,
+    check_rule_fields,
+    compile_rule,
+    to_expression_text,
+)
+from signet.core.expressions import INT, STRING, Scope, list_of, object_of
+from signet.core.validation.strict_model import read_strictly
 from tests.unit.broken_contracts import VALID
 
 SCOPE = Scope({"entity": object_of({"total": INT, "vendor": STRING, "tags": list_of(STRING)})})

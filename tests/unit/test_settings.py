@@ -3,7 +3,7 @@
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.retentions import Retentions
+from signet.core.tenants.retention import Retentions
 from signet.settings import ClaimNames, read_settings
 
 GOOD = {"SIGNET_DATABASE_URL": "postgresql:///signet"}

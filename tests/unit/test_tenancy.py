@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from signet.core.tenancy import TenantFile
+from signet.core.tenants.tenant_file import TenantFile
 
 BASE: dict[str, Any] = {"tenant_id": "01900000-0000-7000-8000-000000000001", "name": "acme"}
 PERSON = {"user_id": "a", "display_name": "A"}

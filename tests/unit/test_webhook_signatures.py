@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.webhook_signatures import TOLERANCE_SECONDS, read_secret, sign, verify
+from signet.core.integrations.webhook_signatures import TOLERANCE_SECONDS, read_secret, sign, verify
 
 # The example of the specification.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -3,13 +3,13 @@
 import copy
 from typing import Any
 
-from signet.core.artifact import Artifact
-from signet.core.compiler import compile_automation, compile_effective
-from signet.core.contract import Contract
-from signet.core.envelope import make_envelope
-from signet.core.patch import Automation, Patch
-from signet.core.strict import read_strictly
-from signet.core.tenancy import CustomSetting, TenantSettings
+from signet.core.compiler.artifact import Artifact
+from signet.core.compiler.compiler import compile_automation, compile_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.contracts.contract import Contract
+from signet.core.tenants.tenant_file import CustomSetting, TenantSettings
+from signet.core.validation.strict_model import read_strictly
 
 CONTRACT: dict[str, Any] = {
     "contract": "invoice",

@@ -22,20 +22,27 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from signet.api.authentication import check_metrics_token
-from signet.api.calls import MAX_WAIT_SECONDS, Call
-from signet.api.delivery import answer_preflight, deliver
-from signet.api.intake import check_body, check_form, check_size, read_bytes, read_request_id
-from signet.api.problems import INTERNAL_ERROR, make_problem
-from signet.api.rendering import to_json
+from signet.api.auth.authentication import check_metrics_token
+from signet.api.http.call import MAX_WAIT_SECONDS, Call
+from signet.api.http.message import (
+    answer_preflight,
+    check_body,
+    check_form,
+    check_size,
+    deliver,
+    read_bytes,
+    read_request_id,
+    to_json,
+)
+from signet.api.http.problems import INTERNAL_ERROR, make_problem
+from signet.api.http.routing import Resolver, Routes
 from signet.api.routes.index import RouteEntry, make_index, read_index
 from signet.api.routes.table import Found, RouteTable, load_all_groups, load_group, write_allowed
-from signet.api.routing import Resolver, Routes
 from signet.api.use_cases import UseCases
 from signet.core.errors import FieldError, Rejected, SignetError
-from signet.core.principal import Principal
-from signet.core.quotas import READS, WRITES
-from signet.engine.quotas import Left, RequestQuotas
+from signet.core.tenants.principal import Principal
+from signet.core.tenants.quotas import READS, WRITES
+from signet.engine.access.quotas import Left, RequestQuotas
 from signet.engine.telemetry import RequestReport, Span
 
 # A heading in the reference, and what declares the routes below it.

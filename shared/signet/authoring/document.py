@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from signet.core.fields import MAX_SAFE_INTEGER
-from signet.core.findings import Finding, find, set_of
-from signet.core.strict import MAX_MISTAKES, point
-from signet.core.texts import find_text_problem
+from signet.core.contracts.fields import MAX_SAFE_INTEGER
+from signet.core.validation.finding import Finding, find, set_of
+from signet.core.validation.strict_model import MAX_MISTAKES, point
+from signet.core.validation.text import find_text_problem
 
 MAX_DEPTH = 50
 MAX_SHOWN = 60

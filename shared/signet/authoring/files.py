@@ -10,8 +10,8 @@ from typing import Any
 
 from signet.authoring import json_text, yaml_text
 from signet.authoring.document import INVALID_CHARACTERS, Reading, Spot
-from signet.core.findings import Finding
-from signet.core.strict import MAX_DOCUMENT_CHARACTERS
+from signet.core.validation.finding import Finding
+from signet.core.validation.strict_model import MAX_DOCUMENT_CHARACTERS
 
 MAX_FILE_BYTES = MAX_DOCUMENT_CHARACTERS
 BYTE_ORDER_MARK = "\ufeff"

@@ -9,10 +9,10 @@ from pydantic import Field as Constraint
 from pydantic import JsonValue
 
 from signet.authoring.files import read_document
-from signet.core.findings import Finding
+from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Script, Simulation, simulate
-from signet.core.strict import Strict, read_strictly
-from signet.core.workflow import Workflow
+from signet.core.validation.finding import Finding
+from signet.core.validation.strict_model import Strict, read_strictly
 
 MAX_SCENARIOS = 1_000
 DEFAULT_START = "2026-01-01T00:00:00.000000Z"

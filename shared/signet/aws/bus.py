@@ -2,8 +2,8 @@
 
 from signet.aws.clients import Clients
 from signet.aws.failures import strip_people, try_call
-from signet.core.canonical import canonical_bytes
-from signet.core.cloud_events import CloudEvent
+from signet.core.canonical_json import canonical_bytes
+from signet.core.integrations.cloud_events import CloudEvent
 from signet.outbound.connector import Delivery, Outgoing
 
 # As EventBridge counts an entry: source, detail-type and detail, and a time as 14 bytes.

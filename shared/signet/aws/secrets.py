@@ -5,7 +5,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 from signet.aws.calls import Call, CallFailed
-from signet.core.names import NAME
+from signet.core.validation.text import NAME
 
 # How long one that was replaced may still be taken for the new one.
 KEPT_SECONDS = 60.0

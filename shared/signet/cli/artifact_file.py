@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from signet.core.artifact import Artifact, make_artifact
-from signet.core.contract import EditWindow
-from signet.core.nodes.types import NODE_TYPES
-from signet.core.slot_patch import slot_in, slot_out
-from signet.core.strict import point
+from signet.core.compiler.artifact import Artifact, make_artifact
+from signet.core.compiler.node_types import NODE_TYPES
+from signet.core.compiler.slot_graph import slot_in, slot_out
+from signet.core.contracts.contract import EditWindow
+from signet.core.validation.strict_model import point
 
 MAX_ARTIFACT_BYTES = 64 * 1_048_576
 MAX_DEPTH = 200

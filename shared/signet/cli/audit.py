@@ -15,13 +15,13 @@ import typer
 
 from signet.cli.console import FINE, FOUND_ERRORS, deliver, stop, write
 from signet.core.errors import SignetError
-from signet.core.words import plain
-from signet.engine.audit import begin_new_epoch, list_seals, seal_tenant
-from signet.engine.bundle import export_bundle
-from signet.engine.erasure import erase_personal
-from signet.engine.verification import verify_tenant
+from signet.core.explain.vocabulary import plain
+from signet.engine.audit.export import export_bundle
+from signet.engine.audit.trail import begin_new_epoch, list_seals, seal_tenant
+from signet.engine.audit.verify import verify_tenant
+from signet.engine.documents.erase import erase_personal
 from signet.store.database import Database, PoolSettings
-from signet.store.server import plain_errors
+from signet.store.schema.server import plain_errors
 
 app = typer.Typer(help="The audit trail.", no_args_is_help=True)
 DatabaseUrl = Annotated[str, typer.Option("--database-url", envvar="SIGNET_DATABASE_URL")]

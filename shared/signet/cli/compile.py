@@ -6,22 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from signet.cli.console import (
-    choose_exit_code,
-    deliver,
-    say_counts,
-    stop,
-    write,
-    write_findings,
-    write_json,
-)
+from signet.cli.console import choose_exit_code, deliver, say_counts, stop, write, write_findings, write_json
 from signet.cli.sources import Sources, read_sources
-from signet.core.artifact import Artifact
-from signet.core.explain import explain, write_explanation
-from signet.core.mermaid import draw
-from signet.core.nodes.types import NODE_TYPES
-from signet.core.words import plain, say_count
-from signet.core.workflow_reading import WorkflowReading
+from signet.core.compiler.artifact import Artifact
+from signet.core.compiler.node_types import NODE_TYPES
+from signet.core.diagrams.mermaid import draw
+from signet.core.explain.artifact_reader import WorkflowReading
+from signet.core.explain.definition import explain, write_explanation
+from signet.core.explain.vocabulary import plain, say_count
 
 
 def compile_command(

@@ -10,8 +10,8 @@ from typing import IO, Any, NoReturn
 
 import typer
 
-from signet.core.findings import Finding, Severity
-from signet.core.words import plain
+from signet.core.explain.vocabulary import plain
+from signet.core.validation.finding import Finding, Severity
 
 FINE, FOUND_ERRORS, WRONG_USE = 0, 1, 2
 # The file could not be opened, or is no text: there is nothing yet that could be right or wrong.

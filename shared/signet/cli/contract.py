@@ -7,7 +7,7 @@ import typer
 
 from signet.cli.console import choose_exit_code, say_counts, write, write_findings, write_json
 from signet.cli.sources import Sources, read_contract_file
-from signet.core.words import plain
+from signet.core.explain.vocabulary import plain
 
 app = typer.Typer(help="Contracts.", no_args_is_help=True)
 

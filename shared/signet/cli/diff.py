@@ -21,13 +21,13 @@ from signet.cli.console import (
     write_json,
 )
 from signet.cli.sources import Sources, read_sources
-from signet.core.artifact import Artifact
-from signet.core.contract import Contract
-from signet.core.diff import Diff, diff_artifacts
-from signet.core.diff_text import write_diff
-from signet.core.findings import Severity
-from signet.core.mermaid import draw_diff
-from signet.core.words import Vocabulary, plain
+from signet.core.compiler.artifact import Artifact
+from signet.core.contracts.contract import Contract
+from signet.core.diagrams.diff import Diff, diff_artifacts
+from signet.core.diagrams.diff_text import write_diff
+from signet.core.diagrams.mermaid import draw_diff
+from signet.core.explain.vocabulary import Vocabulary, plain
+from signet.core.validation.finding import Severity
 
 
 def diff_command(

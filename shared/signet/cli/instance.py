@@ -16,16 +16,16 @@ import typer
 
 from signet.cli.console import FINE, FOUND_ERRORS, WRONG_USE, write, write_json
 from signet.core.errors import Rejected, SignetError
-from signet.core.explain_instance import write_instance
-from signet.core.words import plain
-from signet.engine.documents.contracts import ContractCache
-from signet.engine.documents.operations import Author
-from signet.engine.explaining import explain as explain_instance
-from signet.engine.instance_listing import IDLE_SECONDS, LIVE, list_newest, list_stuck
-from signet.engine.instances import Instances, InstanceState
-from signet.engine.tenants import find_principal
+from signet.core.explain.instance import write_instance
+from signet.core.explain.vocabulary import plain
+from signet.engine.cache import ContractCache
+from signet.engine.documents.commands import Author
+from signet.engine.instances.actions import Instances, InstanceState
+from signet.engine.instances.explain import explain as explain_instance
+from signet.engine.instances.lists import IDLE_SECONDS, LIVE, list_newest, list_stuck
+from signet.engine.tenants.install import find_principal
 from signet.store.database import Database, PoolSettings
-from signet.store.server import plain_errors
+from signet.store.schema.server import plain_errors
 from signet.wiring.engine import make_instances
 
 app = typer.Typer(help="Workflows under way.", no_args_is_help=True)

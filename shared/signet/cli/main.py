@@ -12,7 +12,7 @@ from signet.cli.diff import diff_command
 from signet.cli.move import move_all_command, move_command
 from signet.cli.simulate import simulate_command
 from signet.core.errors import SignetError
-from signet.store.server import plain_errors
+from signet.store.schema.server import plain_errors
 
 app = typer.Typer(
     name="signet",

@@ -4,7 +4,13 @@ from typing import Annotated, Literal, cast
 
 import typer
 
-from signet.store.migrations import Phase, migrate_down, migrate_up, read_migration_status, read_migrations
+from signet.store.schema.migrations import (
+    Phase,
+    migrate_down,
+    migrate_up,
+    read_migration_status,
+    read_migrations,
+)
 from signet.wiring.process import MIGRATIONS_FOLDER
 
 app = typer.Typer(help="Bring the schema up or down, or say where it stands.", no_args_is_help=True)

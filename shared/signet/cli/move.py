@@ -12,11 +12,11 @@ import typer
 
 from signet.cli.console import FINE, FOUND_ERRORS, write, write_json
 from signet.cli.instance import Actor, AsJson, DatabaseUrl, Instance, Tenant, open_database
-from signet.core.moving import Obstacle, Report
-from signet.core.words import plain
-from signet.engine.documents.operations import Author
-from signet.engine.moving import FIRST, MAX_MOVED, MoveOutcome, Target
-from signet.engine.tenants import find_principal
+from signet.core.explain.vocabulary import plain
+from signet.core.runtime.move_check import Obstacle, Report
+from signet.engine.documents.commands import Author
+from signet.engine.instances.moves import FIRST, MAX_MOVED, MoveOutcome, Target
+from signet.engine.tenants.install import find_principal
 from signet.wiring.engine import make_moving
 
 To = Annotated[int, typer.Option(min=1, help="The version of the definition to move to.")]

@@ -7,14 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from signet.authoring.files import read_document
-from signet.authoring.scenarios import (
-    Scenario,
-    ScenarioFile,
-    compare,
-    read_scenarios,
-    run_scenario,
-    shorten,
-)
+from signet.authoring.scenarios import Scenario, ScenarioFile, compare, read_scenarios, run_scenario, shorten
 from signet.cli.console import (
     FINE,
     FOUND_ERRORS,
@@ -28,11 +21,11 @@ from signet.cli.console import (
     write_json,
 )
 from signet.cli.sources import read_sources
-from signet.core.findings import Finding
+from signet.core.explain.vocabulary import plain
+from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation
-from signet.core.strict import read_strictly
-from signet.core.words import plain
-from signet.core.workflow import Workflow
+from signet.core.validation.finding import Finding
+from signet.core.validation.strict_model import read_strictly
 
 MAX_SHOWN_STEPS = 1_000
 

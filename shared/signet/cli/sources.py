@@ -6,14 +6,14 @@ from typing import Any, TypeVar
 
 from signet.authoring.files import read_document
 from signet.cli.console import Found, stop
-from signet.core.compiler import Compilation, compile_automation, compile_effective
-from signet.core.contract import Contract
-from signet.core.contract_checks import read_contract
-from signet.core.envelope import make_envelope
-from signet.core.findings import Finding, has_errors
-from signet.core.patch import Automation, Patch
-from signet.core.strict import Strict, read_strictly
-from signet.core.tenancy import TenantFile, TenantSettings
+from signet.core.compiler.compiler import Compilation, compile_automation, compile_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.reader import read_contract
+from signet.core.tenants.tenant_file import TenantFile, TenantSettings
+from signet.core.validation.finding import Finding, has_errors
+from signet.core.validation.strict_model import Strict, read_strictly
 
 ENDINGS = (".yaml", ".yml", ".json")
 KINDS = ("contract", "patch", "automation")

@@ -6,12 +6,12 @@ from uuid import UUID
 
 import typer
 
-from signet.core.quotas import Quota
-from signet.engine.quotas import set_quota
-from signet.engine.tenants import install_tenant
+from signet.core.tenants.quotas import Quota
+from signet.engine.access.quotas import set_quota
+from signet.engine.tenants.install import install_tenant
 from signet.local.tenant_file import read_tenant_file
 from signet.store.database import Database, PoolSettings
-from signet.store.server import check_server
+from signet.store.schema.server import check_server
 
 app = typer.Typer(help="Tenants.", no_args_is_help=True)
 

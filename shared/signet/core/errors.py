@@ -18,7 +18,7 @@ from typing import ClassVar
 
 
 class Kind(StrEnum):
-    """What sort of answer a code gets, wherever it surfaces; `api/problems.py` gives each its status."""
+    """What sort of answer a code gets, wherever it surfaces; `api/http/problems.py` gives each its status."""
 
     MALFORMED = "malformed"
     INVALID = "invalid"

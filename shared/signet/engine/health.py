@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from signet.store.database import Database
-from signet.store.health import DatabaseState, read_database_state
+from signet.store.operations.health import DatabaseState, read_database_state
 
 
 def read_health(database: Database, tenant_id: UUID) -> DatabaseState:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from signet.core.idempotency import event_key
+from signet.core.runtime.idempotency_keys import event_key
 from signet.ids import created_at_of, make_id
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
-from signet.api.tokens import (
+from signet.api.auth.tokens import (
     DEVELOPMENT_ALGORITHM,
     DEVELOPMENT_AUDIENCE,
     DEVELOPMENT_ISSUER,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from signet.core.tenancy import TenantFile
-from signet.engine.tenants import install_tenant
+from signet.core.tenants.tenant_file import TenantFile
+from signet.engine.tenants.install import install_tenant
 from signet.local.development_token import make_development_token, read_development_secret
 from signet.local.gateway import Handler, open_gateway
 from signet.local.housekeeping_loop import running_housekeeping
@@ -20,8 +20,8 @@ from signet.local.postgres import running_postgres
 from signet.local.tenant_file import read_tenant_file
 from signet.local.worker_loop import running_worker
 from signet.store.database import Database, PoolSettings
-from signet.store.migrations import migrate_up, read_migrations
-from signet.store.server import (
+from signet.store.schema.migrations import migrate_up, read_migrations
+from signet.store.schema.server import (
     act_as,
     check_server,
     create_database,

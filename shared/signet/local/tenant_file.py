@@ -4,9 +4,9 @@ from pathlib import Path
 
 from signet.authoring.files import read_document
 from signet.core.errors import FieldError, Rejected
-from signet.core.findings import Finding
-from signet.core.strict import read_strictly
-from signet.core.tenancy import TenantFile
+from signet.core.tenants.tenant_file import TenantFile
+from signet.core.validation.finding import Finding
+from signet.core.validation.strict_model import read_strictly
 
 
 def read_tenant_file(path: Path) -> TenantFile:

@@ -5,11 +5,11 @@ import threading
 from contextlib import AbstractContextManager
 
 from signet.core.errors import SignetError
-from signet.engine.effects import Effects
-from signet.engine.waves.worker import Worker
+from signet.engine.execution.worker import Worker
+from signet.engine.integrations.effects import Effects
 from signet.local.background import in_background
 from signet.store.database import Database
-from signet.store.queue import EFFECTS, EVENTS, due_tenants
+from signet.store.outbox.queue import EFFECTS, EVENTS, due_tenants
 
 POLL_SECONDS = 0.1
 RETRY_SECONDS = 1.0

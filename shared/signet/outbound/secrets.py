@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from signet.core.names import NAME
+from signet.core.validation.text import NAME
 
 MAX_SECRET_CHARACTERS = 1_000
 

@@ -17,11 +17,11 @@ from functools import cache
 from typing import Any, cast
 from urllib.parse import SplitResult, urlsplit
 
-from signet.core.canonical import canonical_bytes
+from signet.core.canonical_json import canonical_bytes
+from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import Rejected, SignetError
-from signet.core.hosts import is_among
-from signet.core.payloads import check_payload
-from signet.core.webhook_signatures import read_secret, sign
+from signet.core.integrations.webhook_signatures import read_secret, sign
+from signet.core.tenants.allowed_hosts import is_among
 from signet.outbound.addresses import find_refusal
 from signet.outbound.connector import Delivery, Outgoing
 from signet.outbound.secrets import ReadSecret

@@ -1,4 +1,4 @@
-"""Named SQL: each `store/<concept>.py` speaks the statements of the `<concept>.sql` beside it.
+"""Named SQL: each module of the store speaks the statements of the `.sql` file of its name beside it.
 
     -- name: find_tenant
     SELECT … WHERE tenant_id = %(tenant_id)s
@@ -15,24 +15,25 @@ from signet.core.errors import Defect
 _NAME_LINE = re.compile(r"^-- name: (?P<name>[a-z][a-z0-9_]*)$", re.MULTILINE)
 
 
-def read_statements(concept: str) -> dict[str, str]:
-    text = Path(__file__).with_name(f"{concept}.sql").read_text(encoding="utf-8")
+def read_statements(module_file: str) -> dict[str, str]:
+    path = Path(module_file).with_suffix(".sql")
+    text = path.read_text(encoding="utf-8")
     _preamble, *parts = _NAME_LINE.split(text)
     names, bodies = parts[::2], parts[1::2]
     if len(set(names)) != len(names):
-        raise Defect("STATEMENT_NAME_TWICE", f"a statement name stands twice in {concept}.sql")
+        raise Defect("STATEMENT_NAME_TWICE", f"a statement name stands twice in {path.name}")
     return {name: body.strip().rstrip(";") for name, body in zip(names, bodies, strict=True)}
 
 
 class Statements:
-    """The statements of one concept, by attribute."""
+    """The statements beside one module, by attribute."""
 
-    def __init__(self, concept: str) -> None:
-        self._concept = concept
-        self._statements = read_statements(concept)
+    def __init__(self, module_file: str) -> None:
+        self._file_name = Path(module_file).with_suffix(".sql").name
+        self._statements = read_statements(module_file)
 
     def __getattr__(self, name: str) -> str:
         try:
             return self._statements[name]
         except KeyError:
-            raise AttributeError(f"{self._concept}.sql has no statement {name!r}") from None
+            raise AttributeError(f"{self._file_name} has no statement {name!r}") from None

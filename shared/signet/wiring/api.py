@@ -4,13 +4,13 @@ from collections.abc import Collection
 from functools import cache
 
 from signet.api.application import Application, Ports
-from signet.api.authentication import Authentication
-from signet.api.tokens import Tokens, load_verifying, make_tokens
+from signet.api.auth.authentication import Authentication
+from signet.api.auth.tokens import Tokens, load_verifying, make_tokens
 from signet.api.use_cases import CheckUrl, UseCases
-from signet.core.api_key import KEY_TOKEN_PREFIX
-from signet.core.principal import Verified
-from signet.engine.admission import Admission
-from signet.engine.quotas import RequestQuotas
+from signet.core.tenants.api_key import KEY_TOKEN_PREFIX
+from signet.core.tenants.principal import Verified
+from signet.engine.access.admission import Admission
+from signet.engine.access.quotas import RequestQuotas
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret, no_secrets
 from signet.settings import Settings

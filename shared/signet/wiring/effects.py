@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from signet.engine.effects import Effects
-from signet.engine.shifts import Shifts, ShiftWakeUps
+from signet.engine.dispatch.consumer import Shifts, ShiftWakeUps
+from signet.engine.integrations.effects import Effects
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.connector import Connector
 from signet.outbound.secrets import ReadSecret, no_secrets

@@ -4,16 +4,15 @@ from functools import cache
 
 from signet.authoring.extensions import load_extensions
 from signet.core.errors import Rejected
-from signet.engine.compiled import CompiledCache
-from signet.engine.documents.contracts import ContractCache
-from signet.engine.documents.opened import DocumentCaches
+from signet.engine.cache import CompiledCache, ContractCache
+from signet.engine.dispatch.consumer import Shifts, ShiftWakeUps
+from signet.engine.dispatch.relay import Relay
 from signet.engine.documents.rules import RuleBook
-from signet.engine.instances import Instances
-from signet.engine.moving import Moving
-from signet.engine.relay import Relay
-from signet.engine.shifts import Shifts, ShiftWakeUps
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.execution.worker import Worker
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.moves import Moving
 from signet.engine.telemetry import SILENT, Telemetry
-from signet.engine.waves.worker import Worker
 from signet.store.database import Database
 from signet.wiring.process import get_settings, get_telemetry, make_database, make_queued_wake_ups, make_wake
 

@@ -3,7 +3,7 @@
 from functools import cache
 
 from signet.aws_settings import AwsSettings
-from signet.core.retentions import Retentions
+from signet.core.tenants.retention import Retentions
 from signet.engine.housekeeping.runner import Housekeeping
 from signet.engine.housekeeping.sealing import Anchors
 from signet.engine.housekeeping.tasks import list_tasks

@@ -9,8 +9,8 @@ from signet.aws.calls import SignedCalls
 from signet.aws_settings import AwsSettings
 from signet.core.errors import Defect, Rejected
 from signet.settings import Settings
-from signet.store.migrations import migrate_up, read_migrations
-from signet.store.server import let_log_in_by_iam, replace_credentials
+from signet.store.schema.migrations import migrate_up, read_migrations
+from signet.store.schema.server import let_log_in_by_iam, replace_credentials
 from signet.wiring.process import MIGRATIONS_FOLDER, get_settings, make_credentials, read_clock
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import UUID
 
-from signet.core.approval_policy import Policy, hash_policy
-from signet.core.nodes.configurations import Vote
-from signet.core.tenancy import Member, Role
-from signet.engine.approvals import Approvals
-from signet.engine.documents.operations import Applied, Create, Update
+from signet.core.approvals.policy import Policy, hash_policy
+from signet.core.compiler.node_configurations import Vote
+from signet.core.tenants.tenant_file import Member, Role
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.documents.commands import Applied, Create, Update
 from signet.ids import make_id
-from signet.store.tenants import save_members, save_roles
+from signet.store.tenants.tenants import save_members, save_roles
 from tests.engine.conftest import INVOICE, Company
 from tests.engine.standing_company import Admin
 from tests.unit.approvals.asking import make_policy, make_stage

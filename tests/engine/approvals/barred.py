@@ -11,14 +11,14 @@ from itertools import count
 from typing import Any, LiteralString
 from uuid import UUID
 
-from signet.core.tenancy import Member, Role
-from signet.engine.approval_chains import ApprovalChains, ChainVersion
-from signet.engine.approvals import Approvals
-from signet.engine.compiled import CompiledCache
-from signet.engine.delegations import Delegations
-from signet.engine.documents.operations import Author, RequestTransition, Update
-from signet.engine.instances import Instances
-from signet.store.tenants import save_members, save_roles
+from signet.core.tenants.tenant_file import Member, Role
+from signet.engine.approvals.chains import ApprovalChains, ChainVersion
+from signet.engine.approvals.delegations import Delegations
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Author, RequestTransition, Update
+from signet.engine.instances.actions import Instances
+from signet.store.tenants.tenants import save_members, save_roles
 from tests.engine.waves.stage import CONTRACT, Made, Stage
 from tests.unit.approvals.asking import role, user
 

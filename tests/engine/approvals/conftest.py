@@ -1,6 +1,6 @@
 import pytest
 
-from signet.engine.approvals import Approvals
+from signet.engine.approvals.inbox import Approvals
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import Company
 from tests.engine.standing_company import Admin

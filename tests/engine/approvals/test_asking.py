@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 from psycopg.types.json import Jsonb
 
-from signet.engine.compiled import CompiledCache
-from signet.engine.instances import Instances
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.actions import Instances
 from tests.engine.waves.stage import CONTRACT, Stage, standing_stage
 
 PEOPLE = {"mona": ["finance"], "otto": ["finance"], "anna": ["board"], "carl": []}

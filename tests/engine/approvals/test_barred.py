@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
-from signet.core.nodes.configurations import Vote
-from signet.engine.approval_decision import Decided
-from signet.engine.approvals import Ballot
+from signet.engine.approvals.decide import Decided
+from signet.engine.approvals.inbox import Ballot
 from tests.engine.approvals.barred import BARRED, EVERYBODY, PATHS, WHO, Attempt, Scene
 from tests.engine.waves.stage import Stage, standing_stage
 from tests.unit.approvals.asking import VOTES

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from signet.core.approval_policy import policy_of_chain
+from signet.core.approvals.policy import policy_of_chain
 from signet.core.errors import Rejected
-from signet.engine.approval_chains import ApprovalChains, ChainVersion
+from signet.engine.approvals.chains import ApprovalChains, ChainVersion
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import make_company
 from tests.unit.approvals.asking import expression, role, user

@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from signet.core.approval_rights import Delegation
+from signet.core.approvals.eligibility import Delegation
 from signet.core.errors import Rejected
-from signet.engine.delegations import MAX_OPEN, Delegations
-from signet.engine.verification import verify_tenant
+from signet.engine.approvals.delegations import MAX_OPEN, Delegations
+from signet.engine.audit.verify import verify_tenant
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import make_company
 

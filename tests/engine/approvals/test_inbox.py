@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from signet.core.errors import Rejected
-from signet.engine.notifications import Notifications
-from signet.engine.reading import MAX_PAGE
+from signet.engine.access.read import MAX_PAGE
+from signet.engine.integrations.notifications import Notifications
 from signet.ids import make_id
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import make_company

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from signet.engine.approvals import Approvals
-from signet.store.approval_requests import MEMBERS_IN_A_PAGE
+from signet.engine.approvals.inbox import Approvals
+from signet.store.approvals.requests import MEMBERS_IN_A_PAGE
 from tests.engine.waves.stage import Made, Stage, standing_stage
 from tests.unit.approvals.asking import role, user
 

@@ -7,12 +7,12 @@ from uuid import UUID
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.tenancy import Member
-from signet.engine.approval_decision import Decided
-from signet.engine.approvals import Approvals
-from signet.engine.compiled import CompiledCache
-from signet.engine.instances import Instances
-from signet.store.tenants import save_members
+from signet.core.tenants.tenant_file import Member
+from signet.engine.approvals.decide import Decided
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.actions import Instances
+from signet.store.tenants.tenants import save_members
 from tests.engine.waves.stage import CONTRACT, Made, Stage, standing_stage
 from tests.unit.approvals.asking import user
 

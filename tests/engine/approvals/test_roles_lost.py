@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from signet.core.tenancy import Member, Role, TenantFile
-from signet.engine.tenants import install_tenant, write_member_status
-from signet.engine.waves import recounting
-from signet.store.tenants import read_now, save_members, save_roles
+from signet.core.tenants.tenant_file import Member, Role, TenantFile
+from signet.engine.approvals import lost_approvers as recounting
+from signet.engine.tenants.install import install_tenant, write_member_status
+from signet.store.tenants.tenants import read_now, save_members, save_roles
 from tests.engine.waves.stage import Made, Stage, standing_stage
 from tests.unit.approvals.asking import role, user
 

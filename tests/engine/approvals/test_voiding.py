@@ -7,14 +7,14 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.tenancy import Member, Role
-from signet.engine.approvals import Approvals
-from signet.engine.compiled import CompiledCache
-from signet.engine.delegations import Delegations
-from signet.engine.documents.operations import Author, Delete
-from signet.engine.instances import Instances
-from signet.engine.notifications import Notifications
-from signet.store.tenants import save_members, save_roles
+from signet.core.tenants.tenant_file import Member, Role
+from signet.engine.approvals.delegations import Delegations
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Author, Delete
+from signet.engine.instances.actions import Instances
+from signet.engine.integrations.notifications import Notifications
+from signet.store.tenants.tenants import save_members, save_roles
 from tests.engine.waves.stage import CONTRACT, Made, Stage, standing_stage
 from tests.unit.approvals.asking import role, user
 

@@ -7,12 +7,12 @@ from uuid import UUID
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.tenancy import Member, Role
-from signet.engine.approval_chains import ApprovalChains, ChainVersion
-from signet.engine.approval_decision import Decided
-from signet.engine.approvals import Approvals
-from signet.engine.verification import verify_tenant
-from signet.store.tenants import save_members, save_roles
+from signet.core.tenants.tenant_file import Member, Role
+from signet.engine.approvals.chains import ApprovalChains, ChainVersion
+from signet.engine.approvals.decide import Decided
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.audit.verify import verify_tenant
+from signet.store.tenants.tenants import save_members, save_roles
 from tests.engine.waves.stage import Made, Stage, standing_stage
 from tests.unit.approvals.asking import role, user
 

@@ -9,12 +9,12 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from signet.core.audit import SALT_BYTES, AuditEntry, VersionMark, chain_all, commit
-from signet.core.canonical import canonical_bytes, hash_bytes
-from signet.core.personal import make_reference
-from signet.engine.audit import MAX_ROWS_PER_SEAL, Sealing, seal_tenant
+from signet.core.audit.trail import SALT_BYTES, AuditEntry, VersionMark, chain_all, commit
+from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.documents.personal_data import make_reference
+from signet.engine.audit.trail import MAX_ROWS_PER_SEAL, Sealing, seal_tenant
 from signet.ids import make_id
-from signet.store.audit import append_rows, read_heads, read_horizon, read_transaction
+from signet.store.audit.write import append_rows, read_heads, read_horizon, read_transaction
 from signet.store.database import Connection, Database
 
 MAX_SETTLE_SECONDS = 60

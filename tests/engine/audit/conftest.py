@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from signet.core.tenancy import TenantFile
+from signet.core.tenants.tenant_file import TenantFile
 from signet.store.database import Database, PoolSettings
 from tests.engine.audit.audited import Audited
 from tests.pooling.reaching import as_role

@@ -12,9 +12,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from signet.core.errors import Rejected
-from signet.engine.audit import list_seals
-from signet.engine.bundle import export_bundle
-from signet.engine.bundle_verifier import BUNDLE_FILES, MANIFEST, write_manifest
+from signet.engine.audit.bundle_verifier import BUNDLE_FILES, MANIFEST, write_manifest
+from signet.engine.audit.export import export_bundle
+from signet.engine.audit.trail import list_seals
 from tests.engine.audit.audited import Admin, Audited, make_document
 
 Edit = Callable[[list[dict[str, object]]], object]

@@ -8,9 +8,9 @@ import pytest
 from psycopg import sql
 
 from signet.core.errors import Rejected
-from signet.engine.bundle import export_bundle
-from signet.engine.erasure import Erasure, erase_personal
-from signet.engine.verification import verify_tenant
+from signet.engine.audit.export import export_bundle
+from signet.engine.audit.verify import verify_tenant
+from signet.engine.documents.erase import Erasure, erase_personal
 from tests.engine.audit.audited import Admin, Audited, tamper
 
 SECRET = "Erika Mustermann-Geheim"

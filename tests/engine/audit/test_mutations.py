@@ -4,10 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from signet.engine.bundle import export_bundle
-from signet.engine.documents.operations import Applied, Create, Update
-from signet.engine.erasure import erase_personal
-from signet.engine.verification import verify_tenant
+from signet.engine.audit.export import export_bundle
+from signet.engine.audit.verify import verify_tenant
+from signet.engine.documents.commands import Applied, Create, Update
+from signet.engine.documents.erase import erase_personal
 from tests.engine.audit.audited import Admin
 from tests.engine.audit.test_erasure import find_text
 from tests.engine.conftest import INVOICE, Company

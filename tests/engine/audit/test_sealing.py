@@ -8,13 +8,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from signet.core.audit import AuditEntry
-from signet.core.evidence import Seal
-from signet.engine import audit as sealing
-from signet.engine.audit import Sealing, append_administration, begin_new_epoch, list_seals, seal_tenant
-from signet.engine.verification import verify_tenant
+from signet.core.audit.trail import AuditEntry
+from signet.core.audit.verification import Seal
+from signet.engine.audit import trail as sealing
+from signet.engine.audit.trail import Sealing, append_administration, begin_new_epoch, list_seals, seal_tenant
+from signet.engine.audit.verify import verify_tenant
 from signet.ids import make_id
-from signet.store.audit import insert_seal, read_transaction
+from signet.store.audit.write import insert_seal, read_transaction
 from signet.store.database import Connection, Database, PoolSettings
 from tests.engine.audit.audited import Admin, Audited, make_document, tamper
 

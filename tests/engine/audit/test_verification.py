@@ -6,9 +6,9 @@ from dataclasses import asdict, replace
 import psycopg
 import pytest
 
-from signet.core.evidence import hash_seal
-from signet.engine.audit import list_seals
-from signet.engine.verification import Verification, verify_tenant
+from signet.core.audit.verification import hash_seal
+from signet.engine.audit.trail import list_seals
+from signet.engine.audit.verify import Verification, verify_tenant
 from tests.engine.audit.audited import Admin, Audited, make_document, tamper
 
 TEXT_COLUMNS = ["subject_type", "subject_id", "previous_hash", "hash", "content", "action", "actor_id"]

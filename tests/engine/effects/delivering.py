@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from signet.engine.effects import Effects
+from signet.engine.integrations.effects import Effects
 from signet.outbound.connector import Connector, Delivery, Outgoing
 from tests.engine.waves.stage import CALL, Made, Stage
 

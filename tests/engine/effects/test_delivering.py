@@ -9,14 +9,14 @@ import pytest
 
 from signet.aws.bus import Bus
 from signet.aws.clients import Clients
-from signet.core.webhook_signatures import read_secret, verify
-from signet.engine import leases
-from signet.engine.effects import FAILURES_TO_REST, MAX_CLAIMED
+from signet.core.integrations.webhook_signatures import read_secret, verify
+from signet.engine.execution import failed_triggers as leases
+from signet.engine.integrations.effects import FAILURES_TO_REST, MAX_CLAIMED
 from signet.outbound.connector import Delivery, Outgoing
 from signet.outbound.webhook import Reach, Webhooks
 from signet.settings import LeavingSettings
 from signet.store.database import Connection
-from signet.store.queue import EFFECTS, claim
+from signet.store.outbox.queue import EFFECTS, claim
 from signet.wiring.effects import make_connectors
 from tests.engine.effects.delivering import Answering, add_endpoint, begin, come_due, effects, endpoint, rows
 from tests.engine.waves.stage import CALL, Stage
@@ -187,7 +187,7 @@ def test_a_deadlock_while_noting_has_nothing_delivered_twice(
             connection.execute("DO $$ BEGIN RAISE EXCEPTION 'in a circle' USING ERRCODE = '40P01'; END $$")
 
     wake_other = leases.wake_for
-    monkeypatch.setattr("signet.engine.effects.wake_for", break_once)
+    monkeypatch.setattr("signet.engine.integrations.effects.wake_for", break_once)
     connector = Answering()
     assert effects(stage, webhook=connector).work(stage.tenant_id) == 2
     assert rows(stage) == [("completed", 1)] * 2

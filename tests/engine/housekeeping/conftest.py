@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from signet.engine.waves.worker import Worker
+from signet.engine.execution.worker import Worker
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company

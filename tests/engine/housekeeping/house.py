@@ -7,12 +7,12 @@ from uuid import UUID
 
 import psycopg
 
-from signet.core.retentions import Retentions
+from signet.core.tenants.retention import Retentions
 from signet.engine.housekeeping.runner import Housekeeping, Ran
 from signet.engine.housekeeping.sealing import Anchors
 from signet.engine.housekeeping.task import Task
+from signet.engine.housekeeping.task_run import Limits
 from signet.engine.housekeeping.tasks import list_tasks
-from signet.engine.housekeeping.turn import Limits
 from signet.engine.telemetry import HousekeepingReport, Silent, StuckInstance
 from signet.store.database import Database
 from tests.engine.audit.audited import Audited

@@ -5,12 +5,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from signet.engine.compiled import CompiledCache
-from signet.engine.documents.operations import Create, Delete, RequestTransition
-from signet.engine.housekeeping.turn import Limits
-from signet.engine.verification import verify_tenant
-from signet.engine.waves.rebuilding import rebuild_instance
-from signet.engine.waves.worker import Worker
+from signet.engine.audit.verify import verify_tenant
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Create, Delete, RequestTransition
+from signet.engine.execution.rebuild import rebuild_instance
+from signet.engine.execution.worker import Worker
+from signet.engine.housekeeping.task_run import Limits
 from tests.engine.conftest import INVOICE, make_company
 from tests.engine.housekeeping.house import House
 from tests.store.queued import put

@@ -6,12 +6,12 @@ from uuid import UUID
 import pytest
 
 from signet.core.errors import Defect, Superseded
-from signet.core.retentions import Retentions
+from signet.core.tenants.retention import Retentions
 from signet.engine.housekeeping.task import Task
+from signet.engine.housekeeping.task_run import LEASE_SECONDS, Limits, Turn
 from signet.engine.housekeeping.tasks import list_tasks
-from signet.engine.housekeeping.turn import LEASE_SECONDS, Limits, Turn
 from signet.store.database import Database, PoolSettings
-from signet.store.housekeeping import claim_task, ensure_tasks, hold_task
+from signet.store.operations.housekeeping import claim_task, ensure_tasks, hold_task
 from tests.engine.housekeeping.house import House
 from tests.pooling.reaching import as_role
 from tests.store.queued import put

@@ -6,12 +6,12 @@ from uuid import UUID
 import pytest
 
 from signet.core.errors import Transient
-from signet.core.retentions import Retentions
-from signet.engine.documents.operations import Create, RequestTransition
+from signet.core.tenants.retention import Retentions
+from signet.engine.audit.verify import verify_tenant
+from signet.engine.documents.commands import Create, RequestTransition
+from signet.engine.execution.worker import Worker
 from signet.engine.housekeeping.task import Task
 from signet.engine.housekeeping.tasks import list_tasks
-from signet.engine.verification import verify_tenant
-from signet.engine.waves.worker import Worker
 from tests.engine.conftest import INVOICE
 from tests.engine.housekeeping.house import House
 from tests.store.queued import put, put_one, read_one

@@ -12,14 +12,14 @@ from uuid import UUID
 import psycopg
 
 from signet.authoring.files import read_document
-from signet.core.explain_instance import InstanceExplanation, write_instance
-from signet.core.nodes.configurations import Vote
-from signet.engine.approval_chains import ApprovalChains, ChainVersion
-from signet.engine.approval_decision import Decided
-from signet.engine.approvals import Approvals
-from signet.engine.definitions import Definitions
-from signet.engine.documents.mutate import Documents
-from signet.engine.documents.operations import (
+from signet.core.compiler.node_configurations import Vote
+from signet.core.explain.instance import InstanceExplanation, write_instance
+from signet.engine.approvals.chains import ApprovalChains, ChainVersion
+from signet.engine.approvals.decide import Decided
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.audit.verify import verify_tenant
+from signet.engine.definitions.definitions import Definitions
+from signet.engine.documents.commands import (
     Amend,
     Applied,
     Author,
@@ -28,9 +28,9 @@ from signet.engine.documents.operations import (
     RequestTransition,
     Update,
 )
-from signet.engine.explaining import explain
-from signet.engine.tenants import find_principal, install_tenant
-from signet.engine.verification import verify_tenant
+from signet.engine.documents.mutate import Documents
+from signet.engine.instances.explain import explain
+from signet.engine.tenants.install import find_principal, install_tenant
 from signet.local.tenant_file import read_tenant_file
 from signet.store.database import Database, PoolSettings
 from tests.engine.conftest import EXAMPLES, Company

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from signet.cli.main import app
-from signet.engine.compiled import CompiledCache
-from signet.engine.delegations import Delegations
-from signet.engine.instances import Instances
+from signet.engine.approvals.delegations import Delegations
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.actions import Instances
 from tests.engine.use_cases.story import Story, assert_golden
 from tests.engine.use_cases.test_a_invoice import BILL, submitted
 from tests.pooling.reaching import as_role

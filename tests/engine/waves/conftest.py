@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from signet.engine.compiled import CompiledCache
-from signet.engine.instances import Instances
-from signet.engine.moving import Moving
-from signet.engine.waves.worker import Worker
+from signet.engine.cache import CompiledCache
+from signet.engine.execution.worker import Worker
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.moves import Moving
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company

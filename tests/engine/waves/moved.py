@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from signet.engine.documents.operations import Author
-from signet.engine.moving import MoveOutcome, Moving, Target
+from signet.engine.documents.commands import Author
+from signet.engine.instances.moves import MoveOutcome, Moving, Target
 from tests.engine.waves.stage import CALL, Made, Stage
 
 SAY = {

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, LiteralString
 
-from signet.engine.compiled import CompiledCache
-from signet.engine.documents.operations import Author
-from signet.engine.instances import Instances
-from signet.engine.verification import verify_tenant
+from signet.engine.audit.verify import verify_tenant
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Author
+from signet.engine.instances.actions import Instances
 from tests.engine.waves.stage import Made, Stage
 
 # What the audit trail says of the acts on an instance.

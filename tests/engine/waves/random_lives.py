@@ -14,17 +14,17 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from signet.authoring.actions import ActionInput, ActionResult
+from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
-from signet.core.nodes.configurations import Vote
-from signet.core.projection import Step
+from signet.core.runtime.projection import Step
+from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.simulation import Script, Simulation, simulate
 from signet.core.simulation.nodes import scripted
-from signet.core.tenancy import TenantFile
-from signet.core.workflow import Workflow, WorkflowNode
-from signet.engine.approvals import Approvals
-from signet.engine.documents.operations import Create, RequestTransition, Update
-from signet.engine.tenants import install_tenant
-from signet.engine.waves.wave import Clock
+from signet.core.tenants.tenant_file import TenantFile
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.documents.commands import Create, RequestTransition, Update
+from signet.engine.execution.wave import Clock
+from signet.engine.tenants.install import install_tenant
 from tests.engine.waves.runnable_workflows import make_runnable
 from tests.engine.waves.stage import Answer, Stage, stopped
 from tests.unit.workflow.random_scripts import NODES, make_document

@@ -6,8 +6,8 @@ from uuid import UUID
 from psycopg import Connection
 
 from signet.authoring.files import read_document
-from signet.engine.documents.operations import Applied, Author, Create, RequestTransition
-from signet.engine.waves.worker import Worker
+from signet.engine.documents.commands import Applied, Author, Create, RequestTransition
+from signet.engine.execution.worker import Worker
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
 Admin = Connection[tuple[Any, ...]]

@@ -10,25 +10,24 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from signet.authoring.actions import ActionRegistry
-from signet.core.idempotency import event_key
-from signet.core.rules import Rule
-from signet.core.strict import read_strictly
-from signet.core.tenancy import Member
-from signet.engine.compiled import CompiledCache
-from signet.engine.documents.contracts import ContractCache
+from signet.core.documents.rules import Rule
+from signet.core.runtime.idempotency_keys import event_key
+from signet.core.tenants.tenant_file import Member
+from signet.core.validation.strict_model import read_strictly
+from signet.engine.cache import CompiledCache, ContractCache
+from signet.engine.documents.commands import Applied, Create, Operation, RequestTransition, Update
 from signet.engine.documents.mutate import Documents
-from signet.engine.documents.opened import DocumentCaches
-from signet.engine.documents.operations import Applied, Create, Operation, RequestTransition, Update
 from signet.engine.documents.rules import RuleBook
-from signet.engine.waves.rebuilding import rebuild_instance
-from signet.engine.waves.wave import Clock
-from signet.engine.waves.worker import Drained, Worker
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.execution.rebuild import rebuild_instance
+from signet.engine.execution.wave import Clock
+from signet.engine.execution.worker import Drained, Worker
 from signet.ids import created_at_of, make_id
 from signet.store.database import Database, PoolSettings
-from signet.store.documents import WriteBatch, write_batch
-from signet.store.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses
-from signet.store.rules import save_rule
-from signet.store.tenants import read_now, save_members
+from signet.store.definitions.rules import save_rule
+from signet.store.documents.write import WriteBatch, write_batch
+from signet.store.outbox.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses
+from signet.store.tenants.tenants import read_now, save_members
 from tests.engine.standing_company import Standing, standing_company
 from tests.pooling.reaching import as_role
 

@@ -8,11 +8,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.explain_instance import write_instance
-from signet.engine.documents.operations import RequestTransition
-from signet.engine.explaining import explain
-from signet.engine.instances import Instances
-from signet.engine.waves.worker import Worker
+from signet.core.explain.instance import write_instance
+from signet.engine.documents.commands import RequestTransition
+from signet.engine.execution.worker import Worker
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.explain import explain
 from tests.engine.conftest import Company, make_company
 from tests.engine.waves.situations import (
     Admin,

@@ -10,9 +10,9 @@ import pytest
 from psycopg import sql
 
 from signet.core.errors import Transient
-from signet.engine.compiled import CompiledCache
-from signet.engine.instances import Instances
-from signet.engine.waves.worker import Drained
+from signet.engine.cache import CompiledCache
+from signet.engine.execution.worker import Drained
+from signet.engine.instances.actions import Instances
 from tests.engine.waves.stage import Made, Stage
 
 ASK_RULE = {"id": "known", "type": "rule", "config": {"rules": ["known"]}}

@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from signet.cli.main import app
-from signet.core.tenancy import Member
-from signet.engine.waves.worker import Worker
-from signet.store.tenants import save_members
+from signet.core.tenants.tenant_file import Member
+from signet.engine.execution.worker import Worker
+from signet.store.tenants.tenants import save_members
 from tests.engine.conftest import Company
 from tests.engine.waves.situations import (
     Admin,

@@ -6,12 +6,12 @@ from uuid import UUID
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.instance_record import InstanceStatus
-from signet.engine.documents.operations import Create, RequestTransition
-from signet.engine.instances import MAX_REQUEUED, Instances, InstanceState, Requeued
-from signet.engine.verification import verify_tenant
-from signet.engine.waves.rebuilding import rebuild_instance
-from signet.engine.waves.worker import Worker
+from signet.core.explain.instance_record import InstanceStatus
+from signet.engine.audit.verify import verify_tenant
+from signet.engine.documents.commands import Create, RequestTransition
+from signet.engine.execution.rebuild import rebuild_instance
+from signet.engine.execution.worker import Worker
+from signet.engine.instances.actions import MAX_REQUEUED, Instances, InstanceState, Requeued
 from signet.ids import make_id
 from signet.store.database import Database
 from tests.engine.conftest import INVOICE, Company

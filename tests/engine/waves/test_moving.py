@@ -5,12 +5,12 @@ from typing import Any, LiteralString
 import pytest
 
 from signet.core.errors import Rejected
-from signet.engine.approvals import Approvals
-from signet.engine.compiled import CompiledCache
-from signet.engine.explaining import explain
-from signet.engine.instances import Instances
-from signet.engine.moving import Moving
-from signet.engine.verification import verify_tenant
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.audit.verify import verify_tenant
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.explain import explain
+from signet.engine.instances.moves import Moving
 from tests.engine.waves.moved import (
     ASK,
     CALLING,

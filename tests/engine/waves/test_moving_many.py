@@ -6,11 +6,11 @@ from uuid import uuid4
 import pytest
 
 from signet.core.errors import Rejected
-from signet.engine.compiled import CompiledCache
-from signet.engine.instances import Instances
-from signet.engine.moving import MAX_MOVED, MOVE, Moving, Target
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.moves import MAX_MOVED, MOVE, Moving, Target
 from signet.store.database import Database, PoolSettings
-from signet.store.moving import SeenInstance
+from signet.store.instances.moves import SeenInstance
 from tests.engine.waves.moved import CALLING, NOTE, SAYING, calling, olga, pin_of, submit, version_of
 from tests.engine.waves.stage import CALL, Stage
 

@@ -8,12 +8,12 @@ import psycopg
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.moving import Report
-from signet.engine.approvals import Approvals
-from signet.engine.documents.operations import Author
-from signet.engine.instances import Instances
-from signet.engine.moving import Moving, Target
-from signet.store.moving import SeenInstance
+from signet.core.runtime.move_check import Report
+from signet.engine.approvals.inbox import Approvals
+from signet.engine.documents.commands import Author
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.moves import Moving, Target
+from signet.store.instances.moves import SeenInstance
 from tests.engine.conftest import make_company
 from tests.engine.waves.moved import (
     ASK,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from signet.core.decisions import NOT_APPROVED
 from signet.core.errors import Rejected
-from signet.core.tenancy import Member
-from signet.engine.instances import InstanceState
-from signet.store.tenants import save_members
+from signet.core.runtime.decisions import NOT_APPROVED
+from signet.core.tenants.tenant_file import Member
+from signet.engine.instances.actions import InstanceState
+from signet.store.tenants.tenants import save_members
 from tests.engine.waves.operated import DETAILS, check, operating_on, status_of, submitted, version
 from tests.engine.waves.stage import CALL, CONTRACT, Made, Stage, standing_stage
 

@@ -6,11 +6,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.quotas import QUOTAS
-from signet.engine.documents.operations import Author
-from signet.engine.instances import Instances
-from signet.engine.operating import ENTRIES, permission_of
-from signet.engine.waves.worker import Worker
+from signet.core.tenants.quotas import QUOTAS
+from signet.engine.documents.commands import Author
+from signet.engine.execution.worker import Worker
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.operator_transaction import ENTRIES, permission_of
 from signet.ids import make_id
 from tests.engine.conftest import Company, make_company
 from tests.engine.waves.situations import (

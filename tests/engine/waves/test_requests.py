@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from signet.engine.compiled import CompiledCache
-from signet.engine.instances import Instances
+from signet.engine.cache import CompiledCache
+from signet.engine.instances.actions import Instances
 from tests.engine.waves.stage import CALL, CONTRACT, Made, Stage
 
 

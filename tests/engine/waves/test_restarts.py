@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from signet.engine.verification import verify_tenant
+from signet.engine.audit.verify import verify_tenant
 from tests.engine.waves.operated import operating_on, version
 from tests.engine.waves.stage import CALL, Made, Stage
 

@@ -6,10 +6,10 @@ from uuid import UUID
 
 import pytest
 
-from signet.engine.documents.operations import Create, RequestTransition
-from signet.engine.instance_listing import REMEDIES, REMEDIES_OF_A_WRONG_ROW, list_stuck
-from signet.engine.instances import Instances
-from signet.engine.waves.worker import Worker
+from signet.engine.documents.commands import Create, RequestTransition
+from signet.engine.execution.worker import Worker
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.lists import REMEDIES, REMEDIES_OF_A_WRONG_ROW, list_stuck
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.engine.waves.situations import (
     Admin,

@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 
 from signet.authoring.files import read_document
-from signet.core.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT
-from signet.engine.documents.operations import Author, Create, RequestTransition
-from signet.engine.instances import Instances
-from signet.engine.waves.worker import Worker
+from signet.core.tenants.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT
+from signet.engine.documents.commands import Author, Create, RequestTransition
+from signet.engine.execution.worker import Worker
+from signet.engine.instances.actions import Instances
 from signet.ids import make_id
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 from tests.engine.waves.situations import Admin, publish_patch, read, stand_of

@@ -2,8 +2,8 @@
 
 from typing import Any, LiteralString
 
-from signet.engine.documents.operations import Create, RequestTransition, Update
-from signet.engine.waves.worker import Worker
+from signet.engine.documents.commands import Create, RequestTransition, Update
+from signet.engine.execution.worker import Worker
 from tests.engine.conftest import INVOICE, Company
 
 STEPS: LiteralString = (

@@ -9,10 +9,10 @@ import psycopg
 import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult, NewDocument
-from signet.engine.compiled import CompiledCache
-from signet.engine.waves.wave import MAX_ROUNDS, Claim, Waves
+from signet.engine.cache import CompiledCache
+from signet.engine.execution.wave import MAX_ROUNDS, Claim, Waves
 from signet.ids import make_id
-from signet.store.queue import EVENTS, claim
+from signet.store.outbox.queue import EVENTS, claim
 from tests.engine.standing_company import WAIT_SECONDS
 from tests.engine.waves.stage import CONTRACT, Hurried, Made, Stage, stopped
 

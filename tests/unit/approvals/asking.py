@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from signet.core.approval_policy import Policy, Stage
-from signet.core.approval_seats import Origin, Seat
-from signet.core.approval_votes import cast
-from signet.core.nodes.configurations import Quorum, Vote
-from signet.core.strict import read_strictly
+from signet.core.approvals.policy import Policy, Stage
+from signet.core.approvals.seats import Origin, Seat
+from signet.core.approvals.votes import cast
+from signet.core.compiler.node_configurations import Quorum, Vote
+from signet.core.validation.strict_model import read_strictly
 
 VOTES: tuple[Vote, ...] = ("approved", "rejected", "abstained")
 

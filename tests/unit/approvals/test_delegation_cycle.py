@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.approval_rights import Delegation, find_delegation_cycle
+from signet.core.approvals.eligibility import Delegation, find_delegation_cycle
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

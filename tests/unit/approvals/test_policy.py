@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from signet.core.approval_policy import (
+from signet.core.approvals.policy import (
     MAX_STAGES,
     Chain,
     Stage,
@@ -14,9 +14,9 @@ from signet.core.approval_policy import (
     read_chain,
     read_policy,
 )
+from signet.core.compiler.node_configurations import ApprovalConfiguration
 from signet.core.errors import Defect
-from signet.core.nodes.configurations import ApprovalConfiguration
-from signet.core.strict import read_strictly
+from signet.core.validation.strict_model import read_strictly
 from tests.unit.approvals.asking import expression, make_policy, make_stage, manager, role, user
 
 EVERY_KIND = [

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.approval_seats import Deadlock, Seat, SeatStatus
-from signet.core.approval_votes import (
+from signet.core.approvals.seats import Deadlock, Seat, SeatStatus
+from signet.core.approvals.votes import (
     OPEN,
     Act,
     Next,
@@ -21,8 +21,8 @@ from signet.core.approval_votes import (
     is_reason_missing,
     next_after,
 )
+from signet.core.compiler.node_configurations import Quorum, Vote
 from signet.core.errors import Defect
-from signet.core.nodes.configurations import Quorum, Vote
 from tests.unit.approvals.asking import VOTES, make_policy, make_stage, sit, stage_of, user, vote
 
 QUORUMS: tuple[Quorum, ...] = ("all", "any", 1, 2, 3, 4)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.approval_rights import (
+from signet.core.approvals.eligibility import (
     Allowed,
     Delegation,
     Standing,
@@ -16,9 +16,9 @@ from signet.core.approval_rights import (
     list_voters,
     may_fill,
 )
-from signet.core.approval_seats import Seat
-from signet.core.approval_votes import cast
-from signet.core.loaded_contract import Denial
+from signet.core.approvals.seats import Seat
+from signet.core.approvals.votes import cast
+from signet.core.contracts.compiled_contract import Denial
 from tests.unit.approvals.asking import sit, stage_of, vote
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)

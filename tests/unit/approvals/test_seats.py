@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.approval_seats import (
+from signet.core.approvals.seats import (
     MAX_SEATS,
     Deadlock,
     Facts,
@@ -19,7 +19,7 @@ from signet.core.approval_seats import (
     seat_escalation,
     seat_stage,
 )
-from signet.core.nodes.configurations import Escalation, Quorum
+from signet.core.compiler.node_configurations import Escalation, Quorum
 from tests.unit.approvals.asking import expression, make_stage, manager, role, sit, user
 
 FACTS = Facts(

@@ -9,20 +9,12 @@ from uuid import NAMESPACE_OID, uuid5
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.approval_policy import Policy
-from signet.core.approval_rights import Allowed, Delegation, Standing, can_anyone_vote, choose_seat
-from signet.core.approval_seats import Deadlock, Facts, Seat, seat_escalation, seat_stage
-from signet.core.approval_votes import (
-    Act,
-    Next,
-    Verdict,
-    cast,
-    count,
-    has_escalated,
-    next_after,
-)
-from signet.core.loaded_contract import Denial
-from signet.core.nodes.configurations import Quorum, Vote
+from signet.core.approvals.eligibility import Allowed, Delegation, Standing, can_anyone_vote, choose_seat
+from signet.core.approvals.policy import Policy
+from signet.core.approvals.seats import Deadlock, Facts, Seat, seat_escalation, seat_stage
+from signet.core.approvals.votes import Act, Next, Verdict, cast, count, has_escalated, next_after
+from signet.core.compiler.node_configurations import Quorum, Vote
+from signet.core.contracts.compiled_contract import Denial
 from tests.unit.approvals.asking import (
     VOTES,
     expression,

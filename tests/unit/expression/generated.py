@@ -5,9 +5,17 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from signet.core.expression import Expression, Mistake, parse_expression
-from signet.core.expression.nodes import COMPARISONS, Comparison, Junction, ListLiteral, Literal, Name, Not
-from signet.core.expression.text import find_excess
+from signet.core.expressions import Expression, Mistake, parse_expression
+from signet.core.expressions.syntax_tree import (
+    COMPARISONS,
+    Comparison,
+    Junction,
+    ListLiteral,
+    Literal,
+    Name,
+    Not,
+)
+from signet.core.expressions.text import find_excess
 
 QUICK = settings(max_examples=100, deadline=None)
 

@@ -3,7 +3,7 @@
 import itertools
 
 from bench import expressions
-from signet.core.expression import compile_expression
+from signet.core.expressions import compile_expression
 from tests.unit.expression.generated import parse
 
 

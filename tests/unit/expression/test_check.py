@@ -5,7 +5,7 @@ import itertools
 import pytest
 from hypothesis import given
 
-from signet.core.expression import (
+from signet.core.expressions import (
     ANY,
     BOOL,
     DATE,
@@ -27,7 +27,7 @@ from signet.core.expression import (
     object_of,
     ref_to,
 )
-from signet.core.expression.types import MAX_LISTED_NAMES
+from signet.core.expressions.types import MAX_LISTED_NAMES
 from tests.unit.expression.generated import QUICK, expressions, parse
 
 COUNTRY = ref_to("country", {"name": STRING})

@@ -6,8 +6,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from signet.core.expression import Evaluation, Expression, compile_expression, to_text
-from signet.core.expression.nodes import COMPARISONS, Comparison, Junction, ListLiteral, Literal, Name, Not
+from signet.core.expressions import Evaluation, Expression, compile_expression, to_text
+from signet.core.expressions.syntax_tree import (
+    COMPARISONS,
+    Comparison,
+    Junction,
+    ListLiteral,
+    Literal,
+    Name,
+    Not,
+)
 from tests.unit.expression.generated import QUICK, environments, expressions, parse
 
 DEEP: Any = []

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.expression import (
+from signet.core.expressions import (
     BOOL,
     INT,
     STRING,
@@ -17,8 +17,8 @@ from signet.core.expression import (
     find_gaps_and_overlaps,
     object_of,
 )
-from signet.core.expression.nodes import ORDERINGS, Comparison, ListLiteral, Literal, Name, Not
-from signet.core.expression.ranges import MAX_CONDITIONS, MAX_FINDINGS
+from signet.core.expressions.ranges import MAX_CONDITIONS, MAX_FINDINGS
+from signet.core.expressions.syntax_tree import ORDERINGS, Comparison, ListLiteral, Literal, Name, Not
 from tests.unit.expression.generated import QUICK, join, parse
 
 FIELDS = {"n": INT, "m": INT, "s": enum_of("a", "b", "c"), "b": BOOL, "t": STRING, "e": enum_of()}

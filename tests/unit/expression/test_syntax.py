@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.expression import Mistake, expression_to_json, parse_expression, to_text
-from signet.core.expression.mistakes import MAX_SHOWN_CHARACTERS, MESSAGES, make_mistake
-from signet.core.expression.nodes import Comparison, ListLiteral, Literal, Name
+from signet.core.expressions import Mistake, expression_to_json, parse_expression, to_text
+from signet.core.expressions.errors import MAX_SHOWN_CHARACTERS, MESSAGES, make_mistake
+from signet.core.expressions.syntax_tree import Comparison, ListLiteral, Literal, Name
 from tests.unit.expression.generated import QUICK, fail, parse
 
 CANONICAL = [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from signet.core.expression import (
+from signet.core.expressions import (
     ANY,
     BOOL,
     INT,
@@ -24,7 +24,12 @@ from signet.core.expression import (
     template_to_json,
     to_text,
 )
-from signet.core.expression.template import MAX_TEMPLATE_DEPTH, MAX_TEMPLATE_NODES, MAX_TEXT_CHARACTERS, Fixed
+from signet.core.expressions.template import (
+    MAX_TEMPLATE_DEPTH,
+    MAX_TEMPLATE_NODES,
+    MAX_TEXT_CHARACTERS,
+    Fixed,
+)
 from tests.unit.expression.generated import NAMES, QUICK, environments, values
 
 FIELDS = {"number": STRING, "total": INT, "urgent": BOOL, "tags": list_of(STRING), "blob": ANY}

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from signet.core.errors import Defect
-from signet.core.expression import (
+from signet.core.expressions import (
     Expression,
     MalformedTree,
     expression_from_json,
     expression_to_json,
     to_text,
 )
-from signet.core.expression.nodes import Comparison, ListLiteral, Literal
-from signet.core.expression.text import MAX_LIST_ITEMS, find_excess
+from signet.core.expressions.syntax_tree import Comparison, ListLiteral, Literal
+from signet.core.expressions.text import MAX_LIST_ITEMS, find_excess
 from tests.unit.expression.generated import QUICK, expressions, parse, values
 
 

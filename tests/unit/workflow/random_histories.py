@@ -5,10 +5,17 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from signet.core.interventions import check_cancel
-from signet.core.projection import CONTROL, Projection, Step, apply_begun, apply_ended, start_projection
-from signet.core.routing import Moves, Token, TokenState
-from signet.core.workflow import Way, Workflow, WorkflowNode
+from signet.core.runtime.operator_actions import check_cancel
+from signet.core.runtime.projection import (
+    CONTROL,
+    Projection,
+    Step,
+    apply_begun,
+    apply_ended,
+    start_projection,
+)
+from signet.core.runtime.tokens import Moves, Token, TokenState
+from signet.core.runtime.workflow import Way, Workflow, WorkflowNode
 
 MAX_EVENTS = 250
 

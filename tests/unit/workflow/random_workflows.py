@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from signet.core.compiler import Compilation, compile_automation, compile_effective
-from signet.core.contract import Contract
-from signet.core.contract_checks import read_contract
-from signet.core.envelope import make_envelope
-from signet.core.patch import Automation, Patch
-from signet.core.strict import read_strictly
-from signet.core.tenancy import CustomSetting, TenantSettings
+from signet.core.compiler.compiler import Compilation, compile_automation, compile_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.reader import read_contract
+from signet.core.tenants.tenant_file import CustomSetting, TenantSettings
+from signet.core.validation.strict_model import read_strictly
 from tests.unit.workflow.random_contracts import make_contract
 from tests.unit.workflow.random_regions import End, Place, Region
 

@@ -11,8 +11,8 @@ from random import Random
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from signet.core.artifact import Artifact
-from signet.core.workflow import Workflow
+from signet.core.compiler.artifact import Artifact
+from signet.core.runtime.workflow import Workflow
 from tests.unit.workflow.random_workflows import Case, make_case
 
 _EXAMPLES = int(os.environ.get("SIGNET_FUZZ_EXAMPLES", "0"))

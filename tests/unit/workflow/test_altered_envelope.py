@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from signet.core.compiler import compile_effective
-from signet.core.contract import EditWindow
-from signet.core.envelope import Envelope
-from signet.core.graph import Edge, Graph, Node, make_graph
-from signet.core.soundness import check_integrity, sort_topologically
+from signet.core.compiler.compiler import compile_effective
+from signet.core.compiler.envelope import Envelope
+from signet.core.compiler.graph import Edge, Graph, Node, make_graph
+from signet.core.compiler.soundness import check_integrity, sort_topologically
+from signet.core.contracts.contract import EditWindow
 from tests.unit.workflow.valid_workflow import CONTRACT, PATCH, compile_patch, read_envelope
 
 GATE = "sys:gate:approve"

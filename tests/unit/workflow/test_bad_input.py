@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.blocks import MAX_BLOCK_DEPTH, MAX_BRANCHES_IN_ALL
-from signet.core.compiler import Compilation, compile_automation, compile_effective
-from signet.core.contract import Contract
-from signet.core.contract_checks import read_contract
-from signet.core.envelope import make_envelope
-from signet.core.nodes.types import AUTHOR_NODE_TYPES
-from signet.core.patch import MAX_EDGES, MAX_NODES, Automation, Patch
-from signet.core.soundness import MAX_SHOWN_PATH
-from signet.core.strict import MAX_DOCUMENT_CHARACTERS, Strict, read_strictly
+from signet.core.compiler.compiler import Compilation, compile_automation, compile_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.node_types import AUTHOR_NODE_TYPES
+from signet.core.compiler.parallel_blocks import MAX_BLOCK_DEPTH, MAX_BRANCHES_IN_ALL
+from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, Patch
+from signet.core.compiler.soundness import MAX_SHOWN_PATH
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.reader import read_contract
+from signet.core.validation.strict_model import MAX_DOCUMENT_CHARACTERS, Strict, read_strictly
 from tests.unit.workflow.random_workflows import SETTINGS
 from tests.unit.workflow.strategies import fuzz, make, numbers, seeds
 from tests.unit.workflow.valid_workflow import PATCH, compile_patch, read_envelope

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from signet.core.findings import Severity
+from signet.core.validation.finding import Severity
 from tests.unit.workflow.valid_workflow import (
     PATCH,
     Break,

@@ -10,7 +10,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.canonical import canonical_bytes, content_hash, hash_bytes
+from signet.core.canonical_json import canonical_bytes, content_hash, hash_bytes
 from tests.unit.workflow.strategies import fuzz
 
 VECTORS = {

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from signet.core.compiler import Compilation, compile_automation
-from signet.core.decisions import conclude
+from signet.core.compiler.compiler import Compilation, compile_automation
+from signet.core.compiler.patch import Automation
+from signet.core.contracts.compiled_contract import LoadedContract
 from signet.core.errors import Defect
-from signet.core.loaded_contract import LoadedContract
-from signet.core.patch import Automation
-from signet.core.projection import Step
-from signet.core.strict import read_strictly
-from signet.core.workflow import Workflow
+from signet.core.runtime.decisions import conclude
+from signet.core.runtime.projection import Step
+from signet.core.runtime.workflow import Workflow
+from signet.core.validation.strict_model import read_strictly
 from tests.unit.workflow.valid_workflow import CONTRACT, PATCH, compile_patch, edge, node, read_envelope
 
 

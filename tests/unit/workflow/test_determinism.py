@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from signet.core.artifact import read_artifact
-from signet.core.canonical import content_hash, hash_bytes
-from signet.core.compiler import compile_effective
-from signet.core.contract_checks import read_contract
-from signet.core.envelope import make_envelope
+from signet.core.canonical_json import content_hash, hash_bytes
+from signet.core.compiler.artifact import read_artifact
+from signet.core.compiler.compiler import compile_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.contracts.reader import read_contract
 from signet.core.errors import Rejected
-from signet.core.findings import Severity
-from signet.core.workflow import Workflow
+from signet.core.runtime.workflow import Workflow
+from signet.core.validation.finding import Severity
 from tests.unit.workflow.random_workflows import Case
 from tests.unit.workflow.strategies import compile_seed, fuzz, make, numbers, seeds
 

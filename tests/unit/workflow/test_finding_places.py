@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from signet.core.finding_places import Places
-from signet.core.findings import find
-from signet.core.patch import Automation, Patch
-from signet.core.strict import read_strictly
+from signet.core.compiler.finding_locations import Places
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.validation.finding import find
+from signet.core.validation.strict_model import read_strictly
 
 BODY: dict[str, Any] = {
     "nodes": [

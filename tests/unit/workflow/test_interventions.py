@@ -5,15 +5,21 @@ from typing import Any
 
 import pytest
 
-from signet.core.decisions import NOT_APPROVED, Decision, Situation, decide
+from signet.core.compiler.node_types import NODE_TYPES
+from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES, MAX_PAYLOAD_DEPTH, check_payload
 from signet.core.errors import Rejected
-from signet.core.interventions import AWAITED, check_advance, check_cancel, decide_advance, find_token
-from signet.core.journey import Hold, Journey, Plan
-from signet.core.nodes.types import NODE_TYPES
-from signet.core.payloads import MAX_PAYLOAD_BYTES, MAX_PAYLOAD_DEPTH, check_payload
-from signet.core.projection import Actor, project, start_projection
-from signet.core.routing import Token, TokenState
-from signet.core.workflow import Workflow, WorkflowNode
+from signet.core.runtime.decisions import NOT_APPROVED, Decision, Situation, decide
+from signet.core.runtime.execution import Hold, Journey, Plan
+from signet.core.runtime.operator_actions import (
+    AWAITED,
+    check_advance,
+    check_cancel,
+    decide_advance,
+    find_token,
+)
+from signet.core.runtime.projection import Actor, project, start_projection
+from signet.core.runtime.tokens import Token, TokenState
+from signet.core.runtime.workflow import Workflow, WorkflowNode
 from tests.unit.workflow.test_journey import CFO, approval, load
 from tests.unit.workflow.valid_workflow import CONTRACT
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from signet.core import journey as journey_module
-from signet.core.decisions import Request, Situation
 from signet.core.errors import Defect
-from signet.core.journey import Hold, Journey, Plan
-from signet.core.projection import Actor, start_projection
-from signet.core.reactions import Observed, react
-from signet.core.routing import Token
+from signet.core.runtime import execution as journey_module
+from signet.core.runtime.decisions import Request, Situation
+from signet.core.runtime.document_changes import Observed, react
+from signet.core.runtime.execution import Hold, Journey, Plan
+from signet.core.runtime.projection import Actor, start_projection
+from signet.core.runtime.tokens import Token
+from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation, simulate
 from signet.core.simulation.world import Script
-from signet.core.workflow import Workflow
 from tests.unit.workflow.valid_workflow import CONTRACT, compile_patch, read_envelope
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

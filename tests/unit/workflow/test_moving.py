@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from signet.core.artifact import make_artifact
-from signet.core.compiler import compile_automation
-from signet.core.moving import MAX_NAMED, Definition, Obstacle, Report, Standing, assess
-from signet.core.patch import Automation
-from signet.core.routing import Token, TokenState, find_root
-from signet.core.strict import read_strictly
-from signet.core.workflow import Workflow
+from signet.core.compiler.artifact import make_artifact
+from signet.core.compiler.compiler import compile_automation
+from signet.core.compiler.patch import Automation
+from signet.core.runtime.move_check import MAX_NAMED, Definition, Obstacle, Report, Standing, assess
+from signet.core.runtime.tokens import Token, TokenState, find_root
+from signet.core.runtime.workflow import Workflow
+from signet.core.validation.strict_model import read_strictly
 from tests.unit.workflow.valid_workflow import (
     CONTRACT,
     PATCH,

@@ -6,9 +6,9 @@ from random import Random
 
 from hypothesis import given
 
-from signet.core.moving import Standing, assess
-from signet.core.projection import project
-from signet.core.workflow import Workflow
+from signet.core.runtime.move_check import Standing, assess
+from signet.core.runtime.projection import project
+from signet.core.runtime.workflow import Workflow
 from tests.unit.workflow.random_histories import MAX_EVENTS, History
 from tests.unit.workflow.random_workflows import Case, make_automation, make_patch
 from tests.unit.workflow.strategies import fuzz, load_seed, make, numbers, seeds

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from signet.core.contract import Contract
-from signet.core.moving import Standing, assess
+from signet.core.contracts.contract import Contract
+from signet.core.runtime.move_check import Standing, assess
 from tests.unit.workflow.test_moving import DRAFT, WAITING, Change, at, codes, define, load
 from tests.unit.workflow.valid_workflow import CONTRACT, read_envelope
 

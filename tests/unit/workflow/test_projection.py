@@ -7,9 +7,9 @@ from random import Random
 import pytest
 from hypothesis import given
 
-from signet.core import journey
 from signet.core.errors import Defect
-from signet.core.projection import CONTROL, Projection, Step, project
+from signet.core.runtime import execution as journey
+from signet.core.runtime.projection import CONTROL, Projection, Step, project
 from tests.unit.workflow.random_histories import History
 from tests.unit.workflow.strategies import fuzz, load_seed, numbers, seeds
 from tests.unit.workflow.test_routing import run_script

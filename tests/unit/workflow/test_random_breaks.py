@@ -6,11 +6,11 @@ from typing import Any
 
 from hypothesis import given
 
-from signet.core.findings import Severity
-from signet.core.nodes.types import NODE_TYPES
-from signet.core.patch import Automation, Patch
-from signet.core.strict import read_strictly
-from signet.core.workflow import Workflow
+from signet.core.compiler.node_types import NODE_TYPES
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.runtime.workflow import Workflow
+from signet.core.validation.finding import Severity
+from signet.core.validation.strict_model import read_strictly
 from tests.unit.workflow.random_histories import History
 from tests.unit.workflow.random_workflows import Case
 from tests.unit.workflow.strategies import fuzz, make, numbers, seeds

@@ -8,12 +8,12 @@ from random import Random
 import pytest
 from hypothesis import given
 
+from signet.core.compiler.merge import REJECTING
 from signet.core.errors import Defect
-from signet.core.merge import REJECTING
-from signet.core.projection import CONTROL
-from signet.core.routing import MAX_LIVE_TOKENS, Position, Token, TokenState, begin, finish
+from signet.core.runtime.projection import CONTROL
+from signet.core.runtime.tokens import MAX_LIVE_TOKENS, Position, Token, TokenState, begin, finish
+from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation, simulate
-from signet.core.workflow import Workflow
 from tests.unit.workflow.random_histories import Event, History
 from tests.unit.workflow.random_scripts import make_document, make_script
 from tests.unit.workflow.strategies import fuzz, load_seed, make, numbers, seeds

@@ -3,14 +3,14 @@
 from copy import deepcopy
 from typing import Any
 
-from signet.core.compiler import find_scopes, read_automation, read_effective
-from signet.core.contract import Contract
-from signet.core.envelope import make_envelope
-from signet.core.expression import list_names
-from signet.core.patch import Automation, Patch
-from signet.core.scope import Scopes
-from signet.core.strict import read_strictly
-from signet.core.tenancy import TenantSettings
+from signet.core.compiler.compiler import find_scopes, read_automation, read_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.expression_scope import Scopes
+from signet.core.expressions import list_names
+from signet.core.tenants.tenant_file import TenantSettings
+from signet.core.validation.strict_model import read_strictly
 from tests.unit.workflow.valid_workflow import CONTRACT
 
 SLOT: dict[str, Any] = {

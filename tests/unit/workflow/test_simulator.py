@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from signet.core.compiler import compile_automation, compile_effective
-from signet.core.contract_checks import read_contract
-from signet.core.decisions import Situation, decide
-from signet.core.envelope import make_envelope
+from signet.core.compiler.compiler import compile_automation, compile_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.contracts.reader import read_contract
 from signet.core.errors import Defect
-from signet.core.patch import Automation, Patch
-from signet.core.permissions import grants
-from signet.core.routing import Token, TokenState
+from signet.core.runtime.decisions import Situation, decide
+from signet.core.runtime.tokens import Token, TokenState
+from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Script, Simulation, simulate
 from signet.core.simulation.run import MAX_STEPS
-from signet.core.strict import read_strictly
-from signet.core.workflow import Workflow
+from signet.core.tenants.permissions import grants
+from signet.core.validation.strict_model import read_strictly
 from tests.unit.workflow.valid_workflow import CONTRACT, SETTINGS
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
-from signet.core.compiler import Compilation, compile_effective
-from signet.core.contract_checks import read_contract
-from signet.core.envelope import Envelope, make_envelope
-from signet.core.findings import Finding
-from signet.core.patch import Patch
-from signet.core.strict import read_strictly
-from signet.core.tenancy import CustomSetting, TenantSettings
+from signet.core.compiler.compiler import Compilation, compile_effective
+from signet.core.compiler.envelope import Envelope, make_envelope
+from signet.core.compiler.patch import Patch
+from signet.core.contracts.reader import read_contract
+from signet.core.tenants.tenant_file import CustomSetting, TenantSettings
+from signet.core.validation.finding import Finding
+from signet.core.validation.strict_model import read_strictly
 
 SETTINGS = TenantSettings(custom={"trusted": CustomSetting(type="list of string", value=["acme"])})
 CONTRACT: dict[str, Any] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 
-from signet.api.routing import Declared
+from signet.api.http.routing import Declared
 
 INDEX_FILE = Path(__file__).with_name("index.json")
 

@@ -4,49 +4,49 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-from signet.api.loading import LOADING
+from signet.api.http.routing import Declared, Resolver
+from signet.api.lazy import LOADING
 from signet.api.routes.index import RouteEntry
-from signet.api.routing import Declared, Resolver
 from signet.core.errors import Rejected
 
-# Heading in the reference; and who declares what stands below it: a module beside this one, a function.
+# Heading in the reference; and who declares its routes: a module in a folder here, a function.
 GROUPS: Sequence[tuple[str, str]] = (
-    ("API keys", "api_keys.add_api_key_routes"),
-    ("Approval chains", "approval_chains.add_approval_chain_routes"),
-    ("Approvals", "approvals.add_approval_routes"),
-    ("Contracts", "contracts.add_contract_routes"),
-    ("Definitions", "definitions.add_definition_routes"),
-    ("Delegations", "delegations.add_delegation_routes"),
-    ("Designing", "designing.add_designing_routes"),
-    ("Documents", "document_lists.add_document_list_routes"),
-    ("Documents", "documents.add_document_routes"),
-    ("Documents", "documents.add_document_acts"),
-    ("Documents", "bulk_documents.add_bulk_document_routes"),
-    ("Documents", "transition_requests.add_transition_request_routes"),
-    ("Documents", "document_history.add_document_version_routes"),
-    ("Documents", "erasures.add_erasure_routes"),
-    ("Documents", "document_history.add_document_history_routes"),
-    ("Events", "events.add_event_routes"),
-    ("Endpoints", "endpoints.add_endpoint_routes"),
-    ("Health", "health.add_health_routes"),
-    ("Inbound endpoints", "inbound_endpoints.add_inbound_endpoint_routes"),
-    ("Instances", "instances.add_instance_lists"),
-    ("Instances", "instances.add_instance_routes"),
-    ("Instances", "instance_acts.add_instance_acts"),
-    ("Instances", "instance_acts.add_token_acts"),
-    ("Instances", "instance_moves.add_instance_moves"),
-    ("Members", "members.add_member_routes"),
-    ("Metrics", "metrics.add_metrics_routes"),
-    ("Notifications", "notifications.add_notification_routes"),
-    ("Operations", "operations.add_operation_routes"),
-    ("Operators", "tenants.add_operator_routes"),
-    ("Org chart", "org_chart.add_org_chart_routes"),
-    ("Reference", "reference.add_reference_routes"),
-    ("Roles", "roles.add_role_routes"),
-    ("Rules", "rules.add_rule_routes"),
-    ("Templates", "templates.add_template_routes"),
-    ("Tenant", "tenant.add_tenant_routes"),
-    ("Trials", "trials.add_trial_routes"),
+    ("API keys", "tenants.api_keys.add_api_key_routes"),
+    ("Approval chains", "approvals.chains.add_approval_chain_routes"),
+    ("Approvals", "approvals.approvals.add_approval_routes"),
+    ("Contracts", "definitions.contracts.add_contract_routes"),
+    ("Definitions", "definitions.definitions.add_definition_routes"),
+    ("Delegations", "approvals.delegations.add_delegation_routes"),
+    ("Designing", "definitions.designer.add_designing_routes"),
+    ("Documents", "documents.lists.add_document_list_routes"),
+    ("Documents", "documents.documents.add_document_routes"),
+    ("Documents", "documents.documents.add_document_acts"),
+    ("Documents", "documents.bulk.add_bulk_document_routes"),
+    ("Documents", "documents.transition_requests.add_transition_request_routes"),
+    ("Documents", "documents.history.add_document_version_routes"),
+    ("Documents", "documents.erasures.add_erasure_routes"),
+    ("Documents", "documents.history.add_document_history_routes"),
+    ("Events", "integrations.events.add_event_routes"),
+    ("Endpoints", "integrations.endpoints.add_endpoint_routes"),
+    ("Health", "operations.health.add_health_routes"),
+    ("Inbound endpoints", "integrations.inbound_endpoints.add_inbound_endpoint_routes"),
+    ("Instances", "instances.instances.add_instance_lists"),
+    ("Instances", "instances.instances.add_instance_routes"),
+    ("Instances", "instances.actions.add_instance_acts"),
+    ("Instances", "instances.actions.add_token_acts"),
+    ("Instances", "instances.moves.add_instance_moves"),
+    ("Members", "tenants.members.add_member_routes"),
+    ("Metrics", "operations.metrics.add_metrics_routes"),
+    ("Notifications", "approvals.notifications.add_notification_routes"),
+    ("Operations", "operations.operations.add_operation_routes"),
+    ("Operators", "tenants.operator.add_operator_routes"),
+    ("Org chart", "tenants.org_chart.add_org_chart_routes"),
+    ("Reference", "operations.reference.add_reference_routes"),
+    ("Roles", "tenants.roles.add_role_routes"),
+    ("Rules", "definitions.rules.add_rule_routes"),
+    ("Templates", "definitions.templates.add_template_routes"),
+    ("Tenant", "tenants.own.add_tenant_routes"),
+    ("Trials", "definitions.preview.add_trial_routes"),
 )
 _TAGS = {group: tag for tag, group in GROUPS}
 _ALWAYS = ("OPTIONS",)
@@ -55,7 +55,7 @@ _ALWAYS = ("OPTIONS",)
 def load_group(resolver: Resolver, group: str) -> Sequence[Declared]:
     """Once for each resolver."""
     if group not in resolver.declared:
-        module, _, name = group.partition(".")
+        module, _, name = group.rpartition(".")
         with LOADING:
             declare = getattr(import_module(f"signet.api.routes.{module}"), name)
         resolver.add(group, _TAGS[group], declare)

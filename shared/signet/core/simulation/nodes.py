@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from signet.core.decisions import WAITS, Decision, conclude, decide
-from signet.core.journey import Hold, Intent, Plan
-from signet.core.projection import Actor
-from signet.core.routing import ROOT, Token, TokenState
+from signet.core.runtime.decisions import WAITS, Decision, conclude, decide
+from signet.core.runtime.execution import Hold, Intent, Plan
+from signet.core.runtime.projection import Actor
+from signet.core.runtime.tokens import ROOT, Token, TokenState
+from signet.core.runtime.workflow import WorkflowNode
 from signet.core.simulation.world import Asked, SimulatedWait, World
-from signet.core.strict import read_duration_seconds
-from signet.core.workflow import WorkflowNode
+from signet.core.validation.strict_model import read_duration_seconds
 
 Acted = tuple[Decision, SimulatedWait | None]
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)

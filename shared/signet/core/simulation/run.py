@@ -9,15 +9,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from signet.core.decisions import Decision, Request
-from signet.core.envelope import START
-from signet.core.journey import Journey
-from signet.core.projection import Actor, Projection, Step, start_projection
-from signet.core.reactions import Observed, react
-from signet.core.routing import Token
+from signet.core.compiler.envelope import START
+from signet.core.runtime.decisions import Decision, Request
+from signet.core.runtime.document_changes import Observed, react
+from signet.core.runtime.execution import Journey
+from signet.core.runtime.projection import Actor, Projection, Step, start_projection
+from signet.core.runtime.tokens import Token
+from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.simulation.nodes import act, prepare, resolve_wait, try_gate
 from signet.core.simulation.world import Asked, Script, SimulatedStep, Waiting, World
-from signet.core.workflow import Workflow, WorkflowNode
 
 MAX_STEPS = 10_000
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from signet.core.decisions import Request, Situation
-from signet.core.journey import Journey
-from signet.core.projection import Projection, Step
-from signet.core.workflow import Workflow
+from signet.core.runtime.decisions import Request, Situation
+from signet.core.runtime.execution import Journey
+from signet.core.runtime.projection import Projection, Step
+from signet.core.runtime.workflow import Workflow
 
 
 @dataclass(frozen=True, slots=True)

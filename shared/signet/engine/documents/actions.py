@@ -7,18 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from signet.authoring.actions import (
-    ActionActor,
-    ActionDocument,
-    ActionInput,
-    ActionRegistry,
-    freeze,
-)
-from signet.core.contract import Action
-from signet.core.editing import EditEffect, decide_edit
+from signet.authoring.actions import ActionActor, ActionDocument, ActionInput, ActionRegistry, freeze
+from signet.core.contracts.contract import Action
+from signet.core.contracts.field_values import validate_fields
+from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.errors import Failed, Rejected
-from signet.core.field_values import validate_fields
-from signet.engine.documents.changing import (
+from signet.engine.documents.change import (
+    Change,
+    Facts,
     make_note,
     make_version,
     reject_fields,
@@ -27,10 +23,9 @@ from signet.engine.documents.changing import (
     tell_workflow,
     window_of,
 )
-from signet.engine.documents.facts import Change, Facts
-from signet.engine.documents.operations import Create, RunAction
+from signet.engine.documents.commands import Create, RunAction
 from signet.engine.documents.python_actions import call_function
-from signet.store.documents import DocumentRow
+from signet.store.documents.write import DocumentRow
 
 MakeId = Callable[[], UUID]
 Decided = Change | Rejected | Failed

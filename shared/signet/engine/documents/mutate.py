@@ -6,17 +6,17 @@ from typing import Any, Literal
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
 from signet.core.errors import Rejected
+from signet.engine.cache import ContractCache
 from signet.engine.documents.actions import Decided
-from signet.engine.documents.contracts import ContractCache
-from signet.engine.documents.facts import Change
-from signet.engine.documents.intake import check_batch
-from signet.engine.documents.opened import DocumentCaches, OpenDocuments
-from signet.engine.documents.operations import Applied, Author, Operation, Outcome, Refused
-from signet.engine.documents.repetition import NothingDone, apply_once, check_key, hash_request
+from signet.engine.documents.change import Change
+from signet.engine.documents.command_checks import check_batch
+from signet.engine.documents.commands import Applied, Author, Operation, Outcome, Refused
+from signet.engine.documents.idempotency import NothingDone, apply_once, check_key, hash_request
 from signet.engine.documents.rules import RuleBook
+from signet.engine.documents.unit_of_work import DocumentCaches, OpenDocuments
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.store.database import Connection, Database, Exchange, Statement
-from signet.store.documents import lock_and_read, read_locked
+from signet.store.documents.write import lock_and_read, read_locked
 
 Mode = Literal["all", "each"]
 

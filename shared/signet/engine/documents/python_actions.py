@@ -18,13 +18,13 @@ from signet.authoring.actions import (
     NewDocument,
     name_function,
 )
+from signet.core.contracts.field_values import MAX_FIELD_ERRORS, validate_fields
+from signet.core.contracts.fields import Fields
+from signet.core.documents.merge_patch import MAX_PATCH_DEPTH, apply_merge_patch
+from signet.core.documents.personal_data import mask_text
 from signet.core.errors import Failed, FieldError
-from signet.core.field_values import MAX_FIELD_ERRORS, validate_fields
-from signet.core.fields import Fields
-from signet.core.merge_patch import MAX_PATCH_DEPTH, apply_merge_patch
-from signet.core.personal import mask_text
-from signet.core.words import plain
-from signet.engine.documents.facts import Facts
+from signet.core.explain.vocabulary import plain
+from signet.engine.documents.change import Facts
 
 MAX_REASON_CHARACTERS = 500
 

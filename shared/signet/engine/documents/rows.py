@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from signet.core.audit import SALT_BYTES, AuditEntry, Head, Transaction, VersionMark, chain, commit
-from signet.core.canonical import canonical_bytes, hash_bytes
-from signet.core.contract import AMENDED
+from signet.core.audit.trail import SALT_BYTES, AuditEntry, Head, Transaction, VersionMark, chain, commit
+from signet.core.audit.verification import AuditRow
+from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.contracts.contract import AMENDED
+from signet.core.contracts.indexed_columns import FAST_COLUMNS, read_fast_values
+from signet.core.documents.personal_data import is_reference, make_reference
 from signet.core.errors import Defect
-from signet.core.evidence import AuditRow
-from signet.core.fast_fields import FAST_COLUMNS, read_fast_values
-from signet.core.idempotency import event_key, step_key
-from signet.core.personal import is_reference, make_reference
-from signet.core.projection import CONTROL
-from signet.core.routing import Position, begin
-from signet.engine.documents.deciding import diff_data
-from signet.engine.documents.facts import Change
+from signet.core.runtime.idempotency_keys import event_key, step_key
+from signet.core.runtime.projection import CONTROL
+from signet.core.runtime.tokens import Position, begin
+from signet.engine.documents.change import Change
+from signet.engine.documents.decide import diff_data
 from signet.ids import created_at_of
-from signet.store.documents import DocumentRow, Setting, WorkflowOfType, WriteBatch
+from signet.store.documents.write import DocumentRow, Setting, WorkflowOfType, WriteBatch
 
 MakeId = Callable[[], UUID]
 

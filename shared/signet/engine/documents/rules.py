@@ -6,18 +6,22 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.expression_scope import (
+    make_scope,
+    type_of_entity,
+    type_of_fields,
+    type_of_settings,
+)
+from signet.core.contracts.field_values import validate_fields
+from signet.core.documents.personal_data import mask_fields, mask_variables
+from signet.core.documents.rules import CompiledRule, EmitAction, RejectAction, Rule, SetAction, compile_rule
 from signet.core.errors import FieldError, Rejected
-from signet.core.field_values import validate_fields
-from signet.core.findings import Finding
-from signet.core.loaded_contract import LoadedContract
-from signet.core.personal import mask_fields, mask_variables
-from signet.core.rules import CompiledRule, EmitAction, RejectAction, Rule, SetAction, compile_rule
-from signet.core.scope import make_scope, type_of_entity, type_of_fields, type_of_settings
-from signet.core.strict import read_strictly
-from signet.core.tenancy import TenantSettings
-from signet.engine.documents.changing import reject_fields
-from signet.engine.documents.facts import Change, Facts
-from signet.engine.documents.operations import (
+from signet.core.tenants.tenant_file import TenantSettings
+from signet.core.validation.finding import Finding
+from signet.core.validation.strict_model import read_strictly
+from signet.engine.documents.change import Change, Facts, reject_fields
+from signet.engine.documents.commands import (
     Amend,
     ConcludeTransition,
     Create,
@@ -29,8 +33,8 @@ from signet.engine.documents.operations import (
 )
 from signet.ids import make_id
 from signet.store.database import Connection
-from signet.store.documents import Setting
-from signet.store.rules import list_rules
+from signet.store.definitions.rules import list_rules
+from signet.store.documents.write import Setting
 
 TTL_SECONDS = 5.0
 MAX_CACHED_BOOKS = 500

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from signet.engine.housekeeping.turn import Turn
-from signet.store.housekeeping import drop_empty_months, drop_history_months, make_months
+from signet.engine.housekeeping.task_run import Turn
+from signet.store.operations.housekeeping import drop_empty_months, drop_history_months, make_months
 
 # This one and three ahead: rows of a month that has none go to the default one, and must be moved out.
 MONTHS_AHEAD = 4

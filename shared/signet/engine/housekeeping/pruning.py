@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from uuid import UUID
 
-from signet.engine.housekeeping.turn import AFTER, Turn
+from signet.engine.housekeeping.task_run import AFTER, Turn
 from signet.store.database import Connection
-from signet.store.housekeeping import (
+from signet.store.operations.housekeeping import (
     About,
     prune_idempotency_keys,
     prune_inbound_events,

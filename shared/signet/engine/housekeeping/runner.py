@@ -10,17 +10,11 @@ from dataclasses import dataclass
 
 from signet.core.errors import SignetError, Superseded
 from signet.engine.housekeeping.task import Task
-from signet.engine.housekeeping.turn import LEASE_SECONDS, Clock, Turn
+from signet.engine.housekeeping.task_run import LEASE_SECONDS, Clock, Turn
 from signet.engine.telemetry import SILENT, HousekeepingReport, Telemetry
 from signet.ids import make_id
 from signet.store.database import Database
-from signet.store.housekeeping import (
-    ClaimedTask,
-    Outcome,
-    claim_task,
-    end_task,
-    ensure_tasks,
-)
+from signet.store.operations.housekeeping import ClaimedTask, Outcome, claim_task, end_task, ensure_tasks
 
 # What failed is tried again so soon, or with its next turn where that comes first.
 RETRY_SECONDS = 300.0

@@ -7,10 +7,10 @@ from itertools import islice
 from typing import Protocol
 from uuid import UUID
 
-from signet.engine.audit import seal_tenant
-from signet.engine.housekeeping.turn import Turn
-from signet.store.evidence import walk_seals
-from signet.store.housekeeping import find_anchored, keep_anchored
+from signet.engine.audit.trail import seal_tenant
+from signet.engine.housekeeping.task_run import Turn
+from signet.store.audit.read import walk_seals
+from signet.store.operations.housekeeping import find_anchored, keep_anchored
 
 # Lines of one anchor.
 MAX_ANCHORED = 1_000

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from signet.engine.housekeeping.turn import Limits, Turn
+from signet.engine.housekeeping.task_run import Limits, Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 
-from signet.core.retentions import Retentions
-from signet.engine.housekeeping import partitions, pruning, purging, sealing, watching
+from signet.core.tenants.retention import Retentions
+from signet.engine.housekeeping import deleted_documents as purging
+from signet.engine.housekeeping import partitions, pruning, sealing
+from signet.engine.housekeeping import safety_net as watching
 from signet.engine.housekeeping.sealing import Anchors
 from signet.engine.housekeeping.task import Task
 

@@ -1,0 +1,83 @@
+"""An `Authorization` header becomes a principal: by a JWT of a person, or by the key of a machine.
+
+What was verified is remembered for a short while, by the hash of the token: verifying is the largest part of
+what a request costs. KEEP_SECONDS is how long a withdrawn key, a suspended member or a suspended tenant may
+still be let in here.
+"""
+
+import hmac
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from hashlib import sha256
+from threading import Lock
+
+from signet.api.auth.claims import invalid
+from signet.core.errors import Rejected
+from signet.core.tenants.principal import Principal, Verified
+
+MAX_TOKEN_CHARACTERS = 8_192
+KEEP_SECONDS = 15.0
+MAX_KEPT = 10_000
+Verify = Callable[[str], Verified]
+
+
+class Authentication:
+    """One a process, for any number of threads; called with the header."""
+
+    def __init__(
+        self,
+        verify: Verify,
+        admit: Callable[[Principal], None] = lambda principal: None,
+        read_time: Callable[[], float] = time.time,
+    ) -> None:
+        self._verify = verify
+        self._admit = admit
+        self._read_time = read_time
+        self._lock = Lock()
+        self._kept: OrderedDict[bytes, Verified] = OrderedDict()
+
+    def __call__(self, authorization: str | None) -> Principal:
+        token = _read_bearer(authorization)
+        digest = sha256(token.encode(errors="surrogatepass")).digest()
+        now = self._read_time()
+        with self._lock:
+            kept = self._kept.get(digest)
+        if kept is not None and now < kept.until:
+            return kept.principal
+        verified = self._verify(token)
+        self._admit(verified.principal)
+        self._keep(digest, Verified(verified.principal, min(verified.until, now + KEEP_SECONDS)))
+        return verified.principal
+
+    def _keep(self, digest: bytes, verified: Verified) -> None:
+        with self._lock:
+            self._kept[digest] = verified
+            self._kept.move_to_end(digest)
+            while len(self._kept) > MAX_KEPT:
+                self._kept.popitem(last=False)
+
+
+def check_metrics_token(authorization: str | None, expected: str | None) -> None:
+    """Of who collects this deployment's figures: a secret of its own, and no token of a tenant's."""
+    token = _read_bearer(authorization)
+    if expected is None:
+        raise invalid("this deployment has no token for its metrics")
+    if not hmac.compare_digest(token.encode(errors="surrogatepass"), expected.encode()):
+        raise invalid("it is not that of this deployment's metrics")
+
+
+def _read_bearer(authorization: str | None) -> str:
+    if authorization is None or not authorization.strip():
+        raise Rejected(
+            "TOKEN_MISSING",
+            "The request carries no token.",
+            remedy="Send the header 'Authorization: Bearer <token>'.",
+        )
+    scheme, _, token = authorization.strip().partition(" ")
+    token = token.strip()
+    if scheme.lower() != "bearer" or not token:
+        raise invalid("the header is not of the form 'Bearer <token>'")
+    if len(token) > MAX_TOKEN_CHARACTERS:
+        raise invalid(f"it is longer than {MAX_TOKEN_CHARACTERS} characters")
+    return token

@@ -1,0 +1,155 @@
+"""JWTs: those of the deployment's issuer, and on one's own machine those of a secret.
+
+Each way of verifying has a closed list of algorithms, given by its key: a token's header chooses a key and
+never how it is used, so that there is neither `none` nor a public key taken for a secret.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from signet.api.auth.claims import invalid, read_principal
+from signet.api.auth.jwks import FETCH_SECONDS, KeySet, fetch_keys
+from signet.core.errors import Rejected
+from signet.core.tenants.principal import Verified
+from signet.settings import ClaimNames, IssuerSettings
+
+DEVELOPMENT_ISSUER = "signet-development"
+DEVELOPMENT_AUDIENCE = "signet-development"
+DEVELOPMENT_ALGORITHM = "HS256"
+MIN_SECRET_BYTES = 32
+# How far the issuer's clock may be off from ours.
+LEEWAY_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class IssuerTokens:
+    settings: IssuerSettings
+    keys: KeySet
+    operator_role: str | None = None
+
+    def verify(self, token: str, header: dict[str, Any]) -> Verified:
+        kid = header.get("kid")
+        if not isinstance(kid, str):
+            raise invalid("it does not name its key")
+        key = self.keys.find(kid)
+        claims = _decode(
+            token,
+            key.public_key,
+            key.algorithm,
+            issuer=self.settings.issuer,
+            audiences=self.settings.audiences,
+            leeway=LEEWAY_SECONDS,
+        )
+        principal = read_principal(claims, self.settings.claims, self.operator_role)
+        return Verified(principal, float(claims["exp"]) + LEEWAY_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class DevelopmentTokens:
+    secret: str
+    operator_role: str | None = None
+
+    def __post_init__(self) -> None:
+        check_development_secret(self.secret)
+
+    def verify(self, token: str) -> Verified:
+        claims = _decode(
+            token,
+            self.secret,
+            DEVELOPMENT_ALGORITHM,
+            issuer=DEVELOPMENT_ISSUER,
+            audiences=[DEVELOPMENT_AUDIENCE],
+            leeway=0,
+        )
+        principal = read_principal(claims, ClaimNames(), self.operator_role)
+        return Verified(principal, float(claims["exp"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """All that this deployment takes. Without any, no token is valid."""
+
+    issuer: IssuerTokens | None = None
+    development: DevelopmentTokens | None = None
+
+    def verify(self, token: str) -> Verified:
+        header = _read_header(token)
+        if self.development is not None and header.get("alg") == DEVELOPMENT_ALGORITHM:
+            return self.development.verify(token)
+        if self.issuer is None:
+            raise invalid("no key is configured that could verify it")
+        return self.issuer.verify(token, header)
+
+
+def make_tokens(
+    development_secret: str | None = None,
+    issuer: IssuerSettings | None = None,
+    operator_role: str | None = None,
+    seconds: float = FETCH_SECONDS,
+) -> Tokens:
+    return Tokens(
+        _make_issuer_tokens(issuer, operator_role, seconds) if issuer else None,
+        None if development_secret is None else DevelopmentTokens(development_secret, operator_role),
+    )
+
+
+def _make_issuer_tokens(settings: IssuerSettings, operator_role: str | None, seconds: float) -> IssuerTokens:
+    return IssuerTokens(settings, KeySet(lambda: fetch_keys(settings.keys_url, seconds)), operator_role)
+
+
+def load_verifying() -> None:
+    """Before the first token is there to be verified."""
+    import_module("jwt")
+
+
+def check_development_secret(secret: str) -> str:
+    if len(secret.encode()) < MIN_SECRET_BYTES:
+        raise Rejected(
+            "DEVELOPMENT_SECRET_TOO_SHORT",
+            f"the development secret needs at least {MIN_SECRET_BYTES} bytes",
+            remedy="make one with: python3 -c 'import secrets; print(secrets.token_hex(32))'",
+        )
+    return secret
+
+
+def _read_header(token: str) -> dict[str, Any]:
+    import jwt  # with its cryptography some 20 ms of CPU that only a request with a token should cost
+
+    try:
+        return jwt.get_unverified_header(token)
+    except (jwt.PyJWTError, ValueError, RecursionError) as error:
+        raise invalid("it is no JWT") from error
+
+
+def _decode(
+    token: str, key: Any, algorithm: str, *, issuer: str, audiences: Sequence[str], leeway: int
+) -> dict[str, Any]:
+    import jwt
+
+    try:
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=[algorithm],
+            issuer=issuer,
+            leeway=leeway,
+            options={"require": ["exp", "iss"], "verify_aud": False},
+        )
+    except jwt.ExpiredSignatureError:
+        raise Rejected(
+            "TOKEN_EXPIRED", "The token has expired.", remedy="Ask the issuer for a new one."
+        ) from None
+    except (jwt.PyJWTError, ArithmeticError, ValueError, TypeError, RecursionError) as error:
+        raise invalid("it does not verify") from error
+    _check_audience(claims, audiences)
+    return claims
+
+
+def _check_audience(claims: dict[str, Any], audiences: Sequence[str]) -> None:
+    """As API Gateway's authorizer does: where there is no `aud`, `client_id` stands for it (Cognito)."""
+    said = claims.get("aud", claims.get("client_id"))
+    named = [said] if isinstance(said, str) else said
+    if not isinstance(named, list) or not any(one in audiences for one in named if isinstance(one, str)):
+        raise invalid("it is for another audience")

@@ -1,0 +1,27 @@
+"""What became of one of many: the same words as in a problem document, without the request around it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from signet.api.http.problems import MAX_FIELD_ERRORS
+from signet.core.errors import SignetError
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalField:
+    pointer: str
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    code: str
+    detail: str
+    remedy: str
+    errors: Sequence[RefusalField]
+
+
+def describe_refusal(error: SignetError) -> Refusal:
+    fields = [RefusalField(one.pointer, one.code, one.message) for one in error.fields[:MAX_FIELD_ERRORS]]
+    return Refusal(error.code, error.message, error.remedy, fields)

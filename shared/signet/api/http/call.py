@@ -1,0 +1,51 @@
+"""What a route is given and what it gives back."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from signet.api.use_cases import UseCases
+from signet.core.tenants.principal import Principal
+
+if TYPE_CHECKING:
+    from signet.engine.documents.commands import Author
+
+# Longer than this no request is held open for an outcome: API Gateway gives up at 30.
+MAX_WAIT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request of one principal."""
+
+    use: UseCases
+    principal: Principal
+    trace_id: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    # Of `Prefer: wait=N`; 0 is not to wait.
+    wait_seconds: float = 0.0
+    # As it was sent, for what is signed; else nothing.
+    body: bytes = b""
+
+    @property
+    def author(self) -> "Author":
+        # Whoever only reads is none.
+        from signet.engine.documents.commands import Author
+
+        return Author(self.principal, via="api", trace_id=self.trace_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a route answers. `body` is a dataclass, or JSON as it stands; None is no body at all."""
+
+    body: Any = None
+    status: int = 200
+    # Of what is shown, for ETag and the next If-Match.
+    version: int | None = None
+    location: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    # When the caller prefers to wait: asked again and again until it has an answer, after the commit.
+    follow: "Callable[[], Answer | None] | None" = None
+    # The body is what is sent, and not yet to be made JSON.
+    is_text: bool = False

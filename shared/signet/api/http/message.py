@@ -1,0 +1,154 @@
+"""The body and headers of a request and of an answer: limits on what comes in, form of what goes out."""
+
+import base64
+import binascii
+import gzip
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
+
+from signet.core.errors import Rejected
+
+MAX_BODY_BYTES = 1_048_576
+
+
+def check_form(event: object) -> None:
+    """Whatever invokes the function without API Gateway in between gets a sentence, not a KeyError."""
+    event = event if isinstance(event, dict) else {}
+    context = event.get("requestContext")
+    context = context if isinstance(context, dict) else {}
+    http = context.get("http")
+    http = http if isinstance(http, dict) else {}
+    texts = (context.get("stage"), http.get("method"), event.get("rawPath"), event.get("body") or "")
+    readable = all(isinstance(text, str) for text in texts) and isinstance(event.get("headers") or {}, dict)
+    if event.get("version") != "2.0" or not readable:
+        raise Rejected(
+            "EVENT_MALFORMED", "The event is not one of an API Gateway HTTP API, payload format 2.0."
+        )
+
+
+def check_size(event: APIGatewayProxyEventV2) -> None:
+    body = event.body or ""
+    if event.is_base64_encoded:
+        # Four characters stand for three bytes, less the padding.
+        size = len(body) // 4 * 3 - body.count("=", -2)
+    else:
+        size = len(body.encode(errors="surrogatepass"))
+    if size > MAX_BODY_BYTES:
+        raise Rejected("BODY_TOO_LARGE", f"A request body has at most {MAX_BODY_BYTES} bytes.")
+
+
+def check_body(event: APIGatewayProxyEventV2) -> None:
+    if not event.body or not _is_json(event.headers.get("content-type", "")):
+        return
+    try:
+        # Parsed once: the event remembers it for the route.
+        _ = event.json_body
+    except (binascii.Error, UnicodeError, orjson.JSONDecodeError) as error:
+        raise Rejected("BODY_MALFORMED", "The request body is not JSON in UTF-8.") from error
+
+
+def read_bytes(event: APIGatewayProxyEventV2) -> bytes:
+    """The body as it was sent, after it was found readable."""
+    body = event.body or ""
+    return base64.b64decode(body) if event.is_base64_encoded else body.encode(errors="surrogatepass")
+
+
+def _is_json(content_type: str) -> bool:
+    media_type = content_type.partition(";")[0].strip().lower()
+    # Powertools reads a body without a type as JSON, too.
+    return media_type in ("", "application/json") or media_type.endswith("+json")
+
+
+def read_request_id(event: Any, unknown: str) -> str:
+    try:
+        return str(event["requestContext"]["requestId"])
+    except (KeyError, TypeError):
+        return unknown
+
+
+MIN_GZIP_BYTES = 1_024
+_GZIP_LEVEL = 5
+PREFLIGHT_SECONDS = 600
+_SENDABLE = "authorization, content-type, idempotency-key, if-match, if-none-match, prefer, traceparent"
+_READABLE = "etag, location, ratelimit, ratelimit-policy, retry-after, x-request-id"
+
+
+def deliver(
+    answer: dict[str, Any],
+    *,
+    method: str,
+    headers: Mapping[str, str],
+    request_id: str,
+    origins: Sequence[str],
+) -> dict[str, Any]:
+    own = {name.lower(): value for name, value in answer["headers"].items()}
+    own.setdefault("cache-control", "no-store")
+    own["x-request-id"] = request_id
+    own["x-content-type-options"] = "nosniff"
+    own |= _allow_origin(headers.get("origin"), origins)
+    answer["headers"] = own
+    if method == "HEAD" or answer.get("body") is None:
+        answer["body"] = ""
+    elif "gzip" in headers.get("accept-encoding", ""):
+        _compress(answer)
+    return answer
+
+
+def answer_preflight(headers: Mapping[str, str], origins: Sequence[str], allowed: str) -> dict[str, Any]:
+    """OPTIONS: which methods there are, and for a browser of an origin that may, what it may send."""
+    own = {"allow": allowed}
+    if headers.get("origin") in origins:
+        own |= {
+            "access-control-allow-methods": allowed,
+            "access-control-allow-headers": _SENDABLE,
+            "access-control-max-age": str(PREFLIGHT_SECONDS),
+        }
+    return {"statusCode": 204, "headers": own, "cookies": [], "body": "", "isBase64Encoded": False}
+
+
+def _allow_origin(origin: str | None, origins: Sequence[str]) -> dict[str, str]:
+    """Closed unless settings name the origin; and then for it alone, and without cookies."""
+    if origin is None or origin not in origins:
+        return {"vary": "origin"} if origins else {}
+    return {
+        "access-control-allow-origin": origin,
+        "access-control-expose-headers": _READABLE,
+        "vary": "origin",
+    }
+
+
+def _compress(answer: dict[str, Any]) -> None:
+    if answer["isBase64Encoded"] or len(answer["body"]) < MIN_GZIP_BYTES:
+        return
+    # Without a moment in it, so that the same answer is the same bytes.
+    small = gzip.compress(answer["body"].encode(), _GZIP_LEVEL, mtime=0)
+    answer["body"], answer["isBase64Encoded"] = base64.b64encode(small).decode(), True
+    headers = answer["headers"]
+    headers["content-encoding"] = "gzip"
+    headers["vary"] = ", ".join(filter(None, [headers.get("vary"), "accept-encoding"]))
+
+
+def to_json(value: object) -> str:
+    return orjson.dumps(value, default=_to_plain).decode()
+
+
+def _to_plain(value: Any) -> Any:
+    """What orjson does not know."""
+    from pydantic import BaseModel  # loaded with the first route, and not before
+
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, frozenset | set):
+        return sorted(value)
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True)
+    if isinstance(value, Sequence):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def write_etag(version: int) -> str:
+    return f'"{version}"'

@@ -1,0 +1,87 @@
+"""The types of what comes in paths, queries and headers, as the routes declare them."""
+
+import re
+from typing import Annotated, Any
+from uuid import UUID
+
+from aws_lambda_powertools.event_handler.openapi.params import Header, Path, Query
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from signet.core.errors import Rejected
+from signet.core.tenants.user_id import UserId
+from signet.core.validation.text import MAX_REASON_CHARACTERS, NAME_PATTERN, find_text_problem
+
+MAX_VERSION = 2**31 - 1
+MAX_PAGE, PAGE = 200, 50
+# A place may be a text of an indexed field, in characters of four bytes, in base64.
+MAX_CURSOR_CHARACTERS = 3_000
+_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_ETAG = re.compile(r'"([0-9]{1,10})"')
+
+
+def _check_spelling(value: Any) -> Any:
+    """UUID() also reads braces and urn:uuid:; one spelling is enough."""
+    if isinstance(value, str) and _ID.fullmatch(value) is None:
+        raise ValueError("wants an id such as 018f2f6e-7b7a-7c3e-9d3c-1f2a3b4c5d6e")
+    return value
+
+
+def check_text(text: str) -> str:
+    """For what becomes a value of a query."""
+    problem = find_text_problem(text)
+    if problem is not None:
+        raise ValueError(problem)
+    return text
+
+
+Id = Annotated[UUID, BeforeValidator(_check_spelling), WithJsonSchema({"type": "string", "format": "uuid"})]
+Named = Annotated[str, Field(pattern=NAME_PATTERN)]
+Reason = Annotated[str | None, Field(max_length=MAX_REASON_CHARACTERS, description="For the audit trail.")]
+
+PathId = Annotated[Id, Path()]
+PathName = Annotated[str, Path(pattern=NAME_PATTERN)]
+PathVersion = Annotated[int, Path(ge=1, le=MAX_VERSION)]
+
+PathUserId = Annotated[UserId, Path(description="As the issuer's tokens name the person.")]
+
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="At most so many.")]
+Cursor = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=MAX_CURSOR_CHARACTERS,
+        # For who makes requests of the document; what is none is refused as CURSOR_INVALID.
+        json_schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
+        description="Where the page before has ended.",
+    ),
+]
+IfMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        pattern=f"^{_ETAG.pattern}$",
+        description="The version that was seen, as its ETag says it.",
+    ),
+]
+
+
+def read_version(if_match: str | None) -> int | None:
+    """Of the form that the parameter has checked."""
+    if if_match is None:
+        return None
+    found = _ETAG.fullmatch(if_match)
+    if found is None:
+        raise Rejected("REQUEST_INVALID", "If-Match wants one version in quotes, as its ETag says it")
+    # A version that no column can hold is one that never was.
+    return min(int(found[1]), MAX_VERSION)
+
+
+def require_version(if_match: str | None) -> int:
+    version = read_version(if_match)
+    if version is None:
+        raise Rejected(
+            "VERSION_MISSING",
+            "this wants the version that was seen",
+            remedy="Send it as If-Match, as the ETag of what was read says it.",
+        )
+    return version

@@ -1,0 +1,273 @@
+"""How a route is declared: its path, what it shows, and a function of the call and its checked parameters.
+
+Around each function, and nowhere else: unknown query parameters, the idempotency of POST, `Prefer: wait`,
+ETag and 304. What a declaration says is what `openapi.py` writes down.
+"""
+
+import inspect
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import parse_qsl
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler.api_gateway import Route
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.idempotency import answer_once
+from signet.api.http.message import to_json, write_etag
+from signet.core.errors import FieldError, Rejected
+
+JSON = "application/json"
+_FIRST_POLL_SECONDS, _LONGEST_POLL_SECONDS = 0.02, 0.25
+Serve = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What is known of a route without calling it."""
+
+    method: str
+    path: str
+    name: str
+    tag: str
+    summary: str
+    # By status, what is shown; None is no body.
+    shows: Mapping[int, Any]
+    is_public: bool = False
+    # Who asks is known by a signature over the body instead of by a token.
+    is_signed: bool = False
+    # Wants the deployment's own token, and knows no tenant.
+    wants_metrics_token: bool = False
+    content_type: str = JSON
+    # Whether the answer has an ETag, and whether a change wants it back.
+    is_versioned: bool = False
+    may_wait: bool = False
+    # What a use case reads strictly from a body that the route passes on as it came.
+    body_model: Any = None
+    # Of the answer to a POST, what its repetition under the same key does not show again: it is not kept.
+    once_shown: tuple[str, ...] = ()
+    # For an operator of the deployment, who is asked for no quota of a tenant.
+    is_for_operators: bool = False
+    query_names: frozenset[str] = field(default_factory=frozenset)
+
+
+class Resolver(APIGatewayHttpResolver):
+    """Powertools' own, told which route it is: it would ask one after the other whether they match, and some
+    characters that a path may hold match none of its."""
+
+    found: tuple[str, str, dict[str, str]]
+    # Only its description needs the models of the answers, and makes a validator of each.
+    describes_answers = False
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # By the group that declares them.
+        self.declared: dict[str, Sequence[Declared]] = {}
+        self._by_place: Mapping[tuple[str, str], Route] = {}
+
+    def add(self, group: str, tag: str, declare: "Callable[[Routes], None]") -> None:
+        declared: list[Declared] = []
+        declare(Routes(self, tag, declared))
+        routes = self._static_routes + self._dynamic_routes
+        self._by_place = {(route.method, route.path): route for route in routes}
+        self.declared[group] = declared
+
+    def build(self) -> None:
+        """What Powertools makes of a route with the first request for it."""
+        for route in self._by_place.values():
+            _ = route.dependant, route.body_field
+
+    def _resolve(self) -> Any:
+        method, path, parts = self.found
+        route = self._by_place[method, path]
+        self.context |= {"_route": route, "_path": path}
+        return self._call_route(route, parts)
+
+
+class Routes:
+    """The routes of one concept; `tag` is its heading in the reference."""
+
+    def __init__(self, resolver: Resolver, tag: str, declared: list[Declared]) -> None:
+        self._resolver = resolver
+        self._tag = tag
+        self._declared = declared
+
+    def get(self, path: str, summary: str, shows: Any, **more: Any) -> Callable[[Serve], Serve]:
+        return self._add("GET", path, summary, {200: shows}, more)
+
+    def post(
+        self,
+        path: str,
+        summary: str,
+        shows: Any,
+        *,
+        status: int = 200,
+        also: Mapping[int, Any] | None = None,
+        **more: Any,
+    ) -> Callable[[Serve], Serve]:
+        return self._add("POST", path, summary, {status: shows, **(also or {})}, more)
+
+    def patch(
+        self, path: str, summary: str, shows: Any, *, also: Mapping[int, Any] | None = None, **more: Any
+    ) -> Callable[[Serve], Serve]:
+        return self._add("PATCH", path, summary, {200: shows, **(also or {})}, more)
+
+    def put(
+        self, path: str, summary: str, shows: Any, *, also: Mapping[int, Any] | None = None, **more: Any
+    ) -> Callable[[Serve], Serve]:
+        return self._add("PUT", path, summary, {200: shows, **(also or {})}, more)
+
+    def delete(self, path: str, summary: str, shows: Any = None, **more: Any) -> Callable[[Serve], Serve]:
+        return self._add("DELETE", path, summary, {204 if shows is None else 200: shows}, more)
+
+    def _add(
+        self, method: str, path: str, summary: str, shows: Mapping[int, Any], more: Mapping[str, Any]
+    ) -> Callable[[Serve], Serve]:
+        def declare(serve: Serve) -> Serve:
+            parameters = list(inspect.signature(serve).parameters.values())[1:]
+            declared = Declared(
+                method,
+                path,
+                serve.__name__,
+                self._tag,
+                summary,
+                shows,
+                query_names=frozenset(_list_query_names(parameters)),
+                **more,
+            )
+            self._declared.append(declared)
+            described = self._resolver.describes_answers
+            wrapped = _wrap(self._resolver, declared, serve, parameters)
+            self._resolver.route(
+                path,
+                method=method,
+                summary=summary,
+                description=inspect.getdoc(serve),
+                tags=[self._tag],
+                operation_id=serve.__name__,
+                responses=cast(Any, _describe_answers(declared)) if described else None,
+            )(wrapped)
+            return serve
+
+        return declare
+
+
+def _list_query_names(parameters: Sequence[inspect.Parameter]) -> list[str]:
+    from aws_lambda_powertools.event_handler.openapi.params import Query  # pydantic, for the first route
+
+    names = []
+    for parameter in parameters:
+        for mark in getattr(parameter.annotation, "__metadata__", ()):
+            if isinstance(mark, Query):
+                names.append(mark.alias or parameter.name)
+    return names
+
+
+def _describe_answers(declared: Declared) -> dict[int, Any]:
+    described: dict[int, Any] = {}
+    for status, shown in declared.shows.items():
+        described[status] = {"description": _SENTENCES[status]}
+        if shown is not None and declared.content_type == JSON:
+            described[status]["content"] = {JSON: {"model": shown}}
+    return described
+
+
+_SENTENCES = {
+    200: "As asked for.",
+    201: "Made.",
+    202: "Taken in; the workflow goes on with it.",
+    204: "Done; there is nothing to show.",
+}
+
+
+def _wrap(
+    resolver: APIGatewayHttpResolver,
+    declared: Declared,
+    serve: Serve,
+    parameters: Sequence[inspect.Parameter],
+) -> Callable[..., Response[Any]]:
+    def answer(**arguments: Any) -> Response[Any]:
+        call = cast(Call, resolver.context["call"])
+        return _to_response(declared, call, _serve(declared, call, resolver, serve, arguments))
+
+    answer.__name__ = declared.name
+    answer.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return answer
+
+
+def _serve(
+    declared: Declared,
+    call: Call,
+    resolver: APIGatewayHttpResolver,
+    serve: Serve,
+    arguments: Mapping[str, Any],
+) -> Answer:
+    _check_query(declared, resolver.current_event.raw_event.get("rawQueryString") or "")
+
+    def act() -> Answer:
+        served = serve(call, **arguments)
+        return served if isinstance(served, Answer) else Answer(served, next(iter(declared.shows)))
+
+    # Of what is signed nobody is known yet to whom a key could belong; its messages have ids of their own.
+    may_repeat = declared.method == "POST" and not declared.is_signed
+    if may_repeat and (key := call.headers.get("idempotency-key")) is not None:
+        event = resolver.current_event
+        request = [declared.method, event.path, event.decoded_body or ""]
+        served = answer_once(call, key, request, act, declared.once_shown)
+    else:
+        served = act()
+    if served.follow is not None and call.wait_seconds > 0:
+        return _follow(served, call.wait_seconds)
+    return served
+
+
+def _check_query(declared: Declared, query: str) -> None:
+    """A parameter that does nothing is a mistake of whoever sent it."""
+    if not query:
+        return
+    unknown = {name for name, _ in parse_qsl(query, keep_blank_values=True)} - declared.query_names
+    if unknown:
+        fields = tuple(
+            FieldError(f"/query/{name[:100]}", "UNKNOWN_PARAMETER", "is no parameter here")
+            for name in sorted(unknown)
+        )
+        raise Rejected("REQUEST_INVALID", "The request has not the form that is asked for.", fields=fields)
+
+
+def _follow(served: Answer, wait_seconds: float) -> Answer:
+    """Looks again until there is an outcome, less and less often; else what was answered first stands."""
+    follow = cast("Callable[[], Answer | None]", served.follow)
+    end, pause = time.monotonic() + wait_seconds, _FIRST_POLL_SECONDS
+    while True:
+        found = follow()
+        if found is not None:
+            return found
+        left = end - time.monotonic()
+        if left <= 0:
+            return served
+        time.sleep(min(pause, left))
+        pause = min(pause * 1.5, _LONGEST_POLL_SECONDS)
+
+
+def _to_response(declared: Declared, call: Call, served: Answer) -> Response[Any]:
+    headers = dict(served.headers)
+    if served.version is not None:
+        headers["etag"] = write_etag(served.version)
+    if served.location is not None:
+        headers["location"] = served.location
+    if declared.may_wait and call.wait_seconds > 0:
+        headers["preference-applied"] = f"wait={round(call.wait_seconds)}"
+    if declared.method == "GET" and headers.get("etag") and _is_known(call, headers["etag"]):
+        return Response(status_code=304, headers=headers)
+    if served.body is None:
+        return Response(status_code=served.status, headers=headers)
+    # As text, so that Powertools sends it as it is.
+    text = served.body if served.is_text else to_json(served.body)
+    return Response(served.status, declared.content_type, text, headers=headers)
+
+
+def _is_known(call: Call, etag: str) -> bool:
+    known = call.headers.get("if-none-match", "")
+    return etag in {one.strip().removeprefix("W/") for one in known.split(",")}

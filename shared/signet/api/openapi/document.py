@@ -1,0 +1,210 @@
+"""The OpenAPI 3.1 document: what Powertools reads out of the routes, and what holds for all of them.
+
+Made when the code is built (`make openapi`), and sent as it stands; a test finds a stale one.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from pydantic import TypeAdapter
+
+from signet.api.http.idempotency import KEY_PATTERN
+from signet.api.http.message import write_etag
+from signet.api.http.problems import PROBLEM_CONTENT_TYPE, STATUSES
+from signet.api.http.routing import JSON, Declared
+from signet.core.errors import CODES, Kind
+from signet.core.integrations.webhook_signatures import ID, SIGNATURE, TIMESTAMP
+
+VERSION = "1"
+DESCRIPTION = (
+    "Everything belongs to the tenant of the token. Errors are problem documents (RFC 9457) with stable"
+    " codes. What has versions carries them as ETag, and changes want the one that was seen as If-Match. A"
+    " POST with an Idempotency-Key happens once. Lists are read by the cursor of the page before."
+)
+_COMMON = (400, 401, 403, 404, 405, 422, 429, 500, 503)
+_OF_BODIES = (413, 415)
+_OF_CHANGES = (409, 412, 423, 428)
+_BY_STATUS: Mapping[int, Sequence[str]] = {
+    status: sorted(code for code, kind in CODES.items() if STATUSES[kind] == status)
+    for status in set(STATUSES.values())
+}
+
+
+def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared]) -> dict[str, Any]:
+    described = resolver.get_openapi_schema(
+        title="Signet", version=VERSION, openapi_version="3.1.0", description=DESCRIPTION
+    )
+    document: dict[str, Any] = described.model_dump(by_alias=True, exclude_none=True, mode="json")
+    document["servers"] = [{"url": "/"}]
+    components = document.setdefault("components", {})
+    schemas = components.setdefault("schemas", {})
+    for unused in ("HTTPValidationError", "ValidationError", "ResponseValidationError"):
+        schemas.pop(unused, None)
+    schemas["Problem"] = _PROBLEM
+    components["securitySchemes"] = {
+        "bearer": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A JWT of the tenant's issuer, or an API key.",
+        },
+        "signature": {
+            "type": "apiKey",
+            "in": "header",
+            "name": SIGNATURE,
+            "description": f"Standard Webhooks 1.0.0, with the headers {ID} and {TIMESTAMP}.",
+        },
+        "metrics": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "The deployment's token for its metrics; none of a tenant's.",
+        },
+    }
+    components["responses"] = {f"Problem{status}": _describe_problem(status) for status in _BY_STATUS}
+    for one in declared:
+        operation = document["paths"][_write_path(one.path)][one.method.lower()]
+        _complete(operation, one)
+        if one.body_model is not None:
+            schema = TypeAdapter(one.body_model).json_schema(ref_template="#/components/schemas/{model}")
+            schemas |= schema.pop("$defs", {})
+            operation["requestBody"]["content"] = {JSON: {"schema": schema}}
+    return document
+
+
+def _write_path(path: str) -> str:
+    return path.replace("<", "{").replace(">", "}")
+
+
+def _complete(operation: dict[str, Any], one: Declared) -> None:
+    operation.pop("deprecated", None)
+    operation["security"] = [] if one.is_public else [{_name_scheme(one): []}]
+    responses = operation["responses"]
+    responses.pop("422", None)
+    for status in _list_problems(operation, one):
+        responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
+    responses["431"] = _TOO_LONG
+    for status, shown in one.shows.items():
+        if shown is None:
+            responses[str(status)].pop("content", None)
+    if one.content_type != JSON:
+        responses["200"]["content"] = {one.content_type: {"schema": {"type": "string"}}}
+    parameters = operation.setdefault("parameters", [])
+    if one.method == "POST" and not one.is_signed:
+        parameters.append(_IDEMPOTENCY_KEY)
+    if one.may_wait:
+        parameters.append(_PREFER)
+    if one.is_versioned and one.method == "GET":
+        parameters.append(_IF_NONE_MATCH)
+        responses["304"] = {"description": "It is still at the version that is known."}
+    if one.is_versioned:
+        for status in one.shows:
+            responses[str(status)].setdefault("headers", {})["ETag"] = _ETAG
+
+
+def _list_problems(operation: Mapping[str, Any], one: Declared) -> list[int]:
+    statuses = [status for status in _COMMON if status not in _list_impossible(one)]
+    if "requestBody" in operation:
+        statuses += _OF_BODIES
+    if one.method != "GET":
+        statuses += _OF_CHANGES
+    return sorted(statuses)
+
+
+def _list_impossible(one: Declared) -> Sequence[int]:
+    if one.is_public:
+        return (401, 403, 429)
+    return (403, 429) if one.wants_metrics_token else ()
+
+
+def _describe_problem(status: int) -> dict[str, Any]:
+    codes = _BY_STATUS[status]
+    said = f"One of the codes {', '.join(codes)}." if codes else "The code says which."
+    described: dict[str, Any] = {
+        "description": said,
+        "content": {PROBLEM_CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    headers = _HEADERS_OF.get(status)
+    if headers:
+        described["headers"] = headers
+    return described
+
+
+def _header(description: str) -> dict[str, Any]:
+    return {"description": description, "required": True, "schema": {"type": "string"}}
+
+
+_HEADERS_OF: Mapping[int, Mapping[str, Any]] = {
+    STATUSES[Kind.UNAUTHENTICATED]: {"WWW-Authenticate": _header("What is wanted.")},
+    STATUSES[Kind.METHOD]: {"Allow": _header("The methods that there are.")},
+    STATUSES[Kind.TOO_MANY]: {"Retry-After": _header("In so many seconds.")},
+    STATUSES[Kind.UNAVAILABLE]: {"Retry-After": _header("In so many seconds.")},
+}
+# The gateway in front of the API has no code of ours.
+_TOO_LONG = {
+    "description": "Path, query and headers are longer than a request may be (10,240 bytes).",
+    "content": {JSON: {"schema": {"type": "object"}}},
+}
+_ETAG = {
+    "description": f"The version, such as {write_etag(3)}.",
+    "required": True,
+    "schema": {"type": "string", "pattern": '^"[0-9]{1,10}"$'},
+}
+_IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "The same request under the same key happens once, and gets the first answer.",
+    "schema": {"type": "string", "pattern": f"^{KEY_PATTERN}$"},
+}
+_PREFER = {
+    "name": "Prefer",
+    "in": "header",
+    "required": False,
+    "description": "`wait=N` waits up to N seconds, at most 10, for what the workflow makes of it.",
+    "schema": {"type": "string"},
+}
+_IF_NONE_MATCH = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "description": "The version that is known already.",
+    "schema": {"type": "string"},
+}
+_PROBLEM: Mapping[str, Any] = {
+    "type": "object",
+    "description": "RFC 9457. What to act on is `code`; it never changes its meaning.",
+    "required": ["type", "title", "status", "detail", "instance", "code"],
+    "properties": {
+        "type": {"type": "string", "format": "uri"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "instance": {"type": "string", "format": "uri", "description": "This request, as it is logged."},
+        "code": {"type": "string", "pattern": "^[A-Z][A-Z0-9_]*$"},
+        "remedy": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["pointer", "code", "detail"],
+                "properties": {
+                    "pointer": {"type": "string", "description": "Where in what was sent (RFC 6901)."},
+                    "code": {"type": "string"},
+                    "detail": {"type": "string"},
+                    "remedy": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+
+
+def write_openapi(document: Mapping[str, Any]) -> str:
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode() + "\n"
+
+
+def _name_scheme(one: Declared) -> str:
+    if one.is_signed:
+        return "signature"
+    return "metrics" if one.wants_metrics_token else "bearer"

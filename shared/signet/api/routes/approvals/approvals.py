@@ -1,0 +1,131 @@
+"""Approvals: what waits for the caller, what it is about, and the decision."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from pydantic import Field
+
+from signet.api.http.bulk_outcomes import Refusal, describe_refusal
+from signet.api.http.call import Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, Reason
+from signet.api.http.routing import Routes
+from signet.core.approvals.policy import Policy
+from signet.core.approvals.seats import Seat
+from signet.core.compiler.node_configurations import Vote
+from signet.core.validation.strict_model import Strict
+from signet.engine.approvals.comparison import LastApproved, compare_with_last_approved
+from signet.engine.approvals.decide import Decided
+from signet.engine.approvals.inbox import MAX_DECISIONS, Ballot, InboxItem
+from signet.store.approvals.decisions import DecisionRow
+
+
+class NewDecision(Strict):
+    vote: Vote
+    reason: Reason = None
+
+
+class NewBallot(NewDecision):
+    request_id: Annotated[Id, Field(strict=False)]
+
+
+class NewBallots(Strict):
+    decisions: Annotated[tuple[NewBallot, ...], Field(strict=False, min_length=1, max_length=MAX_DECISIONS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A request for approval: pinned to a version of its document, to a definition and to a policy."""
+
+    id: UUID
+    status: Literal["open", "approved", "rejected", "expired", "voided"]
+    outcome: str | None
+    # Whether a gate has used the approval up.
+    applied: bool | None
+    stage: int
+    entity_type: str
+    document_id: UUID
+    document_version: int
+    current_version: int
+    instance_id: UUID
+    node_id: str
+    requester_id: str
+    chain_name: str | None
+    chain_version: int | None
+    snapshot_hash: str
+    definition_hash: str
+    policy_hash: str
+    escalate_at: datetime | None
+    expire_at: datetime | None
+    created_at: datetime
+    ended_at: datetime | None
+    policy: Policy
+    # As it was pinned; personal values as they are now.
+    document: Mapping[str, Any]
+    seats: Sequence[Seat]
+    decisions: Sequence[DecisionRow]
+    last_approved: LastApproved | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionOutcome:
+    """Of one of many: `decided`, or why not in `refusal`."""
+
+    request_id: UUID
+    status: Literal["done", "rejected"]
+    decided: Decided | None
+    refusal: Refusal | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionOutcomes:
+    outcomes: Sequence[DecisionOutcome]
+
+
+def add_approval_routes(routes: Routes) -> None:
+    @routes.get("/v1/approvals", "What waits for the caller to decide", Page[InboxItem])
+    def list_inbox(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[InboxItem]:
+        """For them, for their roles, and for whom they stand in; the oldest first."""
+        place = read_cursor(cursor, "inbox", UUID)
+        found = call.use.approvals.inbox(call.author, limit=limit + 1, after=place[0] if place else None)
+        return make_page(found, limit, lambda item: (item.request_id,), "inbox")
+
+    @routes.get("/v1/approvals/<approval_id>", "One request for approval", Approval)
+    def get_approval(call: Call, approval_id: PathId) -> Approval:
+        """With its document as it was pinned, and what has changed since the last approval."""
+        request = call.use.approvals.read_request(call.author, approval_id)
+        record = request.record
+        tenant_id, data = call.principal.tenant_id, request.document["data"]
+        last = compare_with_last_approved(call.use.database, tenant_id, record.document_id, record.id, data)
+        shown = {name: getattr(record, name) for name in Approval.__slots__ if hasattr(record, name)}
+        return Approval(
+            **{
+                **shown,
+                "policy": request.policy,
+                "document": request.document,
+                "seats": request.seats,
+                "decisions": request.decisions,
+                "last_approved": last,
+            }
+        )
+
+    @routes.post("/v1/approvals/<approval_id>/decision", "Decide", Decided)
+    def decide_approval(call: Call, approval_id: PathId, new: Annotated[NewDecision, Body()]) -> Decided:
+        return call.use.approvals.decide(call.author, approval_id, new.vote, new.reason)
+
+    @routes.post("/v1/approvals/decisions", "Decide many, each for itself", DecisionOutcomes)
+    def decide_approvals(call: Call, new: Annotated[NewBallots, Body()]) -> DecisionOutcomes:
+        ballots = [Ballot(one.request_id, one.vote, one.reason) for one in new.decisions]
+        outcomes = call.use.approvals.decide_many(call.author, ballots)
+        return DecisionOutcomes(
+            [
+                DecisionOutcome(ballot.request_id, "done", outcome, None)
+                if isinstance(outcome, Decided)
+                else DecisionOutcome(ballot.request_id, "rejected", None, describe_refusal(outcome))
+                for ballot, outcome in zip(ballots, outcomes, strict=True)
+            ]
+        )

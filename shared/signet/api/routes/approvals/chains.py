@@ -1,0 +1,72 @@
+"""Chains of approvals, from draft to published."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, Limit, PathName, PathVersion
+from signet.api.http.routing import Routes
+from signet.core.approvals.policy import Chain
+from signet.core.errors import Rejected
+from signet.core.validation.finding import Finding
+from signet.engine.approvals.chains import ChainVersion
+from signet.engine.definitions.compilation import place_findings, reject_findings
+from signet.store.approvals.chains import ChainRow, ChainSummary
+
+VERSION = "/v1/approval_chains/<name>/versions/<version>"
+
+
+def add_approval_chain_routes(routes: Routes) -> None:
+    @routes.post(
+        "/v1/approval_chains",
+        "Save a draft of a chain's next version",
+        ChainVersion,
+        status=201,
+        body_model=Chain,
+    )
+    def save_chain(call: Call, chain: Annotated[Mapping[str, Any], Body()]) -> Answer:
+        """The newest version is answered, where it says the same."""
+        return Answer(_require(call.use.approval_chains.save(call.author, chain)), 201)
+
+    @routes.get("/v1/approval_chains", "Chains by name, each at its newest version", Page[ChainSummary])
+    def list_chains(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ChainSummary]:
+        """That is published."""
+        place = read_cursor(cursor, "chains", str)
+        found = call.use.approval_chains.list(call.author, limit=limit + 1, after=place[0] if place else None)
+        return make_page(found, limit, lambda one: (one.name,), "chains")
+
+    @routes.get(
+        "/v1/approval_chains/<name>/versions", "Versions of a chain, the newest first", Page[ChainSummary]
+    )
+    def list_chain_versions(
+        call: Call, name: PathName, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[ChainSummary]:
+        """Drafts and archived ones too."""
+        place = read_cursor(cursor, ("chain", name), int)
+        before = place[0] if place else None
+        found = call.use.approval_chains.list_versions(call.author, name, limit=limit + 1, before=before)
+        if not found and place is None:
+            raise Rejected("CHAIN_NOT_FOUND", f"there is no chain '{name}'")
+        return make_page(found, limit, lambda one: (one.version,), ("chain", name))
+
+    @routes.get(VERSION, "One version of a chain", ChainRow)
+    def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRow:
+        return call.use.approval_chains.read(call.author, name, version)
+
+    @routes.post(f"{VERSION}/publish", "Freeze a version, and have new requests take it", ChainVersion)
+    def publish_chain(call: Call, name: PathName, version: PathVersion) -> ChainVersion:
+        return _require(call.use.approval_chains.publish(call.author, name, version))
+
+    @routes.post(f"{VERSION}/archive", "Have no new request take it; what runs goes on", None, status=204)
+    def archive_chain(call: Call, name: PathName, version: PathVersion) -> Answer:
+        call.use.approval_chains.archive(call.author, name, version)
+        return Answer(status=204)
+
+
+def _require(saved: ChainVersion | tuple[Finding, ...]) -> ChainVersion:
+    if isinstance(saved, ChainVersion):
+        return saved
+    raise reject_findings(place_findings(saved))

@@ -1,0 +1,75 @@
+"""Who stands in for whom."""
+
+from collections.abc import Callable
+from typing import Annotated
+from uuid import UUID
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from pydantic import AwareDatetime, Field
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathId, Reason
+from signet.api.http.routing import Routes
+from signet.core.approvals.eligibility import Delegation
+from signet.core.tenants.user_id import UserId
+from signet.core.validation.strict_model import Strict
+from signet.store.approvals.delegations import DelegationRecord
+
+OfUser = Annotated[UserId | None, Query(description="The caller, where nobody is named.")]
+
+
+class NewDelegation(Strict):
+    user_id: Annotated[UserId | None, Field(description="The caller, where it is not said.")] = None
+    delegate_id: UserId
+    entity_type: Annotated[Named | None, Field(description="All types, where none is named.")] = None
+    from_time: Annotated[AwareDatetime, Field(strict=False)]
+    to_time: Annotated[AwareDatetime, Field(strict=False)]
+    reason: Reason = None
+
+
+def add_delegation_routes(routes: Routes) -> None:
+    @routes.get("/v1/delegations/given", "Who stands in for somebody", Page[DelegationRecord])
+    def list_given_delegations(
+        call: Call, user_id: OfUser = None, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[DelegationRecord]:
+        """For the caller, or with approval:delegate for another; the newest first."""
+        return _list(call.use.delegations.list_given, call, ("given", user_id), limit, cursor)
+
+    @routes.get("/v1/delegations/taken", "For whom somebody stands in", Page[DelegationRecord])
+    def list_taken_delegations(
+        call: Call, user_id: OfUser = None, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[DelegationRecord]:
+        """Of the caller, or with approval:delegate of another; the newest first."""
+        return _list(call.use.delegations.list_taken, call, ("taken", user_id), limit, cursor)
+
+    @routes.post("/v1/delegations", "Have somebody decide for the caller", Delegation, status=201)
+    def delegate(call: Call, new: Annotated[NewDelegation, Body()]) -> Answer:
+        """For another person only with the permission approval:delegate."""
+        made = call.use.delegations.delegate(
+            call.author,
+            new.user_id or call.principal.subject,
+            new.delegate_id,
+            from_time=new.from_time,
+            to_time=new.to_time,
+            entity_type=new.entity_type,
+            reason=new.reason,
+        )
+        return Answer(made, 201)
+
+    @routes.delete("/v1/delegations/<delegation_id>", "Take a delegation back, at once")
+    def revoke_delegation(call: Call, delegation_id: PathId) -> Answer:
+        call.use.delegations.revoke(call.author, delegation_id)
+        return Answer(status=204)
+
+
+def _list(
+    find: Callable[..., list[DelegationRecord]],
+    call: Call,
+    asked: tuple[str, str | None],
+    limit: int,
+    cursor: str | None,
+) -> Page[DelegationRecord]:
+    place = read_cursor(cursor, asked, UUID)
+    found = find(call.author, asked[1], limit=limit + 1, before=place[0] if place else None)
+    return make_page(found, limit, lambda one: (one.id,), asked)

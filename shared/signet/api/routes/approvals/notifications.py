@@ -1,0 +1,48 @@
+"""What the caller was told."""
+
+from dataclasses import dataclass
+from typing import Annotated
+from uuid import UUID
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from pydantic import Field
+
+from signet.api.http.call import Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import MAX_PAGE, PAGE, Cursor, Id, Limit
+from signet.api.http.routing import Routes
+from signet.core.validation.strict_model import Strict
+from signet.store.integrations.notifications import NotificationRow
+
+Unread = Annotated[bool, Query(description="Only what nobody has marked as read.")]
+
+
+class ReadNotifications(Strict):
+    ids: Annotated[
+        tuple[Annotated[Id, Field(strict=False)], ...],
+        Field(strict=False, min_length=1, max_length=MAX_PAGE),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedRead:
+    """How many of them were the caller's and not read yet."""
+
+    marked: int
+
+
+def add_notification_routes(routes: Routes) -> None:
+    @routes.get("/v1/notifications", "What the caller was told, the newest first", Page[NotificationRow])
+    def list_notifications(
+        call: Call, unread: Unread = False, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[NotificationRow]:
+        filters = ("notifications", unread)
+        place = read_cursor(cursor, filters, UUID)
+        found = call.use.notifications.list_of(
+            call.author, is_unread=unread, limit=limit + 1, before=place[0] if place else None
+        )
+        return make_page(found, limit, lambda row: (row.id,), filters)
+
+    @routes.post("/v1/notifications/read", "Mark as read", MarkedRead)
+    def read_notifications(call: Call, read: Annotated[ReadNotifications, Body()]) -> MarkedRead:
+        return MarkedRead(call.use.notifications.mark_read(call.author, read.ids))

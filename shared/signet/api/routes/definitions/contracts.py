@@ -1,0 +1,103 @@
+"""Contracts: what each entity type is, from draft to published."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, PathName, PathVersion, require_version
+from signet.api.http.routing import Routes
+from signet.core.contracts.contract import Contract
+from signet.engine.definitions.contracts import ContractDraft
+from signet.engine.definitions.definitions import Published
+from signet.engine.definitions.queries import ContractRecord
+from signet.store.definitions.read import ContractSummary
+
+CONTRACT = "/v1/contracts/<entity_type>"
+VERSION = f"{CONTRACT}/versions/<version>"
+InStatus = Annotated[
+    Literal["published", "draft"], Query(description="Of each type the newest that is in this status.")
+]
+
+
+def add_contract_routes(routes: Routes) -> None:
+    _add_reads(routes)
+
+    @routes.post(
+        "/v1/contracts",
+        "Save a contract as a draft",
+        ContractDraft,
+        status=201,
+        is_versioned=True,
+        body_model=Contract,
+    )
+    def create_contract(call: Call, document: Annotated[Mapping[str, Any], Body()]) -> Answer:
+        """Of the version that it names. All that is wrong with it is told at once."""
+        made = call.use.definitions.create_contract(call.author, document)
+        place = f"/v1/contracts/{made.entity_type}/versions/{made.version}"
+        return Answer(made, 201, made.revision, place)
+
+    @routes.put(VERSION, "Replace a draft", ContractDraft, is_versioned=True, body_model=Contract)
+    def replace_contract(
+        call: Call,
+        entity_type: PathName,
+        version: PathVersion,
+        document: Annotated[Mapping[str, Any], Body()],
+        if_match: IfMatch = None,
+    ) -> Answer:
+        seen = require_version(if_match)
+        saved = call.use.definitions.replace_contract(call.author, entity_type, version, seen, document)
+        return Answer(saved, version=saved.revision)
+
+    @routes.delete(VERSION, "Delete a draft")
+    def delete_contract(
+        call: Call, entity_type: PathName, version: PathVersion, if_match: IfMatch = None
+    ) -> Answer:
+        call.use.definitions.delete_contract(call.author, entity_type, version, require_version(if_match))
+        return Answer(status=204)
+
+    @routes.post(f"{VERSION}/publish", "Freeze a draft, and make it what new documents are", Published)
+    def publish_contract(
+        call: Call, entity_type: PathName, version: PathVersion, if_match: IfMatch = None
+    ) -> Published:
+        """With its envelope, which is a definition of its own. Where a patch fills slots of the version
+        before, new documents go on as they did until a patch of this version is published."""
+        seen = require_version(if_match)
+        return call.use.definitions.publish_contract(call.author, entity_type, version, seen)
+
+
+def _add_reads(routes: Routes) -> None:
+    @routes.get("/v1/contracts", "The contracts, by entity type", Page[ContractSummary])
+    def list_contracts(
+        call: Call, status: InStatus = "published", limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[ContractSummary]:
+        """Of the types whose documents one may read; of all of them with `contract:read`, as drafts are."""
+        filters = ["contracts", status]
+        place = read_cursor(cursor, filters, str)
+        found = call.use.definitions_read.list_contracts(
+            call.principal, status=status, after=place[0] if place else None, limit=limit + 1
+        )
+        return make_page(found, limit, lambda one: [one.entity_type], filters)
+
+    @routes.get(CONTRACT, "The newest published contract of a type", ContractRecord)
+    def get_contract(call: Call, entity_type: PathName) -> ContractRecord:
+        return call.use.definitions_read.read_newest_contract(call.principal, entity_type)
+
+    @routes.get(f"{CONTRACT}/versions", "The versions of a contract", Page[ContractSummary])
+    def list_contract_versions(
+        call: Call, entity_type: PathName, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[ContractSummary]:
+        """The newest first."""
+        filters = ["contract_versions", entity_type]
+        place = read_cursor(cursor, filters, int)
+        found = call.use.definitions_read.list_contract_versions(
+            call.principal, entity_type, before=place[0] if place else None, limit=limit + 1
+        )
+        return make_page(found, limit, lambda one: [one.version], filters)
+
+    @routes.get(VERSION, "One version of a contract", ContractRecord, is_versioned=True)
+    def get_contract_version(call: Call, entity_type: PathName, version: PathVersion) -> Answer:
+        found = call.use.definitions_read.read_contract(call.principal, entity_type, version)
+        return Answer(found, version=found.revision)

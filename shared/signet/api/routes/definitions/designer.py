@@ -1,0 +1,91 @@
+"""What an editor of workflows reads: what can be placed, which names there are, whether a text is right."""
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
+from pydantic import Field
+
+from signet.api.http.call import Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import MAX_VERSION, PAGE, Cursor, Id, Limit, Named, PathId
+from signet.api.http.routing import Routes
+from signet.core.errors import FieldError, Rejected
+from signet.core.validation.strict_model import ExpressionText, Strict
+from signet.core.validation.text import NAME_PATTERN
+from signet.engine.definitions.designer.expressions import CheckedExpression, NamesInScope, OfContract, Place
+from signet.engine.definitions.designer.palette import ActionRecord, NodeTypeRecord
+
+NODE_PATTERN = r"^[!-.0-~]{1,300}$"
+NodeId = Annotated[str, Field(pattern=NODE_PATTERN)]
+
+
+class NewExpression(Strict):
+    """Of a node of a definition, or of the documents of a type; else it may read no document."""
+
+    text: ExpressionText
+    is_condition: Annotated[bool, Field(description="Whether it has to be true or false.")] = True
+    definition_id: Annotated[Id | None, Field(strict=False)] = None
+    node_id: NodeId | None = None
+    is_after: Annotated[bool, Field(description="On an edge that leaves the node.")] = False
+    entity_type: Named | None = None
+    version: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
+
+
+def add_designing_routes(routes: Routes) -> None:
+    @routes.get("/v1/node_types", "The types of nodes", Page[NodeTypeRecord])
+    def list_node_types(call: Call) -> Page[NodeTypeRecord]:
+        """All of them: those of a palette have a group, the others are the compiler's."""
+        return Page(call.use.palette.list_node_types(call.principal), None)
+
+    @routes.get("/v1/actions", "The actions that workflows may run", Page[ActionRecord])
+    def list_actions(
+        call: Call,
+        entity_type: Annotated[str | None, Query(pattern=NAME_PATTERN)] = None,
+        limit: Limit = PAGE,
+        cursor: Cursor = None,
+    ) -> Page[ActionRecord]:
+        """Of the newest published contract of each type."""
+        filters = ["actions", entity_type]
+        place = read_cursor(cursor, filters, str, str)
+        after = (place[0], place[1]) if place else None
+        found = call.use.palette.list_actions(
+            call.principal, entity_type=entity_type, after=after, limit=limit + 1
+        )
+        return make_page(found, limit, lambda one: [one.entity_type, one.name], filters)
+
+    @routes.post("/v1/expressions/check", "Whether an expression is right", CheckedExpression)
+    def check_expression(call: Call, new: Annotated[NewExpression, Body()]) -> CheckedExpression:
+        """What is wrong with it is an answer, too: with its place in the text."""
+        where = _read_where(new)
+        return call.use.expressions.check(call.principal, new.text, where, is_condition=new.is_condition)
+
+    @routes.get(
+        "/v1/definitions/<definition_id>/nodes/<node_id>/scope",
+        "The names that expressions at a node may read",
+        NamesInScope,
+    )
+    def list_names(
+        call: Call,
+        definition_id: PathId,
+        node_id: Annotated[str, Path(pattern=NODE_PATTERN)],
+        is_after: Annotated[bool, Query(description="On the edges that leave it.")] = False,
+    ) -> NamesInScope:
+        """Also of a draft that does not compile, as far as its graph goes."""
+        return call.use.expressions.list_names(call.principal, Place(definition_id, node_id, is_after))
+
+
+def _read_where(new: NewExpression) -> Place | OfContract:
+    if (new.definition_id is None) != (new.node_id is None):
+        raise _refuse("/node_id", "goes with a definition_id, and neither without the other")
+    if new.version is not None and new.entity_type is None:
+        raise _refuse("/version", "is of an entity_type")
+    if new.definition_id is None or new.node_id is None:
+        return OfContract(new.entity_type, new.version)
+    if new.entity_type is not None:
+        raise _refuse("/entity_type", "is known of a definition, and is not said beside it")
+    return Place(new.definition_id, new.node_id, new.is_after)
+
+
+def _refuse(pointer: str, sentence: str) -> Rejected:
+    field = FieldError(pointer, "COMBINATION", sentence)
+    return Rejected("REQUEST_INVALID", "The request has not the form that is asked for.", fields=(field,))

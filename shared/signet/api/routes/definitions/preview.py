@@ -1,0 +1,101 @@
+"""Definitions looked at and tried out: compiled, drawn, explained, compared, simulated, foreseen."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from pydantic import AwareDatetime, Field
+
+from signet.api.http.call import Call
+from signet.api.http.parameters import Id, Named, PathId
+from signet.api.http.routing import Routes
+from signet.api.routes.definitions.definitions import DEFINITION
+from signet.core.validation.strict_model import Permission, Strict
+from signet.engine.definitions.designer.impact import Impact
+from signet.engine.definitions.designer.preview import CompileReport, DiffReport, Drawing, Explanation, Graph
+from signet.engine.definitions.designer.simulate import MAX_STEPS, SimulationReport, Situation
+
+MAX_NAMED, MAX_REQUESTS, MAX_ROLES = 500, 100, 100
+FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+Against = Annotated[Id | None, Query(description="What it is compared with; else the bare envelope.")]
+Text = Annotated[str, Field(min_length=1, max_length=300)]
+ByNode = "By node: its id, the last part of it, or * for every other one."
+
+
+class NewSimulation(Strict):
+    document: Annotated[Mapping[str, Any], Field(description="As it would be made.")] = {}
+    start: Annotated[
+        AwareDatetime | None, Field(strict=False, ge=FIRST, le=LAST, description="Else it is now.")
+    ] = None
+    birth: Literal["created", "amended"] = "created"
+    requests: Annotated[
+        tuple[Named, ...],
+        Field(strict=False, max_length=MAX_REQUESTS, description="Transitions to ask for, in order."),
+    ] = ()
+    approvals: Annotated[
+        Mapping[Text, Literal["approved", "rejected", "expired"]],
+        Field(max_length=MAX_NAMED, description=ByNode),
+    ] = {}
+    events: Annotated[
+        Mapping[Text, Any], Field(max_length=MAX_NAMED, description="What arrives from outside, by key.")
+    ] = {}
+    effects: Annotated[
+        Mapping[Text, Literal["delivered", "done", "error"]], Field(max_length=MAX_NAMED, description=ByNode)
+    ] = {}
+    outputs: Annotated[
+        Mapping[Text, Any],
+        Field(max_length=MAX_NAMED, description="What actions and endpoints give back, by name."),
+    ] = {}
+    rules: Annotated[
+        Mapping[Text, bool], Field(max_length=MAX_NAMED, description="Which of the rules hold; else they do.")
+    ] = {}
+    refs: Annotated[
+        Mapping[Text, Mapping[str, Any]],
+        Field(max_length=MAX_NAMED, description="What expressions follow refs to, by field."),
+    ] = {}
+    payload: Annotated[Any, Field(description="What an automation's trigger brings.")] = None
+    user_id: Annotated[str, Field(min_length=1, max_length=200)] = "simulated"
+    roles: Annotated[tuple[Named, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
+    permissions: Annotated[tuple[Permission, ...], Field(strict=False, max_length=MAX_NAMED)] = ("*:*",)
+    max_steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] = MAX_STEPS
+
+
+def add_trial_routes(routes: Routes) -> None:
+    @routes.post(f"{DEFINITION}/compile", "Compile, and write nothing", CompileReport)
+    def compile_definition(call: Call, definition_id: PathId) -> CompileReport:
+        """All findings, each with its place in what was written; and the hash, where it compiles."""
+        return call.use.trials.compile(call.principal, definition_id)
+
+    @routes.get(f"{DEFINITION}/graph", "The compiled graph", Graph)
+    def get_graph(call: Call, definition_id: PathId) -> Graph:
+        """Of a draft as it compiles now, of what is published as it was compiled."""
+        return call.use.trials.show_graph(call.principal, definition_id)
+
+    @routes.get(f"{DEFINITION}/mermaid", "The compiled graph as a flowchart", Drawing)
+    def draw_definition(call: Call, definition_id: PathId) -> Drawing:
+        return call.use.trials.draw(call.principal, definition_id)
+
+    @routes.get(f"{DEFINITION}/explanation", "What it does, in plain English", Explanation)
+    def explain_definition(call: Call, definition_id: PathId) -> Explanation:
+        return call.use.trials.explain(call.principal, definition_id)
+
+    @routes.get(f"{DEFINITION}/diff", "In what it differs, slot by slot", DiffReport)
+    def diff_definitions(call: Call, definition_id: PathId, against: Against = None) -> DiffReport:
+        return call.use.trials.diff(call.principal, definition_id, against)
+
+    @routes.get(f"{DEFINITION}/diff/mermaid", "In what it differs, as a coloured flowchart", Drawing)
+    def draw_diff(call: Call, definition_id: PathId, against: Against = None) -> Drawing:
+        return call.use.trials.draw_diff(call.principal, definition_id, against)
+
+    @routes.get(f"{DEFINITION}/impact", "What its publication would mean for what runs", Impact)
+    def get_impact(call: Call, definition_id: PathId) -> Impact:
+        return call.use.foreseeing.read(call.principal, definition_id)
+
+    @routes.post(f"{DEFINITION}/simulate", "Run it in memory over one document", SimulationReport)
+    def simulate_definition(
+        call: Call, definition_id: PathId, new: Annotated[NewSimulation, Body()]
+    ) -> SimulationReport:
+        """Until nothing is left to do, or everything waits for what was not told."""
+        situation = Situation(**{name: getattr(new, name) for name in Situation.__slots__})
+        return call.use.simulating.run(call.principal, definition_id, situation)

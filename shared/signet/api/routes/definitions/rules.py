@@ -1,0 +1,78 @@
+"""The tenant's rules: listed, read, saved, deleted."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor
+from signet.api.http.parameters import (
+    PAGE,
+    Cursor,
+    IfMatch,
+    Limit,
+    PathName,
+    Reason,
+    read_version,
+    require_version,
+)
+from signet.api.http.routing import Routes
+from signet.core.documents.rules import RuleBody
+from signet.core.validation.text import NAME_PATTERN
+from signet.store.definitions.rules import RuleRecord
+
+RULE = "/v1/rules/<entity_type>/<rule>"
+WhyReason = Annotated[Reason, Query()]
+
+
+def add_rule_routes(routes: Routes) -> None:
+    @routes.get("/v1/rules", "The rules that are in force", Page[RuleRecord])
+    def list_rules(
+        call: Call,
+        entity_type: Annotated[str | None, Query(pattern=NAME_PATTERN)] = None,
+        limit: Limit = PAGE,
+        cursor: Cursor = None,
+    ) -> Page[RuleRecord]:
+        filters = ("rules", entity_type)
+        place = read_cursor(cursor, filters, str, str)
+        after = (place[0], place[1]) if place else ("", "")
+        found = call.use.rules.list(call.principal, entity_type, after, limit + 1)
+        fitting = count_fitting(found, limit)
+        return make_page(found, fitting, lambda one: (one.entity_type, one.name), filters)
+
+    @routes.get(RULE, "One rule", RuleRecord, is_versioned=True)
+    def get_rule(call: Call, entity_type: PathName, rule: PathName) -> Answer:
+        found = call.use.rules.read(call.principal, entity_type, rule)
+        return Answer(found, version=found.version)
+
+    @routes.put(
+        RULE, "Save a rule", RuleRecord, also={201: RuleRecord}, is_versioned=True, body_model=RuleBody
+    )
+    def save_rule(
+        call: Call,
+        entity_type: PathName,
+        rule: PathName,
+        body: Annotated[Mapping[str, Any], Body()],
+        reason: WhyReason = None,
+        if_match: IfMatch = None,
+    ) -> Answer:
+        """A new one goes without If-Match. Checked against the newest contract of its type, and in force
+        everywhere within five seconds."""
+        saved = call.use.rules.save(call.author, entity_type, rule, body, read_version(if_match), reason)
+        status = 201 if saved.is_new else 200
+        location = f"/v1/rules/{entity_type}/{rule}" if saved.is_new else None
+        return Answer(saved.rule, status, saved.rule.version, location)
+
+    @routes.delete(RULE, "Delete a rule")
+    def delete_rule(
+        call: Call,
+        entity_type: PathName,
+        rule: PathName,
+        reason: WhyReason = None,
+        if_match: IfMatch = None,
+    ) -> Answer:
+        """Out of force everywhere within five seconds; what it has found of mutations stays."""
+        version = require_version(if_match)
+        call.use.rules.disable(call.author, entity_type, rule, version, reason)
+        return Answer(status=204)

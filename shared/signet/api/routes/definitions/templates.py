@@ -1,0 +1,19 @@
+"""Templates: contracts, patches and automations to begin with."""
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page
+from signet.api.http.parameters import PathName
+from signet.api.http.routing import Routes
+from signet.engine.definitions.templates import TemplateRecord, UsedTemplate
+
+
+def add_template_routes(routes: Routes) -> None:
+    @routes.get("/v1/templates", "What one may begin with", Page[TemplateRecord])
+    def list_templates(call: Call) -> Page[TemplateRecord]:
+        """All of them: there are a few."""
+        return Page(call.use.templates.list(call.principal), None)
+
+    @routes.post("/v1/templates/<template>/use", "Save it as drafts of one's own", UsedTemplate, status=201)
+    def use_template(call: Call, template: PathName) -> Answer:
+        """The contract becomes the next version of its type, the patch is pinned to that."""
+        return Answer(call.use.templates.use(call.author, template), 201)

@@ -1,0 +1,58 @@
+"""Many documents in one request, each with its own outcome."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from pydantic import Field
+
+from signet.api.http.bulk_outcomes import Refusal, describe_refusal
+from signet.api.http.call import Call
+from signet.api.http.routing import Routes
+from signet.api.routes.documents.documents import NewDocument
+from signet.core.validation.strict_model import Strict
+from signet.engine.documents.command_checks import MAX_BATCH
+from signet.engine.documents.commands import Applied, Create, Outcome
+
+
+class NewDocuments(Strict):
+    mode: Annotated[
+        Literal["all", "each"],
+        Field(description="`all`: one that is rejected, and none is made. `each`: what can be made is made."),
+    ] = "all"
+    documents: Annotated[Sequence[NewDocument], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+@dataclass(frozen=True, slots=True)
+class BulkOutcome:
+    """Of one of them: the document that was made, or why not in `refusal`."""
+
+    index: int
+    status: Literal["done", "rejected"]
+    document: Applied | None
+    refusal: Refusal | None
+
+
+@dataclass(frozen=True, slots=True)
+class BulkOutcomes:
+    done: int
+    rejected: int
+    items: Sequence[BulkOutcome]
+
+
+def add_bulk_document_routes(routes: Routes) -> None:
+    @routes.post("/v1/documents/bulk", "Make many documents", BulkOutcomes)
+    def create_documents(call: Call, new: Annotated[NewDocuments, Body()]) -> BulkOutcomes:
+        """Answered with 200 also where some or all of them are rejected."""
+        operations = [Create(one.entity_type, one.data, one.id, one.reason) for one in new.documents]
+        outcomes = call.use.documents.mutate_many(call.author, operations, new.mode)
+        items = [_show(index, outcome) for index, outcome in enumerate(outcomes)]
+        done = sum(item.status == "done" for item in items)
+        return BulkOutcomes(done, len(items) - done, items)
+
+
+def _show(index: int, outcome: Outcome) -> BulkOutcome:
+    if isinstance(outcome, Applied):
+        return BulkOutcome(index, "done", outcome, None)
+    return BulkOutcome(index, "rejected", None, describe_refusal(outcome))

@@ -1,0 +1,141 @@
+"""Documents: made, read, changed, deleted, and acted on."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from pydantic import Field
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.parameters import Id, IfMatch, Named, PathId, PathName, Reason, require_version
+from signet.api.http.routing import Routes
+from signet.core.validation.strict_model import Strict
+from signet.engine.documents.commands import Amend, Applied, Create, Delete, RunAction, Update
+from signet.store.documents.read import DocumentRecord
+
+Data = Annotated[Mapping[str, Any], Field(description="The fields that the contract names.")]
+
+
+class NewDocument(Strict):
+    entity_type: Named
+    data: Data
+    id: Annotated[Id | None, Field(strict=False, description="Chosen by the caller, where it has one.")] = (
+        None
+    )
+    reason: Reason = None
+
+
+class DocumentPatch(Strict):
+    patch: Annotated[Mapping[str, Any], Field(description="A JSON merge patch (RFC 7396) of the data.")]
+    reason: Reason = None
+
+
+class DocumentContent(Strict):
+    data: Data
+    reason: Reason = None
+
+
+class ActionCall(Strict):
+    payload: Annotated[Mapping[str, Any], Field(description="What the contract's action takes.")] = {}
+    reason: Reason = None
+
+
+def add_document_routes(routes: Routes) -> None:
+    @routes.post("/v1/documents", "Make a document", Applied, status=201, is_versioned=True)
+    def create_document(call: Call, new: Annotated[NewDocument, Body()]) -> Answer:
+        """Its workflow begins with it."""
+        operation = Create(new.entity_type, new.data, new.id, new.reason)
+        return _show_made(call.use.documents.mutate(call.author, operation))
+
+    @routes.get("/v1/documents/<document_id>", "One document", DocumentRecord, is_versioned=True)
+    def get_document(call: Call, document_id: PathId) -> Answer:
+        found = call.use.documents_read.read(call.principal, document_id)
+        return Answer(found, version=found.version)
+
+    @routes.patch(
+        "/v1/documents/<document_id>",
+        "Change a document",
+        Applied,
+        also={201: Applied},
+        is_versioned=True,
+    )
+    def change_document(
+        call: Call, document_id: PathId, change: Annotated[DocumentPatch, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """Where it may only be amended, a new document is made of it: that is answered with 201."""
+        operation = Update(document_id, require_version(if_match), change.patch, reason=change.reason)
+        return _show_edited(call.use.documents.mutate(call.author, operation))
+
+    @routes.put(
+        "/v1/documents/<document_id>",
+        "Replace what a document says",
+        Applied,
+        also={201: Applied},
+        is_versioned=True,
+    )
+    def replace_document(
+        call: Call,
+        document_id: PathId,
+        content: Annotated[DocumentContent, Body()],
+        if_match: IfMatch = None,
+    ) -> Answer:
+        """The whole of its data: a field that is not named is empty afterwards, or has its default."""
+        operation = Update(
+            document_id, require_version(if_match), content.data, is_full=True, reason=content.reason
+        )
+        return _show_edited(call.use.documents.mutate(call.author, operation))
+
+    @routes.delete("/v1/documents/<document_id>", "Delete a document")
+    def delete_document(
+        call: Call,
+        document_id: PathId,
+        reason: Annotated[Reason, Query()] = None,
+        if_match: IfMatch = None,
+    ) -> Answer:
+        """Where the contract allows it. Its versions and its audit trail stay."""
+        operation = Delete(document_id, require_version(if_match), reason)
+        call.use.documents.mutate(call.author, operation)
+        return Answer(status=204)
+
+
+def add_document_acts(routes: Routes) -> None:
+    """What a contract says may be done to a document, beside editing it."""
+
+    @routes.post(
+        "/v1/documents/<document_id>/actions/<action>",
+        "Run an action of the contract",
+        Applied,
+        is_versioned=True,
+    )
+    def run_action(
+        call: Call,
+        document_id: PathId,
+        action: PathName,
+        asked: Annotated[ActionCall, Body()],
+        if_match: IfMatch = None,
+    ) -> Answer:
+        operation = RunAction(document_id, require_version(if_match), action, asked.payload, asked.reason)
+        applied = call.use.documents.mutate(call.author, operation)
+        return Answer(applied, version=applied.version)
+
+    @routes.post(
+        "/v1/documents/<document_id>/amendments",
+        "Amend a document that is settled",
+        Applied,
+        status=201,
+        is_versioned=True,
+    )
+    def amend_document(
+        call: Call, document_id: PathId, change: Annotated[DocumentPatch, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """A new document with the changed content; the one that was there is final."""
+        operation = Amend(document_id, require_version(if_match), change.patch, change.reason)
+        return _show_made(call.use.documents.mutate(call.author, operation))
+
+
+def _show_made(applied: Applied) -> Answer:
+    return Answer(applied, 201, applied.version, f"/v1/documents/{applied.document_id}")
+
+
+def _show_edited(applied: Applied) -> Answer:
+    return _show_made(applied) if applied.original_id else Answer(applied, version=applied.version)

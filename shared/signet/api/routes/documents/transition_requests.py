@@ -1,0 +1,48 @@
+"""Documents asked to move on: a person requests a transition, the workflow performs or refuses it."""
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.parameters import IfMatch, Named, PathId, Reason, require_version
+from signet.api.http.routing import Routes
+from signet.core.validation.strict_model import Strict
+from signet.engine.documents.commands import Applied, RequestTransition
+from signet.store.documents.read import TransitionRequestRecord
+
+
+class NewRequest(Strict):
+    transition: Named
+    reason: Reason = None
+
+
+def add_transition_request_routes(routes: Routes) -> None:
+    @routes.post(
+        "/v1/documents/<document_id>/requests",
+        "Ask for a transition",
+        Applied,
+        status=202,
+        also={200: TransitionRequestRecord},
+        is_versioned=True,
+        may_wait=True,
+    )
+    def request_transition(
+        call: Call, document_id: PathId, new: Annotated[NewRequest, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """The workflow will perform or refuse it; with `Prefer: wait` the end of it, if it comes in time."""
+        operation = RequestTransition(document_id, require_version(if_match), new.transition, new.reason)
+        applied = call.use.documents.mutate(call.author, operation)
+        location = f"/v1/requests/{applied.request_id}"
+
+        def follow() -> Answer | None:
+            if applied.request_id is None:
+                return None
+            found = call.use.documents_read.read_request(call.principal, applied.request_id)
+            return None if found.status == "open" else Answer(found, version=found.version_now)
+
+        return Answer(applied, 202, applied.version, location, follow=follow)
+
+    @routes.get("/v1/requests/<request_id>", "One request for a transition", TransitionRequestRecord)
+    def get_request(call: Call, request_id: PathId) -> TransitionRequestRecord:
+        return call.use.documents_read.read_request(call.principal, request_id)

@@ -1,0 +1,196 @@
+"""What people do to an instance from outside of its graph; each by a permission of its own."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from pydantic import Field
+
+from signet.api.http.bulk_outcomes import Refusal, describe_refusal
+from signet.api.http.call import Answer, Call
+from signet.api.http.parameters import MAX_VERSION, Id, IfMatch, PathId, require_version
+from signet.api.http.routing import Routes, Serve
+from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
+from signet.core.explain.instance_record import InstanceStatus
+from signet.core.validation.strict_model import Strict
+from signet.core.validation.text import MAX_REASON_CHARACTERS
+from signet.engine.instances.actions import MAX_IN_BULK, BulkAct, InstanceState, Seen
+
+MAX_TOKEN_CHARACTERS = 1_000
+Why = Annotated[
+    str, Field(min_length=1, max_length=MAX_REASON_CHARACTERS, description="People read it; it is audited.")
+]
+
+
+class WithReason(Strict):
+    reason: Why
+
+
+class OfToken(WithReason):
+    token: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=MAX_TOKEN_CHARACTERS,
+            description="The token's id, or the node where it stands.",
+        ),
+    ]
+
+
+class Advance(OfToken):
+    payload: Annotated[
+        Any,
+        Field(
+            description=f"What the event or the answer would have brought: JSON of up to {MAX_PAYLOAD_BYTES}"
+            " bytes, where the node saves it."
+        ),
+    ] = None
+
+
+class SeenInstance(Strict):
+    id: Annotated[Id, Field(strict=False)]
+    version: Annotated[
+        int | None, Field(ge=0, le=MAX_VERSION, description="As it was seen; `wake` and `rebuild` want none.")
+    ] = None
+
+
+class BulkActs(Strict):
+    act: BulkAct
+    reason: Annotated[str | None, Field(max_length=MAX_REASON_CHARACTERS)] = None
+    items: Annotated[tuple[SeenInstance, ...], Field(strict=False, min_length=1, max_length=MAX_IN_BULK)]
+
+
+@dataclass(frozen=True, slots=True)
+class RebuiltInstance:
+    id: UUID
+    status: InstanceStatus
+    version: int
+    # Whether its row said anything else than its steps.
+    was_other: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceActOutcome:
+    """Of one of many: the instance after it, or why not in `refusal`."""
+
+    index: int
+    id: UUID
+    status: Literal["done", "rejected"]
+    instance: InstanceState | None
+    refusal: Refusal | None
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceActOutcomes:
+    done: int
+    rejected: int
+    items: Sequence[InstanceActOutcome]
+
+
+def add_instance_acts(routes: Routes) -> None:
+    """Of the whole instance."""
+    post = _declare(routes)
+
+    @post("pause", "Let an instance rest where it is")
+    def pause_instance(
+        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """What wakes it meanwhile is done with at once; resuming reads the tables."""
+        version = require_version(if_match)
+        return _show(call.use.instances.pause(call.author, instance_id, version, asked.reason))
+
+    @post("resume", "Let a paused instance go on")
+    def resume_instance(call: Call, instance_id: PathId, if_match: IfMatch = None) -> Answer:
+        """While the cause of a pause is there, it pauses again and says so."""
+        return _show(call.use.instances.resume(call.author, instance_id, require_version(if_match)))
+
+    @post("retry", "Try again what the engine had to pause an instance for")
+    def retry_instance(
+        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """With fresh attempts for its dead triggers. What a person has paused is resumed instead."""
+        version = require_version(if_match)
+        return _show(call.use.instances.retry(call.author, instance_id, version, asked.reason))
+
+    @post("cancel", "End an instance that nobody wants any more")
+    def cancel_instance(
+        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """Its document stays as it is; a request begins a new instance at its status."""
+        version = require_version(if_match)
+        return _show(call.use.instances.cancel(call.author, instance_id, version, asked.reason))
+
+    @post("fail", "Give up an instance that cannot go on")
+    def fail_instance(
+        call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """For good. Its document stays as it is; a request begins a new instance at its status."""
+        version = require_version(if_match)
+        return _show(call.use.instances.fail(call.author, instance_id, version, asked.reason))
+
+    @post("wake", "Have an instance look around")
+    def wake_instance(call: Call, instance_id: PathId) -> Answer:
+        """As if something had happened; it goes on where it can. Wants no version: it changes nothing."""
+        return _show(call.use.instances.wake(call.author, instance_id))
+
+    @post("rebuild", "Make an instance's row anew from its steps", RebuiltInstance)
+    def rebuild_instance(call: Call, instance_id: PathId) -> Answer:
+        """Then it is woken. Wants no version: the row that has it may be wrong."""
+        rebuilt = call.use.instances.rebuild(call.author, instance_id)
+        state = rebuilt.state
+        shown = RebuiltInstance(state.id, state.status, state.version, rebuilt.was_other)
+        return Answer(shown, version=state.version)
+
+
+def add_token_acts(routes: Routes) -> None:
+    """Of one token, and of many instances."""
+    post = _declare(routes)
+
+    @post("cancel_token", "Stop one branch of an instance")
+    def cancel_instance_token(
+        call: Call, instance_id: PathId, asked: Annotated[OfToken, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """As if what it is at had been rejected: nothing passes an approval that nobody gave."""
+        version = require_version(if_match)
+        return _show(
+            call.use.instances.cancel_token(call.author, instance_id, version, asked.token, asked.reason)
+        )
+
+    @post("advance", "End one wait of an instance for the time or for the outside")
+    def advance_instance(
+        call: Call, instance_id: PathId, asked: Annotated[Advance, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """As if it had come. Never a decision of people, nor anything that the workflow does itself."""
+        version = require_version(if_match)
+        return _show(
+            call.use.instances.advance(
+                call.author, instance_id, version, asked.token, asked.reason, asked.payload
+            )
+        )
+
+    @routes.post("/v1/instances/bulk", "Do the same to many instances", InstanceActOutcomes)
+    def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> InstanceActOutcomes:
+        """Each for itself: one that is refused keeps no other from being done, and 200 is answered."""
+        seen = [Seen(one.id, one.version) for one in asked.items]
+        outcomes = call.use.instances.act_on_many(call.author, asked.act, seen, asked.reason)
+        items = [
+            InstanceActOutcome(index, one.id, "done", outcome, None)
+            if isinstance(outcome, InstanceState)
+            else InstanceActOutcome(index, one.id, "rejected", None, describe_refusal(outcome))
+            for index, (one, outcome) in enumerate(zip(seen, outcomes, strict=True))
+        ]
+        done = sum(item.status == "done" for item in items)
+        return InstanceActOutcomes(done, len(items) - done, items)
+
+
+def _declare(routes: Routes) -> Callable[..., Callable[[Serve], Serve]]:
+    def post(act: str, summary: str, shows: type = InstanceState) -> Callable[[Serve], Serve]:
+        return routes.post(f"/v1/instances/<instance_id>/{act}", summary, shows, is_versioned=True)
+
+    return post
+
+
+def _show(state: InstanceState) -> Answer:
+    return Answer(state, version=state.version)

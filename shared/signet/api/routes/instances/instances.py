@@ -1,0 +1,162 @@
+"""Instances: which there are, where one stands and why, what it did, and the graph that it runs on."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from pydantic import AfterValidator, BeforeValidator
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, check_text
+from signet.api.http.routing import Routes
+from signet.core.validation.text import NAME_PATTERN, normalise_timestamp
+from signet.engine.instances.lists import ENDED, IDLE_SECONDS, LIVE, Stuck
+from signet.engine.instances.queries import Explained, Instance, InstanceGraph, InstanceStep, InstanceTokens
+from signet.store.instances.lists import InstanceFilter, ListedInstance
+from signet.store.instances.read import HistoryEntry
+
+MAX_NODE_CHARACTERS = 300
+MAX_IDLE_SECONDS = 10 * 366 * 86_400
+INSTANCE = "/v1/instances/<instance_id>"
+
+
+def _read_moment(text: Any) -> Any:
+    """Pydantic would also read numbers, and moments of no zone."""
+    moment = normalise_timestamp(text) if isinstance(text, str) else text
+    if moment is None:
+        raise ValueError("wants a moment with its offset, such as 2026-01-31T12:00:00Z")
+    return moment
+
+
+Moment = Annotated[datetime, BeforeValidator(_read_moment)]
+Status = Annotated[
+    Literal["live", "ended", "running", "paused", "completed", "failed", "cancelled"] | None,
+    Query(description="`live` is running or paused, `ended` is all others."),
+]
+Workflow = Annotated[str | None, Query(pattern=NAME_PATTERN, description="All of its versions.")]
+DefinitionId = Annotated[Id | None, Query(description="One version of a workflow.")]
+EntityType = Annotated[str | None, Query(pattern=NAME_PATTERN)]
+DocumentId = Annotated[Id | None, Query(description="All that one document has had.")]
+Node = Annotated[
+    str | None,
+    AfterValidator(lambda text: text if text is None else check_text(text)),
+    Query(min_length=1, max_length=MAX_NODE_CHARACTERS, description="Where one of its tokens is."),
+]
+StartedBefore = Annotated[Moment | None, Query()]
+UpdatedBefore = Annotated[Moment | None, Query(description="Nothing has happened to it since.")]
+IdleSeconds = Annotated[
+    float,
+    Query(
+        ge=0, le=MAX_IDLE_SECONDS, allow_inf_nan=False, description="Only where nothing happened for so long."
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class StuckInstances:
+    """Those that have been so for longest first."""
+
+    items: Sequence[Stuck]
+
+
+def add_instance_lists(routes: Routes) -> None:
+    @routes.get("/v1/instances", "Instances, the newest first", Page[ListedInstance])
+    def list_instances(
+        call: Call,
+        status: Status = None,
+        workflow: Workflow = None,
+        definition_id: DefinitionId = None,
+        entity_type: EntityType = None,
+        document_id: DocumentId = None,
+        node: Node = None,
+        started_before: StartedBefore = None,
+        updated_before: UpdatedBefore = None,
+        limit: Limit = PAGE,
+        cursor: Cursor = None,
+    ) -> Page[ListedInstance]:
+        """All that is named must hold."""
+        wanted = InstanceFilter(
+            _list_statuses(status),
+            subject_id=None if document_id is None else str(document_id),
+            workflow=workflow,
+            definition_id=definition_id,
+            entity_type=entity_type,
+            node=node,
+            started_before=started_before,
+            updated_before=updated_before,
+        )
+        filters = asdict(wanted)
+        place = read_cursor(cursor, filters, UUID)
+        before = place[0] if place else None
+        found = call.use.instances_read.list_newest(call.principal, wanted, before=before, limit=limit + 1)
+        return make_page(found, limit, lambda one: (one.id,), filters)
+
+    @routes.get("/v1/instances/stuck", "Instances that nothing will wake", StuckInstances)
+    def list_stuck_instances(
+        call: Call, idle_seconds: IdleSeconds = IDLE_SECONDS, limit: Limit = PAGE
+    ) -> StuckInstances:
+        """What waits, is paused or will be woken is not stuck. With what may help, the likeliest first."""
+        found = call.use.instances_read.list_stuck(call.principal, idle_seconds=idle_seconds, limit=limit)
+        return StuckInstances(found)
+
+
+def add_instance_routes(routes: Routes) -> None:
+    @routes.get(INSTANCE, "Where an instance stands", Instance, is_versioned=True)
+    def get_instance(call: Call, instance_id: PathId) -> Answer:
+        found = call.use.instances_read.read(call.principal, instance_id)
+        return Answer(found, version=found.version)
+
+    @routes.get(f"{INSTANCE}/tokens", "Its tokens, and what they wait for", InstanceTokens, is_versioned=True)
+    def list_instance_tokens(call: Call, instance_id: PathId) -> Answer:
+        found = call.use.instances_read.list_tokens(call.principal, instance_id)
+        return Answer(found, version=found.version)
+
+    @routes.get(f"{INSTANCE}/steps", "What it has executed, from the first on", Page[InstanceStep])
+    def list_instance_steps(
+        call: Call, instance_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[InstanceStep]:
+        """With the evidence of each decision. Steps of control are what people and the engine did to it."""
+        filters = ["steps", str(instance_id)]
+        place = read_cursor(cursor, filters, int)
+        found = call.use.instances_read.list_steps(
+            call.principal, instance_id, after=place[0] if place else 0, limit=limit + 1
+        )
+        return make_page(found, limit, lambda step: (step.seq,), filters)
+
+    @routes.get(f"{INSTANCE}/history", "Its life as a whole, from its beginning on", Page[HistoryEntry])
+    def list_instance_history(
+        call: Call, instance_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[HistoryEntry]:
+        filters = ["history", str(instance_id)]
+        place = read_cursor(cursor, filters, datetime, UUID)
+        after = (place[0], place[1]) if place else None
+        found = call.use.instances_read.list_history(
+            call.principal, instance_id, after=after, limit=limit + 1
+        )
+        return make_page(found, limit, lambda entry: (entry.at, entry.id), filters)
+
+    @routes.get(f"{INSTANCE}/graph", "The graph that it runs on, and how far it has come", InstanceGraph)
+    def draw_instance(call: Call, instance_id: PathId) -> InstanceGraph:
+        """With the places where an editor has the nodes of its source."""
+        return call.use.instances_read.draw(call.principal, instance_id)
+
+    @routes.get(f"{INSTANCE}/explain", "Why it is where it is", Explained)
+    def explain_instance(call: Call, instance_id: PathId) -> Explained:
+        """From the record alone: which conditions were evaluated, what they read, and what would move it."""
+        return call.use.instances_read.explain(call.principal, instance_id)
+
+
+def _list_statuses(status: str | None) -> Sequence[str]:
+    match status:
+        case None:
+            return [*LIVE, *ENDED]
+        case "live":
+            return LIVE
+        case "ended":
+            return ENDED
+        case one:
+            return [one]

@@ -1,0 +1,185 @@
+"""Instances moved to a newer definition: reported first, then done, one by one or many at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+from uuid import UUID
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from pydantic import Field
+
+from signet.api.http.bulk_outcomes import Refusal, describe_refusal
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import (
+    MAX_VERSION,
+    PAGE,
+    Cursor,
+    Id,
+    IfMatch,
+    Named,
+    PathId,
+    Reason,
+    require_version,
+)
+from signet.api.http.routing import Routes
+from signet.core.runtime.move_check import Obstacle, Report, Verdict
+from signet.core.validation.strict_model import Strict
+from signet.core.validation.text import NAME_PATTERN
+from signet.engine.instances.actions import MAX_IN_BULK
+from signet.engine.instances.moves import FIRST, MoveOutcome, Target
+from signet.store.instances.moves import SeenInstance
+
+Judgement = Literal["safe", "blocked"]
+ToVersion = Annotated[int, Field(ge=1, le=MAX_VERSION, description="Of the definition to move to.")]
+
+# As many as are moved at once.
+AtOnce = Annotated[int, Query(ge=1, le=MAX_IN_BULK, description="At most so many.")]
+
+
+class NewMove(Strict):
+    to: ToVersion
+    workflow: Annotated[
+        Named | None, Field(description="Of the definition to move to, where it is not the same.")
+    ] = None
+    dry_run: Annotated[bool, Field(description="Only report; wants no version.")] = False
+    reason: Reason = None
+
+
+class SeenToMove(Strict):
+    id: Annotated[Id, Field(strict=False)]
+    version: Annotated[int, Field(ge=0, le=MAX_VERSION, description="As it was seen.")]
+
+
+class NewMoves(NewMove):
+    items: Annotated[tuple[SeenToMove, ...], Field(strict=False, min_length=1, max_length=MAX_IN_BULK)]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenVerdict:
+    """What it passes by was added behind it, and is never executed for it."""
+
+    token: str
+    node: str
+    state: Literal["ready", "waiting", "parted", "joined"]
+    verdict: Judgement
+    obstacles: Sequence[Obstacle]
+    passes_by: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MoveReport:
+    """On every live token, and on what stands in the way of the instance as a whole."""
+
+    verdict: Judgement
+    obstacles: Sequence[Obstacle]
+    tokens: Sequence[TokenVerdict]
+
+
+@dataclass(frozen=True, slots=True)
+class MovedInstance:
+    """`version` is what the next act on it must match."""
+
+    id: UUID
+    outcome: Literal["moved", "safe", "blocked"]
+    version: int
+    report: MoveReport
+
+
+@dataclass(frozen=True, slots=True)
+class MoveOfMany:
+    """Of one of many: what became of it, or why not in `refusal`."""
+
+    index: int
+    id: UUID
+    status: Literal["done", "rejected"]
+    instance: MovedInstance | None
+    refusal: Refusal | None
+
+
+@dataclass(frozen=True, slots=True)
+class MovesOfMany:
+    """Done is also what was reported as blocked."""
+
+    done: int
+    rejected: int
+    items: Sequence[MoveOfMany]
+
+
+def add_instance_moves(routes: Routes) -> None:
+    @routes.post(
+        "/v1/instances/<instance_id>/move",
+        "Have an instance go on under a newer definition",
+        MovedInstance,
+        is_versioned=True,
+    )
+    def move_instance(
+        call: Call, instance_id: PathId, asked: Annotated[NewMove, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """All of its tokens or none: where one is blocked nothing changes, and the report says why."""
+        target = Target(asked.to, asked.workflow)
+        if asked.dry_run:
+            outcome = call.use.moving.report(call.author, instance_id, target)
+        else:
+            version = require_version(if_match)
+            outcome = call.use.moving.move(call.author, instance_id, version, target, asked.reason)
+        shown = _show(outcome)
+        return Answer(shown, version=shown.version)
+
+    @routes.post("/v1/instances/move", "Move many instances to a newer definition", MovesOfMany)
+    def move_instances(call: Call, asked: Annotated[NewMoves, Body()]) -> MovesOfMany:
+        """Each for itself: what is refused of one keeps no other from being moved."""
+        seen = [SeenInstance(one.id, one.version) for one in asked.items]
+        target = Target(asked.to, asked.workflow)
+        outcomes = call.use.moving.move_many(call.author, seen, target, asked.reason, dry_run=asked.dry_run)
+        items = [_show_one(index, outcome) for index, outcome in enumerate(outcomes)]
+        done = sum(item.status == "done" for item in items)
+        return MovesOfMany(done, len(items) - done, items)
+
+    @routes.get("/v1/instances/movable", "Instances under older definitions", Page[SeenInstance])
+    def list_movable_instances(
+        call: Call,
+        entity_type: Annotated[str, Query(pattern=NAME_PATTERN)],
+        workflow: Annotated[str, Query(pattern=NAME_PATTERN)],
+        to: Annotated[int, Query(ge=1, le=MAX_VERSION, description="The version to move to.")],
+        limit: AtOnce = PAGE,
+        cursor: Cursor = None,
+    ) -> Page[SeenInstance]:
+        """What runs or is paused under a definition that is older than this one, as `move` wants it."""
+        filters = ["movable", entity_type, workflow, to]
+        place = read_cursor(cursor, filters, UUID)
+        movable = call.use.moving.list_movable(
+            call.author,
+            entity_type,
+            workflow,
+            to,
+            after=place[0] if place else FIRST,
+            limit=limit + 1,
+        )
+        return make_page(movable.seen, limit, lambda one: (one.id,), filters)
+
+
+def _show(outcome: MoveOutcome) -> MovedInstance:
+    assert outcome.report is not None and outcome.version is not None
+    assert outcome.outcome in ("moved", "safe", "blocked")
+    return MovedInstance(outcome.instance_id, outcome.outcome, outcome.version, _show_report(outcome.report))
+
+
+def _show_one(index: int, outcome: MoveOutcome) -> MoveOfMany:
+    if outcome.error is not None:
+        return MoveOfMany(index, outcome.instance_id, "rejected", None, describe_refusal(outcome.error))
+    return MoveOfMany(index, outcome.instance_id, "done", _show(outcome), None)
+
+
+def _show_report(report: Report) -> MoveReport:
+    verdict = _judge(report)
+    return MoveReport(verdict, report.obstacles, [_show_verdict(one) for one in report.verdicts])
+
+
+def _show_verdict(one: Verdict) -> TokenVerdict:
+    token = one.token
+    return TokenVerdict(token.id, token.node, token.state.value, _judge(one), one.obstacles, one.passes_by)
+
+
+def _judge(judged: Report | Verdict) -> Judgement:
+    return "safe" if judged.is_safe else "blocked"

@@ -1,0 +1,78 @@
+"""Where the tenant's workflows may call."""
+
+from typing import Annotated, Literal
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from pydantic import Field
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
+from signet.api.http.routing import Routes
+from signet.core.validation.strict_model import Name, Strict
+from signet.engine.integrations.endpoints import Terms
+from signet.outbound.webhook import MAX_URL_CHARACTERS
+from signet.store.integrations.endpoints import EndpointRow
+
+ENDPOINT = "/v1/endpoints/<name>"
+
+
+class NewTerms(Strict):
+    url: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=MAX_URL_CHARACTERS,
+            description="By https, to a host of the public internet.",
+        ),
+    ]
+    secrets: Annotated[
+        tuple[Name, ...],
+        Field(
+            strict=False,
+            min_length=1,
+            max_length=2,
+            description="Names of the tenant's secrets, the newest first; while one is replaced, both sign.",
+        ),
+    ]
+    status: Literal["active", "disabled"] = "active"
+
+    def to_terms(self) -> Terms:
+        return Terms(self.url, self.secrets, self.status)
+
+
+class NewOutboundEndpoint(NewTerms):
+    name: Named
+
+
+def add_endpoint_routes(routes: Routes) -> None:
+    @routes.get("/v1/endpoints", "Endpoints by name", Page[EndpointRow])
+    def list_endpoints(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[EndpointRow]:
+        place = read_cursor(cursor, "endpoints", str)
+        found = call.use.endpoints.list(call.principal, after=place[0] if place else "", limit=limit + 1)
+        return make_page(found, limit, lambda endpoint: (endpoint.name,), "endpoints")
+
+    @routes.post("/v1/endpoints", "Let workflows call somewhere", EndpointRow, status=201, is_versioned=True)
+    def create_endpoint(call: Call, new: Annotated[NewOutboundEndpoint, Body()]) -> Answer:
+        """Nodes name it; what is sent is signed (Standard Webhooks 1.0.0)."""
+        made = call.use.endpoints.make(call.author, new.name, new.to_terms())
+        return Answer(made, 201, made.version, f"/v1/endpoints/{made.name}")
+
+    @routes.get(ENDPOINT, "One endpoint, and whether it answers", EndpointRow, is_versioned=True)
+    def get_endpoint(call: Call, name: PathName) -> Answer:
+        found = call.use.endpoints.read(call.principal, name)
+        return Answer(found, version=found.version)
+
+    @routes.put(ENDPOINT, "Replace what an endpoint says", EndpointRow, is_versioned=True)
+    def replace_endpoint(
+        call: Call, name: PathName, terms: Annotated[NewTerms, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """It is tried again at once. Disabled, what is to be sent there is given up."""
+        version = require_version(if_match)
+        replaced = call.use.endpoints.replace(call.author, name, version, terms.to_terms())
+        return Answer(replaced, version=replaced.version)
+
+    @routes.delete(ENDPOINT, "Take an endpoint away")
+    def delete_endpoint(call: Call, name: PathName, if_match: IfMatch = None) -> Answer:
+        call.use.endpoints.delete(call.author, name, require_version(if_match))
+        return Answer(status=204)

@@ -1,0 +1,83 @@
+"""Events from outside: sent with a token, or signed by a sender that the tenant knows."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
+from pydantic import AfterValidator, Field
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, Limit, PathId, PathName, check_text
+from signet.api.http.routing import Routes
+from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
+from signet.core.integrations.inbound_events import MAX_KEY_CHARACTERS, MAX_MESSAGE_ID_CHARACTERS
+from signet.core.integrations.webhook_signatures import ID, SIGNATURE, TIMESTAMP
+from signet.core.validation.strict_model import Strict
+from signet.engine.integrations.inbound_events import Message, TakenEvent
+from signet.store.integrations.inbound_events import EventRecord, FullEvent
+
+Key = Annotated[
+    str | None,
+    AfterValidator(lambda text: text if text is None else check_text(text)),
+    Query(min_length=1, max_length=MAX_KEY_CHARACTERS, description="Exactly."),
+]
+
+
+class NewEvent(Strict):
+    key: Annotated[
+        str,
+        Field(min_length=1, max_length=MAX_KEY_CHARACTERS, description="What a workflow waits for: its key."),
+    ]
+    id: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=MAX_MESSAGE_ID_CHARACTERS,
+            description="The message's own: one of the same sender that is known by it is taken once.",
+        ),
+    ] = None
+    payload: Annotated[Any, Field(description=f"JSON of up to {MAX_PAYLOAD_BYTES} bytes.")] = None
+
+
+def add_event_routes(routes: Routes) -> None:
+    @routes.post("/v1/events", "Send an event", TakenEvent, status=202)
+    def send_event(call: Call, new: Annotated[NewEvent, Body()]) -> Answer:
+        """Kept for seven days, for the first workflow that waits for its key."""
+        taken = call.use.inbound_events.send(call.author, new.key, new.id, new.payload)
+        return Answer(taken, 202, location=f"/v1/events/{taken.id}")
+
+    @routes.post(
+        "/v1/tenants/<tenant_id>/events/<endpoint>",
+        "Send a signed event",
+        TakenEvent,
+        status=202,
+        is_signed=True,
+    )
+    def send_signed_event(
+        call: Call,
+        tenant_id: PathId,
+        endpoint: PathName,
+        message: Annotated[Any, Body()],
+        message_id: Annotated[str | None, Header(alias=ID)] = None,
+        moment: Annotated[str | None, Header(alias=TIMESTAMP)] = None,
+        signature: Annotated[str | None, Header(alias=SIGNATURE)] = None,
+    ) -> Answer:
+        """For senders without a token. Its inbound endpoint says where in the message its key stands."""
+        sent = Message(call.headers, call.body, message, call.trace_id)
+        return Answer(call.use.inbound_events.take_signed(tenant_id, endpoint, sent), 202)
+
+    @routes.get("/v1/events", "Events that were sent, the newest first", Page[EventRecord])
+    def list_events(
+        call: Call, key: Key = None, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[EventRecord]:
+        filters = ["events", key]
+        place = read_cursor(cursor, filters, UUID)
+        found = call.use.inbound_events.list_newest(
+            call.principal, key=key, before=place[0] if place else None, limit=limit + 1
+        )
+        return make_page(found, limit, lambda event: (event.id,), filters)
+
+    @routes.get("/v1/events/<event_id>", "One event, with what it brought", FullEvent)
+    def get_event(call: Call, event_id: PathId) -> FullEvent:
+        return call.use.inbound_events.read(call.principal, event_id)

@@ -1,0 +1,83 @@
+"""Senders without a token, who sign what they send: which there are, and what becomes of their messages."""
+
+from typing import Annotated, Literal
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from pydantic import Field
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
+from signet.api.http.routing import Routes
+from signet.core.validation.strict_model import Name, Strict
+from signet.store.integrations.inbound_events import EndpointRecord, EndpointTerms
+
+MAX_PREFIX_CHARACTERS, MAX_POINTER_CHARACTERS, MAX_SECRETS = 200, 300, 3
+ENDPOINT = "/v1/inbound_endpoints/<name>"
+
+
+class NewTerms(Strict):
+    key_prefix: Annotated[
+        str, Field(max_length=MAX_PREFIX_CHARACTERS, description="Every key of its events begins with it.")
+    ] = ""
+    key_pointer: Annotated[
+        str | None,
+        Field(
+            max_length=MAX_POINTER_CHARACTERS,
+            description="Where in a message the rest of the key stands (RFC 6901).",
+        ),
+    ] = None
+    secrets: Annotated[
+        tuple[Name, ...],
+        Field(
+            strict=False,
+            min_length=1,
+            max_length=MAX_SECRETS,
+            description="Names of the tenant's secrets; while one is replaced, either holds.",
+        ),
+    ]
+    status: Literal["active", "disabled"] = "active"
+
+    def to_terms(self) -> EndpointTerms:
+        return EndpointTerms(self.key_prefix, self.key_pointer, self.secrets, self.status)
+
+
+class NewEndpoint(NewTerms):
+    name: Named
+
+
+def add_inbound_endpoint_routes(routes: Routes) -> None:
+    @routes.get("/v1/inbound_endpoints", "Inbound endpoints by name", Page[EndpointRecord])
+    def list_inbound_endpoints(
+        call: Call, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[EndpointRecord]:
+        place = read_cursor(cursor, "inbound_endpoints", str)
+        found = call.use.inbound_events.list_endpoints(
+            call.principal, after=place[0] if place else "", limit=limit + 1
+        )
+        return make_page(found, limit, lambda endpoint: (endpoint.name,), "inbound_endpoints")
+
+    @routes.post(
+        "/v1/inbound_endpoints",
+        "Let somebody send signed events",
+        EndpointRecord,
+        status=201,
+        is_versioned=True,
+    )
+    def create_inbound_endpoint(call: Call, new: Annotated[NewEndpoint, Body()]) -> Answer:
+        made = call.use.inbound_events.make_endpoint(call.author, new.name, new.to_terms())
+        return Answer(made, 201, made.version, f"/v1/inbound_endpoints/{made.name}")
+
+    @routes.get(ENDPOINT, "One inbound endpoint", EndpointRecord, is_versioned=True)
+    def get_inbound_endpoint(call: Call, name: PathName) -> Answer:
+        found = call.use.inbound_events.read_endpoint(call.principal, name)
+        return Answer(found, version=found.version)
+
+    @routes.put(ENDPOINT, "Replace what an inbound endpoint says", EndpointRecord, is_versioned=True)
+    def replace_inbound_endpoint(
+        call: Call, name: PathName, terms: Annotated[NewTerms, Body()], if_match: IfMatch = None
+    ) -> Answer:
+        """Disabled, it takes nothing any more; what it took stays."""
+        version = require_version(if_match)
+        replaced = call.use.inbound_events.replace_endpoint(call.author, name, version, terms.to_terms())
+        return Answer(replaced, version=replaced.version)

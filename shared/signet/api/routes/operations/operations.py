@@ -1,0 +1,70 @@
+"""For a tenant's operators: how its queues are doing, what is dead or stuck, and sending it again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+from uuid import UUID
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from pydantic import Field
+
+from signet.api.http.call import Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, Id, Limit
+from signet.api.http.routing import Routes
+from signet.core.validation.strict_model import Strict
+from signet.engine.instances.lists import Stuck
+from signet.engine.instances.operations import MAX_REQUEUED, Overview, RequeueOutcome
+from signet.store.operations.overview import DeadLetter
+from signet.store.wake_ups import QueueName
+
+OneQueue = Annotated[QueueName | None, Query(description="Of this queue alone; without it, of both.")]
+
+
+class DeadLetters(Strict):
+    ids: Annotated[
+        list[Annotated[Id, Field(strict=False)]],
+        Field(min_length=1, max_length=MAX_REQUEUED, description="Of triggers and of effects."),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class RequeueOutcomes:
+    items: Sequence[RequeueOutcome]
+
+
+@dataclass(frozen=True, slots=True)
+class StuckInstances:
+    items: Sequence[Stuck]
+    # Those that have been stuck for longest are shown; when they are helped, the next ones are.
+    has_more: bool
+
+
+def add_operation_routes(routes: Routes) -> None:
+    @routes.get("/v1/operations", "How the tenant's work is going", Overview)
+    def get_operations(call: Call) -> Overview:
+        """Counts end at 10,000, and so does what the last hour's figures are of."""
+        return call.use.operations.overview(call.principal)
+
+    @routes.get(
+        "/v1/operations/dead_letters", "What failed for the last time, the newest first", Page[DeadLetter]
+    )
+    def list_dead_letters(
+        call: Call, queue: OneQueue = None, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Page[DeadLetter]:
+        place = read_cursor(cursor, queue, UUID)
+        found = call.use.operations.list_dead_letters(
+            call.principal, queue=queue, before=place[0] if place else None, limit=limit + 1
+        )
+        return make_page(found, limit, lambda row: [row.id], queue)
+
+    @routes.post("/v1/operations/dead_letters/requeue", "Try dead letters again", RequeueOutcomes)
+    def requeue_dead_letters(call: Call, chosen: Annotated[DeadLetters, Body()]) -> RequeueOutcomes:
+        """As if they had never been tried; an instance that one of them had paused goes on."""
+        return RequeueOutcomes(call.use.operations.requeue(call.author, chosen.ids))
+
+    @routes.get("/v1/operations/stuck", "Instances that nothing will wake", StuckInstances)
+    def list_stuck(call: Call, limit: Limit = PAGE) -> StuckInstances:
+        """Those that have been so for longest first, with what may help."""
+        found = call.use.operations.list_stuck(call.principal, limit=limit + 1)
+        return StuckInstances(found[:limit], len(found) > limit)

@@ -1,0 +1,65 @@
+"""Keys of machines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from pydantic import AwareDatetime, Field
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathId, Reason
+from signet.api.http.routing import Routes
+from signet.core.tenants.tenant_file import MAX_ROLES
+from signet.core.validation.strict_model import Strict
+from signet.store.tenants.api_keys import ApiKeyRecord
+
+
+class NewKey(Strict):
+    name: Annotated[Named, Field(description="It acts as key:<name>; several keys may have one name.")]
+    roles: Annotated[tuple[Named, ...], Field(strict=False, min_length=1, max_length=MAX_ROLES)]
+    expires_at: Annotated[
+        AwareDatetime | None, Field(strict=False, description="Without it the key lives until it is revoked.")
+    ] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class MadeApiKey:
+    """`token` is shown this once; it is null where the request is repeated under its idempotency key."""
+
+    id: UUID
+    name: str
+    roles: Sequence[str]
+    created_by: str
+    created_at: datetime
+    expires_at: datetime | None
+    token: str | None
+
+
+def add_api_key_routes(routes: Routes) -> None:
+    @routes.get("/v1/api_keys", "The keys, without their secrets", Page[ApiKeyRecord])
+    def list_api_keys(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ApiKeyRecord]:
+        """Those that are revoked or have expired, too. The last use is told to the hour."""
+        (after,) = read_cursor(cursor, None, UUID) or (None,)
+        found = call.use.api_keys.list(call.principal, after, limit + 1)
+        return make_page(found, limit, lambda key: [key.id])
+
+    @routes.post("/v1/api_keys", "Make a key", MadeApiKey, status=201, once_shown=("token",))
+    def create_api_key(call: Call, new: Annotated[NewKey, Body()]) -> Answer:
+        """Send its token as a bearer. Nobody gives a key roles that may more than they may themselves."""
+        made = call.use.api_keys.create(call.author, new.name, new.roles, new.expires_at, new.reason)
+        key = made.record
+        shown = MadeApiKey(
+            key.id, key.name, key.roles, key.created_by, key.created_at, key.expires_at, made.token
+        )
+        return Answer(shown, 201)
+
+    @routes.delete("/v1/api_keys/<key_id>", "Revoke a key, for ever")
+    def revoke_api_key(call: Call, key_id: PathId) -> Answer:
+        """Within 15 seconds it is refused everywhere."""
+        call.use.api_keys.revoke(call.author, key_id)
+        return Answer(status=204)

@@ -1,0 +1,60 @@
+"""The members of the caller's tenant, and who the caller is."""
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from pydantic import Field
+
+from signet.api.http.call import Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathUserId, Reason
+from signet.api.http.routing import Routes
+from signet.core.tenants.tenant_file import MAX_ROLES, DisplayName, Email, Member, Phone
+from signet.core.validation.strict_model import Strict
+from signet.engine.tenants.members import Me, MemberStatus
+from signet.store.tenants.people import MemberRecord
+
+
+class MemberContent(Strict):
+    display_name: DisplayName
+    email: Email | None = None
+    phone: Phone | None = None
+    roles: Annotated[tuple[Named, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
+    status: Annotated[
+        MemberStatus, Field(description="Who is disabled is let in nowhere, and decides nothing.")
+    ] = "active"
+    reason: Reason = None
+
+
+def add_member_routes(routes: Routes) -> None:
+    @routes.get("/v1/me", "Who the caller is, and what the caller may", Me)
+    def get_me(call: Call) -> Me:
+        """Roles are those of the token or the key; permissions are what the tenant's roles say of them."""
+        return call.use.members.read_me(call.principal)
+
+    @routes.get("/v1/members", "The members", Page[MemberRecord])
+    def list_members(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[MemberRecord]:
+        """By their ids. Their roles here are those that approvals go by."""
+        (after,) = read_cursor(cursor, None, str) or ("",)
+        found = call.use.members.list(call.principal, after, limit + 1)
+        return make_page(found, limit, lambda member: [member.user_id])
+
+    @routes.get("/v1/members/<user_id>", "One member", MemberRecord)
+    def get_member(call: Call, user_id: PathUserId) -> MemberRecord:
+        return call.use.members.read(call.principal, user_id)
+
+    @routes.put("/v1/members/<user_id>", "Make or change a member", MemberRecord)
+    def put_member(
+        call: Call, user_id: PathUserId, content: Annotated[MemberContent, Body()]
+    ) -> MemberRecord:
+        """Exactly so afterwards. Nobody gives a role that may more than they may themselves, and somebody
+        stays who may edit members. The manager is the org chart's.
+        """
+        member = Member(
+            user_id=user_id,
+            display_name=content.display_name,
+            email=content.email,
+            phone=content.phone,
+            roles=tuple(dict.fromkeys(content.roles)),
+        )
+        return call.use.members.save(call.author, member, content.status, content.reason)

@@ -1,0 +1,68 @@
+"""For operators of the deployment: tenants, each by its id."""
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path
+from pydantic import Field
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.parameters import PathId, Reason
+from signet.api.http.routing import Routes
+from signet.api.routes.tenants.own import QuotaLevels, Tenant, show_tenant
+from signet.core.tenants.quotas import MAX_CAPACITY, MAX_REFILL_SECONDS, Quota
+from signet.core.tenants.tenant_file import TenantContent
+from signet.core.validation.strict_model import Strict
+from signet.engine.tenants.operator import TenantStatus
+
+QuotaName = Annotated[str, Path(pattern="^[a-z_]+:[a-z_]+$", max_length=100)]
+
+
+class NewStatus(Strict):
+    status: TenantStatus
+    reason: Reason = None
+
+
+class NewQuota(Strict):
+    capacity: Annotated[int, Field(ge=1, le=MAX_CAPACITY, description="So many at once.")]
+    refill_seconds: Annotated[
+        int, Field(ge=1, le=MAX_REFILL_SECONDS, description="Full again after so long.")
+    ]
+
+
+def add_operator_routes(routes: Routes) -> None:
+    @routes.get("/v1/tenants/<tenant_id>", "One tenant", Tenant, is_versioned=True, is_for_operators=True)
+    def get_any_tenant(call: Call, tenant_id: PathId) -> Answer:
+        return show_tenant(call.use.tenancies.read(call.author, tenant_id))
+
+    @routes.put("/v1/tenants/<tenant_id>", "Install a tenant", Tenant, is_for_operators=True)
+    def install_tenant(call: Call, tenant_id: PathId, content: Annotated[TenantContent, Body()]) -> Answer:
+        """As often as one likes: afterwards it agrees with this. Other roles and members stay."""
+        return show_tenant(call.use.tenancies.install(call.author, tenant_id, content))
+
+    @routes.put("/v1/tenants/<tenant_id>/status", "Suspend or resume a tenant", Tenant, is_for_operators=True)
+    def put_tenant_status(call: Call, tenant_id: PathId, new: Annotated[NewStatus, Body()]) -> Answer:
+        """Of a suspended tenant nothing is read, written or moved."""
+        return show_tenant(call.use.tenancies.set_status(call.author, tenant_id, new.status, new.reason))
+
+    @routes.get("/v1/tenants/<tenant_id>/quotas", "A tenant's quotas", QuotaLevels, is_for_operators=True)
+    def list_tenant_quotas(call: Call, tenant_id: PathId) -> QuotaLevels:
+        return QuotaLevels(call.use.tenancies.list_quotas(call.author, tenant_id))
+
+    @routes.put(
+        "/v1/tenants/<tenant_id>/quotas/<quota_name>", "Grant a quota", QuotaLevels, is_for_operators=True
+    )
+    def grant_tenant_quota(
+        call: Call, tenant_id: PathId, quota_name: QuotaName, new: Annotated[NewQuota, Body()]
+    ) -> QuotaLevels:
+        quota = Quota(quota_name, new.capacity, new.refill_seconds)
+        return QuotaLevels(call.use.tenancies.grant_quota(call.author, tenant_id, quota))
+
+    @routes.delete(
+        "/v1/tenants/<tenant_id>/quotas/<quota_name>",
+        "Take a granted quota back",
+        QuotaLevels,
+        is_for_operators=True,
+    )
+    def withdraw_tenant_quota(call: Call, tenant_id: PathId, quota_name: QuotaName) -> QuotaLevels:
+        """The default holds again."""
+        return QuotaLevels(call.use.tenancies.withdraw_quota(call.author, tenant_id, quota_name))

@@ -1,0 +1,36 @@
+"""Who reports to whom in the caller's tenant."""
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.parameters import PAGE, Cursor, Limit, PathUserId
+from signet.api.http.routing import Routes
+from signet.core.tenants.user_id import UserId
+from signet.core.validation.strict_model import Strict
+from signet.store.tenants.people import ReportingLine
+
+
+class NewLine(Strict):
+    manager_id: UserId
+
+
+def add_org_chart_routes(routes: Routes) -> None:
+    @routes.get("/v1/org_chart", "The reporting lines", Page[ReportingLine])
+    def list_reporting_lines(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ReportingLine]:
+        """Who has no manager has no line."""
+        (after,) = read_cursor(cursor, None, str) or ("",)
+        found = call.use.org_chart.list(call.principal, after, limit + 1)
+        return make_page(found, limit, lambda line: [line.user_id])
+
+    @routes.put("/v1/org_chart/<user_id>", "Say who somebody reports to", ReportingLine)
+    def put_manager(call: Call, user_id: PathUserId, line: Annotated[NewLine, Body()]) -> ReportingLine:
+        """Nobody reports to themselves, however many steps up."""
+        return call.use.org_chart.set_manager(call.author, user_id, line.manager_id)
+
+    @routes.delete("/v1/org_chart/<user_id>", "Have somebody report to nobody")
+    def delete_manager(call: Call, user_id: PathUserId) -> Answer:
+        call.use.org_chart.remove_manager(call.author, user_id)
+        return Answer(status=204)

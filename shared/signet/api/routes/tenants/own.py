@@ -1,0 +1,89 @@
+"""The caller's tenant: name, settings, quotas."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from pydantic import Field
+
+from signet.api.http.call import Answer, Call
+from signet.api.http.parameters import IfMatch, Named, Reason, require_version
+from signet.api.http.routing import Routes
+from signet.core.tenants.tenant_file import (
+    MAX_CUSTOM_SETTINGS,
+    Currency,
+    CustomSetting,
+    DisplayName,
+    Language,
+    TenantSettings,
+    TimeZone,
+    WebhookHosts,
+)
+from signet.core.validation.strict_model import Strict
+from signet.engine.access.quotas import QuotaLevel
+from signet.engine.tenants.operator import TenantStatus
+from signet.engine.tenants.settings import TenantChange
+from signet.store.tenants.tenants import TenantRecord
+
+
+class TenantPatch(Strict):
+    name: DisplayName | None = None
+    currency: Currency | None = None
+    time_zone: TimeZone | None = None
+    language: Language | None = None
+    custom: Annotated[
+        Mapping[Named, CustomSetting | None] | None,
+        Field(
+            max_length=MAX_CUSTOM_SETTINGS,
+            description="Of the tenant's own settings those that change; null takes one away.",
+        ),
+    ] = None
+    webhook_hosts: WebhookHosts | None = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    tenant_id: UUID
+    name: str
+    status: TenantStatus
+    settings: TenantSettings
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaLevels:
+    items: Sequence[QuotaLevel]
+
+
+def add_tenant_routes(routes: Routes) -> None:
+    @routes.get("/v1/tenant", "The caller's tenant", Tenant, is_versioned=True)
+    def get_tenant(call: Call) -> Answer:
+        return show_tenant(call.use.own_tenant.read(call.principal))
+
+    @routes.patch("/v1/tenant", "Change the tenant's name or settings", Tenant, is_versioned=True)
+    def change_tenant(call: Call, change: Annotated[TenantPatch, Body()], if_match: IfMatch = None) -> Answer:
+        """What is not named stays. Workflows read the settings as `org.*`, as they are then."""
+        wanted = TenantChange(
+            change.name,
+            change.currency,
+            change.time_zone,
+            change.language,
+            change.custom,
+            change.webhook_hosts,
+        )
+        version = require_version(if_match)
+        return show_tenant(call.use.own_tenant.change(call.author, version, wanted, change.reason))
+
+    @routes.get("/v1/quotas", "What the tenant may ask for, and what is left of it", QuotaLevels)
+    def list_quotas(call: Call) -> QuotaLevels:
+        return QuotaLevels(call.use.own_tenant.list_quotas(call.principal))
+
+
+def show_tenant(found: TenantRecord) -> Answer:
+    return Answer(found, version=found.version)

@@ -1,0 +1,198 @@
+"""Who may fill a seat at the moment of deciding: as its holder, by a role, or standing in for somebody.
+
+Each person counts once in a stage, whether he votes himself or another votes for him. A seat of one's own
+goes before a seat of another's. Separation of duties bars whoever clicks, and for whom he clicks.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from signet.core.approvals.seats import Seat
+from signet.core.contracts.compiled_contract import Denial
+
+
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """`delegate_id` may decide for `user_id`, from one moment up to another, about one type or all."""
+
+    id: UUID
+    user_id: str
+    delegate_id: str
+    entity_type: str | None
+    from_time: datetime
+    to_time: datetime
+    is_revoked: bool = False
+
+    def covers(self, entity_type: str | None, now: datetime) -> bool:
+        is_in_scope = self.entity_type is None or self.entity_type == entity_type
+        return is_in_scope and not self.is_revoked and self.from_time <= now < self.to_time
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What holds at the moment of a decision."""
+
+    entity_type: str | None
+    now: datetime
+    # The active members that matter here, with the roles that they hold now. Who is absent may nothing.
+    roles: Mapping[str, Collection[str]]
+    delegations: Sequence[Delegation]
+    # Separation of duties: the contract's `find_conflict_of_duties` about this document and request.
+    find_conflict: Callable[[str], Denial | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    position: int
+    on_behalf_of: str | None = None
+    delegation_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    seat: Seat
+    delegation: Delegation | None
+
+    @property
+    def rank(self) -> tuple[bool, bool, bool, int, str, str]:
+        """Own seats first, those of persons before those of roles; an escalated one decides more."""
+        theirs = self.delegation
+        return (
+            theirs is not None,
+            self.seat.holder_role is not None,
+            self.seat.origin == "resolved",
+            self.seat.position,
+            theirs.user_id if theirs else "",
+            str(theirs.id) if theirs else "",
+        )
+
+
+def choose_seat(
+    person: str, seats: Sequence[Seat], standing: Standing, *, is_open: bool = True
+) -> Allowed | Denial:
+    """The one seat of the stage that the person would fill now, or why there is none.
+
+    `is_open` is the request's: a closed one takes no vote, whoever asks.
+    """
+    if not is_open:
+        return Denial("APPROVAL_CLOSED", "this approval is closed")
+    denial: Denial | None = None
+    for claim in sorted(_list_claims(person, seats, standing), key=lambda claim: claim.rank):
+        obstacle = _find_obstacle(person, claim, seats, standing)
+        if obstacle is None:
+            theirs = claim.delegation
+            if theirs is None:
+                return Allowed(claim.seat.position)
+            return Allowed(claim.seat.position, theirs.user_id, theirs.id)
+        denial = denial or obstacle
+    return denial or Denial("APPROVAL_NOT_YOURS", f"{person} is not asked to decide about this")
+
+
+def may_fill(
+    person: str, seat: Seat, seats: Sequence[Seat], standing: Standing, *, is_open: bool = True
+) -> Allowed | Denial:
+    """Whether the person may fill this very seat now: whoever has a better one must use that."""
+    choice = choose_seat(person, seats, standing, is_open=is_open)
+    if isinstance(choice, Denial) or choice.position == seat.position:
+        return choice
+    return Denial("APPROVAL_NOT_YOURS", f"{person} decides from seat {choice.position} here")
+
+
+def list_voters(seats: Sequence[Seat], standing: Standing) -> tuple[str, ...]:
+    """Who may vote now, of those that `standing` knows."""
+    return tuple(_find_voters(seats, standing))
+
+
+def can_anyone_vote(seats: Sequence[Seat], standing: Standing) -> bool:
+    return next(_find_voters(seats, standing), None) is not None
+
+
+def _find_voters(seats: Sequence[Seat], standing: Standing) -> Iterator[str]:
+    if any(seat.status == "open" for seat in seats):
+        for person in sorted(standing.roles):
+            if isinstance(choose_seat(person, seats, standing), Allowed):
+                yield person
+
+
+def _list_claims(person: str, seats: Sequence[Seat], standing: Standing) -> Iterator[_Claim]:
+    if person not in standing.roles:
+        return
+    delegations = [
+        delegation
+        for delegation in standing.delegations
+        if delegation.delegate_id == person
+        # Not for somebody who has left, and never for those whom that somebody stands in for.
+        and delegation.user_id in standing.roles
+        and delegation.covers(standing.entity_type, standing.now)
+    ]
+    for seat in seats:
+        if seat.belongs_to(person, standing.roles[person]):
+            yield _Claim(seat, None)
+        for delegation in delegations:
+            if seat.belongs_to(delegation.user_id, standing.roles[delegation.user_id]):
+                yield _Claim(seat, delegation)
+
+
+def _find_obstacle(person: str, claim: _Claim, seats: Sequence[Seat], standing: Standing) -> Denial | None:
+    voices = [person] if claim.delegation is None else [person, claim.delegation.user_id]
+    for voice in voices:
+        conflict = standing.find_conflict(voice)
+        if conflict is not None:
+            return conflict
+    counted = _list_counted(seats)
+    for voice in voices:
+        if voice in counted:
+            return Denial("APPROVAL_SEAT_TAKEN", f"the vote of {voice} is counted already")
+    match claim.seat.status:
+        case "open":
+            return None
+        case "closed":
+            return Denial("APPROVAL_CLOSED", "this approval is closed")
+        case _:
+            return Denial("APPROVAL_SEAT_TAKEN", f"{claim.seat.decided_by} has decided here already")
+
+
+def _list_counted(seats: Iterable[Seat]) -> frozenset[str]:
+    """Whose votes stand: of who clicked and of whom he clicked for."""
+    return frozenset(
+        voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None
+    )
+
+
+def find_delegation_cycle(new: Delegation, existing: Sequence[Delegation]) -> tuple[str, ...] | None:
+    """The people of a circle that the new delegation would close, at one moment and for one entity type."""
+    for moment in _list_moments(new, existing):
+        for entity_type in _list_scopes(new, existing):
+            if new.covers(entity_type, moment):
+                edges = [each for each in existing if each.covers(entity_type, moment)]
+                way = _find_way(new.delegate_id, new.user_id, edges)
+                if way is not None:
+                    return (new.user_id, *way)
+    return None
+
+
+def _list_moments(new: Delegation, existing: Sequence[Delegation]) -> list[datetime]:
+    """Delegations that overlap do so when the last of them begins."""
+    return sorted({new.from_time, *(each.from_time for each in existing)})
+
+
+def _list_scopes(new: Delegation, existing: Sequence[Delegation]) -> list[str | None]:
+    if new.entity_type is not None:
+        return [new.entity_type]
+    # None stands for the types that nobody names.
+    return [None, *sorted({each.entity_type for each in existing if each.entity_type is not None})]
+
+
+def _find_way(start: str, end: str, edges: Sequence[Delegation]) -> tuple[str, ...] | None:
+    ways: dict[str, tuple[str, ...]] = {start: (start,)}
+    waiting = [start]
+    for person in waiting:
+        if person == end:
+            return ways[person]
+        for edge in edges:
+            if edge.user_id == person and edge.delegate_id not in ways:
+                ways[edge.delegate_id] = (*ways[person], edge.delegate_id)
+                waiting.append(edge.delegate_id)
+    return None

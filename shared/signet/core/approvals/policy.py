@@ -1,0 +1,157 @@
+"""Who is asked, stage by stage, and what counts as their answer: the policy that a request is pinned to.
+
+An approval node with approvers of its own is a policy of one stage; a chain has up to twenty. The request
+keeps the policy as canonical text with its hash, so that nobody edits it under those who decide.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field as Constraint
+from pydantic import model_validator
+
+from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.compiler.node_configurations import (
+    MAX_APPROVERS,
+    Approver,
+    ByExpression,
+    ByManager,
+    Escalation,
+    Quorum,
+    ReasonedVotes,
+    check_quorum,
+)
+from signet.core.contracts.expression_scope import make_scope
+from signet.core.errors import Defect
+from signet.core.expressions import ANY, Kind, Mistake, check, parse_expression
+from signet.core.validation.finding import Finding, find
+from signet.core.validation.strict_model import Duration, Label, Name, Strict, read_strictly
+
+MAX_STAGES = 20
+_USER = (Kind.STRING, Kind.REF, Kind.ANY)
+# A chain serves documents of every type: what it reads of them is known only when it runs.
+_SCOPE = make_scope(ANY, ANY, ANY)
+
+
+class Stage(Strict):
+    """One stage of a policy, and one step of a chain: what an approval node with approvers also says."""
+
+    approvers: Annotated[tuple[Approver, ...], Constraint(min_length=1, max_length=MAX_APPROVERS)]
+    quorum: Quorum = "all"
+    escalate: Escalation | None = None
+    expire_after: Duration | None = None
+    reason_required_for: ReasonedVotes = ("rejected",)
+
+    @model_validator(mode="after")
+    def _can_be_reached(self) -> "Stage":
+        check_quorum(self.quorum, len(self.approvers))
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        body = self.model_dump(mode="json")
+        # The order in which an author lists them says nothing.
+        body["reason_required_for"] = sorted(set(body["reason_required_for"]))
+        return body
+
+
+Stages = Annotated[tuple[Stage, ...], Constraint(min_length=1, max_length=MAX_STAGES)]
+
+
+class Chain(Strict):
+    """A policy with a name, which approval nodes share."""
+
+    name: Name
+    label: Label = ""
+    steps: Stages
+
+    def to_json(self) -> dict[str, Any]:
+        """What is hashed."""
+        return {"name": self.name, "label": self.label, "steps": [step.to_json() for step in self.steps]}
+
+
+class Policy(Strict):
+    stages: Stages
+
+    def stage(self, number: int) -> Stage:
+        """Stages are counted from 1."""
+        return self.stages[number - 1]
+
+    def to_text(self) -> str:
+        return canonical_bytes({"stages": [stage.to_json() for stage in self.stages]}).decode()
+
+
+def hash_policy(text: str) -> str:
+    return hash_bytes(text.encode())
+
+
+def read_policy(text: str, expected_hash: str) -> Policy:
+    """What a request was pinned to, verified."""
+    if hash_policy(text) != expected_hash:
+        raise Defect(
+            "APPROVAL_POLICY_ALTERED", "the policy of an approval is not the one its hash was made of"
+        )
+    return _read_stored(json.loads(text))
+
+
+def policy_of_node(config: Mapping[str, Any]) -> Policy:
+    """Of a compiled approval node with approvers of its own."""
+    return _read_stored({"stages": [{key: config[key] for key in Stage.model_fields}]})
+
+
+def _read_stored(document: Any) -> Policy:
+    policy, findings = read_strictly(Policy, document)
+    if policy is None:
+        raise Defect("APPROVAL_POLICY_UNREADABLE", f"a stored policy: {findings[0].sentence}")
+    return policy
+
+
+def read_chain(document: Any) -> tuple[Chain | None, tuple[Finding, ...]]:
+    """An author's chain, or every mistake in it."""
+    chain, findings = read_strictly(Chain, document)
+    if chain is None:
+        return None, findings
+    mistakes = tuple(_check_stages(chain.steps, "/steps"))
+    return (None if mistakes else chain), mistakes
+
+
+def policy_of_chain(bodies: Sequence[Mapping[str, Any]]) -> tuple[Policy | None, tuple[Finding, ...]]:
+    """Of a chain's steps in their order."""
+    policy, findings = read_strictly(Policy, {"stages": list(bodies)})
+    if policy is None:
+        return None, findings
+    mistakes = tuple(_check_stages(policy.stages, "/stages"))
+    return (None if mistakes else policy), mistakes
+
+
+def _check_stages(stages: Sequence[Stage], root: str) -> Iterator[Finding]:
+    for number, stage in enumerate(stages):
+        for index, approver in enumerate(stage.approvers):
+            yield from _check_approver(approver, f"{root}/{number}/approvers/{index}")
+        if stage.escalate is not None:
+            yield from _check_approver(stage.escalate.to, f"{root}/{number}/escalate/to")
+
+
+def _check_approver(approver: Approver, place: str) -> Iterator[Finding]:
+    match approver:
+        case ByManager():
+            yield from _check_expression(approver.of, f"{place}/of", _USER, "a user's id")
+        case ByExpression():
+            wanted = "a user's id or a list of them"
+            kinds = (*_USER, Kind.LIST)
+            yield from _check_expression(approver.expression, f"{place}/expression", kinds, wanted)
+        case _:
+            return
+
+
+def _check_expression(text: str, place: str, kinds: tuple[Kind, ...], wanted: str) -> Iterator[Finding]:
+    parsed = parse_expression(text)
+    if isinstance(parsed, Mistake):
+        yield find("FIELD_INVALID", place, problem=parsed.message)
+        return
+    found, mistakes = check(parsed, _SCOPE)
+    if mistakes:
+        for mistake in mistakes:
+            yield find("FIELD_INVALID", place, problem=mistake.message)
+    elif found.kind not in kinds:
+        yield find("FIELD_INVALID", place, problem=f"gives {found}, wants {wanted}")

@@ -1,0 +1,263 @@
+"""Who sits down to decide: the approvers of a stage become seats, once, when the stage begins.
+
+A seat belongs to a person, or to a role: then to whoever holds the role when he decides. All that is known
+of people comes in as `Facts`. Nobody who should be asked is left out in silence: what gave no seat is said,
+and where everybody must approve it leaves the whole stage without seats, for a wider circle to decide.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+from signet.core.approvals.policy import Stage
+from signet.core.compiler.node_configurations import (
+    Approver,
+    ByExpression,
+    ByManager,
+    ByRole,
+    ByUser,
+    Escalation,
+)
+
+# Of one stage, however long the lists are that its expressions give.
+MAX_SEATS = 100
+MAX_USER_ID_CHARACTERS = 200
+
+Origin = Literal["resolved", "escalated"]
+SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Exactly one of `holder_user_id` and `holder_role` is set."""
+
+    stage: int
+    position: int
+    holder_user_id: str | None = None
+    holder_role: str | None = None
+    origin: Origin = "resolved"
+    status: SeatStatus = "open"
+    decided_by: str | None = None
+    on_behalf_of: str | None = None
+
+    def belongs_to(self, user_id: str, roles: Collection[str]) -> bool:
+        return self.holder_user_id == user_id if self.holder_role is None else self.holder_role in roles
+
+
+class Gap(StrEnum):
+    """Why an approver, or one of those that an expression names, gave no seat."""
+
+    NO_MANAGER = "no_manager"
+    NO_MEMBER = "no_member"
+    NOT_A_USER = "not_a_user"
+    TWICE = "twice"  # the person has a seat already: nothing is missing
+    TOO_MANY = "too_many"
+
+
+_GAPS: Mapping[Gap, str] = {
+    Gap.NO_MANAGER: "the organisation names no such manager of {who}",
+    Gap.NO_MEMBER: "nobody who may decide holds the role {who}",
+    Gap.NOT_A_USER: "{who} gives no user",
+    Gap.TWICE: "{who} has a seat already and counts once",
+    Gap.TOO_MANY: "{who} gives more people than a stage has seats (" + str(MAX_SEATS) + ")",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    approver: int
+    gap: Gap
+    who: str
+
+    @property
+    def sentence(self) -> str:
+        return _GAPS[self.gap].format(who=self.who)
+
+
+class Deadlock(StrEnum):
+    """Why nobody's vote can decide a stage any more. As reasons of a pause they are stable."""
+
+    NOBODY_FOUND = "APPROVAL_NOBODY_FOUND"
+    APPROVER_MISSING = "APPROVAL_APPROVER_MISSING"
+    TOO_MANY_SEATS = "APPROVAL_TOO_MANY_SEATS"
+    QUORUM_UNREACHABLE = "APPROVAL_QUORUM_UNREACHABLE"
+    ALL_ABSTAINED = "APPROVAL_ALL_ABSTAINED"
+    NOBODY_ELIGIBLE = "APPROVAL_NOBODY_ELIGIBLE"
+
+    @property
+    def sentence(self) -> str:
+        return _DEADLOCKS[self]
+
+
+_DEADLOCKS: Mapping[Deadlock, str] = {
+    Deadlock.NOBODY_FOUND: "no approver was found",
+    Deadlock.APPROVER_MISSING: "everybody asked must approve, and not all of them were found",
+    Deadlock.TOO_MANY_SEATS: f"more people would be asked than a stage has seats ({MAX_SEATS})",
+    Deadlock.QUORUM_UNREACHABLE: "fewer people can be asked than must approve",
+    Deadlock.ALL_ABSTAINED: "everybody asked abstained",
+    Deadlock.NOBODY_ELIGIBLE: "nobody is left who may decide",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What must be looked up before approvers become seats."""
+
+    # Texts of expressions to evaluate.
+    expressions: tuple[str, ...]
+    # Those of them whose value is a person, with how many managers up to look.
+    managers_of: Mapping[str, int]
+    # Roles whose members take turns.
+    turns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    # By the text of an expression.
+    values: Mapping[str, Any] = field(default_factory=dict)
+    # The manager of each person, as far up as is asked for.
+    managers: Mapping[str, str] = field(default_factory=dict)
+    # By role, who takes turns and whose turn it is (any number; it is counted round).
+    members: Mapping[str, Collection[str]] = field(default_factory=dict)
+    turns: Mapping[str, int] = field(default_factory=dict)
+    # Whom separation of duties bars: never given a turn.
+    barred: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seating:
+    """With a deadlock there are no seats: nobody is asked in vain."""
+
+    seats: tuple[Seat, ...]
+    missing: tuple[Missing, ...]
+    deadlock: Deadlock | None
+
+
+def list_needs(approvers: Sequence[Approver]) -> Needs:
+    texts: dict[str, None] = {}
+    managers_of: dict[str, int] = {}
+    turns: dict[str, None] = {}
+    for approver in approvers:
+        match approver:
+            case ByExpression():
+                texts[approver.expression] = None
+            case ByManager():
+                texts[approver.of] = None
+                managers_of[approver.of] = max(approver.levels, managers_of.get(approver.of, 0))
+            case ByRole(pick="round_robin"):
+                turns[approver.role] = None
+            case _:
+                continue
+    return Needs(tuple(texts), managers_of, tuple(turns))
+
+
+def seat_stage(number: int, stage: Stage, facts: Facts) -> Seating:
+    seats, missing = _seat(number, stage.approvers, facts, "resolved", ())
+    deadlock = _find_deadlock(stage, len(seats), missing)
+    return Seating(() if deadlock else seats, missing, deadlock)
+
+
+def seat_escalation(number: int, escalation: Escalation, facts: Facts, seats: Sequence[Seat]) -> Seating:
+    """The seats to add to those of the stage; any one of them decides it."""
+    added, missing = _seat(number, (escalation.to,), facts, "escalated", seats)
+    if any(each.gap is Gap.TOO_MANY for each in missing):
+        return Seating((), missing, Deadlock.TOO_MANY_SEATS)
+    return Seating(added, missing, None if added else Deadlock.NOBODY_FOUND)
+
+
+def _find_deadlock(stage: Stage, count: int, missing: Sequence[Missing]) -> Deadlock | None:
+    gaps = {each.gap for each in missing} - {Gap.TWICE}
+    if Gap.TOO_MANY in gaps:
+        return Deadlock.TOO_MANY_SEATS
+    if count == 0:
+        return Deadlock.NOBODY_FOUND
+    if stage.quorum == "all" and gaps:
+        # To ask only the rest would let fewer approve than the policy wants.
+        return Deadlock.APPROVER_MISSING
+    if isinstance(stage.quorum, int) and count < stage.quorum:
+        return Deadlock.QUORUM_UNREACHABLE
+    return None
+
+
+def _seat(
+    number: int, approvers: Sequence[Approver], facts: Facts, origin: Origin, existing: Sequence[Seat]
+) -> tuple[tuple[Seat, ...], tuple[Missing, ...]]:
+    first = max((seat.position for seat in existing), default=0) + 1
+    busy = {seat.holder_user_id for seat in existing if seat.holder_user_id is not None}
+    people: set[str] = set()
+    seats: list[Seat] = []
+    missing: dict[Missing, None] = {}
+    for index, approver in enumerate(approvers):
+        for found in _resolve(approver, facts, people | busy):
+            if isinstance(found, _Nobody):
+                missing[Missing(index, found.gap, found.who)] = None
+            elif isinstance(found, str) and found in people:
+                missing[Missing(index, Gap.TWICE, found)] = None
+            elif len(seats) >= MAX_SEATS:
+                missing[Missing(index, Gap.TOO_MANY, f"approver {index + 1}")] = None
+                break
+            elif isinstance(found, _Role):
+                seats.append(Seat(number, first + len(seats), None, found.name, origin))
+            else:
+                people.add(found)
+                seats.append(Seat(number, first + len(seats), found, None, origin))
+    return tuple(seats), tuple(missing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Role:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Nobody:
+    gap: Gap
+    who: str
+
+
+def _resolve(approver: Approver, facts: Facts, busy: Collection[str]) -> Iterator[str | _Role | _Nobody]:
+    """A person by id, a role, or that there is nobody."""
+    match approver:
+        case ByUser():
+            yield approver.user
+        case ByRole(pick="first_available"):
+            yield _Role(approver.role)
+        case ByRole():
+            yield _take_turn(approver.role, facts, busy)
+        case ByManager():
+            yield _climb(approver, facts)
+        case _:
+            yield from _read_people(approver.expression, facts.values[approver.expression])
+
+
+def _take_turn(role: str, facts: Facts, busy: Collection[str]) -> str | _Nobody:
+    """Whose turn it is; who has a seat in the stage already is passed over while there are others."""
+    members = sorted(set(facts.members[role]) - set(facts.barred))
+    if not members:
+        return _Nobody(Gap.NO_MEMBER, role)
+    turn = facts.turns[role] % len(members)
+    in_turn = members[turn:] + members[:turn]
+    return next((member for member in in_turn if member not in busy), in_turn[0])
+
+
+def _climb(approver: ByManager, facts: Facts) -> str | _Nobody:
+    person = facts.values[approver.of]
+    if not _is_user_id(person):
+        return _Nobody(Gap.NOT_A_USER, approver.of)
+    manager: str | None = person
+    for _ in range(approver.levels):
+        manager = facts.managers.get(manager) if manager is not None else None
+    return manager if manager is not None else _Nobody(Gap.NO_MANAGER, person)
+
+
+def _read_people(text: str, value: Any) -> Iterator[str | _Nobody]:
+    people = list(value) if isinstance(value, list | tuple) else [value]
+    if not people:
+        yield _Nobody(Gap.NOT_A_USER, text)
+    for person in people:
+        yield person if _is_user_id(person) else _Nobody(Gap.NOT_A_USER, text)
+
+
+def _is_user_id(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= MAX_USER_ID_CHARACTERS

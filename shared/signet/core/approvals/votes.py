@@ -1,0 +1,160 @@
+"""What the votes of a stage amount to, and what comes after it.
+
+    all   the first rejection rejects; approved when everybody voted and somebody approved
+    any   the first approval or rejection decides
+    n     approved at n approvals; rejected once that many cannot be reached any more
+
+An abstention is a vote for neither side. A stage that only had abstentions, or whose open seats nobody may
+fill, is deadlocked: it escalates once, and else pauses with the reason. An escalation adds seats; the first
+approval or rejection from one of them decides the stage, while those who were asked first may still vote.
+
+Counting looks at seats, not at the order of votes. Where the first vote decides, it does so because a
+decided stage takes no other vote: `cast` refuses it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal
+
+from signet.core.approvals.policy import Policy, Stage
+from signet.core.approvals.seats import Deadlock, Seat
+from signet.core.compiler.node_configurations import Vote
+from signet.core.errors import Defect
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`deadlock` says why, exactly where the state is `deadlocked`."""
+
+    state: Literal["open", "approved", "rejected", "deadlocked"]
+    deadlock: Deadlock | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        return self.state in ("approved", "rejected")
+
+
+OPEN, APPROVED, REJECTED = Verdict("open"), Verdict("approved"), Verdict("rejected")
+
+
+def count(stage: Stage, seats: Sequence[Seat], *, can_vote: bool = True) -> Verdict:
+    """Of the seats of this stage alone; `can_vote` is whether anybody may fill an open one now."""
+    escalated = [seat for seat in seats if seat.origin == "escalated"]
+    asked = [seat for seat in seats if seat.origin == "resolved"]
+    decided = _count_any(escalated) or _count_asked(stage, asked)
+    if decided is not None:
+        return decided
+    if not seats:
+        return Verdict("deadlocked", Deadlock.NOBODY_FOUND)
+    if _number(seats, "abstained") == len(seats):
+        return Verdict("deadlocked", Deadlock.ALL_ABSTAINED)
+    # Without an escalation no vote could help; with one its seats are waited for.
+    if isinstance(stage.quorum, int) and len(asked) < stage.quorum and not _number(escalated, "open"):
+        return Verdict("deadlocked", Deadlock.QUORUM_UNREACHABLE)
+    if can_vote and _number(seats, "open"):
+        return OPEN
+    return Verdict("deadlocked", Deadlock.NOBODY_ELIGIBLE)
+
+
+def _count_asked(stage: Stage, seats: Sequence[Seat]) -> Verdict | None:
+    match stage.quorum:
+        case "all":
+            return _count_all(seats)
+        case "any":
+            return _count_any(seats)
+        case _:
+            return _count_to(stage.quorum, seats)
+
+
+def _count_all(seats: Sequence[Seat]) -> Verdict | None:
+    if _number(seats, "rejected"):
+        return REJECTED
+    approvals = _number(seats, "approved")
+    return APPROVED if approvals and approvals + _number(seats, "abstained") == len(seats) else None
+
+
+def _count_any(seats: Sequence[Seat]) -> Verdict | None:
+    # Only one of them can have voted so; should both stand there, nothing is approved.
+    if _number(seats, "rejected"):
+        return REJECTED
+    return APPROVED if _number(seats, "approved") else None
+
+
+def _count_to(quorum: int, seats: Sequence[Seat]) -> Verdict | None:
+    approvals, rejections = _number(seats, "approved"), _number(seats, "rejected")
+    if approvals >= quorum:
+        return APPROVED
+    can_reach = approvals + _number(seats, "open") >= quorum
+    # Abstentions alone do not reject, nor does what could never have been approved.
+    if can_reach or not approvals + rejections or len(seats) < quorum:
+        return None
+    return REJECTED
+
+
+def _number(seats: Sequence[Seat], status: str) -> int:
+    return sum(seat.status == status for seat in seats)
+
+
+def cast(
+    stage: Stage,
+    seats: Sequence[Seat],
+    position: int,
+    vote: Vote,
+    *,
+    decided_by: str,
+    on_behalf_of: str | None = None,
+) -> tuple[Seat, ...]:
+    """The seats with this vote. Whether the person may is `choose_seat`'s to say, and asked before."""
+    if count(stage, seats).is_decided:
+        raise Defect("APPROVAL_DECIDED_TWICE", "a vote for a stage that is decided")
+    if all(seat.position != position or seat.status != "open" for seat in seats):
+        raise Defect("APPROVAL_SEAT_NOT_OPEN", f"a vote for seat {position}, which is not open")
+    return tuple(
+        replace(seat, status=vote, decided_by=decided_by, on_behalf_of=on_behalf_of)
+        if seat.position == position
+        else seat
+        for seat in seats
+    )
+
+
+def is_reason_missing(stage: Stage, vote: Vote, reason: str | None) -> bool:
+    return vote in stage.reason_required_for and not (reason or "").strip()
+
+
+class Act(StrEnum):
+    WAIT = "wait"
+    BEGIN_STAGE = "begin_stage"
+    APPROVE = "approve"
+    REJECT = "reject"
+    ESCALATE = "escalate"
+    PAUSE = "pause"
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """`stage` is the one to begin or to escalate; `reason` why it escalates or pauses."""
+
+    act: Act
+    stage: int | None = None
+    reason: Deadlock | None = None
+
+
+def has_escalated(seats: Sequence[Seat]) -> bool:
+    return any(seat.origin == "escalated" for seat in seats)
+
+
+def next_after(policy: Policy, stage: int, verdict: Verdict, *, escalated: bool) -> Next:
+    """There is always something next, so that no request hangs."""
+    match verdict.state:
+        case "open":
+            return Next(Act.WAIT)
+        case "rejected":
+            return Next(Act.REJECT)
+        case "approved":
+            is_last = stage == len(policy.stages)
+            return Next(Act.APPROVE) if is_last else Next(Act.BEGIN_STAGE, stage + 1)
+        case _:
+            if policy.stage(stage).escalate is None or escalated:
+                return Next(Act.PAUSE, reason=verdict.deadlock)
+            return Next(Act.ESCALATE, stage, verdict.deadlock)

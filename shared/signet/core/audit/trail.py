@@ -1,0 +1,239 @@
+"""What an audit row says, and how it is chained and sealed. `verification.py` is the other half: checks."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, TypeGuard
+from uuid import UUID
+
+from signet.core.audit.verification import AuditFinding, AuditRow, Seal, hash_seal, merkle_root
+from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.documents.personal_data import REFERENCE
+
+SALT_BYTES = 32
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_HASH = re.compile(r"[0-9a-f]{64}")
+Subject = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """The one that writes; a restore begins a new epoch, in which numbers come again."""
+
+    epoch: int
+    xid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest row of a subject's chain."""
+
+    seq: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionMark:
+    """A version of the subject, and the hash of its snapshot."""
+
+    version: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """Who, what, when, where from, why, how."""
+
+    id: UUID
+    tenant_id: UUID
+    subject_type: str
+    subject_id: str
+    action: str
+    actor_id: str
+    on_behalf_of: str | None = None
+    via: str
+    at: datetime
+    reason: str | None = None
+    before: VersionMark | None = None
+    after: VersionMark | None = None
+    # Of the changed fields, {"before": …, "after": …}; personal values only as references.
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    instance_id: UUID | None = None
+    step_id: UUID | None = None
+    trace_id: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def subject(self) -> Subject:
+        return self.subject_type, self.subject_id
+
+
+def chain(previous: Head | None, entry: AuditEntry, transaction: Transaction) -> AuditRow:
+    """The next row of the subject's chain. The caller holds the subject's lock."""
+    return _make_row(entry, transaction, previous.seq + 1 if previous else 1, previous)
+
+
+def leave_unchained(entry: AuditEntry, transaction: Transaction) -> AuditRow:
+    """A row that only a seal protects: where a chain would make writers wait for each other."""
+    return _make_row(entry, transaction, None, None)
+
+
+def chain_all(
+    heads: Mapping[Subject, Head], entries: Iterable[AuditEntry], transaction: Transaction
+) -> tuple[AuditRow, ...]:
+    """The entries of many subjects; several of one subject follow each other in the order given."""
+    newest = dict(heads)
+    rows = []
+    for entry in entries:
+        row = chain(newest.get(entry.subject), entry, transaction)
+        newest[entry.subject] = Head(row.seq or 1, row.hash)
+        rows.append(row)
+    return tuple(rows)
+
+
+def _make_row(
+    entry: AuditEntry, transaction: Transaction, seq: int | None, previous: Head | None
+) -> AuditRow:
+    at = write_time(entry.at)
+    content = canonical_bytes(
+        {
+            "tenant_id": str(entry.tenant_id),
+            "id": str(entry.id),
+            "subject_type": entry.subject_type,
+            "subject_id": entry.subject_id,
+            "seq": seq,
+            "previous_hash": previous.hash if previous else None,
+            "epoch": transaction.epoch,
+            "xid": str(transaction.xid),  # beyond what a JSON number holds
+            "action": entry.action,
+            "actor_id": entry.actor_id,
+            "on_behalf_of": entry.on_behalf_of,
+            "via": entry.via,
+            "at": at,
+            "reason": entry.reason,
+            "before": _write_mark(entry.before),
+            "after": _write_mark(entry.after),
+            "changes": dict(entry.changes),
+            "instance_id": _write_id(entry.instance_id),
+            "step_id": _write_id(entry.step_id),
+            "trace_id": entry.trace_id,
+            "detail": dict(entry.detail),
+        }
+    )
+    return AuditRow(
+        tenant_id=str(entry.tenant_id),
+        id=str(entry.id),
+        subject_type=entry.subject_type,
+        subject_id=entry.subject_id,
+        seq=seq,
+        previous_hash=previous.hash if previous else None,
+        hash=hash_bytes(content),
+        content=content.decode(),
+        action=entry.action,
+        actor_id=entry.actor_id,
+        created_at=at,
+        epoch=transaction.epoch,
+        xid=transaction.xid,
+    )
+
+
+def _write_mark(mark: VersionMark | None) -> dict[str, Any] | None:
+    return None if mark is None else {"version": mark.version, "hash": mark.hash}
+
+
+def _write_id(identifier: UUID | None) -> str | None:
+    return None if identifier is None else str(identifier)
+
+
+def write_time(moment: datetime) -> str:
+    """UTC with six digits after the second, as the table's reading shows it."""
+    if moment.tzinfo is None:
+        raise ValueError("a time without a zone is no moment")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def make_seal(
+    *,
+    tenant_id: UUID,
+    previous: Seal | None,
+    epoch: int,
+    to_xid: int,
+    hashes: Sequence[str],
+    at: datetime,
+) -> Seal:
+    """Over the hashes of all rows of the epoch from where the previous seal ends to below `to_xid`."""
+    continues = previous is not None and previous.epoch == epoch
+    seal = Seal(
+        tenant_id=str(tenant_id),
+        sequence=previous.sequence + 1 if previous else 1,
+        epoch=epoch,
+        from_xid=previous.to_xid if previous and continues else 0,
+        to_xid=to_xid,
+        row_count=len(hashes),
+        merkle_root=merkle_root([bytes.fromhex(each) for each in hashes]),
+        previous_seal=previous.seal if previous else None,
+        created_at=write_time(at),
+        seal="",
+    )
+    return replace(seal, seal=hash_seal(seal))
+
+
+# --- personal values ---
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalValue:
+    """As its table holds it, the value as JSON text; without a salt it was erased."""
+
+    id: str
+    salt: bytes | None
+    value: str | None
+
+
+def commit(salt: bytes, value: Any) -> str:
+    """Fixes a value without showing it. The salt's length is fixed, so that no other pair has these bytes."""
+    if len(salt) != SALT_BYTES:
+        raise ValueError(f"a salt has {SALT_BYTES} bytes")
+    return hashlib.sha256(salt + canonical_bytes(value)).hexdigest()
+
+
+def _is(value: object, pattern: re.Pattern[str]) -> TypeGuard[str]:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def find_references(value: Any) -> Iterator[tuple[str, str]]:
+    """Every (id, commitment) in a snapshot or in an entry's changes."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            personal, commitment = item.get(REFERENCE), item.get("commitment")
+            if _is(personal, _ID) and _is(commitment, _HASH):
+                yield personal, commitment
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
+
+
+def verify_personal(
+    references: Iterable[tuple[str, str]], values: Mapping[str, PersonalValue]
+) -> Iterator[AuditFinding]:
+    """A value is the one that was committed to, or was erased; it never just vanishes."""
+    for identifier, commitment in references:
+        kept = values.get(identifier)
+        where = f"personal value {identifier}"
+        if kept is None:
+            yield AuditFinding("PERSONAL_VALUE_MISSING", where, "A version refers to it; it is not there.")
+        elif kept.salt is not None and not _fits(kept.salt, kept.value, commitment):
+            sentence = "It is not the value that was written."
+            yield AuditFinding("PERSONAL_VALUE_REPLACED", where, sentence)
+
+
+def _fits(salt: bytes, value: str | None, commitment: str) -> bool:
+    try:
+        return commit(salt, json.loads(value or "null")) == commitment
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,385 @@
+"""`compile_effective`: envelope + patches → one verified, hashed graph. Pure, and the same bytes anywhere.
+
+Mistakes come in stages, each complete in itself: scope and form (merge), shape (order, blocks, ways on),
+then expressions. A stage runs only when the one before found no error, because a broken graph has no
+scopes to check expressions in.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from signet.core.compiler.artifact import COMPILER_VERSION, Artifact, make_artifact
+from signet.core.compiler.condition_coverage import find_condition_gaps
+from signet.core.compiler.envelope import END, START, Envelope, EnvelopeSlot, make_envelope
+from signet.core.compiler.graph import ENVELOPE, Edge, Graph, Node, make_graph
+from signet.core.compiler.merge import Merged, merge
+from signet.core.compiler.node_expressions import NodeLogic, read_actions, read_condition, read_node_logic
+from signet.core.compiler.parallel_blocks import Blocks, find_blocks
+from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, Patch, SlotPatch
+from signet.core.compiler.rejection_edges import lead_rejections
+from signet.core.compiler.soundness import (
+    check_approved_content,
+    check_envelope,
+    check_integrity,
+    check_reachability,
+    check_ways_on,
+    sort_topologically,
+)
+from signet.core.contracts.contract import Contract, EditWindow
+from signet.core.contracts.expression_scope import (
+    Names,
+    Scopes,
+    Variables,
+    make_scope,
+    type_of_entity,
+    type_of_fields,
+    type_of_settings,
+)
+from signet.core.expressions import Type, expression_to_json, to_text
+from signet.core.expressions.syntax_tree import Expression
+from signet.core.tenants.tenant_file import TenantSettings
+from signet.core.validation.finding import Finding, Severity, find, has_errors, sort_findings
+
+AUTOMATION_SLOT = "main"
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """The artifact, or the errors that forbid it; warnings come with either."""
+
+    artifact: Artifact | None
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Everything that is compiled: an envelope's graph, what fills its slots, and what may be named."""
+
+    base: Graph
+    slots: Mapping[str, EnvelopeSlot]
+    patches: Mapping[str, SlotPatch]
+    names: Names
+    head: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Logic:
+    nodes: Mapping[str, NodeLogic]
+    conditions: Mapping[str, Expression]
+    # What `context` has at a node, and what conditions on its edges see.
+    before: Mapping[str, Type]
+    after: Mapping[str, Type]
+    findings: list[Finding]
+
+
+@dataclass(frozen=True)
+class _Shape:
+    graph: Graph
+    order: Sequence[str]
+    blocks: Blocks
+
+
+def compile_effective(
+    envelope: Envelope, patch: Patch | None = None, settings: TenantSettings | None = None
+) -> Compilation:
+    """The effective workflow of an envelope with a tenant's patch, or bare."""
+    # Made anew from the contract: whoever altered the envelope that was handed in is found out (WF-08).
+    expected = make_envelope(envelope.contract)
+    settings = settings or TenantSettings()
+    mistakes = [
+        *check_envelope(envelope, expected),
+        *(_check_base(envelope, patch, settings) if patch is not None else ()),
+    ]
+    if mistakes:
+        return Compilation(None, sort_findings(mistakes))
+    return _compile(read_effective(expected, patch, settings))
+
+
+def read_effective(envelope: Envelope, patch: Patch | None, settings: TenantSettings) -> Source:
+    names = Names(
+        contract=envelope.contract,
+        entity=type_of_entity(envelope.contract),
+        org=type_of_settings(settings),
+        payload=None,
+        variables=type_of_fields(patch.variables).fields if patch else {},
+    )
+    head = {
+        "kind": "effective" if patch else "envelope",
+        "name": patch.patch if patch else envelope.entity_type,
+        "entity_type": envelope.entity_type,
+        "contract": {"version": envelope.version, "hash": envelope.contract_hash},
+        "envelope": {"version": envelope.version, "hash": envelope.hash},
+        "initial_state": envelope.contract.initial_state,
+    }
+    return Source(envelope.graph, envelope.slots, patch.slots if patch else {}, names, head)
+
+
+def compile_automation(
+    automation: Automation, contract: Contract | None = None, settings: TenantSettings | None = None
+) -> Compilation:
+    """A tenant's own trigger and graph, by the same compiler: its envelope is only `start → end`."""
+    source = read_automation(automation, contract, settings or TenantSettings())
+    if automation.trigger.condition is not None:
+        names = source.names
+        scope = make_scope(names.entity, names.org, type_of_fields({}), names.payload)
+        condition, mistakes = read_condition(automation.trigger.condition, "/trigger/condition", scope)
+        if condition is None:
+            return Compilation(None, mistakes)
+        source.head["trigger_condition"] = _condition_json(condition)
+    return _compile(source)
+
+
+def read_automation(automation: Automation, contract: Contract | None, settings: TenantSettings) -> Source:
+    direct = Edge("sys:edge:start>end#created", START, END, "created")
+    window = EditWindow.EDITABLE
+    base = make_graph([Node(START, "start", {}), Node(END, "end", {})], [direct])
+    slot = EnvelopeSlot(AUTOMATION_SLOT, (START,), END, window, False, (direct.id,), "")
+    body = SlotPatch(
+        nodes=automation.nodes, edges=automation.edges, entry=automation.entry, exit=automation.exit
+    )
+    names = Names(
+        contract=contract,
+        entity=type_of_entity(contract),
+        org=type_of_settings(settings),
+        payload=type_of_fields(automation.payload),
+        variables=type_of_fields(automation.variables).fields,
+    )
+    head = {
+        "kind": "automation",
+        "name": automation.automation,
+        "version": automation.version,
+        "entity_type": automation.entity_type,
+        "trigger": automation.trigger.model_dump(mode="json", by_alias=True),
+    }
+    return Source(base, {AUTOMATION_SLOT: slot}, {AUTOMATION_SLOT: body}, names, head)
+
+
+def find_scopes(source: Source) -> Scopes:
+    """Also of a graph that does not compile, as far as it goes."""
+    merged, names = merge(source.base, source.slots, source.patches), source.names
+    node_ids = frozenset(node.id for node in merged.nodes)
+    shape = None if has_errors(merged.findings) else _shape(merged, names.contract)[0]
+    if shape is None:
+        return Scopes(names, node_ids, {}, {})
+    logic = _read_logic(shape, names)
+    return Scopes(names, node_ids, logic.before, logic.after)
+
+
+def _check_base(envelope: Envelope, patch: Patch, settings: TenantSettings) -> list[Finding]:
+    if patch.base.entity_type != envelope.entity_type:
+        actual = envelope.entity_type
+        return [
+            find(
+                "ENVELOPE_ENTITY_MISMATCH", "/base/entity_type", pinned=patch.base.entity_type, actual=actual
+            )
+        ]
+    if patch.base.envelope_version != envelope.version:
+        return [
+            find(
+                "ENVELOPE_VERSION_MISMATCH",
+                "/base/envelope_version",
+                pinned=patch.base.envelope_version,
+                actual=envelope.version,
+                entity_type=envelope.entity_type,
+                rebase=_propose_rebase(envelope, patch, settings),
+            )
+        ]
+    if envelope.contract.amendment is None:
+        return [
+            find("WINDOW_NEEDS_AMENDMENT", name)
+            for name, slot in sorted(patch.slots.items())
+            if slot.edit is EditWindow.AMEND_ONLY
+        ]
+    return []
+
+
+def _propose_rebase(envelope: Envelope, patch: Patch, settings: TenantSettings) -> str:
+    lost = sorted(set(patch.slots) - set(envelope.slots))
+    pin = f"Set envelope_version to {envelope.version}"
+    if lost:
+        left = ", ".join(envelope.slots)
+        return f"{pin}, and move what fills {', '.join(lost)}: the new envelope has only {left}."
+    pinned = Patch.model_copy(
+        patch, update={"base": patch.base.model_copy(update={"envelope_version": envelope.version})}
+    )
+    tried = compile_effective(envelope, pinned, settings)
+    findings = [finding for finding in tried.findings if finding.severity is Severity.ERROR]
+    if findings:
+        return f"{pin}; then {len(findings)} finding(s) remain, the first: {findings[0].sentence}"
+    return f"{pin}; the patch compiles there as it is."
+
+
+def _compile(source: Source) -> Compilation:
+    base, names = source.base, source.names
+    merged = merge(base, source.slots, source.patches)
+    findings = [*merged.findings, *_check_limits(merged)]
+    if has_errors(findings):
+        return Compilation(None, sort_findings(findings))
+    shape, found = _shape(merged, names.contract)
+    findings += found
+    if shape is None:
+        return Compilation(None, sort_findings(findings))
+    findings += _check_shape(shape, base, names.contract)
+    if has_errors(findings):
+        return Compilation(None, sort_findings(findings))
+    logic = _read_logic(shape, names)
+    findings += logic.findings
+    if has_errors(findings):
+        return Compilation(None, sort_findings(findings))
+    nothing = type_of_fields({})
+    actions, found = read_actions(
+        names.contract, shape.graph, lambda payload: make_scope(names.entity, names.org, nothing, payload)
+    )
+    findings += found
+    if has_errors(findings):
+        return Compilation(None, sort_findings(findings))
+    described = _describe(shape, merged, base, logic.nodes, logic.conditions)
+    content = {**source.head, "actions": actions, **described}
+    return Compilation(make_artifact(content), sort_findings(findings))
+
+
+def _check_limits(merged: Merged) -> Iterable[Finding]:
+    for what, count, limit in [
+        ("nodes", len(merged.nodes), MAX_NODES),
+        ("edges", len(merged.edges), MAX_EDGES),
+    ]:
+        if count > limit:
+            yield find("LIMIT_EXCEEDED", "/", what=what, count=count, limit=limit)
+
+
+def _shape(merged: Merged, contract: Contract | None) -> tuple[_Shape | None, list[Finding]]:
+    graph = make_graph([_complete_policy(node, contract) for node in merged.nodes], merged.edges)
+    order, circles = sort_topologically(graph)
+    if circles:
+        return None, [*circles, *check_reachability(graph)]
+    blocks = find_blocks(graph, order)
+    graph, untaken = lead_rejections(graph, blocks)
+    order, circles = sort_topologically(graph)
+    return _Shape(graph, order, blocks), [*blocks.findings, *untaken, *circles]
+
+
+def _complete_policy(node: Node, contract: Contract | None) -> Node:
+    """A policy gate asks for the permission that the contract gives the action."""
+    if node.type != "policy_gate":
+        return node
+    action = str(node.config["action"])
+    declared = contract.actions.get(action) if contract else None
+    entity = contract.contract if contract and "." not in action else action.partition(".")[0]
+    permission = (declared and declared.permission) or f"{entity}:{action.rpartition('.')[2]}"
+    condition = contract.conditions.get(permission) if contract else None
+    return replace(node, config={**node.config, "permission": permission, "permission_condition": condition})
+
+
+def _check_shape(shape: _Shape, expected: Graph, contract: Contract | None) -> Iterable[Finding]:
+    yield from check_reachability(shape.graph)
+    yield from check_ways_on(shape.graph)
+    yield from check_integrity(expected, shape.graph, shape.order)
+    if contract is not None:
+        yield from check_approved_content(shape.graph, shape.blocks, contract)
+
+
+def _read_logic(shape: _Shape, names: Names) -> _Logic:
+    variables = Variables(names.variables)
+    logic: dict[str, NodeLogic] = {}
+    conditions: dict[str, Expression] = {}
+    before: dict[str, Type] = {}
+    after: dict[str, Type] = {}
+    findings: list[Finding] = []
+    for node_id in shape.order:
+        context = before[node_id] = variables.enter(shape.graph, node_id)
+        scope_with = partial(make_scope, names.entity, names.org, context, names.payload)
+        read = read_node_logic(shape.graph.nodes[node_id], names.contract, scope_with)
+        logic[node_id] = read
+        findings += read.findings
+        for name, written in read.writes.items():
+            variables.write(node_id, name, written)
+        after[node_id] = variables.after(node_id) if read.writes else context
+        conditional = [edge for edge in shape.graph.outgoing[node_id] if edge.condition is not None]
+        if conditional:
+            scope = make_scope(names.entity, names.org, after[node_id], names.payload)
+            for edge in conditional:
+                expression, mistakes = read_condition(edge.condition or "", edge.id, scope)
+                findings += mistakes
+                if expression is not None:
+                    conditions[edge.id] = expression
+            findings += find_condition_gaps(node_id, conditional, conditions, scope)
+    return _Logic(logic, conditions, before, after, findings)
+
+
+def _condition_json(expression: Expression) -> dict[str, Any]:
+    return {"text": to_text(expression), "tree": expression_to_json(expression)}
+
+
+def _describe(
+    shape: _Shape,
+    merged: Merged,
+    expected: Graph,
+    logic: Mapping[str, NodeLogic],
+    conditions: Mapping[str, Expression],
+) -> dict[str, Any]:
+    graph, blocks = shape.graph, shape.blocks
+    required = sorted(expected.nodes)
+    return {
+        "compiler_version": COMPILER_VERSION,
+        "nodes": {node.id: _describe_node(node, logic[node.id]) for node in graph.nodes.values()},
+        "edges": {edge.id: _describe_edge(edge, conditions.get(edge.id)) for edge in graph.edges.values()},
+        "adjacency": {node_id: [edge.id for edge in edges] for node_id, edges in graph.outgoing.items()},
+        "reverse_adjacency": {
+            node_id: [edge.id for edge in edges] for node_id, edges in graph.incoming.items()
+        },
+        "topological_order": list(shape.order),
+        "joins": {
+            join: {
+                "split": split,
+                "mode": graph.nodes[join].config["mode"],
+                "required_token_count": blocks.branch_count[split],
+            }
+            for join, split in blocks.split_of.items()
+        },
+        "blocks": {
+            node_id: [[split, branch] for split, branch in stack]
+            for node_id, stack in blocks.stacks.items()
+            if stack
+        },
+        "edit_windows": {node.id: node.window for node in graph.nodes.values()},
+        "stable_region_nodes": [
+            node.id for node in graph.nodes.values() if node.provenance in merged.stable_slots
+        ],
+        "slot_map": {
+            node.id: node.provenance for node in graph.nodes.values() if node.provenance != ENVELOPE
+        },
+        "system_gate_integrity": {
+            "required": required,
+            "present": [node_id for node_id in required if node_id in graph.nodes],
+            "valid": all(node_id in graph.nodes for node_id in required),
+        },
+    }
+
+
+def _describe_node(node: Node, logic: NodeLogic) -> dict[str, Any]:
+    described: dict[str, Any] = {"type": node.type, "config": dict(node.config)}
+    if logic.trees:
+        described["logic"] = logic.trees
+    if node.label:
+        described["label"] = node.label
+    return described
+
+
+def _describe_edge(edge: Edge, condition: Expression | None) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "source": edge.source,
+        "target": edge.target,
+        "on": edge.on,
+        "role": edge.role,
+        "priority": edge.priority,
+        "provenance": edge.provenance,
+    }
+    if condition is not None:
+        described["condition"] = _condition_json(condition)
+    if edge.transition is not None:
+        described["transition"] = edge.transition
+    if edge.label:
+        described["label"] = edge.label
+    return described

@@ -1,0 +1,28 @@
+"""Sibling conditions that speak of one variable: values that none covers, or more than one."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from signet.core.compiler.graph import Edge
+from signet.core.expressions import Expression, FindingKind, Scope, find_gaps_and_overlaps
+from signet.core.validation.finding import Finding, find
+
+# With a single condition the default edge is simply the other case.
+MIN_CONDITIONS = 2
+
+
+def find_condition_gaps(
+    node_id: str, edges: Sequence[Edge], conditions: Mapping[str, Expression], scope: Scope
+) -> Iterator[Finding]:
+    by_outcome = sorted(edges, key=lambda edge: edge.on)
+    for _, siblings in groupby(by_outcome, key=lambda edge: edge.on):
+        parsed = [conditions[edge.id] for edge in siblings if edge.id in conditions]
+        if len(parsed) < MIN_CONDITIONS:
+            continue
+        seen: set[FindingKind] = set()
+        for found in find_gaps_and_overlaps(parsed, scope):
+            if found.kind in seen:
+                continue  # one example of each kind is enough to look again
+            seen.add(found.kind)
+            code = "CONDITIONS_LEAVE_GAP" if found.kind is FindingKind.GAP else "CONDITIONS_OVERLAP"
+            yield find(code, node_id, variable=found.variable, example=found.example)

@@ -1,0 +1,195 @@
+"""The typed configuration of each node type; an unknown key is a mistake."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field as Constraint
+from pydantic import JsonValue, model_validator
+
+from signet.core.integrations.cloud_events import MAX_TYPE_CHARACTERS
+from signet.core.validation.strict_model import Duration, ExpressionText, Name, Strict
+
+MAX_APPROVERS = 20
+MAX_VARIABLES = 50
+MAX_FOR_EACH_ITEMS = 1_000
+MAX_RULES = 100
+MAX_BRANCHES = 50
+
+RunAs = Literal["actor", "system", "service_account"]
+UserId = Annotated[str, Constraint(min_length=1, max_length=200)]
+# What a CloudEvent is called: names with dots, such as com.example.invoice.approved.
+EventType = Annotated[
+    str, Constraint(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$", max_length=MAX_TYPE_CHARACTERS)
+]
+TemplateText = Annotated[str, Constraint(max_length=10_000)]
+
+
+class Nothing(Strict):
+    """Start, end, condition and split: all that they do stands in their edges."""
+
+
+class StateConfiguration(Strict):
+    state: Name
+
+
+class SlotConfiguration(Strict):
+    slot: Name
+
+
+class LifecycleGateConfiguration(Strict):
+    transition: Name
+    from_states: tuple[Name, ...]
+    to: Name
+    kind: Literal["requested", "automatic", "interrupting"]
+    rejected_to: Name | None
+    permission: str
+    permission_condition: ExpressionText | None
+    condition: ExpressionText | None
+
+
+class PolicyGateConfiguration(Strict):
+    action: str
+    run_as: RunAs
+    permission: str
+    permission_condition: ExpressionText | None
+
+
+class ActionConfiguration(Strict):
+    """`action` is a contract's (`post`), or one of Signet's and of Python (`store.set`)."""
+
+    action: Annotated[str, Constraint(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$", max_length=200)]
+    payload: Mapping[Name, JsonValue] = {}
+    run_as: RunAs = "actor"
+    save_as: Name | None = None
+    # A list; the action runs once for each item, which the payload reads as `item`.
+    for_each: ExpressionText | None = None
+    max_items: Annotated[int, Constraint(ge=1, le=MAX_FOR_EACH_ITEMS)] = 100
+
+
+class ByUser(Strict):
+    by: Literal["user"]
+    user: UserId
+
+
+class ByRole(Strict):
+    by: Literal["role"]
+    role: Name
+    pick: Literal["first_available", "round_robin"] = "first_available"
+
+
+class ByManager(Strict):
+    """The manager of a person in the org chart: of who requested, or of whom an expression names."""
+
+    by: Literal["manager"]
+    of: ExpressionText = "actor.user_id"
+    levels: Annotated[int, Constraint(ge=1, le=10)] = 1
+
+
+class ByExpression(Strict):
+    """An expression that gives a user's id, or a list of them."""
+
+    by: Literal["expression"]
+    expression: ExpressionText
+
+
+Approver = Annotated[ByUser | ByRole | ByManager | ByExpression, Constraint(discriminator="by")]
+
+
+class Escalation(Strict):
+    after: Duration
+    to: Approver
+
+
+# all: the first rejection rejects; any: the first vote decides; a number: so many approvals.
+Quorum = Literal["all", "any"] | Annotated[int, Constraint(ge=1, le=MAX_APPROVERS)]
+Vote = Literal["approved", "rejected", "abstained"]
+ReasonedVotes = Annotated[tuple[Vote, ...], Constraint(max_length=3)]
+
+
+def check_quorum(quorum: Quorum, approvers: int) -> None:
+    if isinstance(quorum, int) and quorum > approvers:
+        raise ValueError(f"a quorum of {quorum} cannot be reached by {approvers} approvers")
+
+
+class ApprovalConfiguration(Strict):
+    """Inline approvers, or a chain of stages by name."""
+
+    chain: Name | None = None
+    approvers: Annotated[tuple[Approver, ...], Constraint(max_length=MAX_APPROVERS)] = ()
+    quorum: Quorum = "all"
+    escalate: Escalation | None = None
+    expire_after: Duration | None = None
+    reason_required_for: ReasonedVotes = ("rejected",)
+
+    @model_validator(mode="after")
+    def _one_mode(self) -> "ApprovalConfiguration":
+        if (self.chain is None) == (not self.approvers):
+            raise ValueError("wants either 'chain' or 'approvers'")
+        if self.approvers:
+            check_quorum(self.quorum, len(self.approvers))
+        return self
+
+
+class JoinConfiguration(Strict):
+    mode: Literal["all", "any"]
+
+
+class WaitTimerConfiguration(Strict):
+    """Until a duration has passed, or until a moment that an expression names."""
+
+    wait_for: Annotated[Duration | None, Constraint(alias="for")] = None
+    until: ExpressionText | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "WaitTimerConfiguration":
+        if (self.wait_for is None) == (self.until is None):
+            raise ValueError("wants either 'for' or 'until'")
+        return self
+
+
+class WaitEventConfiguration(Strict):
+    key: TemplateText
+    timeout: Duration | None = None
+    save_as: Name | None = None
+
+
+def _is_absent(value: object) -> bool:
+    return value is None
+
+
+class WebhookOutConfiguration(Strict):
+    """A call to one of the tenant's endpoints, or an event for whoever listens to the deployment's bus."""
+
+    endpoint: Name | None = None
+    # Left out where it is not said: definitions from before it was there keep their hashes.
+    event: Annotated[EventType | None, Constraint(exclude_if=_is_absent)] = None
+    payload: Mapping[Name, JsonValue] = {}
+    run_as: RunAs = "actor"
+    save_as: Name | None = None
+
+    @model_validator(mode="after")
+    def _one_receiver(self) -> "WebhookOutConfiguration":
+        if (self.endpoint is None) == (self.event is None):
+            raise ValueError("wants either 'endpoint' or 'event'")
+        return self
+
+
+class NotificationConfiguration(Strict):
+    channel: Literal["email", "sms", "in_app"]
+    to: Annotated[tuple[Approver, ...], Constraint(min_length=1, max_length=MAX_APPROVERS)]
+    subject: TemplateText = ""
+    text: TemplateText
+    wait: Annotated[bool, Constraint(alias="await")] = False
+    run_as: RunAs = "actor"
+
+
+class ScriptConfiguration(Strict):
+    """Variables of the workflow, each the value of an expression."""
+
+    set: Annotated[Mapping[Name, ExpressionText], Constraint(min_length=1, max_length=MAX_VARIABLES)]
+
+
+class RuleConfiguration(Strict):
+    """The tenant's rules by name, evaluated for their outcome only."""
+
+    rules: Annotated[tuple[Name, ...], Constraint(min_length=1, max_length=MAX_RULES)]

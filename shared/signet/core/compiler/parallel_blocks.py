@@ -1,0 +1,203 @@
+"""Parallel blocks: which join closes which split, and that nothing enters or leaves one sideways.
+
+Nodes are visited in topological order, each with the stack of blocks that it stands in: `(split, branch)`
+from the outside in. A branch may leave its block early only by an `exit` or `error` edge or a rejection;
+that cancels the block's other tokens.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from signet.core.compiler.graph import Edge, Graph
+from signet.core.compiler.merge import REJECTING
+from signet.core.compiler.node_configurations import MAX_BRANCHES
+from signet.core.validation.finding import Finding, find
+
+MAX_BLOCK_DEPTH = 50
+# Fewer than the live tokens that an instance may have (see routing), whatever runs at once.
+MAX_BRANCHES_IN_ALL = 900
+
+Stack = tuple[tuple[str, int], ...]
+
+
+@dataclass
+class Blocks:
+    stacks: dict[str, Stack] = field(default_factory=dict)
+    join_of: dict[str, str] = field(default_factory=dict)
+    split_of: dict[str, str] = field(default_factory=dict)
+    branch_count: dict[str, int] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def find_innermost_join(self, node_id: str) -> str | None:
+        stack = self.stacks.get(node_id, ())
+        return self.join_of.get(stack[-1][0]) if stack else None
+
+
+def find_blocks(graph: Graph, order: Sequence[str]) -> Blocks:
+    blocks = Blocks()
+    branches = _number_branches(graph, blocks)
+    ahead = _JoinsAhead(graph, order)
+    for node_id in order:
+        arriving = [
+            edge for edge in graph.incoming[node_id] if edge.role != "return" and edge.source in blocks.stacks
+        ]
+        stacks = {edge.id: _stack_along(edge, blocks, branches) for edge in arriving}
+        if graph.nodes[node_id].type == "parallel_join":
+            blocks.stacks[node_id] = _close_block(graph, blocks, node_id, arriving, stacks)
+        else:
+            blocks.stacks[node_id] = _agree(blocks, ahead, node_id, arriving, stacks)
+    _check_splits(blocks)
+    return blocks
+
+
+def _number_branches(graph: Graph, blocks: Blocks) -> dict[str, int]:
+    branches: dict[str, int] = {}
+    for node in graph.nodes.values():
+        if node.type == "parallel_split":
+            outgoing = graph.outgoing[node.id]
+            blocks.branch_count[node.id] = len(outgoing)
+            branches.update({edge.id: index for index, edge in enumerate(outgoing)})
+            blocks.findings.extend(_check_split(node.id, outgoing))
+    if len(branches) > MAX_BRANCHES_IN_ALL:
+        what, limit = "branches of parallel splits", MAX_BRANCHES_IN_ALL
+        blocks.findings.append(find("LIMIT_EXCEEDED", "/", what=what, count=len(branches), limit=limit))
+    return branches
+
+
+def _check_split(split: str, outgoing: Sequence[Edge]) -> Iterator[Finding]:
+    if len(outgoing) < 2:
+        yield find("SPLIT_TOO_FEW", split, count=len(outgoing))
+    if len(outgoing) > MAX_BRANCHES:
+        yield find("LIMIT_EXCEEDED", split, what="branches", count=len(outgoing), limit=MAX_BRANCHES)
+    for edge in outgoing:
+        if edge.role == "exit":
+            yield find("EXIT_FROM_SPLIT", edge.id)
+
+
+def _stack_along(edge: Edge, blocks: Blocks, branches: Mapping[str, int]) -> Stack:
+    stack = blocks.stacks[edge.source]
+    return (*stack, (edge.source, branches[edge.id])) if edge.id in branches else stack
+
+
+def _leaves_early(edge: Edge) -> bool:
+    return edge.role in ("exit", "error") or edge.on in REJECTING
+
+
+class _JoinsAhead:
+    """Which joins lie ahead of each node, as bit masks in their order: who is wrong about a block?"""
+
+    def __init__(self, graph: Graph, order: Sequence[str]) -> None:
+        self._graph, self._order = graph, order
+
+    @cached_property
+    def _masks(self) -> Mapping[str, int]:
+        masks: dict[str, int] = {}
+        bits = {
+            n: 1 << at for at, n in enumerate(self._order) if self._graph.nodes[n].type == "parallel_join"
+        }
+        for node_id in reversed(self._order):
+            mask = bits.get(node_id, 0)
+            for edge in self._graph.outgoing[node_id]:
+                if edge.role != "return" and not _leaves_early(edge):
+                    mask |= masks[edge.target]
+            masks[node_id] = mask
+        return masks
+
+    def is_inside(self, node_id: str, split: str) -> bool:
+        """The split's join is the first one that all of its branches lead to."""
+        common = ~0
+        for edge in self._graph.outgoing[split]:
+            common &= self._masks[edge.target]
+        join = common & -common
+        return bool(join & self._masks[node_id])
+
+
+def _agree(
+    blocks: Blocks, ahead: _JoinsAhead, node_id: str, arriving: Sequence[Edge], stacks: Mapping[str, Stack]
+) -> Stack:
+    """Where several ways meet they must stand in the same block; early leavers come from further in."""
+    found = {stacks[edge.id] for edge in arriving if not _leaves_early(edge)}
+    found = found or {_after_leaving(edge, stacks[edge.id]) for edge in arriving}
+    if len(found) > 1:
+        # One of them is wrong: the node stands where its way on to a join says that it does.
+        begun = [stacks[e.id] for e in arriving if stacks[e.id][-1:] and stacks[e.id][-1][0] == e.source]
+        inside = {stack for stack in begun or found if stack and ahead.is_inside(node_id, stack[-1][0])}
+        found = inside or {min(found, key=lambda stack: (len(stack), stack))}
+    stack = max(found, key=lambda stack: (len(stack), stack), default=())
+    for edge in arriving:
+        _check_way(blocks, edge, stacks[edge.id], stack, early=_leaves_early(edge))
+    return stack
+
+
+def _after_leaving(edge: Edge, stack: Stack) -> Stack:
+    # An exit leaves its innermost block; an error is handled where it happened unless it is led further.
+    return stack[:-1] if edge.role == "exit" else stack
+
+
+def _check_way(blocks: Blocks, edge: Edge, source: Stack, target: Stack, *, early: bool) -> None:
+    if source == target:
+        if edge.role == "exit" and edge.on not in REJECTING:
+            blocks.findings.append(find("EXIT_OUTSIDE_BLOCK", edge.id))
+    elif target == source[: len(target)]:
+        if not early:
+            blocks.findings.append(find("BLOCK_LEFT_SIDEWAYS", edge.id, split=source[len(target)][0]))
+    else:
+        shared = _common_length(source, target)
+        blocks.findings.append(find("BLOCK_ENTERED_SIDEWAYS", edge.id, split=target[shared][0]))
+
+
+def _common_length(one: Stack, other: Stack) -> int:
+    length = 0
+    while length < min(len(one), len(other)) and one[length] == other[length]:
+        length += 1
+    return length
+
+
+def _close_block(
+    graph: Graph, blocks: Blocks, join: str, arriving: Sequence[Edge], stacks: Mapping[str, Stack]
+) -> Stack:
+    inside = [stacks[edge.id] for edge in arriving if stacks[edge.id]]
+    if not inside:
+        blocks.findings.append(find("JOIN_WITHOUT_SPLIT", join))
+        return ()
+    # Early leavers of an inner block may arrive from deeper in; the join closes the shallowest block.
+    closing = min(inside, key=lambda s: (len(s), s))
+    split, outer = closing[-1][0], closing[:-1]
+    if split in blocks.join_of:
+        blocks.findings.append(find("SPLIT_WITHOUT_JOIN", split))
+        return outer
+    blocks.join_of[split], blocks.split_of[join] = join, split
+    arrived: set[int] = set()
+    for edge in arriving:
+        stack = stacks[edge.id]
+        depth = len(outer)
+        if stack[:depth] == outer and len(stack) > depth and stack[depth][0] == split:
+            if len(stack) == depth + 1 or _leaves_early(edge):
+                arrived.add(stack[depth][1])
+                continue
+        # From deeper in the same block an edge leaves a block inside it; else it comes from elsewhere.
+        inside_it = stack[:depth] == outer and len(stack) > depth and stack[depth][0] == split
+        _check_way(blocks, edge, stack, stack[: depth + 1] if inside_it else closing, early=False)
+    _check_every_branch_arrives(graph, blocks, join, split, arrived)
+    return outer
+
+
+def _check_every_branch_arrives(
+    graph: Graph, blocks: Blocks, join: str, split: str, arrived: set[int]
+) -> None:
+    missing = sorted(set(range(blocks.branch_count[split])) - arrived)
+    if missing and graph.nodes[join].config.get("mode") == "all":
+        first = graph.outgoing[split][missing[0]]
+        blocks.findings.append(find("JOIN_NEVER_SATISFIED", join, split=split, branch=first.target))
+
+
+def _check_splits(blocks: Blocks) -> None:
+    for split in blocks.branch_count:
+        if split not in blocks.join_of:
+            blocks.findings.append(find("SPLIT_WITHOUT_JOIN", split))
+        if len(blocks.stacks[split]) == MAX_BLOCK_DEPTH:  # told once, not for each block further in
+            what, count = "parallel blocks inside each other", MAX_BLOCK_DEPTH + 1
+            blocks.findings.append(
+                find("LIMIT_EXCEEDED", split, what=what, count=count, limit=MAX_BLOCK_DEPTH)
+            )

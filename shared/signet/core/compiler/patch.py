@@ -1,0 +1,92 @@
+"""What tenants write: patches that fill slots, and automations with a trigger and a graph of their own."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field as Constraint
+from pydantic import JsonValue
+
+from signet.core.contracts.contract import EditWindow
+from signet.core.contracts.fields import Fields
+from signet.core.validation.strict_model import ExpressionText, Label, Name, Slug, Strict
+
+MAX_NODES = 2_000
+MAX_EDGES = 6_000
+MAX_PATCHED_SLOTS = 100
+MAX_PRIORITY = 10_000
+
+# In an author's edges the slot's own ends are called so.
+SLOT_IN = "in"
+SLOT_OUT = "out"
+NodeReference = Annotated[str, Constraint(min_length=1, max_length=300)]
+
+
+class PatchNode(Strict):
+    """`id` is a slug, or in full `usr:<slot>:<slug>`. The configuration is checked by the node's type."""
+
+    id: Annotated[str, Constraint(min_length=1, max_length=200)]
+    type: Annotated[str, Constraint(max_length=40)]
+    label: Label = ""
+    config: Mapping[str, JsonValue] = {}
+
+
+class PatchEdge(Strict):
+    source: NodeReference
+    target: NodeReference
+    id: Slug | None = None
+    # An outcome of the source's type; without it the first one.
+    on: Annotated[str, Constraint(max_length=40)] | None = None
+    condition: ExpressionText | None = None
+    priority: Annotated[int, Constraint(ge=0, le=MAX_PRIORITY)] = 100
+    # exit: leaves its parallel block early and cancels what else runs in it.
+    role: Literal["forward", "exit"] = "forward"
+    label: Label = ""
+
+
+class SlotPatch(Strict):
+    nodes: Annotated[tuple[PatchNode, ...], Constraint(min_length=1, max_length=MAX_NODES)]
+    edges: Annotated[tuple[PatchEdge, ...], Constraint(max_length=MAX_EDGES)] = ()
+    # serial: one node begins; branch: the first edge from `in` whose condition holds, with a default.
+    entry: Literal["serial", "branch"] = "serial"
+    # single: one node ends; join: every node without a way on leads out.
+    exit: Literal["single", "join"] = "single"
+    edit: EditWindow | None = None
+
+
+class BaseReference(Strict):
+    entity_type: Name
+    envelope_version: Annotated[int, Constraint(ge=1)]
+
+
+class Patch(Strict):
+    patch: Name
+    label: Label = ""
+    base: BaseReference
+    variables: Fields = {}  # the types of `context` names that nodes save
+    slots: Annotated[Mapping[Name, SlotPatch], Constraint(min_length=1, max_length=MAX_PATCHED_SLOTS)]
+
+
+class Trigger(Strict):
+    """What starts an automation."""
+
+    on: Literal["create", "mutation", "transition", "event", "cron", "manual"]
+    action: Annotated[str, Constraint(max_length=200)] | None = None  # mutation
+    from_state: Annotated[Name | None, Constraint(alias="from")] = None  # transition
+    to: Name | None = None  # transition
+    key: Annotated[str, Constraint(max_length=500)] | None = None  # event
+    cron: Annotated[str, Constraint(max_length=100)] | None = None
+    condition: ExpressionText | None = None
+
+
+class Automation(Strict):
+    automation: Name
+    label: Label = ""
+    version: Annotated[int, Constraint(ge=1, le=1_000_000)] = 1
+    entity_type: Name | None = None
+    trigger: Trigger
+    payload: Fields = {}  # what the trigger brings
+    variables: Fields = {}
+    nodes: Annotated[tuple[PatchNode, ...], Constraint(min_length=1, max_length=MAX_NODES)]
+    edges: Annotated[tuple[PatchEdge, ...], Constraint(max_length=MAX_EDGES)] = ()
+    entry: Literal["serial", "branch"] = "serial"
+    exit: Literal["single", "join"] = "single"

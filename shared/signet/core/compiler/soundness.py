@@ -1,0 +1,215 @@
+"""What cannot finish, cannot be reached or can deadlock is found here, before anything runs."""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from signet.core.compiler.envelope import END, START, Envelope
+from signet.core.compiler.graph import ENVELOPE, Edge, Graph
+from signet.core.compiler.merge import policy_node
+from signet.core.compiler.node_types import NODE_TYPES
+from signet.core.compiler.parallel_blocks import Blocks
+from signet.core.contracts.contract import Contract
+from signet.core.validation.finding import Finding, find
+
+MAX_SHOWN_PATH = 20
+# Outcomes that come only where the configuration says when.
+_NEEDS_SETTING = {"wait_event": {"timeout": "timeout"}, "approval": {"expired": "expire_after"}}
+
+
+def sort_topologically(graph: Graph) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
+    """Every edge but returns points onward; among equals the smaller id comes first (WF-13)."""
+    waiting_for = {
+        node_id: sum(1 for edge in edges if edge.role != "return")
+        for node_id, edges in graph.incoming.items()
+    }
+    ready = [node_id for node_id in graph.nodes if waiting_for[node_id] == 0]
+    heapq.heapify(ready)
+    order: list[str] = []
+    while ready:
+        node_id = heapq.heappop(ready)
+        order.append(node_id)
+        for edge in graph.outgoing[node_id]:
+            if edge.role == "return":
+                continue
+            waiting_for[edge.target] -= 1
+            if waiting_for[edge.target] == 0:
+                heapq.heappush(ready, edge.target)
+    if len(order) == len(graph.nodes):
+        return tuple(order), ()
+    circle = _find_circle(graph, set(graph.nodes) - set(order))
+    shown = circle if len(circle) <= MAX_SHOWN_PATH else [*circle[:MAX_SHOWN_PATH], "…"]
+    return tuple(order), (find("CYCLE", min(circle), path=" → ".join(shown)),)
+
+
+def _find_circle(graph: Graph, left: set[str]) -> list[str]:
+    """Each node left over has a predecessor left over: going backwards must come round."""
+    node_id = min(left)
+    seen: dict[str, int] = {}
+    path: list[str] = []
+    while node_id not in seen:
+        seen[node_id] = len(path)
+        path.append(node_id)
+        node_id = min(
+            edge.source for edge in graph.incoming[node_id] if edge.role != "return" and edge.source in left
+        )
+    circle = path[seen[node_id] :][::-1]
+    begin = circle.index(min(circle))
+    circle = circle[begin:] + circle[:begin]
+    return [*circle, circle[0]]
+
+
+def check_reachability(graph: Graph) -> Iterator[Finding]:
+    from_start = _reach(
+        START, {node_id: [e.target for e in edges] for node_id, edges in graph.outgoing.items()}
+    )
+    to_end = _reach(END, {node_id: [e.source for e in edges] for node_id, edges in graph.incoming.items()})
+    for node_id in graph.nodes:
+        if node_id not in from_start:
+            yield find("UNREACHABLE", node_id)
+        elif node_id not in to_end:
+            yield find("DEAD_END", node_id)
+
+
+def _reach(begin: str, neighbours: Mapping[str, Sequence[str]]) -> set[str]:
+    seen, stack = {begin}, [begin]
+    while stack:
+        for node_id in neighbours[stack.pop()]:
+            if node_id not in seen:
+                seen.add(node_id)
+                stack.append(node_id)
+    return seen
+
+
+def check_ways_on(graph: Graph) -> Iterator[Finding]:
+    """After each outcome there is exactly one way on, or a choice with a default."""
+    for node in graph.nodes.values():
+        node_type = NODE_TYPES[node.type]
+        groups: dict[str, list[Edge]] = {}
+        for edge in graph.outgoing[node.id]:
+            groups.setdefault(edge.on, []).append(edge)
+        required = [on for on in node_type.outcomes if on not in node_type.optional_outcomes]
+        if node.type == "wait_event" and node.config.get("timeout") is not None:
+            required.append("timeout")
+        for outcome in required:
+            if outcome not in groups and (node.type, outcome) != ("start", "amended"):
+                yield find("OUTCOME_WITHOUT_EDGE", node.id, outcome=outcome)
+        for outcome, setting in _NEEDS_SETTING.get(node.type, {}).items():
+            if outcome in groups and node.config.get(setting) is None:
+                yield find("OUTCOME_NEVER_COMES", node.id, outcome=outcome, setting=setting)
+        if node.type == "state":
+            continue  # each way out of a state is a transition of its own
+        for outcome, edges in groups.items():
+            yield from _check_choice(node.id, node.type, outcome, edges)
+
+
+def _check_choice(node_id: str, node_type: str, outcome: str, edges: Sequence[Edge]) -> Iterator[Finding]:
+    conditional = [edge for edge in edges if edge.condition is not None]
+    defaults = [edge for edge in edges if edge.condition is None]
+    if node_type == "parallel_split":
+        for edge in conditional:
+            yield find("EDGE_CONDITION_ON_SPLIT", edge.id)
+    elif len(defaults) > 1:
+        yield find("SEVERAL_EDGES_WITHOUT_CHOICE", node_id, count=len(defaults), outcome=outcome)
+    elif conditional and not defaults:
+        yield find("BRANCH_WITHOUT_DEFAULT", node_id, outcome=outcome)
+
+
+def check_approved_content(graph: Graph, blocks: Blocks, contract: Contract) -> Iterator[Finding]:
+    """What was approved is what is activated: nothing changes the document beside or after an approval."""
+    actions = {
+        node.id
+        for node in graph.nodes.values()
+        if node.type == "action" and changes_document(contract, str(node.config.get("action", "")))
+    }
+    approvals = [node.id for node in graph.nodes.values() if node.type == "approval"]
+    for approval, action in _find_after(graph, approvals, actions):
+        yield find("ACTION_AFTER_APPROVAL", action, approval=approval)
+    for approval, action in _find_beside(blocks, approvals, actions):
+        yield find("ACTION_BESIDE_APPROVAL", action, approval=approval)
+
+
+def changes_document(contract: Contract, action: str) -> bool:
+    declared = contract.actions.get(action)
+    return declared is not None and declared.kind in ("update", "python")
+
+
+def _find_after(graph: Graph, approvals: Sequence[str], actions: set[str]) -> Iterator[tuple[str, str]]:
+    """Actions between an approval that said yes and the gate: one walk from all approvals at once.
+
+    Behind the gate, and in an automation, no approval's decision is still to be used.
+    """
+    before_gate = _find_before_gates(graph)
+    reached_from: dict[str, str] = {}
+    stack = [
+        (edge.target, approval)
+        for approval in approvals
+        for edge in graph.outgoing[approval]
+        if edge.on == "approved"
+    ]
+    while stack:
+        node_id, approval = stack.pop()
+        if node_id in reached_from or node_id not in before_gate:
+            continue
+        reached_from[node_id] = approval
+        stack.extend((edge.target, approval) for edge in graph.outgoing[node_id])
+    for action in sorted(actions & reached_from.keys()):
+        yield reached_from[action], action
+
+
+def _find_before_gates(graph: Graph) -> set[str]:
+    """Every node in a slot from which a gate is the next that the envelope has."""
+    stack = [node.id for node in graph.nodes.values() if node.type == "lifecycle_gate"]
+    before: set[str] = set()
+    while stack:
+        for edge in graph.incoming[stack.pop()]:
+            if edge.source not in before and graph.nodes[edge.source].provenance != ENVELOPE:
+                before.add(edge.source)
+                stack.append(edge.source)
+    return before
+
+
+def _find_beside(
+    blocks: Blocks, approvals: Iterable[str], actions: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    asked: dict[str, dict[int, str]] = {}
+    for approval in sorted(approvals):
+        for split, branch in blocks.stacks.get(approval, ()):
+            asked.setdefault(split, {}).setdefault(branch, approval)
+    for action in sorted(actions):
+        for split, branch in blocks.stacks.get(action, ()):
+            beside = [approval for other, approval in sorted(asked.get(split, {}).items()) if other != branch]
+            if beside:
+                yield beside[0], action
+                break
+
+
+def check_envelope(given: Envelope, expected: Envelope) -> Iterator[Finding]:
+    """Is the envelope that was handed in the one that follows from its contract (WF-08)?"""
+    for code, found, wanted in [
+        ("SYSTEM_NODE_ALTERED", given.graph.nodes, expected.graph.nodes),
+        ("SYSTEM_EDGE_ALTERED", given.graph.edges, expected.graph.edges),
+        ("SYSTEM_SLOT_ALTERED", given.slots, expected.slots),
+    ]:
+        for name in sorted(found.keys() | wanted.keys()):
+            if found.get(name) != wanted.get(name):
+                yield find(code, name)
+
+
+def check_integrity(envelope: Graph, graph: Graph, order: Sequence[str]) -> Iterator[Finding]:
+    """Every system node is there as the envelope made it, in the envelope's order (WF-08)."""
+    position = {node_id: index for index, node_id in enumerate(order)}
+    for node in envelope.nodes.values():
+        found = graph.nodes.get(node.id)
+        if found is None or (found.type, found.config, found.window) != (node.type, node.config, node.window):
+            yield find("SYSTEM_NODE_ALTERED", node.id)
+    for edge in envelope.edges.values():
+        if edge.role != "return" and edge.source in position and edge.target in position:
+            if position[edge.source] >= position[edge.target]:
+                yield find("SYSTEM_ORDER_ALTERED", edge.target)
+    for node in graph.nodes.values():
+        if node.type == "action":
+            ways_in = {edge.source for edge in graph.incoming[node.id]}
+            if ways_in != {policy_node(node.id)}:
+                yield find("POLICY_GATE_MISSING", node.id)
+        if not node.window:
+            yield find("WINDOW_UNASSIGNED", node.id)

@@ -1,0 +1,172 @@
+"""A published contract ready for mutate(): its expressions are closures, its fields know their columns."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.expression_scope import (
+    make_scope,
+    type_of_entity,
+    type_of_fields,
+    type_of_settings,
+)
+from signet.core.contracts.fields import RefField
+from signet.core.contracts.indexed_columns import map_fast_fields
+from signet.core.expressions import (
+    ANY,
+    Compiled,
+    Environment,
+    Expression,
+    Mistake,
+    Scope,
+    Template,
+    Type,
+    check_condition,
+    compile_expression,
+    compile_template,
+    list_followed_refs,
+    list_template_parts,
+    parse_expression,
+    parse_template,
+)
+from signet.core.expressions.render import Render
+from signet.core.tenants.permissions import grants
+from signet.core.tenants.tenant_file import TenantSettings
+from signet.core.validation.finding import Finding, find
+
+_ANYTHING = Scope(dict.fromkeys(("entity", "actor", "org", "context", "payload", "item"), ANY))
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """Why somebody may not, in the words of the rule that says so."""
+
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class LoadedContract:
+    contract: Contract
+    hash: str
+
+    @cached_property
+    def fast_columns(self) -> Mapping[str, str]:
+        return map_fast_fields(self.contract)
+
+    @cached_property
+    def unique_fields(self) -> tuple[str, ...]:
+        return tuple(sorted(name for name, field in self.contract.fields.items() if field.unique))
+
+    @cached_property
+    def personal_fields(self) -> tuple[str, ...]:
+        return tuple(sorted(name for name, field in self.contract.fields.items() if field.personal))
+
+    @cached_property
+    def conditions(self) -> Mapping[str, Compiled]:
+        return {permission: _compile(text) for permission, text in self.contract.conditions.items()}
+
+    @cached_property
+    def actions(self) -> Mapping[str, Render]:
+        return {name: compile_template(template) for name, template in self._sets.items()}
+
+    @cached_property
+    def has_readable_refs(self) -> bool:
+        """Else no expression can follow one."""
+        return any(isinstance(field, RefField) and field.reads for field in self.contract.fields.values())
+
+    @cached_property
+    def refs_of_conditions(self) -> Mapping[str, frozenset[str]]:
+        """By permission, the ref fields that its condition follows."""
+        return {name: self.find_followed([each.expression]) for name, each in self.conditions.items()}
+
+    @cached_property
+    def refs_of_actions(self) -> Mapping[str, frozenset[str]]:
+        """By action, the ref fields that what it sets follows."""
+        return {name: self.find_followed(list_template_parts(each)) for name, each in self._sets.items()}
+
+    def find_followed(self, expressions: Iterable[Expression]) -> frozenset[str]:
+        """The ref fields whose documents the expressions read: what an environment's `refs` must hold."""
+        scope = self._entity_scope
+        return frozenset(name for each in expressions for name in list_followed_refs(each, scope))
+
+    @cached_property
+    def _entity_scope(self) -> Scope:
+        return Scope({"entity": type_of_entity(self.contract)})
+
+    @cached_property
+    def _sets(self) -> Mapping[str, Template]:
+        return {name: _parse_set(action.set) for name, action in self.contract.actions.items()}
+
+    def permission_of_transition(self, name: str) -> str:
+        return self.contract.transitions[name].permission or f"{self.contract.contract}:{name}"
+
+    def permission_of_action(self, name: str) -> str:
+        return self.contract.actions[name].permission or f"{self.contract.contract}:{name}"
+
+    def authorize(self, permission: str, permissions: Sequence[str], env: Environment) -> Denial | None:
+        if not grants(permissions, permission):
+            return Denial("PERMISSION_DENIED", f"needs the permission '{permission}'")
+        condition = self.conditions.get(permission)
+        if condition is not None and condition.value(env) is not True:
+            return Denial("PERMISSION_CONDITION", f"'{permission}' is given only where {condition.text}")
+        return None
+
+    def find_conflict_of_duties(
+        self, person: str, *, creator: str, editors: Collection[str], requesters: Collection[str]
+    ) -> Denial | None:
+        """Who created, edited or requested may not decide, unless the contract says so."""
+        allowed = self.contract.separation_of_duties.may_decide
+        parts = {"creator": person == creator, "editor": person in editors, "requester": person in requesters}
+        for part, took_it in parts.items():
+            if took_it and part not in allowed:
+                sentence = f"{person} is the {part} of this document and may not decide about it"
+                return Denial("SEPARATION_OF_DUTIES", sentence)
+        return None
+
+
+def check_contract_expressions(
+    contract: Contract, settings: TenantSettings | None = None
+) -> Iterator[Finding]:
+    """Every expression and template of the contract itself, whether a workflow uses it or not."""
+    entity, org = type_of_entity(contract), type_of_settings(settings or TenantSettings())
+    nothing = type_of_fields({})
+    scope = make_scope(entity, org, nothing)
+    for name, transition in contract.transitions.items():
+        if transition.condition is not None:
+            yield from _check_text(transition.condition, f"/transitions/{name}/condition", scope)
+    for permission, text in contract.conditions.items():
+        yield from _check_text(text, f"/conditions/{permission}", scope)
+    for name, action in contract.actions.items():
+        payload: Type = type_of_fields(action.payload)
+        _, mistakes = parse_template(dict(action.set), make_scope(entity, org, nothing, payload))
+        for mistake in mistakes:
+            yield _as_finding(mistake, f"/actions/{name}/set{mistake.pointer}")
+
+
+def _check_text(text: str, place: str, scope: Scope) -> Iterator[Finding]:
+    parsed = parse_expression(text)
+    mistakes = (parsed,) if isinstance(parsed, Mistake) else check_condition(parsed, scope)
+    for mistake in mistakes:
+        yield _as_finding(mistake, place)
+
+
+def _as_finding(mistake: Mistake, place: str) -> Finding:
+    return find("FIELD_INVALID", place, problem=mistake.message)
+
+
+def _compile(text: str) -> Compiled:
+    parsed = parse_expression(text)
+    if isinstance(parsed, Mistake):
+        raise ValueError(f"a published contract holds an expression that does not parse: {text}")
+    return compile_expression(parsed)
+
+
+def _parse_set(body: Mapping[str, Any]) -> Template:
+    # Checked at publication; here nothing is known of the types any more, and nothing needs to be.
+    template, mistakes = parse_template(dict(body), _ANYTHING)
+    if template is None:
+        raise ValueError(f"a published contract holds a template that does not parse: {mistakes[0].message}")
+    return template

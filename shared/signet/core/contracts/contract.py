@@ -1,0 +1,131 @@
+"""The contract of an entity type: what its documents hold, and every way in which their status may change."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import Field as Constraint
+from pydantic import JsonValue
+
+from signet.core.contracts.fields import Fields
+from signet.core.validation.strict_model import ExpressionText, Label, Name, Permission, Strict
+
+MAX_STATES = 50
+MAX_TRANSITIONS = 100
+MAX_SLOTS = 100
+MAX_ACTIONS = 200
+# The status of a document that an amendment replaced, and the place where its replacement begins.
+AMENDED = "amended"
+
+
+class EditWindow(StrEnum):
+    """What an edit by a person does while the document is here; each is stricter than the one before."""
+
+    EDITABLE = "editable"
+    AMEND_ONLY = "amend_only"
+    LOCKED = "locked"
+
+    @property
+    def strictness(self) -> int:
+        return _STRICTNESS[self]
+
+
+_STRICTNESS = {window: rank for rank, window in enumerate(EditWindow)}
+
+
+class State(Strict):
+    edit: EditWindow
+    label: Label = ""
+    initial: bool = False
+    # The workflow ends here, the document does not: it may be cancelled or amended later.
+    settled: bool = False
+    # Nothing ever happens again.
+    final: bool = False
+
+
+class Transition(Strict):
+    """`requested` by a person, `automatic` when the way there is done, `interrupting` from anywhere."""
+
+    from_states: Annotated[tuple[Name, ...], Constraint(alias="from", min_length=1, max_length=MAX_STATES)]
+    to: Name
+    kind: Literal["requested", "automatic", "interrupting"]
+    label: Label = ""
+    permission: Permission | None = None
+    condition: ExpressionText | None = None
+    # Where a rejection sends the document. Without it a request goes back where it began, and on the way
+    # of an automatic transition nothing may be rejected.
+    rejected_to: Name | None = None
+    reason_required: bool = False
+
+
+class Slot(Strict):
+    """A region that tenants may fill: on the way to a transition's gate, or between gate and new state."""
+
+    transition: Name
+    position: Literal["before", "after"] = "before"
+    # Which way, where a transition has several sources; `amended` is the way of an amendment.
+    from_state: Annotated[Name | None, Constraint(alias="from")] = None
+    edit: EditWindow | None = None
+    stable: bool | None = None
+    label: Label = ""
+
+
+class Action(Strict):
+    """Something a workflow or a person may do by name."""
+
+    kind: Literal["update", "create", "python"]
+    label: Label = ""
+    permission: Permission | None = None
+    payload: Fields = {}
+    output: Fields = {}
+    # update: the fields to set; create: the fields of the new document. A template.
+    set: Mapping[Name, JsonValue] = {}
+    entity_type: Name | None = None
+
+
+class Amendment(Strict):
+    """Amending makes a new document; `from` are the settled states where a person may ask for it."""
+
+    from_states: Annotated[tuple[Name, ...], Constraint(alias="from", max_length=MAX_STATES)] = ()
+    permission: Permission | None = None
+
+
+class SeparationOfDuties(Strict):
+    """Who created, edited or requested may not decide, unless named here."""
+
+    # Requests for these transitions are decisions too: approvals are always.
+    deciding: Annotated[tuple[Name, ...], Constraint(max_length=MAX_TRANSITIONS)] = ()
+    may_decide: Annotated[
+        tuple[Literal["creator", "editor", "requester"], ...], Constraint(max_length=3)
+    ] = ()
+
+
+class Contract(Strict):
+    contract: Name  # the entity type
+    version: Annotated[int, Constraint(ge=1, le=1_000_000)] = 1
+    label: Label = ""
+    fields: Fields
+    states: Annotated[Mapping[Name, State], Constraint(min_length=1, max_length=MAX_STATES)]
+    transitions: Annotated[Mapping[Name, Transition], Constraint(max_length=MAX_TRANSITIONS)] = {}
+    slots: Annotated[Mapping[Name, Slot], Constraint(max_length=MAX_SLOTS)] = {}
+    actions: Annotated[Mapping[Name, Action], Constraint(max_length=MAX_ACTIONS)] = {}
+    amendment: Amendment | None = None
+    deletable_in: Annotated[tuple[Name, ...], Constraint(max_length=MAX_STATES)] = ()
+    conditions: Annotated[Mapping[Permission, ExpressionText], Constraint(max_length=MAX_ACTIONS)] = {}
+    separation_of_duties: SeparationOfDuties = SeparationOfDuties()
+
+    @property
+    def initial_state(self) -> str:
+        return next(name for name, state in self.states.items() if state.initial)
+
+    def to_json(self) -> dict[str, Any]:
+        """What is hashed. Where an author lists names of which the order says nothing, they are sorted."""
+        document = self.model_dump(mode="json", by_alias=True)
+        for transition in document["transitions"].values():
+            transition["from"].sort()
+        if document["amendment"] is not None:
+            document["amendment"]["from"].sort()
+        document["deletable_in"].sort()
+        for duty in document["separation_of_duties"].values():
+            duty.sort()
+        return document

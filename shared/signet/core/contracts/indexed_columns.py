@@ -1,0 +1,45 @@
+"""Which typed column of a document row holds which `indexed` field of its contract (design §3)."""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.field_checks import FAST_COLUMN_OF
+
+_PREFIX = {"text": "t", "number": "n", "time": "d"}
+FAST_COLUMNS = ("t1", "t2", "t3", "t4", "n1", "n2", "n3", "n4", "d1", "d2")
+
+
+def map_fast_fields(contract: Contract) -> dict[str, str]:
+    """Field → column, by the order of the fields' names: the same on every machine."""
+    used: dict[str, int] = {}
+    columns: dict[str, str] = {}
+    for name, declared in sorted(contract.fields.items()):
+        if declared.indexed:
+            kind = FAST_COLUMN_OF[declared.type]
+            used[kind] = used.get(kind, 0) + 1
+            columns[name] = f"{_PREFIX[kind]}{used[kind]}"
+    return columns
+
+
+def read_fast_values(columns: Mapping[str, str], data: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: _as_column(column, data.get(name)) for name, column in columns.items()}
+
+
+def _as_column(column: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if column.startswith("n"):
+        return int(value)
+    if column.startswith("d"):
+        return read_moment(value)
+    return str(value)
+
+
+def read_moment(text: str) -> datetime:
+    """A day is its first moment in UTC."""
+    if len(text) == len("YYYY-MM-DD"):
+        day = date.fromisoformat(text)
+        return datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return datetime.fromisoformat(text)

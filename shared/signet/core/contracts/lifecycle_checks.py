@@ -1,0 +1,174 @@
+"""Do the states and transitions of a contract make a lifecycle that begins, goes on and can end?"""
+
+from collections.abc import Iterator, Mapping
+
+from signet.core.contracts.contract import AMENDED, Contract, EditWindow, State, Transition
+from signet.core.contracts.field_checks import check_distinct
+from signet.core.validation.finding import Finding, find
+from signet.core.validation.strict_model import point
+
+# Permissions of their own, beside those of transitions and actions: `invoice:edit`.
+RESERVED_VERBS = frozenset({"create", "read", "edit", "update", "delete", "amend"})
+
+_Ways = Mapping[str, frozenset[str]]
+
+
+def check_lifecycle(contract: Contract) -> Iterator[Finding]:
+    yield from _check_initial(contract)
+    for name, state in contract.states.items():
+        yield from _check_state(name, state)
+    for name, transition in contract.transitions.items():
+        yield from _check_transition(contract, name, transition)
+        yield from _check_sources(contract, name, transition)
+    yield from _check_automatic_exits(contract)
+    yield from _check_reachable(contract)
+    yield from _check_endings(contract)
+    yield from _check_returns(contract)
+
+
+def check_state_known(contract: Contract, state: str, place: str) -> Iterator[Finding]:
+    if state not in contract.states:
+        yield find("STATE_UNKNOWN", place, state=state, allowed=", ".join(contract.states))
+
+
+def _check_initial(contract: Contract) -> Iterator[Finding]:
+    initial = [name for name, state in contract.states.items() if state.initial]
+    if not initial:
+        yield find("INITIAL_MISSING", "/states")
+    for name in initial[1:]:
+        yield find("INITIAL_SEVERAL", point(("states", name, "initial")), state=name, first=initial[0])
+
+
+def _check_state(name: str, state: State) -> Iterator[Finding]:
+    if name == AMENDED:
+        yield find("STATE_RESERVED", point(("states", name)), state=name)
+    if state.final and state.initial:
+        yield find("INITIAL_FINAL", point(("states", name, "final")), state=name)
+    if state.final and state.settled:
+        yield find("SETTLED_AND_FINAL", point(("states", name, "settled")), state=name)
+    if state.final and state.edit is not EditWindow.LOCKED:
+        yield find("FINAL_NOT_LOCKED", point(("states", name, "edit")), state=name, window=state.edit.value)
+
+
+def _check_transition(contract: Contract, name: str, transition: Transition) -> Iterator[Finding]:
+    path = ("transitions", name)
+    if name in RESERVED_VERBS:
+        yield find("NAME_RESERVED", point(path), name=name, what="transition")
+    yield from check_state_known(contract, transition.to, point((*path, "to")))
+    if transition.rejected_to is not None:
+        place = point((*path, "rejected_to"))
+        yield from check_state_known(contract, transition.rejected_to, place)
+        if transition.kind == "interrupting":
+            yield find("INTERRUPT_REJECTED", place, transition=name)
+        elif transition.rejected_to == transition.to:
+            yield find("REJECTED_TO_TARGET", place, transition=name, state=transition.to)
+    if transition.kind == "automatic" and transition.reason_required:
+        yield find("AUTOMATIC_WITH_REASON", point((*path, "reason_required")), transition=name)
+
+
+def _check_sources(contract: Contract, name: str, transition: Transition) -> Iterator[Finding]:
+    path = ("transitions", name, "from")
+    yield from check_distinct(transition.from_states, path)
+    for index, source in enumerate(transition.from_states):
+        place = point((*path, index))
+        yield from check_state_known(contract, source, place)
+        state = contract.states.get(source)
+        if state is not None and state.final:
+            yield find("FINAL_HAS_EXIT", place, state=source, transition=name)
+        if state is not None and state.settled and transition.kind == "automatic":
+            yield find("SETTLED_HAS_AUTOMATIC_EXIT", place, state=source, transition=name)
+        # Only a person can mean "again": a renewal is requested from where it leads to.
+        if source == transition.to and transition.kind != "requested":
+            yield find("TRANSITION_TO_ITSELF", place, state=source, transition=name, kind=transition.kind)
+
+
+def _check_automatic_exits(contract: Contract) -> Iterator[Finding]:
+    first: dict[str, str] = {}
+    for name, transition in contract.transitions.items():
+        if transition.kind != "automatic":
+            continue
+        for index, source in enumerate(transition.from_states):
+            if first.setdefault(source, name) != name:
+                place = point(("transitions", name, "from", index))
+                yield find("AUTOMATIC_SEVERAL", place, state=source, transition=name, first=first[source])
+
+
+def _check_reachable(contract: Contract) -> Iterator[Finding]:
+    initial = [name for name, state in contract.states.items() if state.initial]
+    if not initial:
+        return
+    reached = _reach(_find_ways(contract), initial)
+    for name in contract.states:
+        if name not in reached:
+            yield find("STATE_UNREACHABLE", point(("states", name)), state=name)
+
+
+def _check_endings(contract: Contract) -> Iterator[Finding]:
+    ways = _find_ways(contract)
+    ends = [name for name, state in contract.states.items() if state.final or state.settled]
+    leads_to_end = _reach(_turn_round(ways), ends)
+    for name in contract.states:
+        if name in leads_to_end:
+            continue
+        code = "STATE_NEVER_ENDS" if ways[name] - {name} else "STATE_WITHOUT_EXIT"
+        yield find(code, point(("states", name)), state=name)
+
+
+def _check_returns(contract: Contract) -> Iterator[Finding]:
+    """A circle of states that nobody's request holds up would go round for ever."""
+    ways: dict[str, frozenset[str]] = dict.fromkeys(contract.states, frozenset())
+    for transition in contract.transitions.values():
+        if transition.kind != "automatic":
+            continue
+        for source in contract.states.keys() & set(transition.from_states):
+            # Leading from a state to itself is a finding of its own; being rejected to it is not.
+            own = frozenset({source}) if transition.rejected_to != source else frozenset()
+            ways[source] |= _list_targets(contract, transition) - own
+    reported = set[str]()
+    for state in contract.states:
+        if state in reported:
+            continue
+        circle = _find_circle(ways, state)
+        if circle:
+            reported.update(circle)
+            yield find("RETURN_NEVER_WAITS", point(("states", state)), path=" → ".join((*circle, state)))
+
+
+def _find_circle(ways: _Ways, begin: str) -> tuple[str, ...]:
+    """The shortest way from a state back to itself, without its end; empty if there is none."""
+    waiting: list[tuple[str, ...]] = [(begin,)]
+    seen = set[str]()
+    for path in waiting:
+        for state in sorted(ways[path[-1]]):
+            if state == begin:
+                return path
+            if state not in seen:
+                seen.add(state)
+                waiting.append((*path, state))
+    return ()
+
+
+def _find_ways(contract: Contract) -> _Ways:
+    """Where each state may lead next; names that are no states lead nowhere."""
+    ways: dict[str, frozenset[str]] = dict.fromkeys(contract.states, frozenset())
+    for transition in contract.transitions.values():
+        for source in contract.states.keys() & set(transition.from_states):
+            ways[source] |= _list_targets(contract, transition)
+    return ways
+
+
+def _list_targets(contract: Contract, transition: Transition) -> frozenset[str]:
+    return frozenset({transition.to, transition.rejected_to or transition.to}) & contract.states.keys()
+
+
+def _turn_round(ways: _Ways) -> _Ways:
+    return {name: frozenset(source for source, targets in ways.items() if name in targets) for name in ways}
+
+
+def _reach(ways: _Ways, begin: list[str]) -> set[str]:
+    reached, waiting = set(begin), list(begin)
+    while waiting:
+        found = ways[waiting.pop()] - reached
+        reached |= found
+        waiting.extend(found)
+    return reached

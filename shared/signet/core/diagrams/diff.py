@@ -1,0 +1,291 @@
+"""In what two compiled workflows differ, slot by slot: pure, on the contents of their artifacts.
+
+What the envelope brings stands under `envelope`. An edge of the envelope that a slot's steps replace
+stands with that slot, because nothing in the envelope has changed.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import Any
+
+from signet.core.canonical_json import content_hash
+from signet.core.compiler.graph import ENVELOPE
+from signet.core.compiler.slot_graph import slot_in
+from signet.core.contracts.contract import EditWindow
+from signet.core.explain.artifact_reader import Content, WorkflowReading
+from signet.core.validation.strict_model import point
+
+# Of these an artifact's head consists; everything else in it follows from them and the graph.
+_HEAD = (
+    "kind",
+    "name",
+    "version",
+    "entity_type",
+    "contract",
+    "envelope",
+    "initial_state",
+    "trigger",
+    "actions",
+    "compiler_version",
+)
+_REPLACED = "/in"  # the compiler's ending for the edge that takes the place of an envelope's edge
+
+
+class _Absent(Enum):
+    ABSENT = "absent"
+
+
+ABSENT = _Absent.ABSENT
+
+
+class Mark(StrEnum):
+    ADDED = "added"
+    REMOVED = "removed"
+    MODIFIED = "modified"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One value, by its JSON pointer; ABSENT where it is not there."""
+
+    pointer: str
+    before: Any
+    after: Any
+
+    def to_json(self) -> dict[str, Any]:
+        sides = {"before": self.before, "after": self.after}
+        return {"pointer": self.pointer, **{k: v for k, v in sides.items() if v is not ABSENT}}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A node or an edge, as each side describes it."""
+
+    mark: Mark
+    id: str
+    before: Content | None
+    after: Content | None
+    changes: tuple[Change, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        sides = {"before": self.before, "after": self.after}
+        shown: dict[str, Any] = {"id": self.id, "mark": self.mark.value}
+        shown |= {side: dict(value) for side, value in sides.items() if value is not None}
+        if self.mark is Mark.MODIFIED:
+            shown["changes"] = [change.to_json() for change in self.changes]
+        return shown
+
+
+@dataclass(frozen=True)
+class WindowChange:
+    """What an edit does while the document is in the slot; before it was filled, the state's window."""
+
+    before: str
+    after: str
+
+    @property
+    def is_stricter(self) -> bool:
+        return EditWindow(self.after).strictness > EditWindow(self.before).strictness
+
+    def to_json(self) -> dict[str, Any]:
+        return {"before": self.before, "after": self.after, "stricter": self.is_stricter}
+
+
+@dataclass(frozen=True)
+class SlotDiff:
+    """`slot` is a slot's name, or `envelope`."""
+
+    slot: str
+    nodes: tuple[Difference, ...]
+    edges: tuple[Difference, ...]
+    window: WindowChange | None = None
+
+    @property
+    def is_filled(self) -> bool:
+        return any(node.id == slot_in(self.slot) and node.mark is Mark.ADDED for node in self.nodes)
+
+    @property
+    def is_emptied(self) -> bool:
+        return any(node.id == slot_in(self.slot) and node.mark is Mark.REMOVED for node in self.nodes)
+
+    def to_json(self) -> dict[str, Any]:
+        shown: dict[str, Any] = {
+            "slot": self.slot,
+            "nodes": [node.to_json() for node in self.nodes],
+            "edges": [edge.to_json() for edge in self.edges],
+        }
+        if self.window is not None:
+            shown["edit_window"] = self.window.to_json()
+        return shown
+
+
+@dataclass(frozen=True)
+class Side:
+    name: str
+    kind: str
+    hash: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "kind": self.kind, "hash": self.hash}
+
+
+@dataclass(frozen=True)
+class Diff:
+    before: Side
+    after: Side
+    changes: tuple[Change, ...]
+    slots: tuple[SlotDiff, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.changes and not self.slots
+
+    def count(self) -> dict[str, int]:
+        marks = [found.mark for slot in self.slots for found in (*slot.nodes, *slot.edges)]
+        return {mark.value: marks.count(mark) for mark in Mark}
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "before": self.before.to_json(),
+            "after": self.after.to_json(),
+            "counts": self.count(),
+            "changes": [change.to_json() for change in self.changes],
+            "slots": [slot.to_json() for slot in self.slots],
+        }
+
+
+def diff_artifacts(before: Content, after: Content) -> Diff:
+    old, new = WorkflowReading(before), WorkflowReading(after)
+    nodes = _Groups()
+    for found in _compare_things(_describe_nodes(old), _describe_nodes(new), _by_position(old, new)):
+        nodes.add(_slot_of_node(found.id, old, new), found)
+    edges = _Groups()
+    for found in _compare_things(before["edges"], after["edges"], _by_source(old, new), _describe_edge):
+        edges.add(_slot_of_edge(found, before, after), found)
+    windows = {slot: window for slot in _list_slots(old, new) if (window := _compare_windows(slot, old, new))}
+    return Diff(
+        before=Side(before["name"], before["kind"], content_hash(before)),
+        after=Side(after["name"], after["kind"], content_hash(after)),
+        changes=tuple(_compare(_describe_head(before), _describe_head(after), ())),
+        slots=tuple(
+            SlotDiff(slot, nodes.take(slot), edges.take(slot), windows.get(slot))
+            for slot in (ENVELOPE, *_list_slots(old, new))
+            if slot in nodes.found or slot in edges.found or slot in windows
+        ),
+    )
+
+
+class _Groups:
+    """What was found, by slot."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[Difference]] = {}
+
+    def add(self, slot: str, found: Difference) -> None:
+        self.found.setdefault(slot, []).append(found)
+
+    def take(self, slot: str) -> tuple[Difference, ...]:
+        return tuple(self.found.get(slot, ()))
+
+
+def _list_slots(old: WorkflowReading, new: WorkflowReading) -> list[str]:
+    return list(dict.fromkeys([*new.slots, *old.slots]))
+
+
+def _by_position(old: WorkflowReading, new: WorkflowReading) -> Callable[[str], tuple[Any, ...]]:
+    """As a document comes by; what is gone stands where it was."""
+    positions = {node_id: (index, 1, node_id) for index, node_id in enumerate(old.order)}
+    positions |= {node_id: (index, 0, node_id) for index, node_id in enumerate(new.order)}
+    return lambda node_id: positions[node_id]
+
+
+def _by_source(old: WorkflowReading, new: WorkflowReading) -> Callable[[str], tuple[Any, ...]]:
+    position = _by_position(old, new)
+
+    def key(edge_id: str) -> tuple[Any, ...]:
+        edge = new.content["edges"].get(edge_id) or old.content["edges"][edge_id]
+        return position(edge["source"]), edge["priority"], edge_id
+
+    return key
+
+
+def _compare_things(
+    before: Mapping[str, Content],
+    after: Mapping[str, Content],
+    key: Callable[[str], tuple[Any, ...]],
+    describe: Callable[[Content], Content] = dict,
+) -> Iterator[Difference]:
+    for thing_id in sorted({*before, *after}, key=key):
+        old = describe(before[thing_id]) if thing_id in before else None
+        new = describe(after[thing_id]) if thing_id in after else None
+        if old is None or new is None:
+            mark = Mark.ADDED if old is None else Mark.REMOVED
+            yield Difference(mark, thing_id, old, new, ())
+        elif changes := tuple(_compare(old, new, ())):
+            yield Difference(Mark.MODIFIED, thing_id, old, new, changes)
+
+
+def _describe_nodes(workflow: WorkflowReading) -> dict[str, Content]:
+    """Without the parsed trees, which follow from the configuration; a slot's window is the slot's."""
+    described: dict[str, Content] = {}
+    for node_id, node in workflow.nodes.items():
+        shown = {key: value for key, value in node.items() if key != "logic"}
+        if workflow.slot_of(node_id) == ENVELOPE:
+            shown["edit_window"] = workflow.window_of(node_id)
+        described[node_id] = shown
+    return described
+
+
+def _describe_edge(edge: Content) -> Content:
+    condition = edge.get("condition")
+    return {**edge, "condition": condition["text"]} if condition is not None else edge
+
+
+def _describe_head(content: Content) -> Content:
+    return {key: content[key] for key in _HEAD if key in content}
+
+
+def _slot_of_node(node_id: str, old: WorkflowReading, new: WorkflowReading) -> str:
+    return new.slot_of(node_id) if node_id in new.nodes else old.slot_of(node_id)
+
+
+def _slot_of_edge(found: Difference, before: Content, after: Content) -> str:
+    other = after if found.mark is Mark.REMOVED else before
+    taker = other["edges"].get(f"{found.id}{_REPLACED}")
+    edge = taker or found.after or found.before or {}
+    slot: str = edge["provenance"]
+    return slot
+
+
+def _compare_windows(slot: str, old: WorkflowReading, new: WorkflowReading) -> WindowChange | None:
+    filled = new if slot_in(slot) in new.nodes else old
+    before, after = _window_in(slot, old, filled), _window_in(slot, new, filled)
+    if before is None or after is None or before == after:
+        return None
+    return WindowChange(before, after)
+
+
+def _window_in(slot: str, workflow: WorkflowReading, filled: WorkflowReading) -> str | None:
+    """Where the slot is empty, what holds is the window of the state that the slot belongs to."""
+    if slot_in(slot) in workflow.nodes:
+        return workflow.window_of(slot_in(slot))
+    around = [*filled.entries_of(slot), filled.exit_of(slot)]
+    states = [node_id for node_id in around if filled.type_of(node_id) == "state"]
+    return next((workflow.window_of(state) for state in states if state in workflow.nodes), None)
+
+
+def _compare(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterator[Change]:
+    """The smallest changed values, in the order of their pointers."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in sorted({*before, *after}):
+            yield from _compare(before.get(key, ABSENT), after.get(key, ABSENT), (*path, key))
+    elif isinstance(before, list) and isinstance(after, list):
+        for index in range(max(len(before), len(after))):
+            yield from _compare(_at(before, index), _at(after, index), (*path, index))
+    elif before != after or isinstance(before, bool) != isinstance(after, bool):
+        yield Change(point(path), before, after)
+
+
+def _at(values: list[Any], index: int) -> Any:
+    return values[index] if index < len(values) else ABSENT

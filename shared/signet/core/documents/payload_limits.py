@@ -1,0 +1,51 @@
+"""What the outside world may hand to a workflow: any JSON value, within bounds that a context can keep.
+
+No message repeats a value: it may be personal.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from signet.core.canonical_json import canonical_bytes
+from signet.core.errors import FieldError
+from signet.core.validation.text import find_text_problem
+
+MAX_PAYLOAD_BYTES = 65_536
+MAX_PAYLOAD_DEPTH = 20
+POINTER = "/payload"
+
+
+def check_payload(payload: Any) -> FieldError | None:
+    """The first mistake in it."""
+    problem = _find_problem(payload, 0)
+    if problem is not None:
+        return FieldError(POINTER, *problem)
+    try:
+        size = len(canonical_bytes(payload))
+    except ValueError:
+        return FieldError(POINTER, "FIELD_NUMBER_UNSAFE", "has a number that JSON cannot keep")
+    if size > MAX_PAYLOAD_BYTES:
+        return FieldError(POINTER, "FIELD_TOO_LONG", f"has more than {MAX_PAYLOAD_BYTES} bytes")
+    return None
+
+
+def _find_problem(value: Any, depth: int) -> tuple[str, str] | None:
+    """Its code, and a sentence."""
+    if depth > MAX_PAYLOAD_DEPTH:
+        return "FIELD_TOO_DEEP", f"is nested deeper than {MAX_PAYLOAD_DEPTH} levels"
+    inner: list[Any] = []
+    match value:
+        case Mapping():
+            if not all(isinstance(name, str) for name in value):
+                return "FIELD_TYPE", "has a name that is no text"
+            inner = [*value, *value.values()]
+        case list():
+            inner = value
+        case str():
+            problem = find_text_problem(value)
+            return None if problem is None else ("FIELD_TEXT_INVALID", problem)
+        case bool() | int() | float() | None:
+            return None
+        case _:
+            return "FIELD_TYPE", "has something in it that is no JSON"
+    return next((found for one in inner if (found := _find_problem(one, depth + 1)) is not None), None)

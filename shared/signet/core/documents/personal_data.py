@@ -1,0 +1,77 @@
+"""Personal values stand in one table; everywhere else there is a reference and a salted commitment."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
+
+from signet.core.contracts.fields import Field, Fields, ObjectField
+
+REFERENCE = "$personal"
+# What stands where a personal value would.
+MASK = "(personal)"
+
+
+def make_reference(value_id: str, commitment: str) -> dict[str, str]:
+    return {REFERENCE: value_id, "commitment": commitment}
+
+
+def is_reference(value: Any) -> TypeGuard[dict[str, str]]:
+    return isinstance(value, dict) and REFERENCE in value
+
+
+def resolve_personal(data: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The data with values in place of references; what was erased is null."""
+    return {name: values.get(v[REFERENCE]) if is_reference(v) else v for name, v in data.items()}
+
+
+def mask_variables(variables: Mapping[str, Any], personal_fields: Sequence[str]) -> dict[str, Any]:
+    """Evidence names what was read; what a personal field said stays out of it."""
+    masked = {("entity", name) for name in personal_fields}
+    return {
+        name: MASK if tuple(name.split(".")[:2]) in masked else value for name, value in variables.items()
+    }
+
+
+def mask_fields(fields: Fields, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values as a template may write them where nothing is erased. Also what is absent is masked."""
+    masked = {name: _mask(field) for name, field in fields.items() if field.personal}
+    return {**values, **masked}
+
+
+def _mask(field: Field) -> Any:
+    if isinstance(field, ObjectField):
+        return {name: _mask(inner) for name, inner in field.fields.items()}
+    return MASK
+
+
+def mask_text(text: str, values: Iterable[Any]) -> str:
+    """The text without any of the values, or of the texts and numbers in them, that it repeats."""
+    said = {leaf for value in values for leaf in _list_leaves(value) if leaf}
+    if not said:
+        return text
+    # The longest first: a name may be part of another one.
+    longest_first = sorted(said, key=lambda leaf: (-len(leaf), leaf))
+    return re.sub("|".join(map(re.escape, longest_first)), MASK, text)
+
+
+def mask_said(said: Any, values: Iterable[Any]) -> Any:
+    """What an expression or a template came to, without the values that it repeats."""
+    if isinstance(said, Mapping):
+        return {name: mask_said(inner, values) for name, inner in said.items()}
+    if isinstance(said, list | tuple):
+        return [mask_said(inner, values) for inner in said]
+    if said is None or isinstance(said, bool):
+        return said
+    if isinstance(said, str):
+        return mask_text(said, values)
+    return MASK if str(said) in {leaf for value in values for leaf in _list_leaves(value)} else said
+
+
+def _list_leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from _list_leaves(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)

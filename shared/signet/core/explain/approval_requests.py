@@ -1,0 +1,364 @@
+"""The approvals of an instance, from what is on record: who decided, for whom and about what; what used them
+up or voided them; and who may still decide."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from uuid import UUID
+
+from signet.core.approvals.eligibility import Delegation
+from signet.core.approvals.seats import Seat
+from signet.core.approvals.votes import has_escalated
+from signet.core.explain.instance_record import (
+    ApprovalRecord,
+    DecisionRecord,
+    Record,
+    StepRecord,
+    VoterRecord,
+)
+from signet.core.explain.instance_sentences import (
+    begin_sentence,
+    end_sentence,
+    name_transition,
+    say_node,
+    say_time,
+)
+from signet.core.explain.outline import Book
+from signet.core.explain.vocabulary import plain, say_list, say_name
+from signet.core.runtime.projection import CONTROL
+
+MAX_SHOWN_PEOPLE = 20
+_ENDS: Mapping[str, str] = MappingProxyType(
+    {"failed": "gave the workflow up", "cancelled": "cancelled the workflow"}
+)
+
+
+@dataclass(frozen=True)
+class Vote:
+    """`delegation` allowed it where it was given for somebody else."""
+
+    decision_id: UUID
+    stage: int
+    seat: int
+    vote: str
+    by: str
+    on_behalf_of: str | None
+    delegation: Delegation | None
+    reason: str | None
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True)
+class Overtaken:
+    """What voided a request and the decisions about it; `step` is the number of the step that did."""
+
+    because: str
+    by: tuple[str, ...]
+    version: int | None
+    step: int | None
+    at: datetime | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Used:
+    """The gate that used an approval up, and the number of its step."""
+
+    gate: str
+    step: int
+    at: datetime | None
+
+
+@dataclass(frozen=True)
+class RequestExplanation:
+    request_id: UUID
+    node: str
+    status: str
+    outcome: str | None
+    requester: str
+    at: datetime
+    document_version: int
+    snapshot_hash: str
+    definition_hash: str
+    policy_hash: str
+    chain_name: str | None
+    chain_version: int | None
+    stage: int
+    votes: tuple[Vote, ...]
+    open_seats: tuple[Seat, ...]
+    voters: tuple[VoterRecord, ...]
+    used_by: Used | None
+    overtaken: Overtaken | None
+    text: tuple[str, ...]
+
+
+def explain_requests(
+    last: Book, record: Record, by_hash: Mapping[str, Book] = MappingProxyType({})
+) -> Iterator[RequestExplanation]:
+    """Each in the words of the definition that it is pinned to: what was asked under it ended under it."""
+    for request in record.approvals:
+        book = by_hash.get(request.definition_hash, last)
+        votes = tuple(_explain_vote(book, decision) for decision in request.decisions)
+        used = _find_gate(record, request) if request.applied else None
+        overtaken = _explain_overtaken(book, record, request) if request.status == "voided" else None
+        open_seats = tuple(seat for seat in request.seats if seat.status == "open")
+        sentences = [_say_standing(book, request, used), _say_about(request)]
+        sentences += [vote.text for vote in votes]
+        if overtaken is not None:
+            sentences.append(overtaken.text)
+        if request.status == "open":
+            sentences += _say_open(record, request, open_seats)
+        yield RequestExplanation(
+            request_id=request.id,
+            node=request.node_id,
+            status=request.status,
+            outcome=request.outcome,
+            requester=request.requester_id,
+            at=request.created_at,
+            document_version=request.document_version,
+            snapshot_hash=request.snapshot_hash,
+            definition_hash=request.definition_hash,
+            policy_hash=request.policy_hash,
+            chain_name=request.chain_name,
+            chain_version=request.chain_version,
+            stage=request.stage,
+            votes=votes,
+            open_seats=open_seats,
+            voters=tuple(request.voters),
+            used_by=used,
+            overtaken=overtaken,
+            text=tuple(sentences),
+        )
+
+
+def _say_standing(book: Book, request: ApprovalRecord, used: Used | None) -> str:
+    about = f"{begin_sentence(say_node(book, request.node_id))}, request {request.id}"
+    match request.status:
+        case "open":
+            return f"{about}: open, in stage {request.stage}."
+        case "voided":
+            return f"{about}: void."
+        case "approved" if used is not None:
+            return f"{about}: approved, and used up by {say_node(book, used.gate)} (step {used.step})."
+        case "approved":
+            has_been = "used up by a gate" if request.applied else "used by no gate yet"
+            return f"{about}: approved, {has_been}."
+        case status:
+            return f"{about}: {status}."
+
+
+def _say_about(request: ApprovalRecord) -> str:
+    chain = ""
+    if request.chain_name is not None:
+        chain = f", by version {request.chain_version} of the chain {plain(request.chain_name)}"
+    return (
+        f"Asked for {plain(request.requester_id)} at {say_time(request.created_at)}{chain}: about version"
+        f" {request.document_version} of the document (snapshot {request.snapshot_hash}), under the"
+        f" definition {request.definition_hash} and the policy {request.policy_hash}."
+    )
+
+
+# --- who decided ---
+
+
+def _explain_vote(book: Book, decision: DecisionRecord) -> Vote:
+    return Vote(
+        decision_id=decision.id,
+        stage=decision.stage,
+        seat=decision.position,
+        vote=decision.decision,
+        by=decision.decided_by,
+        on_behalf_of=decision.on_behalf_of,
+        delegation=decision.delegation,
+        reason=decision.reason,
+        at=decision.created_at,
+        text=_say_vote(book, decision),
+    )
+
+
+def _say_vote(book: Book, decision: DecisionRecord) -> str:
+    whom = f" for {plain(decision.on_behalf_of)}" if decision.on_behalf_of is not None else ""
+    said = (
+        f"{plain(decision.decided_by)} {decision.decision}{whom} at {say_time(decision.created_at)}"
+        f" (stage {decision.stage}, seat {decision.position})"
+    )
+    if decision.delegation is not None:
+        said += f", under {_say_delegation(decision.delegation)}"
+    return end_sentence(f'{said}: "{plain(decision.reason)}"' if decision.reason else said)
+
+
+def _say_delegation(delegation: Delegation) -> str:
+    scope = "all documents"
+    if delegation.entity_type is not None:
+        scope = f'documents of the type "{say_name(delegation.entity_type)}"'
+    revoked = "; it has been revoked since" if delegation.is_revoked else ""
+    return (
+        f"the delegation {delegation.id} from {plain(delegation.user_id)} to {plain(delegation.delegate_id)}"
+        f" about {scope}, from {say_time(delegation.from_time)} to {say_time(delegation.to_time)}{revoked}"
+    )
+
+
+# --- who may still decide ---
+
+
+def _say_open(record: Record, request: ApprovalRecord, seats: Sequence[Seat]) -> Iterator[str]:
+    if record.document is not None and record.document.version != request.document_version:
+        yield (
+            f"The document is at version {record.document.version} by now: nobody can decide about version"
+            f" {request.document_version} any more."
+        )
+        return
+    if not seats:
+        yield "Nobody is asked any more: the workflow has not taken the decision yet."
+        return
+    for seat in seats:
+        yield f"Seat {seat.position} of stage {seat.stage} is open, for {_say_holder(seat)}."
+    yield _say_voters([_name_voter(voter) for voter in request.voters if voter.obstacle is None])
+    yield from (
+        end_sentence(f"Not {plain(voter.person)}: {voter.obstacle}")
+        for voter in request.voters[:MAX_SHOWN_PEOPLE]
+        if voter.obstacle is not None
+    )
+    if request.escalate_at is not None and not has_escalated(seats):
+        yield f"Undecided, it goes to a wider circle at {say_time(request.escalate_at)}."
+    if request.expire_at is not None:
+        yield f"It expires at {say_time(request.expire_at)}."
+
+
+def _say_holder(seat: Seat) -> str:
+    holder = plain(seat.holder_user_id) if seat.holder_role is None else f"the role {plain(seat.holder_role)}"
+    return f"{holder}, of the wider circle" if seat.origin == "escalated" else holder
+
+
+def _name_voter(voter: VoterRecord) -> str:
+    if voter.on_behalf_of is None:
+        return plain(voter.person)
+    return f"{plain(voter.person)} for {plain(voter.on_behalf_of)} (delegation {voter.delegation_id})"
+
+
+def _say_voters(names: Sequence[str]) -> str:
+    if not names:
+        return "Nobody may fill it now."
+    shown = list(names[:MAX_SHOWN_PEOPLE])
+    if len(names) > len(shown):
+        shown.append(f"{len(names) - len(shown)} more")
+    return f"Who may decide now: {say_list(shown)}."
+
+
+# --- what used it up, and what voided it ---
+
+
+def _find_gate(record: Record, request: ApprovalRecord) -> Used | None:
+    """The first gate that was passed since: it uses up all that there is."""
+    asked = _find_step(record, request)
+    for step in _list_later(record, asked, asked.end_seq if asked is not None else None):
+        if step.node_type == "lifecycle_gate" and _outcome_of(step) == "passed":
+            return Used(step.node_id, step.seq, step.completed_at)
+    return None
+
+
+def _explain_overtaken(book: Book, record: Record, request: ApprovalRecord) -> Overtaken:
+    asked = _find_step(record, request)
+    found = next(_find_causes(book, record, request, asked), None)
+    if found is None:
+        because = request.outcome or "it was withdrawn"
+        found = Overtaken("unknown", (), None, None, None, begin_sentence(plain(because)))
+    return Overtaken(
+        found.because, found.by, found.version, found.step, found.at, f"{found.text}: {_say_void(request)}"
+    )
+
+
+def _say_void(request: ApprovalRecord) -> str:
+    people = dict.fromkeys(decision.decided_by for decision in request.decisions)
+    if not people:
+        return "the request counts no more."
+    return f"what {say_list(map(plain, people))} decided counts no more."
+
+
+def _find_causes(
+    book: Book, record: Record, request: ApprovalRecord, asked: StepRecord | None
+) -> Iterator[Overtaken]:
+    """In the order in which they came. An edit stands in the history right before what it withdraws."""
+    if asked is None or asked.end_seq is None:
+        return
+    was_withdrawn = asked.status == "cancelled"
+    for step in _list_later(record, asked, asked.end_seq - 1 if was_withdrawn else asked.end_seq):
+        if step.node_id.startswith(CONTROL):
+            yield from _read_control(book, record, request, step)
+        elif was_withdrawn and step.end_seq == asked.end_seq and step.status == "completed":
+            yield _make_cause(step, "withdrawn", (), _say_passing(book, step))
+        elif not was_withdrawn and step.node_type == "lifecycle_gate":
+            yield _make_cause(step, "another_way", (), _say_passing(book, step))
+
+
+def _read_control(
+    book: Book, record: Record, request: ApprovalRecord, step: StepRecord
+) -> Iterator[Overtaken]:
+    data = step.output_json or {}
+    actor = plain(data["actor"]["id"]) if "actor" in data else plain(step.actor_user_id)
+    match step.node_id.removeprefix(CONTROL):
+        case "edited" if data["seen"] <= request.document_version < data["found"]:
+            yield _read_edit(record, step, data["seen"], data["found"])
+        case "amended" | "deleted" as act:
+            text = f"{actor} {act} the document{_say_when(step, step.entity_version)}"
+            yield _make_cause(step, act, (actor,), text, step.entity_version)
+        case "failed" | "cancelled" as act:
+            text = f"{actor} {_ENDS[act]}{_say_when(step, None)}"
+            yield _make_cause(step, act, (actor,), text)
+        case "token_cancelled":
+            text = f"{actor} cancelled {say_node(book, data['node'])}{_say_when(step, None)}"
+            yield _make_cause(step, "token_cancelled", (actor,), text)
+        case "sent_to" if "transition" in data:
+            asked_for = name_transition(book, data["transition"])
+            text = f"{actor} asked for {asked_for}{_say_when(step, None)}"
+            yield _make_cause(step, "asked", (actor,), text)
+
+
+def _read_edit(record: Record, step: StepRecord, seen: int, found: int) -> Overtaken:
+    edits = [edit for edit in record.edits if seen < edit.version <= found]
+    people = tuple(dict.fromkeys(plain(edit.actor_id) for edit in edits))
+    who = f"{say_list(people)} edited the document" if people else "The document was edited"
+    at = edits[-1].created_at if edits else step.completed_at
+    when = f" at {say_time(at)}" if at is not None else ""
+    return Overtaken("edited", people, found, step.seq, at, f"{who} (version {found}{when})")
+
+
+def _make_cause(
+    step: StepRecord, because: str, by: tuple[str, ...], text: str, version: int | None = None
+) -> Overtaken:
+    return Overtaken(because, by, version, step.seq, step.completed_at, text)
+
+
+def _say_when(step: StepRecord, version: int | None) -> str:
+    known = [f"version {version}"] if version is not None else []
+    known += [f"at {say_time(step.completed_at)}"] if step.completed_at is not None else []
+    return f" ({' '.join(known)})" if known else ""
+
+
+def _say_passing(book: Book, step: StepRecord) -> str:
+    outcome = _outcome_of(step)
+    return f"{begin_sentence(say_node(book, step.node_id))} ended{f' as {outcome}' if outcome else ''}"
+
+
+def _outcome_of(step: StepRecord) -> str | None:
+    outcome = (step.output_json or {}).get("outcome")
+    return None if outcome is None else str(outcome)
+
+
+def _find_step(record: Record, request: ApprovalRecord) -> StepRecord | None:
+    """None where it is further back than what was read."""
+    return next((step for step in record.steps if step.id == request.step_execution_id), None)
+
+
+def _list_later(record: Record, asked: StepRecord | None, since: int | None) -> list[StepRecord]:
+    """What has ended since, in the order in which it did."""
+    if asked is None or since is None:
+        return []
+    later = [
+        (step.end_seq, step.seq, step)
+        for step in record.steps
+        if step.id != asked.id and step.end_seq is not None and step.end_seq >= since
+    ]
+    return [step for _, _, step in sorted(later, key=lambda one: one[:2])]

@@ -1,0 +1,153 @@
+"""Which gate uses which approval, and whether a gate can be passed with no approval at all."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from signet.core.compiler.merge import REJECTING
+from signet.core.compiler.slot_graph import DEFAULT_PRIORITY
+from signet.core.explain.artifact_reader import WorkflowReading
+from signet.core.explain.outline import Book, Chapter, Entry, Said
+from signet.core.explain.vocabulary import say_list
+
+MAX_SHOWN_CONDITIONS = 10
+_WHO = {"creator": "created it", "editor": "edited it", "requester": "asked for the change"}
+
+
+def write_approvals(book: Book) -> Chapter:
+    workflow = book.workflow
+    gates_behind, free_ways = find_gates_behind(workflow), find_free_ways(workflow)
+    used = {approval: gates_behind[approval] for approval in workflow.in_order("approval")}
+    asked = {gate for gates in used.values() for gate in gates}
+    entries = [Entry(lambda: Said(_VERSION)), Entry(partial(_say_separation, book))]
+    entries += [Entry(partial(_say_use, book, approval, gates)) for approval, gates in used.items()]
+    for gate in workflow.in_order("lifecycle_gate"):
+        if workflow.config_of(gate)["kind"] != "interrupting":
+            entries.append(Entry(partial(_say_need, book, gate, gate in asked, free_ways.get(gate))))
+    return Chapter("What the approvals decide", entries)
+
+
+_VERSION = (
+    "An approval holds for the one version of the document that was shown to people. An edit withdraws what"
+    " is still being asked, and voids what was decided but not used yet. A gate that does not pass uses"
+    " nothing up."
+)
+
+
+def _say_separation(book: Book) -> Said:
+    if book.contract is None:
+        return Said(
+            "Who created or edited the document or asked for the change may not decide, unless its contract"
+            " says so."
+        )
+    allowed = book.contract.separation_of_duties.may_decide
+    barred = [said for who, said in _WHO.items() if who not in allowed]
+    sentences = []
+    if barred:
+        sentences.append(f"Nobody may decide about {book.words.document} who {say_list(barred, 'or')}.")
+    if allowed:
+        sentences.append(
+            f"The contract lets those decide who {say_list([_WHO[who] for who in allowed], 'or')}."
+        )
+    return Said(" ".join(sentences))
+
+
+def _say_use(book: Book, approval: str, gates: Collection[str]) -> Said:
+    if not gates:
+        return Said(
+            f"The approval {book.refer(approval)} is used by no gate: it only decides which way is taken."
+        )
+    users = say_list(map(book.refer, sorted(gates)), "or")
+    return Said(f"The approval {book.refer(approval)} is used up by the gate {users}.")
+
+
+def find_gates_behind(workflow: WorkflowReading) -> dict[str, frozenset[str]]:
+    """For each node the gates that it leads to before the status stands again."""
+    behind: dict[str, frozenset[str]] = {}
+    for node_id in reversed(workflow.order):
+        found: set[str] = set()
+        for edge in workflow.edges_from(node_id):
+            target_type = workflow.type_of(edge["target"])
+            if target_type == "lifecycle_gate":
+                found.add(edge["target"])
+            elif target_type != "state":
+                found |= behind[edge["target"]]
+        behind[node_id] = frozenset(found)
+    return behind
+
+
+@dataclass(frozen=True)
+class FreeWay:
+    """A way on which nobody was asked: the edges on it that were chosen among several."""
+
+    choices: tuple[Mapping[str, Any], ...] = ()
+
+
+def _say_need(book: Book, gate: str, is_asked: bool, free: FreeWay | None) -> Said:
+    if not is_asked:
+        return Said(f"No approval is asked for before the gate {book.refer(gate)}.")
+    if free is None:
+        return Said(f"Nothing passes the gate {book.refer(gate)} without an approval.")
+    if not free.choices:
+        return Said(f"The gate {book.refer(gate)} can be passed without an approval.")
+    return Said(
+        f"The gate {book.refer(gate)} can be passed without an approval. One such way:",
+        tuple(
+            f"At {book.refer(edge['source'])}. {book.say_way(edge)}"
+            for edge in free.choices[:MAX_SHOWN_CONDITIONS]
+        ),
+    )
+
+
+def find_free_ways(workflow: WorkflowReading) -> dict[str, FreeWay]:
+    """For each node that can be reached from a state without a decision of people, one way there.
+
+    A rejection is no such way: only an approval lets a rejected token pass a gate.
+    """
+    ways: dict[str, FreeWay] = {}
+    for node_id in workflow.order:
+        if workflow.type_of(node_id) in ("start", "state"):
+            ways[node_id] = FreeWay()
+        elif workflow.type_of(node_id) != "approval":
+            arriving = [
+                e for e in workflow.edges_to(node_id) if e["source"] in ways and _is_free(workflow, e)
+            ]
+            way = _meet(workflow, node_id, arriving, ways)
+            if way is not None:
+                ways[node_id] = way
+    return ways
+
+
+def _is_free(workflow: WorkflowReading, edge: Mapping[str, Any]) -> bool:
+    is_forward = edge["role"] not in ("return", "interrupt")
+    return is_forward and edge["on"] not in REJECTING and workflow.type_of(edge["source"]) != "lifecycle_gate"
+
+
+def _meet(
+    workflow: WorkflowReading, node_id: str, arriving: list[Mapping[str, Any]], ways: Mapping[str, FreeWay]
+) -> FreeWay | None:
+    block = workflow.content["joins"].get(node_id)
+    if block is None or block["mode"] == "any":
+        return _along(arriving[0], ways) if arriving else None
+    # Where all branches must arrive, each must have a way of its own.
+    by_branch = {_branch_of(workflow, edge, block["split"]): edge for edge in reversed(arriving)}
+    if len(by_branch) < block["required_token_count"]:
+        return None
+    choices: dict[str, Mapping[str, Any]] = {}
+    for branch in sorted(by_branch):
+        for edge in _along(by_branch[branch], ways).choices:
+            choices.setdefault(f"{edge['source']}>{edge['target']}#{edge['on']}", edge)
+    return FreeWay(tuple(choices.values()))
+
+
+def _branch_of(workflow: WorkflowReading, edge: Mapping[str, Any], split: str) -> tuple[int, str]:
+    stack = dict(workflow.content["blocks"].get(edge["source"], ()))
+    # An edge from the split straight to the join is a branch of its own.
+    return (stack[split], "") if split in stack else (-1, str(edge["priority"]))
+
+
+def _along(edge: Mapping[str, Any], ways: Mapping[str, FreeWay]) -> FreeWay:
+    is_choice = "condition" in edge or edge["priority"] == DEFAULT_PRIORITY
+    taken = ways[edge["source"]].choices
+    return FreeWay((*taken, edge)[:MAX_SHOWN_CONDITIONS] if is_choice else taken)

@@ -1,0 +1,93 @@
+"""A compiled workflow's content as its readers (explanation, diagram, diff) look at it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from signet.core.compiler.graph import ENVELOPE
+from signet.core.compiler.slot_graph import slot_in, slot_out
+from signet.core.explain.vocabulary import plain, short_id
+
+Content = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class WorkflowReading:
+    content: Content
+
+    @property
+    def nodes(self) -> Mapping[str, Any]:
+        nodes: Mapping[str, Any] = self.content["nodes"]
+        return nodes
+
+    @property
+    def order(self) -> list[str]:
+        return list(self.content["topological_order"])
+
+    @property
+    def slots(self) -> list[str]:
+        """The slots that are filled, in the order in which a document comes to them."""
+        slots = set(self.content["slot_map"].values())
+        return [slot for slot in (self.slot_of(node_id) for node_id in self.order) if _take(slots, slot)]
+
+    def slot_of(self, node_id: str) -> str:
+        slot: str = self.content["slot_map"].get(node_id, ENVELOPE)
+        return slot
+
+    def type_of(self, node_id: str) -> str:
+        node_type: str = self.nodes[node_id]["type"]
+        return node_type
+
+    def config_of(self, node_id: str) -> Mapping[str, Any]:
+        config: Mapping[str, Any] = self.nodes[node_id]["config"]
+        return config
+
+    def window_of(self, node_id: str) -> str:
+        window: str = self.content["edit_windows"][node_id]
+        return window
+
+    def label_of(self, node_id: str) -> str:
+        """Its author's label, else what follows from its id."""
+        return plain(self.nodes[node_id].get("label") or short_id(node_id))
+
+    def in_order(self, node_type: str, slot: str | None = None) -> list[str]:
+        return [
+            node_id
+            for node_id in self.order
+            if self.type_of(node_id) == node_type and slot in (None, self.slot_of(node_id))
+        ]
+
+    def edges_from(self, node_id: str, *outcomes: str) -> list[Mapping[str, Any]]:
+        """In the order in which they are tried; of these outcomes, or of all."""
+        return self._edges(self.content["adjacency"][node_id], outcomes)
+
+    def edges_to(self, node_id: str) -> list[Mapping[str, Any]]:
+        return self._edges(self.content["reverse_adjacency"][node_id], ())
+
+    def _edges(self, edge_ids: Iterable[str], outcomes: tuple[str, ...]) -> list[Mapping[str, Any]]:
+        edges = self.content["edges"]
+        return [edges[edge_id] for edge_id in edge_ids if not outcomes or edges[edge_id]["on"] in outcomes]
+
+    def entries_of(self, slot: str) -> list[str]:
+        """The states or gates that lead into a slot."""
+        return [edge["source"] for edge in self.edges_to(slot_in(slot))]
+
+    def exit_of(self, slot: str) -> str:
+        """What a slot leads to."""
+        target: str = self.edges_from(slot_out(slot))[0]["target"]
+        return target
+
+    def pass_policy(self, node_id: str) -> str:
+        """A policy gate belongs to the action behind it: whoever reads means the action."""
+        if self.type_of(node_id) != "policy_gate":
+            return node_id
+        action: str = self.edges_from(node_id, "allowed")[0]["target"]
+        return action
+
+
+def _take(names: set[str], name: str) -> bool:
+    """Whether the name was still there; it is gone then."""
+    if name not in names:
+        return False
+    names.discard(name)
+    return True

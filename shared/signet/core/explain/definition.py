@@ -1,0 +1,249 @@
+"""An auditor's reading of a compiled workflow: numbered statements in plain English that one could sign.
+
+With its contract the explanation uses the contract's labels and units and says who may decide; without
+it, it says what the artifact alone holds.
+"""
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from signet.core.canonical_json import content_hash
+from signet.core.compiler.artifact import Artifact
+from signet.core.compiler.graph import ENVELOPE
+from signet.core.contracts.contract import Contract
+from signet.core.explain.approvals import write_approvals
+from signet.core.explain.artifact_reader import WorkflowReading
+from signet.core.explain.lifecycle import write_gates, write_states
+from signet.core.explain.node_sentences import say_step
+from signet.core.explain.outline import Book, Chapter, Entry, Said
+from signet.core.explain.slots import write_slots
+from signet.core.explain.vocabulary import Vocabulary, plain, say_count, say_list, say_name
+
+WIDTH = 100
+_CONFIRMATION = ":confirmation"  # no slot and no node is called so
+_TRIGGERS = {
+    "create": "a document is created",
+    "mutation": "a document is changed",
+    "transition": "the status of a document changes",
+    "event": "an event arrives from outside",
+    "cron": "the time comes",
+    "manual": "a person starts it",
+}
+
+
+@dataclass(frozen=True)
+class Statement:
+    number: str
+    text: str
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    number: int
+    title: str
+    statements: tuple[Statement, ...]
+
+
+def explain(artifact: Artifact, contract: Contract | None = None) -> tuple[Section, ...]:
+    """The contract must be the one that the workflow was compiled from."""
+    pinned = artifact.content.get("contract")
+    if contract is not None and pinned is not None and content_hash(contract.to_json()) != pinned["hash"]:
+        raise ValueError("the workflow was compiled from another contract")
+    workflow = WorkflowReading(artifact.content)
+    book = Book(workflow, contract, Vocabulary(artifact.content["entity_type"], contract))
+    chapters = _list_chapters(book, artifact)
+    for number, chapter in enumerate(chapters, 1):
+        book.numbers[chapter.key] = str(number)
+        for index, entry in enumerate(chapter.entries, 1):
+            book.numbers[entry.key] = f"{number}.{index}"
+    return tuple(_write_section(number, chapter) for number, chapter in enumerate(chapters, 1))
+
+
+def write_explanation(sections: tuple[Section, ...]) -> list[str]:
+    return list(_write_lines(sections))
+
+
+def _list_chapters(book: Book, artifact: Artifact) -> list[Chapter]:
+    is_automation = book.workflow.content["kind"] == "automation"
+    fixed = [_write_trigger(book)] if is_automation else [write_states(book), write_gates(book)]
+    return [
+        _write_head(book, artifact),
+        *fixed,
+        *(write_slots(book) or [_write_nothing_added()]),
+        write_approvals(book),
+        _write_policies(book),
+        _write_fixed(book),
+        _write_confirmation(book, artifact),
+    ]
+
+
+def _write_section(number: int, chapter: Chapter) -> Section:
+    statements = []
+    for index, entry in enumerate(chapter.entries, 1):
+        said = entry.write()
+        statements.append(Statement(f"{number}.{index}", said.text, said.parts))
+    return Section(number, chapter.title, tuple(statements))
+
+
+def _write_lines(sections: tuple[Section, ...]) -> Iterator[str]:
+    for section in sections:
+        if section.number > 1:
+            yield ""
+        title = f"{section.number}. {section.title}"
+        yield from (title, "=" * len(title))
+        for statement in section.statements:
+            yield from _wrap(statement.text, f"{statement.number:<5} ", 6)
+            for letter, part in enumerate(statement.parts):
+                yield from _wrap(part, f"      {_letter(letter)}) ", 9)
+
+
+def _letter(index: int) -> str:
+    """a, b, … z, aa, ab, …"""
+    letters = ""
+    while index >= 0:
+        letters = chr(ord("a") + index % 26) + letters
+        index = index // 26 - 1
+    return letters
+
+
+def _wrap(text: str, begin: str, indent: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=begin,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _say(*sentences: str) -> list[Entry]:
+    return [Entry(partial(Said, sentence)) for sentence in sentences]
+
+
+def _write_head(book: Book, artifact: Artifact) -> Chapter:
+    content = artifact.content
+    entity = content["entity_type"]
+    name = f'"{say_name(content["name"])}" [{plain(content["name"])}]'
+    documents = f'documents of the type "{say_name(entity)}" [{plain(entity)}]' if entity else "no document"
+    if content["kind"] == "automation":
+        lines = [
+            f"This statement describes the automation {name}, version {content['version']}."
+            f" It is about {documents}."
+        ]
+    else:
+        contract, envelope = content["contract"], content["envelope"]
+        what = "with what the organisation added" if content["kind"] == "effective" else "with nothing added"
+        lines = [
+            f"This statement describes the workflow {name} for {documents}, {what}.",
+            f"The contract of these documents has the version {contract['version']}."
+            f" SHA-256: {contract['hash']}",
+            "The fixed part (the envelope) follows from the contract and has the version"
+            f" {envelope['version']}. SHA-256: {envelope['hash']}",
+        ]
+    lines.append(
+        f"The workflow was compiled by compiler {plain(content['compiler_version'])}. The engine runs the"
+        f" compiled workflow and nothing else. SHA-256: {artifact.hash}"
+    )
+    return Chapter("What this statement is about", _say(*lines))
+
+
+def _write_trigger(book: Book) -> Chapter:
+    trigger = book.workflow.content["trigger"]
+    lines = [f"It starts when {_TRIGGERS[trigger['on']]}."]
+    names = {
+        "action": "action",
+        "from": "status before",
+        "to": "status after",
+        "key": "key",
+        "cron": "schedule",
+    }
+    lines += [
+        f'Only with the {word} "{plain(trigger[key])}".'
+        for key, word in names.items()
+        if trigger[key] is not None
+    ]
+    if trigger["condition"] is not None:
+        lines.append(f"Only if {book.words.say_condition(trigger['condition'])}.")
+    return Chapter("What starts it", _say(*lines))
+
+
+def _write_nothing_added() -> Chapter:
+    return Chapter(
+        "Added by the organisation", _say("The organisation added nothing: only the fixed part runs.")
+    )
+
+
+def _write_policies(book: Book) -> Chapter:
+    gates = book.workflow.in_order("policy_gate")
+    if not gates:
+        return Chapter(
+            "What the policy gates guard", _say("The workflow runs no actions, so there are no policy gates.")
+        )
+    lead = (
+        "Before each action stands a policy gate, which checks whether the action may run, as whom it runs."
+        " No way leads around it; an action that is not allowed does not run."
+    )
+    guards = [Entry(partial(_say_policy, book, gate)) for gate in gates]
+    return Chapter("What the policy gates guard", [*_say(lead), *guards])
+
+
+def _say_policy(book: Book, gate: str) -> Said:
+    action = book.refer(book.workflow.pass_policy(gate))
+    sentences = say_step("policy_gate", book.workflow.config_of(gate), book.words)
+    return Said(f"[{plain(gate)}] guards {action}. {' '.join(sentences)}")
+
+
+def _write_fixed(book: Book) -> Chapter:
+    workflow = book.workflow
+    if workflow.content["kind"] == "automation":
+        return Chapter("What nobody can change", _say(_PUBLISHED))
+    states = workflow.in_order("state")
+    gates = workflow.in_order("lifecycle_gate")
+    edges = sum(1 for edge in workflow.content["edges"].values() if edge["provenance"] == ENVELOPE)
+    is_whole = workflow.content["system_gate_integrity"]["valid"]
+    entries = [
+        Entry(
+            lambda: Said(
+                f"The fixed part: {say_count(len(states), 'state')} ({say_list(map(book.refer, states))}),"
+                f" {say_count(len(gates), 'gate')} ({say_list(map(book.refer, gates))}), and"
+                f" {say_count(edges, 'connection')} between them."
+            )
+        ),
+        *_say(
+            "The compiler has verified that every part of it is present and as the contract states it."
+            if is_whole
+            else "PARTS OF IT ARE MISSING. This workflow must not run.",
+            "Only a gate changes the status. Who may ask for a change, what a gate checks and where a"
+            " rejection leads are part of the fixed part.",
+            "The organisation's steps stand only in the places that the contract leaves open. They can make"
+            " editing stricter there, never looser.",
+            _PUBLISHED,
+        ),
+    ]
+    return Chapter("What nobody can change", entries)
+
+
+_PUBLISHED = (
+    "A published workflow is never altered: any change makes another one, with another SHA-256. Who compiles"
+    " the same sources again gets the same SHA-256."
+)
+
+
+def _write_confirmation(book: Book, artifact: Artifact) -> Chapter:
+    def confirm() -> Said:
+        last = book.numbers[_CONFIRMATION].partition(".")[0]
+        return Said(
+            f"I have read sections 1 to {int(last) - 1}."
+            f" They describe the compiled workflow {artifact.hash}.",
+            (
+                "Name: ______________________________",
+                "Date: ______________________________",
+                "Signature: _________________________",
+            ),
+        )
+
+    return Chapter("Confirmation", [Entry(confirm, _CONFIRMATION)])

@@ -1,0 +1,243 @@
+"""Where an instance is and why, from what is on record of it alone; for people who must decide what to do.
+
+The same record always gives the same words: nothing here looks at a clock or at the documents of today.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from signet.core.compiler.artifact import Artifact
+from signet.core.contracts.contract import Contract
+from signet.core.explain.approval_requests import RequestExplanation, explain_requests
+from signet.core.explain.artifact_reader import WorkflowReading
+from signet.core.explain.instance_record import Record, StepRecord
+from signet.core.explain.instance_sentences import (
+    say_actor,
+    say_happened,
+    say_standing,
+    say_summary,
+    say_time,
+    say_turn,
+    say_wait,
+    say_waking,
+)
+from signet.core.explain.outline import Book
+from signet.core.explain.vocabulary import Vocabulary, plain, say_json
+
+# As many steps as one can follow; slots are passed on the way, and say nothing.
+MAX_SHOWN_STEPS = 15
+PASSED_BY = frozenset({"slot_in", "slot_out"})
+
+
+@dataclass(frozen=True)
+class ReadCondition:
+    """An expression that was evaluated, what it read, and what came of it."""
+
+    expression: str
+    variables: Mapping[str, Any]
+    result: Any
+    text: str
+
+
+@dataclass(frozen=True)
+class Happened:
+    """A step that has ended."""
+
+    seq: int
+    node: str
+    at: datetime | None
+    status: str
+    outcome: str | None
+    chosen_edge_ids: tuple[str, ...]
+    actor: str
+    run_as: str
+    text: str
+    conditions: tuple[ReadCondition, ...]
+    # What was wrong with each field, where that made it fail.
+    mistakes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A token and the node where it is, and what it waits for there."""
+
+    token: str
+    node: str
+    since: datetime
+    text: str
+    waits_for: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A line of its life."""
+
+    at: datetime
+    entry: str
+    actor: str
+    text: str
+
+
+@dataclass(frozen=True)
+class InstanceExplanation:
+    id: UUID
+    entity_type: str | None
+    document_id: UUID | None
+    workflow: str
+    workflow_hash: str
+    status: str
+    reason: str | None
+    version: int
+    # Whom its steps act for now.
+    actor: str
+    summary: str
+    standing: tuple[Standing, ...]
+    happened: tuple[Happened, ...]
+    turns: tuple[Turn, ...]
+    approvals: tuple[RequestExplanation, ...]
+    # What would move it, or why nothing does.
+    waking: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What an instance ran under until a step of it, by its number, moved it to another definition."""
+
+    until: int
+    artifact: Artifact
+    contract: Contract | None
+
+
+def explain_instance(
+    artifact: Artifact, contract: Contract | None, record: Record, earlier: Sequence[Earlier] = ()
+) -> InstanceExplanation:
+    instance, content = record.instance, artifact.content
+    book = _write_book(artifact, contract, record)
+    books = [(one.until, _write_book(one.artifact, one.contract, record)) for one in earlier]
+    by_hash = {one.artifact.hash: book for one, (_, book) in zip(earlier, books, strict=True)}
+    return InstanceExplanation(
+        id=instance.id,
+        entity_type=instance.entity_type,
+        document_id=instance.entity_id,
+        workflow=content["name"],
+        workflow_hash=artifact.hash,
+        status=instance.status,
+        reason=instance.reason,
+        version=instance.version,
+        actor=instance.actor_id,
+        summary=say_summary(book, record),
+        standing=tuple(_list_standing(book, record)),
+        happened=tuple(_list_happened(book, books, record)),
+        turns=tuple(
+            Turn(turn.created_at, turn.entry, turn.actor_id, say_turn(turn)) for turn in record.turns
+        ),
+        approvals=tuple(explain_requests(book, record, by_hash)),
+        waking=tuple(say_waking(book, record)),
+    )
+
+
+def write_instance(explained: InstanceExplanation) -> list[str]:
+    return list(_write_lines(explained))
+
+
+def _list_standing(book: Book, record: Record) -> Iterator[Standing]:
+    steps = {step.token_id: step for step in record.steps if step.end_seq is None}
+    for token in record.instance.active_tokens:
+        if token["state"] in ("ready", "waiting"):
+            step = steps.get(token["id"])
+            since = step.started_at if step is not None else record.instance.updated_at
+            waits_for = tuple(say_wait(book, record, token["node"], step))
+            yield Standing(token["id"], token["node"], since, say_standing(book, token["node"]), waits_for)
+
+
+def _write_book(artifact: Artifact, contract: Contract | None, record: Record) -> Book:
+    words = Vocabulary(record.instance.entity_type, contract)
+    return Book(WorkflowReading(artifact.content), contract, words)
+
+
+def _list_happened(last: Book, earlier: Sequence[tuple[int, Book]], record: Record) -> Iterator[Happened]:
+    """Each in the words of what it was done under."""
+    ended = [step for step in record.steps if step.end_seq is not None and step.node_type not in PASSED_BY]
+    for step in sorted(ended, key=_when_it_ended)[-MAX_SHOWN_STEPS:]:
+        output = step.output_json or {}
+        book = next((book for until, book in earlier if (step.end_seq or 0) <= until), last)
+        yield Happened(
+            seq=step.seq,
+            node=step.node_id,
+            at=step.completed_at,
+            status=step.status,
+            outcome=output.get("outcome"),
+            chosen_edge_ids=tuple(output.get("chosen_edge_ids", ())),
+            actor=step.actor_user_id,
+            run_as=step.run_as,
+            text=say_happened(book, step),
+            conditions=tuple(_find_conditions(book, output)),
+            mistakes=tuple(_list_mistakes(output)),
+        )
+
+
+def _when_it_ended(step: StepRecord) -> tuple[int, int]:
+    return step.end_seq or 0, step.seq
+
+
+def _find_conditions(book: Book, evidence: Any) -> Iterator[ReadCondition]:
+    """Wherever in the evidence: of a gate, of edges, of rules, of a script."""
+    if isinstance(evidence, list):
+        for inner in evidence:
+            yield from _find_conditions(book, inner)
+    elif isinstance(evidence, Mapping):
+        if {"expression", "variables", "result"} <= evidence.keys():
+            yield _read_condition(book, evidence)
+        else:
+            for inner in evidence.values():
+                yield from _find_conditions(book, inner)
+
+
+def _list_mistakes(output: Mapping[str, Any]) -> Iterator[str]:
+    for mistake in output.get("evidence", {}).get("fields", ()):
+        yield f"{plain(mistake['pointer'])} {plain(mistake['message'])}"
+
+
+def _read_condition(book: Book, evidence: Mapping[str, Any]) -> ReadCondition:
+    text, variables, result = evidence["expression"], evidence["variables"], evidence["result"]
+    words = book.words
+    if isinstance(result, bool):
+        sentence = f"{words.say_condition(text)}: {'yes' if result else 'no'}"
+    else:
+        sentence = f"{words.say_expression(text)} ({plain(text)}): {say_json(result)}"
+    read = [f"{plain(name)} was {words.say_value(name, variables[name])}" for name in sorted(variables)]
+    sentence = "; ".join([sentence, *read])
+    return ReadCondition(text, variables, result, sentence)
+
+
+def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
+    yield explained.summary
+    acting = f"acting for {plain(explained.actor)}" if explained.actor else "acting for nobody"
+    yield (
+        f"Workflow {plain(explained.workflow)}, instance {explained.id}, version {explained.version},"
+        f" {acting}."
+    )
+    if explained.standing:
+        yield from ("", "Where it is")
+    for standing in explained.standing:
+        yield f"  {standing.text} since {say_time(standing.since)}."
+        yield from (f"    {sentence}" for sentence in standing.waits_for)
+    yield from ("", "What moves it")
+    yield from (f"  {sentence}" for sentence in explained.waking)
+    yield from ("", "How it came here")
+    for happened in explained.happened:
+        actor = say_actor(happened.node, happened.run_as, happened.actor)
+        yield f"  {happened.seq:>4}  {happened.text} {actor}"
+        yield from (f"          {condition.text}" for condition in happened.conditions)
+        yield from (f"          {mistake}" for mistake in happened.mistakes)
+    if explained.approvals:
+        yield from ("", "Its approvals")
+    for approval in explained.approvals:
+        first, *details = approval.text
+        yield f"  {first}"
+        yield from (f"    {sentence}" for sentence in details)
+    yield from ("", "Its life")
+    yield from (f"  {say_time(turn.at)}  {turn.text}" for turn in explained.turns)

@@ -1,0 +1,184 @@
+"""What is on record of one instance, as it was read: all that an explanation of it may look at."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from signet.core.approvals.eligibility import Delegation
+from signet.core.approvals.seats import Seat
+
+InstanceStatus = Literal["running", "paused", "completed", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceRecord:
+    id: UUID
+    definition_id: UUID
+    definition_version: int
+    entity_type: str | None
+    entity_id: UUID | None
+    status: str
+    reason: str | None
+    version: int
+    actor_id: str
+    request_id: UUID | None
+    active_tokens: Sequence[Mapping[str, Any]]
+    started_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    contract_version: int
+    status: str
+    version: int
+    is_deleted: bool
+    creator_id: str = ""
+    editor_ids: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    id: UUID
+    seq: int
+    end_seq: int | None
+    node_id: str
+    node_type: str
+    token_id: str
+    status: str
+    run_as: str
+    actor_user_id: str
+    output_json: Mapping[str, Any] | None
+    error: str | None
+    started_at: datetime
+    completed_at: datetime | None
+    resume_at: datetime | None
+    waiting_for_event_key: str | None
+    # The document's, when the step began.
+    entity_version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """The one that is open."""
+
+    id: UUID
+    transition: str
+    actor_id: str
+    reason: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerRecord:
+    """One that is not done: on its way, or dead."""
+
+    id: UUID
+    event_type: str
+    status: str
+    attempts: int
+    max_attempts: int
+    due_at: datetime
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EffectRecord:
+    """Of a step that is open."""
+
+    step_execution_id: UUID
+    effect_type: str
+    endpoint: str | None
+    status: str
+    attempts: int
+    max_attempts: int
+    due_at: datetime
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    created_at: datetime
+    entry: str
+    actor_id: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """With the delegation that allowed it, as it is now."""
+
+    id: UUID
+    stage: int
+    position: int
+    decision: str
+    reason: str | None
+    decided_by: str
+    on_behalf_of: str | None
+    created_at: datetime
+    delegation: Delegation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VoterRecord:
+    """Whom an open seat was for when this was read; `obstacle` says why he may not fill it after all."""
+
+    person: str
+    on_behalf_of: str | None = None
+    delegation_id: UUID | None = None
+    obstacle: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRecord:
+    id: UUID
+    step_execution_id: UUID
+    node_id: str
+    document_version: int
+    snapshot_hash: str
+    definition_hash: str
+    policy_hash: str
+    chain_name: str | None
+    chain_version: int | None
+    requester_id: str
+    stage: int
+    status: str
+    outcome: str | None
+    applied: bool | None
+    escalate_at: datetime | None
+    expire_at: datetime | None
+    created_at: datetime
+    ended_at: datetime | None
+    seats: Sequence[Seat] = ()
+    decisions: Sequence[DecisionRecord] = ()
+    # Of an open one.
+    voters: Sequence[VoterRecord] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EditRecord:
+    """A version of the document, and who made it."""
+
+    version: int
+    actor_id: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Steps are the last ones and those still open, by number; turns, triggers and approvals by time.
+
+    Edits are the versions that came after the oldest of the approvals.
+    """
+
+    instance: InstanceRecord
+    document: DocumentRecord | None
+    steps: Sequence[StepRecord]
+    request: RequestRecord | None
+    triggers: Sequence[TriggerRecord]
+    effects: Sequence[EffectRecord]
+    turns: Sequence[TurnRecord]
+    approvals: Sequence[ApprovalRecord] = ()
+    edits: Sequence[EditRecord] = ()

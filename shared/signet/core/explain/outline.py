@@ -1,0 +1,107 @@
+"""What the chapters of an explanation share: the workflow, its words, and numbers to refer to."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from signet.core.compiler.merge import REJECTING
+from signet.core.compiler.slot_graph import DEFAULT_PRIORITY
+from signet.core.contracts.contract import Contract
+from signet.core.explain.artifact_reader import WorkflowReading
+from signet.core.explain.vocabulary import Vocabulary, plain, say_name
+
+WINDOWS = {
+    "editable": "An edit changes the document itself.",
+    "amend_only": "An edit does not change the document: it makes an amendment, a new document that begins"
+    " anew and needs new approvals; this one then stays as it is, for good.",
+    "locked": "Nobody can edit the document.",
+}
+_OUTCOMES = {
+    "approved": "If approved",
+    "rejected": "If rejected",
+    "expired": "If it expires",
+    "done": "Then",
+    "error": "If it fails",
+    "passed": "If they pass",
+    "elapsed": "Then",
+    "received": "When it arrives",
+    "timeout": "If it does not arrive in time",
+    "delivered": "When it is confirmed",
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    text: str
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A statement to be; it is written when every statement has its number. `key` is the node it is about."""
+
+    write: Callable[[], Said]
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    title: str
+    entries: list[Entry]
+    key: str = ""
+
+
+@dataclass
+class Book:
+    workflow: WorkflowReading
+    contract: Contract | None
+    words: Vocabulary
+    numbers: dict[str, str] = field(default_factory=dict)
+
+    def name(self, node_id: str) -> str:
+        """What a node is called: by its label, or by what it is for."""
+        node = self.workflow.nodes[node_id]
+        if node.get("label"):
+            return f'"{plain(node["label"])}"'
+        config = node["config"]
+        by_config = config.get("transition") or config.get("state") or config.get("slot")
+        return f'"{say_name(by_config)}"' if by_config else f'"{self.workflow.label_of(node_id)}"'
+
+    def refer(self, node_id: str) -> str:
+        number = self.numbers.get(node_id)
+        return f"{self.name(node_id)} ({number})" if number else self.name(node_id)
+
+    def lead_to(self, node_id: str) -> str:
+        """Where a way goes on, in words."""
+        node_id = self.workflow.pass_policy(node_id)
+        match self.workflow.type_of(node_id):
+            case "slot_out":
+                return self.lead_to(self.workflow.exit_of(self.workflow.slot_of(node_id)))
+            case "lifecycle_gate":
+                return f"the gate {self.refer(node_id)}"
+            case "state":
+                return f"the state {self.refer(node_id)}"
+            case "end":
+                return "the end"
+            case _:
+                return self.refer(node_id)
+
+    def say_way(self, edge: Mapping[str, Any]) -> str:
+        """One way on from a step: when it is taken, and where it leads."""
+        when = _OUTCOMES.get(edge["on"], f"On {edge['on']}")
+        condition = edge.get("condition")
+        if condition is not None:
+            said = f"if {self.words.say_condition(condition['text'])}"
+            when = f"If{said[2:]}" if when == "Then" else f"{when}, and {said}"
+        elif edge["priority"] == DEFAULT_PRIORITY:
+            when = "Otherwise" if when == "Then" else f"{when}, and otherwise"
+        label = f' ("{plain(edge["label"])}")' if edge.get("label") else ""
+        return f"{when}{label}: {self._say_destination(edge)}."
+
+    def _say_destination(self, edge: Mapping[str, Any]) -> str:
+        destination = self.lead_to(edge["target"])
+        if edge["on"] in REJECTING and self.workflow.type_of(edge["target"]) in ("slot_out", "parallel_join"):
+            return f"the rejection goes to {destination}"
+        if edge["role"] == "exit":
+            return f"{destination}; what else runs beside it is cancelled"
+        return destination

@@ -1,0 +1,77 @@
+"""The expression language: parse, check against a scope, keep as JSON, compile to closures.
+
+The steps in order: `parse_expression`, `check` or `check_condition`, `expression_to_json` into the artifact;
+later `expression_from_json`, `compile_expression`. Templates go the same way.
+"""
+
+from signet.core.expressions.errors import Mistake
+from signet.core.expressions.evaluate import Compiled, Evaluation, compile_expression
+from signet.core.expressions.fast_comparison import Environment
+from signet.core.expressions.ranges import Finding, FindingKind, find_gaps_and_overlaps
+from signet.core.expressions.render import compile_template
+from signet.core.expressions.syntax import parse_expression
+from signet.core.expressions.syntax_tree import Expression, list_variables
+from signet.core.expressions.template import Template, list_template_parts, parse_template
+from signet.core.expressions.template_json import template_from_json, template_to_json
+from signet.core.expressions.text import to_text
+from signet.core.expressions.tree_json import MalformedTree, expression_from_json, expression_to_json
+from signet.core.expressions.type_check import check, check_condition, list_followed_refs
+from signet.core.expressions.types import (
+    ANY,
+    BOOL,
+    DATE,
+    INT,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    Kind,
+    Scope,
+    Type,
+    enum_of,
+    list_names,
+    list_of,
+    object_of,
+    ref_to,
+)
+
+__all__ = [
+    "ANY",
+    "BOOL",
+    "DATE",
+    "INT",
+    "NULL",
+    "STRING",
+    "TIMESTAMP",
+    "Compiled",
+    "Environment",
+    "Evaluation",
+    "Expression",
+    "Finding",
+    "FindingKind",
+    "Kind",
+    "MalformedTree",
+    "Mistake",
+    "Scope",
+    "Template",
+    "Type",
+    "check",
+    "check_condition",
+    "compile_expression",
+    "compile_template",
+    "enum_of",
+    "expression_from_json",
+    "expression_to_json",
+    "find_gaps_and_overlaps",
+    "list_followed_refs",
+    "list_names",
+    "list_of",
+    "list_template_parts",
+    "list_variables",
+    "object_of",
+    "parse_expression",
+    "parse_template",
+    "ref_to",
+    "template_from_json",
+    "template_to_json",
+    "to_text",
+]

@@ -1,0 +1,199 @@
+"""From tree to closures, once; then a value per environment.
+
+The environment is a mapping of namespaces to JSON: `{"entity": {…}, "actor": {…}, "now": "…"}`. The records
+of followed refs stand in `env["refs"]` by field: when `entity.customer` is an id, `entity.customer.name`
+reads `env["refs"]["customer"]["name"]`. What is missing is null. Only `true` is true: `!x`, `&&` and `||`
+take every other value as not true, stop as soon as they know, and return a bool. No environment of JSON
+values makes an evaluation raise.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from signet.core.expressions.fast_comparison import UNREADABLE, Environment, Reader, fuse_comparison
+from signet.core.expressions.syntax_tree import (
+    Comparison,
+    Expression,
+    Junction,
+    ListLiteral,
+    Literal,
+    Name,
+    Not,
+    list_variables,
+)
+from signet.core.expressions.text import to_text
+from signet.core.expressions.types import FOLLOWED_NAMESPACE
+from signet.core.expressions.values import OPERATIONS
+
+REFS = "refs"
+
+
+_new_tuple = tuple.__new__
+
+
+class Evaluation(NamedTuple):
+    value: Any
+    # {"expression": canonical text, "variables": {name: value}, "result": value}. Values are not copied.
+    evidence: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    expression: Expression
+    text: str
+    variables: tuple[str, ...]
+    value: Callable[[Environment], Any]
+    evaluate: Callable[[Environment], Evaluation]
+
+
+def compile_expression(expression: Expression) -> Compiled:
+    text = to_text(expression)
+    variables = list_variables(expression)
+    read_variables = compile_variables(variables)
+    read_value = _compile_value(expression)
+
+    def evaluate(env: Environment) -> Evaluation:
+        value = read_value(env)
+        evidence = {"expression": text, "variables": read_variables(env), "result": value}
+        # Past the named tuple's own constructor, which costs as much as a comparison.
+        return _new_tuple(Evaluation, (value, evidence))
+
+    return Compiled(expression, text, tuple(name.text for name in variables), read_value, evaluate)
+
+
+def compile_variables(names: Sequence[Name]) -> Callable[[Environment], dict[str, Any]]:
+    """The values of the names by dotted name; what is missing is null."""
+    readers = tuple((name.text, compile_name(name)) for name in names)
+    steps = tuple((name.text, *name.path) for name in names if len(name.path) == 2)
+
+    def read_one_by_one(env: Environment) -> dict[str, Any]:
+        return {name: read(env) for name, read in readers}
+
+    def read_fields(env: Environment) -> dict[str, Any]:
+        variables = {}
+        try:
+            for name, root, field in steps:
+                variables[name] = env[root].get(field)
+        except UNREADABLE:
+            return read_one_by_one(env)
+        return variables
+
+    return read_fields if len(steps) == len(readers) else read_one_by_one
+
+
+def compile_name(name: Name) -> Reader:
+    root, *fields = name.path
+    if not fields:
+        return lambda env: env.get(root)
+    if len(fields) == 1:
+        return _read_field(root, fields[0])
+    if root == FOLLOWED_NAMESPACE:
+        return _read_followed(fields[0], tuple(fields[1:]))
+    return _read_path(root, tuple(fields))
+
+
+def _read_field(root: str, field: str) -> Reader:
+    def read(env: Environment) -> Any:
+        try:
+            return env[root].get(field)
+        except UNREADABLE:
+            return None
+
+    return read
+
+
+def _read_path(root: str, fields: tuple[str, ...]) -> Reader:
+    def read(env: Environment) -> Any:
+        try:
+            value = env[root]
+            for field in fields:
+                value = value.get(field)
+            return value
+        except UNREADABLE:
+            return None
+
+    return read
+
+
+def _read_followed(first: str, fields: tuple[str, ...]) -> Reader:
+    def read(env: Environment) -> Any:
+        try:
+            value = env[FOLLOWED_NAMESPACE].get(first)
+            if isinstance(value, str):
+                value = env[REFS].get(first)
+            for field in fields:
+                value = value.get(field)
+            return value
+        except UNREADABLE:
+            return None
+
+    return read
+
+
+def _compile_value(node: Expression) -> Reader:
+    match node:
+        case Literal(value=value):
+            return lambda env: value
+        case ListLiteral(items=items):
+            # A new list each time: it leaves this package.
+            return lambda env: [item.value for item in items]
+        case Name():
+            return compile_name(node)
+        case _:
+            return _compile_test(node)
+
+
+def _compile_test(node: Expression) -> Reader:
+    """As `_compile_value`, but always a bool."""
+    match node:
+        case Comparison():
+            return _compile_comparison(node)
+        case Junction():
+            tests = tuple(_compile_test(term) for term in node.terms)
+            return _all_of(tests) if node.operator == "&&" else _any_of(tests)
+        case Not():
+            test = _compile_test(node.operand)
+            return lambda env: not test(env)
+        case _:
+            read = _compile_value(node)
+            return lambda env: read(env) is True
+
+
+def _compile_comparison(node: Comparison) -> Reader:
+    fused = fuse_comparison(node)
+    if fused is not None:
+        return fused
+    operation, left, right = OPERATIONS[node.operator], _compile_value(node.left), _compile_value(node.right)
+    return lambda env: operation(left(env), right(env))
+
+
+def _all_of(tests: tuple[Reader, ...]) -> Reader:
+    if len(tests) == 2:
+        first, second = tests
+        return lambda env: first(env) and second(env)
+    if len(tests) == 3:
+        first, second, third = tests
+        return lambda env: first(env) and second(env) and third(env)
+
+    def all_hold(env: Environment) -> bool:
+        for test in tests:
+            if not test(env):
+                return False
+        return True
+
+    return all_hold
+
+
+def _any_of(tests: tuple[Reader, ...]) -> Reader:
+    if len(tests) == 2:
+        first, second = tests
+        return lambda env: first(env) or second(env)
+
+    def any_holds(env: Environment) -> bool:
+        for test in tests:
+            if test(env):
+                return True
+        return False
+
+    return any_holds

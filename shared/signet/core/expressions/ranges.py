@@ -1,0 +1,167 @@
+"""Gaps and overlaps among sibling conditions on one variable, each with an example.
+
+Only what can be decided exactly is reported: ints compared with integer literals, enums and bools compared
+by `==`, `!=`, `in`, all joined by `&&`, `||`, `!`. Anything else, or a second variable, gives no findings.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+
+from signet.core.expressions.intervals import Cases, Interval, complement, intersect, unite
+from signet.core.expressions.syntax_tree import (
+    ORDERINGS,
+    Comparison,
+    Expression,
+    Junction,
+    ListLiteral,
+    Literal,
+    Name,
+    Not,
+    list_variables,
+)
+from signet.core.expressions.types import Found, Kind, Scope, Type, find_name
+
+MAX_CONDITIONS = 50
+MAX_FINDINGS = 100
+_SWAPPED = {"==": "==", "!=": "!=", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
+
+
+class FindingKind(StrEnum):
+    GAP = "gap"
+    OVERLAP = "overlap"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    kind: FindingKind
+    variable: str
+    example: str | int | bool | None
+    # The whole range of ints, None is unbounded; of an enum, a bool or null both are the example.
+    low: str | int | bool | None
+    high: str | int | bool | None
+    # The conditions that overlap, by their place in the sequence; of a gap none.
+    conditions: tuple[int, ...]
+
+
+def find_gaps_and_overlaps(
+    conditions: Sequence[Expression], scope: Scope, *, include_null: bool = False
+) -> tuple[Finding, ...]:
+    """Gaps first, then overlaps pair by pair. `include_null` also asks what happens to a missing value."""
+    variables = {name for condition in conditions for name in list_variables(condition)}
+    if len(variables) != 1 or len(conditions) > MAX_CONDITIONS:
+        return ()
+    variable = variables.pop()
+    found = find_name(variable.path, scope)
+    if not isinstance(found, Found) or found.type.kind not in (Kind.INT, Kind.ENUM, Kind.BOOL):
+        return ()
+    try:
+        domain = _Domain(variable, found.type)
+        covered = [domain.read(condition) for condition in conditions]
+    except _NotAnalysable:
+        return ()
+    findings: list[Finding] = []
+    for finding in domain.compare(covered, include_null):
+        findings.append(finding)
+        if len(findings) == MAX_FINDINGS:
+            break
+    return tuple(findings)
+
+
+class _NotAnalysable(Exception):
+    """A shape whose values this module cannot tell exactly; never leaves it."""
+
+
+class _Domain:
+    """The values of one variable as numbers: ints as they are, an enum's or bool's values by their place."""
+
+    def __init__(self, variable: Name, of: Type) -> None:
+        self._variable = variable
+        self._kind = of.kind
+        self._values: tuple[str | bool, ...] = (False, True) if of.kind is Kind.BOOL else of.values
+        self._whole: Interval = (None, None) if of.kind is Kind.INT else (0, len(self._values) - 1)
+        self._all = Cases((self._whole,), True)
+
+    def read(self, node: Expression) -> Cases:
+        """Which values make the condition true."""
+        match node:
+            case Literal():
+                return self._all if node.value is True else Cases((), False)
+            case Name() if self._kind is Kind.BOOL:
+                return Cases(((1, 1),), False)
+            case Not():
+                return complement(self.read(node.operand), self._whole)
+            case Junction():
+                cases = self.read(node.terms[0])
+                for term in node.terms[1:]:
+                    cases = (intersect if node.operator == "&&" else unite)(cases, self.read(term))
+                return cases
+            case Comparison():
+                return self._read_comparison(node)
+            case _:
+                raise _NotAnalysable
+
+    def _read_comparison(self, node: Comparison) -> Cases:
+        operator, name, other = node.operator, node.left, node.right
+        if isinstance(other, Name) and operator in _SWAPPED:
+            operator, name, other = _SWAPPED[operator], other, name
+        if name != self._variable:
+            raise _NotAnalysable
+        if isinstance(other, ListLiteral) and operator == "in":
+            cases = Cases((), False)
+            for item in other.items:
+                cases = unite(cases, self._only(item))
+            return cases
+        if not isinstance(other, Literal):
+            raise _NotAnalysable
+        if operator == "==":
+            return self._only(other)
+        if operator == "!=":
+            return complement(self._only(other), self._whole)
+        if operator in ORDERINGS and other.kind == "int" and self._kind is Kind.INT:
+            return Cases((_ordered_interval(operator, int(other.value or 0)),), False)
+        raise _NotAnalysable
+
+    def _only(self, literal: Literal) -> Cases:
+        if literal.value is None:
+            return Cases((), True)
+        if isinstance(literal.value, bool) is not (self._kind is Kind.BOOL):
+            raise _NotAnalysable
+        if self._kind is Kind.INT and isinstance(literal.value, int):
+            return Cases(((literal.value, literal.value),), False)
+        if self._kind is Kind.INT or literal.value not in self._values:
+            raise _NotAnalysable
+        place = self._values.index(literal.value)
+        return Cases(((place, place),), False)
+
+    def compare(self, covered: Sequence[Cases], include_null: bool) -> Iterator[Finding]:
+        together = Cases((), False)
+        for cases in covered:
+            together = unite(together, cases)
+        yield from self._report(FindingKind.GAP, complement(together, self._whole), (), include_null)
+        for first, second in combinations(range(len(covered)), 2):
+            shared = intersect(covered[first], covered[second])
+            yield from self._report(FindingKind.OVERLAP, shared, (first, second), include_null)
+
+    def _report(
+        self, kind: FindingKind, cases: Cases, conditions: tuple[int, ...], include_null: bool
+    ) -> Iterator[Finding]:
+        text = self._variable.text
+        for low, high in cases.intervals:
+            if self._kind is Kind.INT:
+                example = low if low is not None else high if high is not None else 0
+                yield Finding(kind, text, example, low, high, conditions)
+                continue
+            for value in self._values[slice(low, (high or 0) + 1)]:
+                yield Finding(kind, text, value, value, value, conditions)
+        if cases.null and include_null:
+            yield Finding(kind, text, None, None, None, conditions)
+
+
+def _ordered_interval(operator: str, bound: int) -> Interval:
+    if operator == ">":
+        return (bound + 1, None)
+    if operator == ">=":
+        return (bound, None)
+    return (None, bound - 1 if operator == "<" else bound)

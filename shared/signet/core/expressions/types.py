@@ -1,0 +1,158 @@
+"""The types of expressions, and the scope that says which names there are.
+
+Values at runtime are plain JSON: a date is 'YYYY-MM-DD', a timestamp 'YYYY-MM-DDTHH:MM:SS[.ffffff]Z' in
+UTC, an enum and a ref (an id) are strings.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from signet.core.expressions.errors import suggest
+
+NAMESPACES = ("entity", "actor", "org", "now", "context", "payload", "item")
+# Only here may a ref be followed: the engine loads the records that a document names.
+FOLLOWED_NAMESPACE = "entity"
+MAX_LISTED_STEPS = 4
+MAX_LISTED_NAMES = 5_000
+MAX_SHOWN_VALUES = 8
+
+
+class Kind(StrEnum):
+    ANY = "any"
+    NULL = "null"
+    STRING = "string"
+    INT = "int"
+    BOOL = "bool"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    ENUM = "enum"
+    REF = "ref"
+    LIST = "list"
+    OBJECT = "object"
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    kind: Kind
+    values: tuple[str, ...] = ()
+    entity_type: str = ""
+    fields: Mapping[str, "Type"] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    item: "Type | None" = None
+
+    def __str__(self) -> str:
+        if self.kind is Kind.ENUM:
+            more = ", …" if len(self.values) > MAX_SHOWN_VALUES else ""
+            return f"enum of {', '.join(self.values[:MAX_SHOWN_VALUES])}{more}"
+        if self.kind is Kind.REF:
+            return f"ref to {self.entity_type}"
+        if self.kind is Kind.LIST:
+            return f"list of {self.item}"
+        return self.kind.value
+
+
+ANY = Type(Kind.ANY)
+NULL = Type(Kind.NULL)
+STRING = Type(Kind.STRING)
+INT = Type(Kind.INT)
+BOOL = Type(Kind.BOOL)
+DATE = Type(Kind.DATE)
+TIMESTAMP = Type(Kind.TIMESTAMP)
+
+
+def enum_of(*values: str) -> Type:
+    return Type(Kind.ENUM, values=values)
+
+
+def list_of(item: Type) -> Type:
+    return Type(Kind.LIST, item=item)
+
+
+def object_of(fields: Mapping[str, Type]) -> Type:
+    return Type(Kind.OBJECT, fields=MappingProxyType(dict(fields)))
+
+
+def ref_to(entity_type: str, fields: Mapping[str, Type]) -> Type:
+    """An id; `fields` are those of the record that it names, reachable in one hop."""
+    return Type(Kind.REF, entity_type=entity_type, fields=MappingProxyType(dict(fields)))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which namespaces an expression may read, and what is in each. `now` is always there."""
+
+    names: Mapping[str, Type] = field(hash=False)
+
+    def __post_init__(self) -> None:
+        unknown = set(self.names) - set(NAMESPACES)
+        if unknown:
+            raise ValueError(f"not a namespace of expressions: {', '.join(sorted(unknown))}")
+        object.__setattr__(self, "names", MappingProxyType({"now": TIMESTAMP, **self.names}))
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Why a name has no type: which step failed, and at what."""
+
+    code: str
+    step: int
+    parameters: Mapping[str, str] = field(hash=False)
+    suggestion: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    type: Type
+    followed_ref: str | None = None
+
+
+def find_name(path: tuple[str, ...], scope: Scope) -> Found | Lost:
+    root = path[0]
+    if root not in scope.names:
+        namespaces = ", ".join(scope.names)
+        return Lost(
+            "NAMESPACE_ABSENT", 0, {"name": root, "namespaces": namespaces}, suggest(root, scope.names)
+        )
+    current, followed = scope.names[root], None
+    for step, name in enumerate(path[1:], start=1):
+        if current.kind is Kind.ANY:
+            break
+        owner = ".".join(path[:step])
+        if current.kind is Kind.REF:
+            if followed is not None:
+                return Lost("REF_TWO_HOPS", step, {"owner": owner})
+            if root != FOLLOWED_NAMESPACE or step != 2:
+                return Lost("REF_NOT_FOLLOWED", step, {"owner": owner})
+            followed = path[1]
+        elif current.kind is not Kind.OBJECT:
+            return Lost("NO_FIELDS", step, {"owner": owner, "field": name, "type": str(current)})
+        if name not in current.fields:
+            return Lost("UNKNOWN_FIELD", step, {"owner": owner, "field": name}, suggest(name, current.fields))
+        current = current.fields[name]
+    return Found(current, followed)
+
+
+def list_names(scope: Scope) -> dict[str, str]:
+    """Every dotted name that an expression may use, with its type as text, for editors."""
+    listed: dict[str, str] = {}
+    for path, found in _walk_names(scope):
+        if len(listed) == MAX_LISTED_NAMES:
+            break
+        listed[".".join(path)] = str(found)
+    return listed
+
+
+def _walk_names(scope: Scope) -> Iterator[tuple[tuple[str, ...], Type]]:
+    waiting: list[tuple[tuple[str, ...], Type]] = [
+        ((root,), scope.names[root]) for root in reversed(NAMESPACES) if root in scope.names
+    ]
+    while waiting:
+        path, current = waiting.pop()
+        yield path, current
+        if len(path) > MAX_LISTED_STEPS:
+            continue
+        for name in reversed(list(current.fields)):
+            found = find_name((*path, name), scope)
+            if isinstance(found, Found):
+                waiting.append(((*path, name), found.type))

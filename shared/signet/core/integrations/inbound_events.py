@@ -1,0 +1,65 @@
+"""Events from outside: the key by which a workflow waits for one, and where in a message it stands."""
+
+import re
+from typing import Any
+
+from signet.core.errors import FieldError, Rejected
+from signet.core.validation.text import find_text_problem
+
+MAX_KEY_CHARACTERS = 500
+MAX_MESSAGE_ID_CHARACTERS = 200
+# How long one is kept for the first that waits for it.
+KEPT_DAYS = 7
+_INDEX = re.compile(r"0|[1-9][0-9]{0,5}")
+_ESCAPED = re.compile(r"~(?![01])")
+
+
+def check_key(key: str) -> Rejected | None:
+    """What no workflow could wait for is no key."""
+    return _check(key, "key", MAX_KEY_CHARACTERS)
+
+
+def check_message_id(message_id: str) -> Rejected | None:
+    return _check(message_id, "id", MAX_MESSAGE_ID_CHARACTERS)
+
+
+def is_pointer(text: str) -> bool:
+    """RFC 6901, to something within."""
+    return text.startswith("/") and _ESCAPED.search(text) is None
+
+
+def read_key(prefix: str, pointer: str | None, message: Any) -> str | Rejected:
+    """Of a message: what stands there, after the prefix."""
+    found = _follow(pointer, message) if pointer is not None else ""
+    if isinstance(found, bool) or not isinstance(found, (str, int)):
+        mistake = FieldError(pointer or "", "KEY_MISSING", "wants a text or a whole number")
+        return Rejected("FIELDS_INVALID", "the message does not say whom it is for", fields=(mistake,))
+    key = f"{prefix}{found}"
+    return check_key(key) or key
+
+
+def _follow(pointer: str, message: Any) -> Any:
+    """None where there is nothing."""
+    here = message
+    for part in pointer[1:].split("/"):
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(here, dict):
+            here = here.get(name)
+        elif isinstance(here, list) and _INDEX.fullmatch(name) and int(name) < len(here):
+            here = here[int(name)]
+        else:
+            return None
+    return here
+
+
+def _check(text: str, field: str, limit: int) -> Rejected | None:
+    problem = find_text_problem(text)
+    if not text:
+        mistake = FieldError(f"/{field}", "FIELD_REQUIRED", "is required")
+    elif len(text) > limit:
+        mistake = FieldError(f"/{field}", "FIELD_TOO_LONG", f"has more than {limit} characters")
+    elif problem is not None:
+        mistake = FieldError(f"/{field}", "FIELD_TEXT_INVALID", problem)
+    else:
+        return None
+    return Rejected("FIELDS_INVALID", f"the event's {field} is none: it {mistake.message}", fields=(mistake,))

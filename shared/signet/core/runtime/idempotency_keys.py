@@ -1,0 +1,30 @@
+"""The keys by which things happen once; each 32 bytes (WF-02, WF-11, WF-16)."""
+
+import hashlib
+from typing import Any
+from uuid import UUID
+
+from signet.core.canonical_json import content_hash
+
+
+def step_key(instance_id: UUID, node_id: str, token_id: str, entity_version: int) -> bytes:
+    return _digest(str(instance_id), node_id, token_id, str(entity_version))
+
+
+def join_key(instance_id: UUID, join_node_id: str, epoch: int) -> bytes:
+    """The epoch is the split's step, which knows the document's version when the branches began."""
+    return _digest(str(instance_id), join_node_id, f"epoch:{epoch}")
+
+
+def event_key(instance_id: UUID, event_type: str, payload: Any, entity_version: int) -> bytes:
+    return _digest(str(instance_id), event_type, content_hash(payload), str(entity_version))
+
+
+def effect_key(step_execution_id: UUID, effect_type: str, payload: Any) -> bytes:
+    return _digest(str(step_execution_id), effect_type, content_hash(payload))
+
+
+def _digest(*parts: str) -> bytes:
+    # Lengths keep ('ab', 'c') and ('a', 'bc') apart.
+    text = "".join([f"{len(part)}:{part}" for part in parts])
+    return hashlib.sha256(text.encode()).digest()

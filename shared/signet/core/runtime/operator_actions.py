@@ -1,0 +1,110 @@
+"""What a person may do to one token of an instance: cancel it, or end its wait; and what not, and why.
+
+Neither lets anything pass an approval that nobody gave: who cancels rejects, and only what time or the
+outside world would end can be ended by hand.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from signet.core.documents.payload_limits import POINTER, check_payload
+from signet.core.errors import FieldError, Rejected
+from signet.core.runtime.decisions import Decision, Situation, conclude
+from signet.core.runtime.execution import Journey
+from signet.core.runtime.tokens import Token, TokenState
+from signet.core.runtime.workflow import Workflow, WorkflowNode
+
+# How each wait ends when what it waits for comes.
+AWAITED: Mapping[str, str] = MappingProxyType(
+    {"wait_timer": "elapsed", "wait_event": "received", "webhook_out": "delivered", "notification": "done"}
+)
+# Where a token cannot be cancelled: why, and what to do instead.
+_KEPT_STATES: Mapping[TokenState, tuple[str, str]] = MappingProxyType(
+    {
+        TokenState.PARTED: ("it has parted into branches", "Cancel its branches."),
+        TokenState.JOINED: ("its branch has ended", "Cancel the other branches, or the whole instance."),
+    }
+)
+_KEPT_TYPES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "state": ("it rests at a state", "Request a transition, or cancel the whole instance."),
+        "lifecycle_gate": (
+            "it has come to its gate",
+            "Ask for another transition, or cancel the whole instance.",
+        ),
+        "slot_out": ("its slot has ended", "Cancel the whole instance."),
+    }
+)
+# What moves a node that nobody ends by hand.
+_INSTEAD: Mapping[str, str] = MappingProxyType(
+    {
+        "state": "Request a transition of the document.",
+        "approval": "Have it decided by those who were asked, or cancel the token.",
+        "lifecycle_gate": "Change what holds the gate, then retry the instance.",
+    }
+)
+
+
+def find_token(journey: Journey, name: str) -> Token | Rejected:
+    """By its id, or by the node where it stands: no other token is being executed there."""
+    tokens = journey.projection.position.tokens
+    at_node = (token for token in tokens.values() if token.node == name and _is_at_work(token))
+    found = tokens.get(name) or next(at_node, None)
+    if found is None:
+        remedy = "Read the instance again: it may have moved."
+        return Rejected("INSTANCE_TOKEN_NOT_FOUND", "the instance has no such token", remedy=remedy)
+    return found
+
+
+def _is_at_work(token: Token) -> bool:
+    return token.state in (TokenState.READY, TokenState.WAITING)
+
+
+def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
+    """Only where a gate is ahead that takes a rejection, or stops it."""
+    node = workflow.nodes[token.node]
+    why = _KEPT_STATES.get(token.state) or _KEPT_TYPES.get(node.type.name)
+    if why is None and workflow.gate_behind(node.id) is None:
+        why = "no gate follows that could take a rejection", "Cancel the whole instance."
+    if why is None:
+        return None
+    sentence, remedy = why
+    return Rejected(
+        "INSTANCE_TOKEN_NOT_CANCELLABLE", f"the token cannot be cancelled: {sentence}", remedy=remedy
+    )
+
+
+def check_advance(journey: Journey, token: Token, payload: Any) -> Rejected | None:
+    node = journey.workflow.nodes[token.node]
+    if node.type.name not in AWAITED:
+        remedy = _INSTEAD.get(node.type.name, "Wake the instance, or retry it when it is paused.")
+        return _wait(f"nothing from outside ends what a node of type {node.type.name} does", remedy)
+    if token.id not in journey.open:
+        return _wait("it does not wait yet", "Wake the instance, or retry it when it is paused.")
+    return _check_payload(node, payload)
+
+
+def _wait(why: str, remedy: str) -> Rejected:
+    return Rejected("INSTANCE_TOKEN_NOT_ADVANCEABLE", f"the wait cannot be ended: {why}", remedy=remedy)
+
+
+def _check_payload(node: WorkflowNode, payload: Any) -> Rejected | None:
+    if payload is None:
+        return None
+    mistake = check_payload(payload)
+    if mistake is None and node.config.get("save_as") is None:
+        mistake = FieldError(POINTER, "PAYLOAD_NOT_KEPT", "is kept by nothing: the node saves nothing")
+    if mistake is None:
+        return None
+    return Rejected("FIELDS_INVALID", f"the payload {mistake.message}", fields=(mistake,))
+
+
+def decide_advance(
+    workflow: Workflow, node: WorkflowNode, situation: Situation, payload: Any, person: str
+) -> Decision:
+    """As if what it waits for had come; the evidence says that it was a person who said so."""
+    env = situation.env
+    saved = {node.config["save_as"]: payload} if node.config.get("save_as") else {}
+    env = {**env, "context": {**env.get("context", {}), **saved}}
+    return conclude(workflow, node, AWAITED[node.type.name], env, {"advanced_by": person}, saved)

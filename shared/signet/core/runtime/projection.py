@@ -1,0 +1,226 @@
+"""An instance as the sum of its steps: the live row and a rebuilt one are made by one function (WF-15)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from signet.core.errors import Defect
+from signet.core.runtime.tokens import (
+    Moves,
+    Position,
+    Token,
+    begin,
+    cancel_all,
+    finish,
+    is_item,
+    jump,
+    reject,
+    wait,
+)
+from signet.core.runtime.workflow import Workflow
+
+CONTROL = "sys:control:"
+# It goes on under another definition; the step says which.
+MOVED = f"{CONTROL}moved"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Whom an instance's steps act for, with the roles that he had when he asked."""
+
+    id: str
+    roles: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"id": self.id, "roles": list(self.roles)}
+
+
+@dataclass(slots=True)
+class Step:
+    """One row of the step history; what an instance depends on comes first.
+
+    `seq` is when it was written, `end_seq` when it ended; a step that ended at once has both the same.
+    """
+
+    seq: int
+    end_seq: int | None
+    node: str
+    token: str
+    status: str
+    version: int
+    # The document's version when the step had ended.
+    version_after: int
+    chosen_edge_ids: Sequence[str] = ()
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    # Of a control step: the node that tokens are sent to, the reason.
+    data: Mapping[str, Any] = field(default_factory=dict)
+    # Why it failed; an instance that fails with it says the same.
+    error: str | None = None
+    # The request that it serves from here on, and who asked.
+    request: str | None = None
+    actor: Actor | None = None
+    outcome: str | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    # Of a join: the seq of the split whose branches it joins; it fires once for each (WF-16).
+    epoch: int | None = None
+    # The row's, once it is written.
+    id: Any = None
+
+    @property
+    def is_control(self) -> bool:
+        return self.node.startswith(CONTROL)
+
+    def to_output(self) -> dict[str, Any]:
+        """`output_json`: all that a rebuild needs beside the columns, and the evidence."""
+        if self.is_control:
+            output = dict(self.data)
+        else:
+            # The chosen edges are always there, even when none.
+            output = {"outcome": self.outcome, "chosen_edge_ids": list(self.chosen_edge_ids)}
+            if self.evidence:
+                output["evidence"] = dict(self.evidence)
+            if self.variables:
+                output["variables"] = dict(self.variables)
+        if self.request is not None:
+            output["request"] = self.request
+        if self.actor is not None:
+            output["actor"] = self.actor.to_json()
+        return output
+
+    def read_output(self, output: Mapping[str, Any]) -> None:
+        """The other way. A step that ended without saying which edges it fired is no step of ours."""
+        actor = output.get("actor")
+        self.actor = Actor(actor["id"], tuple(actor["roles"])) if actor else None
+        self.request = output.get("request")
+        if self.is_control:
+            self.data = output
+            return
+        if "chosen_edge_ids" not in output:
+            raise Defect("CHOSEN_EDGES_MISSING", f"the step of {self.node} does not say which edges it fired")
+        self.outcome = output["outcome"]
+        self.chosen_edge_ids = tuple(output["chosen_edge_ids"])
+        self.evidence = output.get("evidence", {})
+        self.variables = output.get("variables", {})
+
+
+@dataclass(slots=True)
+class Projection:
+    status: str = "running"
+    version: int = 0  # the last seq used
+    entity_version: int = 0
+    position: Position = field(default_factory=Position)
+    context: dict[str, Any] = field(default_factory=dict)
+    actor: Actor = Actor("")
+    request: str | None = None
+    # Why it is paused, failed or cancelled.
+    reason: str | None = None
+
+    def tokens(self) -> list[Token]:
+        return list(self.position.tokens.values())
+
+
+def start_projection(node: str, entity_version: int, actor: Actor = Actor("")) -> Projection:
+    projection = Projection(entity_version=entity_version, actor=actor)
+    begin(projection.position, node, entity_version)
+    return projection
+
+
+def project(
+    workflow: Workflow,
+    node: str,
+    entity_version: int,
+    steps: Iterable[Step],
+    actor: Actor = Actor(""),
+    moved_to: Mapping[int, Workflow] = MappingProxyType({}),
+) -> Projection:
+    """The whole history again, in the order in which things happened.
+
+    Of each step that moved the instance, by its number, the workflow that it moved to.
+    """
+    projection = start_projection(node, entity_version, actor)
+    happenings: list[tuple[int, int, Step]] = []
+    for step in steps:
+        if step.end_seq != step.seq:
+            happenings.append((step.seq, 0, step))
+        if step.end_seq is not None:
+            happenings.append((step.end_seq, 1, step))
+    for seq, phase, step in sorted(happenings, key=lambda happening: happening[:2]):
+        if phase == 0:
+            apply_begun(workflow, projection, step)
+        else:
+            apply_ended(workflow, projection, step, seq)
+        if step.node == MOVED:
+            workflow = moved_to[seq]
+    return projection
+
+
+def apply_begun(workflow: Workflow, projection: Projection, step: Step) -> None:
+    projection.version = max(projection.version, step.seq)
+    if is_item(step.token):
+        return
+    wait(projection.position, step.token)
+    if workflow.nodes[step.node].type.name == "state":
+        projection.request = None  # the document has come to rest: whatever was asked for is over
+
+
+def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int) -> Moves:
+    projection.version = max(projection.version, seq)
+    if step.is_control:
+        return _apply_control(workflow, projection, step, seq)
+    if step.status == "cancelled":
+        return Moves()  # its token died of what another step did
+    projection.entity_version = max(projection.entity_version, step.version_after)
+    projection.context.update(step.variables)
+    _take_request(workflow, projection, step)
+    if is_item(step.token):
+        return Moves()  # the step of the whole list moves its token
+    if step.status == "failed" and not step.chosen_edge_ids:
+        projection.status, projection.reason = "failed", step.error
+        return cancel_all(projection.position)
+    ways = [workflow.find_way(edge_id) for edge_id in step.chosen_edge_ids]
+    moves = finish(workflow, projection.position, step.token, ways, seq, projection.entity_version)
+    if moves.has_ended:
+        projection.status = "completed"
+    return moves
+
+
+def _take_request(workflow: Workflow, projection: Projection, step: Step) -> None:
+    if step.request is not None or workflow.nodes[step.node].type.name == "state":
+        projection.request = step.request
+    if step.actor is not None:
+        projection.actor = step.actor
+
+
+def _apply_control(workflow: Workflow, projection: Projection, step: Step, seq: int) -> Moves:
+    """What people and the engine itself did to the instance from outside its graph."""
+    projection.entity_version = max(projection.entity_version, step.version_after)
+    control = step.node.removeprefix(CONTROL)
+    reason = str(step.data.get("reason", control))
+    match control:
+        case "paused":
+            projection.status, projection.reason = "paused", reason
+            return Moves()
+        case "resumed" | "retried":
+            projection.status, projection.reason = "running", None
+            return Moves()
+        case "edited" | "refused" | "advanced" | "moved":
+            return Moves()  # no token had to go anywhere for it; what is advanced moves with its own step
+        case "token_cancelled":
+            return reject(workflow, projection.position, step.data["token"], seq, projection.entity_version)
+        case "asked_again":
+            projection.request = step.request
+            projection.actor = step.actor or projection.actor
+            return Moves()  # it is on its way there already
+        case "sent_to":
+            projection.request = step.request
+            projection.actor = step.actor or projection.actor
+            return jump(projection.position, step.data["node"], seq, projection.entity_version)
+        case "cancelled" | "amended" | "deleted":
+            projection.status, projection.reason = "cancelled", reason
+            return cancel_all(projection.position)
+        case "failed":
+            projection.status, projection.reason = "failed", reason
+            return cancel_all(projection.position)
+        case other:
+            raise Defect("CONTROL_UNKNOWN", f"no control is called '{other}'")

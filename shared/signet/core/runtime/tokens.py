@@ -1,0 +1,300 @@
+"""Tokens and what becomes of them: which are born, move, wait, join or die when a step ends.
+
+Everything is derived from the compiled graph and the steps alone (WF-15): the engine applies these
+functions to what it has just written, `projection` applies the same ones to the whole history.
+
+Token ids tell their story: `T` is the first; `T/b7` was sent back by what happened at seq 7; `T/5.0` is
+the first branch of what was split at seq 5. The split's token waits and goes on from the join. Item 2 of a
+`for_each` runs on `T/<node>#2`, which is only a name: nothing else ever happens to it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from signet.core.compiler.merge import REJECTING
+from signet.core.errors import Defect
+from signet.core.runtime.workflow import Way, Workflow
+
+ROOT = "T"
+MAX_LIVE_TOKENS = 1_000
+
+
+class TokenState(StrEnum):
+    READY = "ready"  # its node is to be executed
+    WAITING = "waiting"  # its node's step is running: a person, the clock, the world
+    PARTED = "parted"  # stands at a split while its branches are on their way
+    JOINED = "joined"  # has reached its join
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    id: str
+    node: str
+    state: TokenState
+    # The document version when it entered its node: part of the step's key, never recomputed (WF-02).
+    version: int
+    # It was rejected on the way and has not been approved since.
+    rejected: bool = False
+    parent: str | None = None
+    split: str | None = None
+    # Of a parted token: the seq of the split's step, the epoch of the join.
+    epoch: int = 0
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "id": self.id,
+            "node": self.node,
+            "state": self.state.value,
+            "version": self.version,
+            "rejected": self.rejected,
+            "parent": self.parent,
+            "split": self.split,
+            "epoch": self.epoch,
+        }
+
+
+@dataclass(slots=True)
+class Position:
+    """Where an instance is: its live tokens by id, in order of birth."""
+
+    tokens: dict[str, Token] = field(default_factory=dict)
+
+    def ready(self) -> list[Token]:
+        return [token for token in self.tokens.values() if token.state is TokenState.READY]
+
+    def current_nodes(self) -> list[str]:
+        """Where something is to be done or waited for; a parted token is represented by its branches."""
+        live = (TokenState.READY, TokenState.WAITING)
+        return sorted({token.node for token in self.tokens.values() if token.state in live})
+
+
+@dataclass(slots=True)
+class Moves:
+    """What one ended step did to the tokens, for those who must write it down."""
+
+    born: list[Token] = field(default_factory=list)
+    cancelled: list[Token] = field(default_factory=list)
+    fired_join: Token | None = None  # the token that goes on from the join
+    has_ended: bool = False  # no token is left
+
+
+def name_item(token_id: str, node: str, index: int) -> str:
+    return f"{token_id}/{node}#{index}"
+
+
+def is_item(token_id: str) -> bool:
+    return "#" in token_id
+
+
+def find_root(token_id: str) -> str:
+    """The token whose branch or item it is: of all that live at once there is one."""
+    root, *rest = token_id.split("/")
+    return f"{root}/{rest[0]}" if rest and rest[0].startswith("b") else root
+
+
+def _change(
+    token: Token,
+    *,
+    state: TokenState,
+    node: str | None = None,
+    version: int | None = None,
+    rejected: bool | None = None,
+) -> Token:
+    """Every step moves a token: `replace` would be a fifth of what a step costs here."""
+    return Token(
+        token.id,
+        token.node if node is None else node,
+        state,
+        token.version if version is None else version,
+        token.rejected if rejected is None else rejected,
+        token.parent,
+        token.split,
+        token.epoch,
+    )
+
+
+def begin(position: Position, node: str, version: int) -> Token:
+    token = Token(ROOT, node, TokenState.READY, version)
+    position.tokens[ROOT] = token
+    return token
+
+
+def wait(position: Position, token_id: str) -> None:
+    """The token's step has begun and does not end yet."""
+    position.tokens[token_id] = _change(position.tokens[token_id], state=TokenState.WAITING)
+
+
+def finish(
+    workflow: Workflow, position: Position, token_id: str, ways: Sequence[Way], seq: int, version: int
+) -> Moves:
+    """The token's step ended and fires these edges; `version` is the document's from now on."""
+    token, moves = position.tokens[token_id], Moves()
+    node = workflow.nodes[token.node]
+    if node.type.name == "end":
+        del position.tokens[token_id]
+        moves.has_ended = not position.tokens
+    elif node.type.name == "parallel_split":
+        _part(workflow, position, token, ways, seq, version, moves)
+    elif len(ways) == 1:
+        _move(workflow, position, token, ways[0], seq, version, moves)
+    elif token.rejected and not ways and node.id in workflow.joins:
+        # Nobody inside could reject, so that no edge takes it: a person has cancelled there.
+        return reject(workflow, position, token_id, seq, version)
+    else:
+        raise Defect("EDGES_NOT_ONE", f"a step of {node.id} must fire one edge, not {len(ways)}")
+    return moves
+
+
+def reject(workflow: Workflow, position: Position, token_id: str, seq: int, version: int) -> Moves:
+    """As if its node had said no, with no edge of its own for that."""
+    token, moves = position.tokens[token_id], Moves()
+    way = workflow.way_of_rejection(token.node)
+    _move(workflow, position, token, way, seq, version, moves)
+    return moves
+
+
+def jump(position: Position, node: str, seq: int, version: int) -> Moves:
+    """Every token is withdrawn and a new one begins at the node: an interrupt, or a request taken back."""
+    moves = Moves(cancelled=list(position.tokens.values()))
+    position.tokens.clear()
+    _send_back(position, node, seq, version, moves)
+    return moves
+
+
+def cancel_all(position: Position) -> Moves:
+    moves = Moves(cancelled=list(position.tokens.values()), has_ended=True)
+    position.tokens.clear()
+    return moves
+
+
+def _send_back(position: Position, node: str, seq: int, version: int, moves: Moves) -> None:
+    token = Token(f"{ROOT}/b{seq}", node, TokenState.READY, version)
+    position.tokens[token.id] = token
+    moves.born.append(token)
+
+
+def _part(
+    workflow: Workflow,
+    position: Position,
+    token: Token,
+    ways: Sequence[Way],
+    seq: int,
+    version: int,
+    moves: Moves,
+) -> None:
+    if len(position.tokens) + len(ways) > MAX_LIVE_TOKENS:
+        raise Defect("TOO_MANY_TOKENS", f"an instance has at most {MAX_LIVE_TOKENS} live tokens")
+    position.tokens[token.id] = replace(token, state=TokenState.PARTED, epoch=seq)
+    for index, way in enumerate(ways):
+        join = workflow.joins.get(way.target)
+        is_empty = join is not None and join.split == token.node
+        branch = Token(
+            f"{token.id}/{seq}.{index}",
+            way.target,
+            TokenState.JOINED if is_empty else TokenState.READY,
+            version,
+            parent=token.id,
+            split=token.node,
+        )
+        position.tokens[branch.id] = branch
+        moves.born.append(branch)
+    arrived = next((branch for branch in moves.born if branch.state is TokenState.JOINED), None)
+    if arrived is not None:
+        _try_join(workflow, position, arrived.id, version, moves)
+
+
+def _move(
+    workflow: Workflow, position: Position, token: Token, way: Way, seq: int, version: int, moves: Moves
+) -> None:
+    if way.role == "return":
+        # Back to a state: a new token, so that the same node at the same version is a new step.
+        del position.tokens[token.id]
+        moves.cancelled.extend(position.tokens.values())
+        position.tokens.clear()
+        _send_back(position, way.target, seq, version, moves)
+        return
+    rejected = _is_rejected(workflow, token, way)
+    token = _leave_blocks(workflow, position, token, way, moves)
+    join = workflow.joins.get(way.target)
+    if join is not None and join.split == token.split:
+        position.tokens[token.id] = _change(
+            token, node=way.target, state=TokenState.JOINED, rejected=rejected
+        )
+        _try_join(workflow, position, token.id, version, moves)
+    else:
+        position.tokens[token.id] = _change(
+            token, node=way.target, state=TokenState.READY, version=version, rejected=rejected
+        )
+
+
+def _is_rejected(workflow: Workflow, token: Token, way: Way) -> bool:
+    """A rejection stays with the token until somebody approves, the gate takes it or its way has ended."""
+    if workflow.nodes[way.target].type.name == "state":
+        return False
+    if way.on in REJECTING:
+        return True
+    return token.rejected and way.on != "approved"
+
+
+def _leave_blocks(workflow: Workflow, position: Position, token: Token, way: Way, moves: Moves) -> Token:
+    """Blocks that the edge leaves early end: what else runs there is cancelled, the split's token goes on."""
+    inside = workflow.nodes[way.source].blocks
+    if not inside:
+        return token
+    depth = len(workflow.nodes[way.target].blocks)
+    join = workflow.joins.get(way.target)
+    if join is not None and join.split in inside:
+        depth += 1  # reaching a block's own join is not leaving it
+    for _ in range(len(inside) - depth):
+        parent_id = token.parent
+        if parent_id is None:
+            raise Defect("TOKEN_WITHOUT_PARENT", f"{token.id} leaves a block that it is not in")
+        del position.tokens[token.id]
+        _cancel_below(position, parent_id, moves)
+        token = position.tokens[parent_id]
+    return token
+
+
+def _cancel_below(position: Position, parent_id: str, moves: Moves) -> None:
+    below = f"{parent_id}/"
+    for token_id in [token_id for token_id in position.tokens if token_id.startswith(below)]:
+        moves.cancelled.append(position.tokens.pop(token_id))
+
+
+def _try_join(workflow: Workflow, position: Position, token_id: str, version: int, moves: Moves) -> None:
+    arrived = position.tokens[token_id]
+    join = workflow.joins[arrived.node]
+    parent_id = arrived.parent or ""
+    siblings = [token for token in position.tokens.values() if token.parent == parent_id]
+    joined = [token for token in siblings if token.state is TokenState.JOINED]
+    # One rejection rejects all of them; any one of them is lost only when every one is rejected.
+    waits_on = not arrived.rejected if join.mode == "all" else arrived.rejected
+    wanted = join.required_token_count if join.mode == "all" else len(siblings)
+    if not waits_on or len(joined) >= wanted:
+        _fire_join(position, parent_id, siblings, arrived, version, moves)
+
+
+def _fire_join(
+    position: Position,
+    parent_id: str,
+    siblings: Iterable[Token],
+    arrived: Token,
+    version: int,
+    moves: Moves,
+) -> None:
+    for token in siblings:
+        if token.state is TokenState.JOINED:
+            del position.tokens[token.id]
+    _cancel_below(position, parent_id, moves)
+    parent = position.tokens[parent_id]
+    token = replace(
+        parent,
+        node=arrived.node,
+        state=TokenState.READY,
+        version=version,
+        # What was rejected before the split stays so: nobody inside was asked about that.
+        rejected=parent.rejected or arrived.rejected,
+    )
+    position.tokens[parent_id] = token
+    moves.fired_join = token

@@ -1,0 +1,238 @@
+"""A compiled workflow ready to run: every lookup made once, every expression a closure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from signet.core.compiler.artifact import Artifact
+from signet.core.compiler.merge import rejection_edge
+from signet.core.compiler.node_types import NODE_TYPES, NodeType
+from signet.core.compiler.slot_graph import slot_out
+from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.errors import Defect
+from signet.core.expressions import (
+    Compiled,
+    Environment,
+    Expression,
+    compile_expression,
+    compile_template,
+    expression_from_json,
+    list_template_parts,
+    template_from_json,
+)
+from signet.core.expressions.render import Render
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """An edge as routing sees it."""
+
+    id: str
+    source: str
+    target: str
+    on: str
+    role: str
+    transition: str | None
+    condition: Compiled | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowNode:
+    id: str
+    type: NodeType
+    config: Mapping[str, Any]
+    label: str
+    window: str
+    # By outcome, each in order of (priority, id).
+    ways: Mapping[str, tuple[Way, ...]]
+    # The splits that it stands in, from the outside in.
+    blocks: tuple[str, ...]
+    expressions: Mapping[str, Compiled]
+    templates: Mapping[str, Render]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    split: str
+    mode: str
+    required_token_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which edges fire, and why: what `chosen_edge_ids` and its evidence are made of."""
+
+    ways: tuple[Way, ...]
+    evidence: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ContractAction:
+    kind: str
+    entity_type: str | None
+    # From the payload to the fields that it sets.
+    set: Render
+
+
+class Workflow:
+    """Loading is the expensive part and happens once per process and hash; running is lookups."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        content = artifact.content
+        self.hash = artifact.hash
+        self.content = content
+        self._homes: dict[str, str | None] = {}
+        self.kind: str = content["kind"]
+        self.joins = {
+            node_id: Join(join["split"], join["mode"], join["required_token_count"])
+            for node_id, join in content["joins"].items()
+        }
+        self._join_of = {join.split: node_id for node_id, join in self.joins.items()}
+        self.stable_nodes = frozenset(content["stable_region_nodes"])
+        self.actions = {name: _load_action(action) for name, action in content["actions"].items()}
+        self.nodes = {node_id: self._load_node(node_id, node) for node_id, node in content["nodes"].items()}
+        self.has_approvals = any(node.type.name == "approval" for node in self.nodes.values())
+        self._ways = {
+            way.id: way for node in self.nodes.values() for ways in node.ways.values() for way in ways
+        }
+        self._followed: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def expressions(self) -> tuple[Expression, ...]:
+        """All that nodes and edges evaluate, also in their templates."""
+        nodes = self.nodes.values()
+        ways = (way for node in nodes for listed in node.ways.values() for way in listed)
+        trees = (tree for node in self.content["nodes"].values() for tree in node.get("logic", {}).values())
+        templates = (template_from_json(tree["template"]) for tree in trees if "template" in tree)
+        return (
+            *(compiled.expression for node in nodes for compiled in node.expressions.values()),
+            *(way.condition.expression for way in ways if way.condition is not None),
+            *(part for template in templates for part in list_template_parts(template)),
+        )
+
+    def followed_refs(self, contract: LoadedContract) -> frozenset[str]:
+        """The ref fields of its document that it follows; only the contract knows what is a ref."""
+        if contract.hash not in self._followed:
+            self._followed[contract.hash] = contract.find_followed(self.expressions)
+        return self._followed[contract.hash]
+
+    def _load_node(self, node_id: str, node: Mapping[str, Any]) -> WorkflowNode:
+        content, ways = self.content, dict[str, list[Way]]()
+        for edge_id in content["adjacency"][node_id]:
+            way = _load_way(edge_id, content["edges"][edge_id])
+            ways.setdefault(way.on, []).append(way)
+        logic = node.get("logic", {})
+        return WorkflowNode(
+            id=node_id,
+            type=NODE_TYPES[node["type"]],
+            config=node["config"],
+            label=node.get("label", ""),
+            window=content["edit_windows"][node_id],
+            ways={outcome: tuple(edges) for outcome, edges in ways.items()},
+            blocks=tuple(split for split, _ in content["blocks"].get(node_id, ())),
+            expressions={
+                pointer: compile_expression(expression_from_json(tree["expression"]))
+                for pointer, tree in logic.items()
+                if "expression" in tree
+            },
+            templates={
+                pointer: compile_template(template_from_json(tree["template"]))
+                for pointer, tree in logic.items()
+                if "template" in tree
+            },
+        )
+
+    def choose(self, node: WorkflowNode, outcome: str, env: Environment) -> Choice:
+        """After this outcome: every edge of a split, else the first whose condition holds."""
+        ways = node.ways.get(outcome, ())
+        if len(ways) <= 1 or node.type.name == "parallel_split":
+            return Choice(ways)
+        evidence: list[Mapping[str, Any]] = []
+        for way in ways:
+            if way.condition is None:
+                return Choice((way,), tuple(evidence))
+            evaluation = way.condition.evaluate(env)
+            evidence.append({**evaluation.evidence, "edge": way.id})
+            if evaluation.value is True:
+                return Choice((way,), tuple(evidence))
+        raise Defect("NO_EDGE_CHOSEN", f"no edge of {node.id} fires for '{outcome}', not even a default")
+
+    def find_way(self, edge_id: str) -> Way:
+        return self._ways[edge_id]
+
+    def way_of_rejection(self, node_id: str) -> Way:
+        """Where a rejection in a slot goes when no edge takes it: to the join around it, or out of the slot.
+
+        The compiler draws these edges where a node may reject; a person may cancel anything.
+        """
+        blocks = self.nodes[node_id].blocks
+        target = self._join_of[blocks[-1]] if blocks else slot_out(self.content["slot_map"][node_id])
+        return Way(rejection_edge(node_id, "rejected"), node_id, target, "rejected", "exit", None, None)
+
+    def gate_behind(self, node_id: str) -> WorkflowNode | None:
+        """The gate that the node's slot leads to; None without a slot, or where that leads elsewhere."""
+        slot = self.content["slot_map"].get(node_id)
+        if slot is None:
+            return None
+        node = self.nodes[self.nodes[slot_out(slot)].ways["done"][0].target]
+        return node if node.type.name == "lifecycle_gate" else None
+
+    def home_of(self, node_id: str) -> str | None:
+        """Where an edited document that is here goes back to: a state, or the slot behind a gate."""
+        if node_id not in self._homes:
+            self._homes[node_id] = self._find_home(node_id)
+        return self._homes[node_id]
+
+    def _find_home(self, node_id: str) -> str | None:
+        if self.nodes[node_id].type.name in ("start", "end", "state"):
+            return node_id
+        slot = self.content["slot_map"].get(node_id)
+        if slot is not None:
+            entries = self._sources_of(f"sys:slot:{slot}:in")
+            is_state = len(entries) == 1 and self.nodes[entries[0]].type.name == "state"
+            return entries[0] if is_state else f"sys:slot:{slot}:in"
+        homes = {self.home_of(source) for source in self._sources_of(node_id)}
+        return homes.pop() if len(homes) == 1 else None
+
+    def _sources_of(self, node_id: str) -> list[str]:
+        edges = self.content["edges"]
+        ways = (edges[edge_id] for edge_id in self.content["reverse_adjacency"][node_id])
+        return [edge["source"] for edge in ways if edge["role"] in ("forward", "interrupt")]
+
+    def leads_out(self, state: str, transition: str) -> bool:
+        """Whether a request for the transition can be served at this state."""
+        ways = self.nodes[state].ways if state in self.nodes else {}
+        return any(
+            way.transition == transition
+            for outcome in ("requested", "interrupted")
+            for way in ways.get(outcome, ())
+        )
+
+    def strictest_window(self, node_ids: Sequence[str]) -> tuple[str, str] | None:
+        """The strictest edit window among these nodes, and the node that holds it."""
+        if not node_ids:
+            return None
+        node_id = min(node_ids, key=lambda n: (-_STRICTNESS[self.nodes[n].window], n))
+        return self.nodes[node_id].window, node_id
+
+
+_STRICTNESS = {"editable": 0, "amend_only": 1, "locked": 2}
+
+
+def _load_action(action: Mapping[str, Any]) -> ContractAction:
+    render = compile_template(template_from_json(action["set"]))
+    return ContractAction(action["kind"], action["entity_type"], render)
+
+
+def _load_way(edge_id: str, edge: Mapping[str, Any]) -> Way:
+    condition = edge.get("condition")
+    return Way(
+        id=edge_id,
+        source=edge["source"],
+        target=edge["target"],
+        on=edge["on"],
+        role=edge["role"],
+        transition=edge.get("transition"),
+        condition=compile_expression(expression_from_json(condition["tree"])) if condition else None,
+    )

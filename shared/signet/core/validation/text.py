@@ -1,0 +1,59 @@
+"""Text that comes in: names, dates, moments, and what Postgres and JSON cannot keep."""
+
+import re
+from datetime import UTC, date, datetime
+
+# Of why somebody did something, for the audit trail.
+MAX_REASON_CHARACTERS = 4_000
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIMESTAMP = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])(?:\.([0-9]{1,6}))?"
+    r"(Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+)
+
+
+def find_text_problem(text: str) -> str | None:
+    """What Postgres and JSON cannot keep."""
+    if "\0" in text:
+        return "contains a NUL character"
+    if _SURROGATE.search(text):
+        return "contains half of a surrogate pair"
+    return None
+
+
+def replace_surrogates(text: str) -> str:
+    return _SURROGATE.sub("?", text)
+
+
+def is_calendar_date(text: str) -> bool:
+    """'YYYY-MM-DD', and a day that there was or will be."""
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def normalise_timestamp(text: str) -> str | None:
+    """RFC 3339 with an offset → 'YYYY-MM-DDTHH:MM:SS.ffffffZ'; None for what is no such moment.
+
+    >>> normalise_timestamp("2026-01-31T12:00:00+02:00")
+    '2026-01-31T10:00:00.000000Z'
+    """
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None:
+        return None
+    seconds, fraction, offset = match.groups()
+    try:
+        moment = datetime.fromisoformat(f"{seconds}.{fraction or '0':0<6}{offset}").astimezone(UTC)
+    except (ValueError, OverflowError):  # no such day; or a moment before year 1 or after 9999 in UTC
+        return None
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+NAME_PATTERN = rf"^{NAME.pattern}$"

@@ -1,0 +1,101 @@
+"""What people do to the tenant itself: allowed by a permission, and noted in the audit trail."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from signet.core.audit.trail import AuditEntry
+from signet.core.errors import Rejected
+from signet.core.tenants.permissions import grants
+from signet.engine.audit.trail import append_administration
+from signet.engine.documents.commands import Author
+from signet.ids import make_id
+from signet.store.database import Connection, Database
+from signet.store.documents.write import Setting, lock_and_read, read_locked
+
+
+class Administering:
+    """One transaction of one author."""
+
+    def __init__(self, connection: Connection, author: Author, setting: Setting) -> None:
+        self.connection = connection
+        self.author = author
+        self.now = setting.now
+        self.setting = setting
+        self._permissions = setting.permissions_of(author.principal.roles)
+        self._entries: list[AuditEntry] = []
+
+    def may(self, permission: str) -> bool:
+        return grants(self._permissions, permission)
+
+    def require(self, permission: str) -> None:
+        if not self.may(permission):
+            raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
+
+    def note(
+        self,
+        subject: tuple[str, str],
+        action: str,
+        detail: Mapping[str, Any],
+        *,
+        reason: str | None = None,
+        on_behalf_of: str | None = None,
+    ) -> None:
+        tenant_id = self.author.principal.tenant_id
+        self._entries.append(
+            make_entry(
+                self.author,
+                tenant_id,
+                self.now,
+                subject,
+                action,
+                detail,
+                reason=reason,
+                on_behalf_of=on_behalf_of,
+            )
+        )
+
+    def write(self) -> None:
+        append_administration(self.connection, self.author.principal.tenant_id, self._entries)
+
+
+def make_entry(
+    author: Author,
+    tenant_id: UUID,
+    now: datetime,
+    subject: tuple[str, str],
+    action: str,
+    detail: Mapping[str, Any],
+    *,
+    reason: str | None = None,
+    on_behalf_of: str | None = None,
+) -> AuditEntry:
+    return AuditEntry(
+        id=make_id(),
+        tenant_id=tenant_id,
+        subject_type=subject[0],
+        subject_id=subject[1],
+        action=action,
+        actor_id=author.principal.subject,
+        on_behalf_of=on_behalf_of,
+        via=author.via,
+        at=now,
+        reason=reason,
+        trace_id=author.trace_id,
+        detail=detail,
+    )
+
+
+@contextmanager
+def administering(database: Database, author: Author) -> Iterator[Administering]:
+    """What is noted in the block is written at its end."""
+    opening = lock_and_read([], author.principal.roles)
+    with database.exchange(author.principal.tenant_id, opening) as exchange:
+        _, setting = read_locked(exchange.opening_row)
+        if setting is None:
+            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+        act = Administering(exchange.connection, author, setting)
+        yield act
+        act.write()

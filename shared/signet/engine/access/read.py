@@ -1,0 +1,51 @@
+"""Reads of one person: what the tenant grants them is known before anything is looked at."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from signet.core.errors import Rejected
+from signet.core.tenants.permissions import grants
+from signet.core.tenants.principal import Principal
+from signet.store.database import Connection, Database
+from signet.store.documents.write import Setting, lock_and_read, read_locked
+
+MAX_PAGE = 200
+# After every id: where a list that has the newest first begins.
+LAST = UUID(int=2**128 - 1)
+
+
+def bound_page(limit: int) -> int:
+    """Rows of one page, and one more: that says whether there is another page."""
+    return max(1, min(limit, MAX_PAGE + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One transaction of one principal; nothing is locked."""
+
+    connection: Connection
+    principal: Principal
+    setting: Setting
+
+    @property
+    def permissions(self) -> list[str]:
+        return self.setting.permissions_of(self.principal.roles)
+
+    def may(self, permission: str) -> bool:
+        return grants(self.permissions, permission)
+
+    def require(self, permission: str) -> None:
+        if not self.may(permission):
+            raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
+
+
+@contextmanager
+def reading(database: Database, principal: Principal) -> Iterator[Reading]:
+    opening = lock_and_read([], principal.roles)
+    with database.exchange(principal.tenant_id, opening) as exchange:
+        _, setting = read_locked(exchange.opening_row)
+        if setting is None:
+            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+        yield Reading(exchange.connection, principal, setting)

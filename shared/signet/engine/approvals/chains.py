@@ -1,0 +1,130 @@
+"""Chains of approvals from draft to published: a request that runs keeps the version that it began with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from signet.core.approvals.policy import policy_of_chain, read_chain
+from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.errors import Rejected
+from signet.core.validation.finding import Finding
+from signet.engine.access.admin import Administering, administering
+from signet.engine.access.read import bound_page, reading
+from signet.engine.documents.commands import Author
+from signet.store.approvals import chains as store
+from signet.store.approvals.chains import ChainRow, ChainSummary
+from signet.store.audit.write import lock_administration
+from signet.store.database import Connection, Database
+
+MANAGE = "approval:manage"
+# After every version.
+END = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ChainVersion:
+    name: str
+    version: int
+    hash: str
+
+
+class ApprovalChains:
+    """The use case; one a process. What an author got wrong comes back as findings."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(self, author: Author, document: Any) -> ChainVersion | tuple[Finding, ...]:
+        """A draft of the next version; the newest one where that says the same."""
+        chain, findings = read_chain(document)
+        with administering(self._database, author) as act:
+            act.require(MANAGE)
+            if chain is None:
+                return findings
+            tenant_id, body = author.principal.tenant_id, chain.to_json()
+            digest = hash_bytes(canonical_bytes(body))
+            # Two who save at once take two numbers.
+            lock_administration(act.connection, tenant_id)
+            version, newest = store.find_newest(act.connection, tenant_id, chain.name) or (0, "")
+            if newest == digest:
+                return ChainVersion(chain.name, version, digest)
+            store.insert_chain(
+                act.connection,
+                tenant_id,
+                name=chain.name,
+                version=version + 1,
+                label=chain.label,
+                digest=digest,
+                steps=body["steps"],
+                created_by=author.principal.subject,
+                now=act.now,
+            )
+            _note(act, chain.name, "save_chain", version + 1, digest)
+        return ChainVersion(chain.name, version + 1, digest)
+
+    def publish(self, author: Author, name: str, version: int) -> ChainVersion | tuple[Finding, ...]:
+        """Frozen from now on; new requests take the newest version that is published."""
+        tenant_id = author.principal.tenant_id
+        with administering(self._database, author) as act:
+            act.require(MANAGE)
+            chain = _find(act.connection, tenant_id, name, version)
+            policy, findings = policy_of_chain(chain.steps)
+            if policy is None:
+                return findings
+            if not store.publish_chain(act.connection, tenant_id, name, version, act.now):
+                raise Rejected("VERSION_FROZEN", f"version {version} of the chain '{name}' is {chain.status}")
+            _note(act, name, "publish_chain", version, chain.hash)
+        return ChainVersion(name, version, chain.hash)
+
+    def archive(self, author: Author, name: str, version: int) -> None:
+        """No new request takes it; what runs goes on."""
+        tenant_id = author.principal.tenant_id
+        with administering(self._database, author) as act:
+            act.require(MANAGE)
+            chain = _find(act.connection, tenant_id, name, version)
+            if not store.archive_chain(act.connection, tenant_id, name, version):
+                raise Rejected("VERSION_FROZEN", f"archived is what was published; this is {chain.status}")
+            _note(act, name, "archive_chain", version, chain.hash)
+
+    def read(self, author: Author, name: str, version: int | None = None) -> ChainRow:
+        """Without a version the newest that is published."""
+        with reading(self._database, author.principal) as read:
+            read.require(MANAGE)
+            tenant_id = author.principal.tenant_id
+            if version is None:
+                version = store.find_published(read.connection, tenant_id, name)
+            if version is None:
+                raise Rejected("CHAIN_NOT_FOUND", f"no version of a chain '{name}' is published")
+            return _find(read.connection, tenant_id, name, version)
+
+    def list(self, author: Author, *, limit: int = 50, after: str | None = None) -> Sequence[ChainSummary]:
+        """By name: of each the newest version that is published."""
+        with reading(self._database, author.principal) as read:
+            read.require(MANAGE)
+            tenant_id = author.principal.tenant_id
+            return store.list_published(
+                read.connection, tenant_id, after=after or "", limit=bound_page(limit)
+            )
+
+    def list_versions(
+        self, author: Author, name: str, *, limit: int = 50, before: int | None = None
+    ) -> Sequence[ChainSummary]:
+        """Of one chain, the newest first, drafts and archived ones too."""
+        with reading(self._database, author.principal) as read:
+            read.require(MANAGE)
+            tenant_id = author.principal.tenant_id
+            return store.list_versions(
+                read.connection, tenant_id, name, before=before or END, limit=bound_page(limit)
+            )
+
+
+def _find(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRow:
+    found = store.read_chain(connection, tenant_id, name, version)
+    if found is None:
+        raise Rejected("CHAIN_NOT_FOUND", f"there is no version {version} of a chain '{name}'")
+    return found
+
+
+def _note(act: Administering, name: str, action: str, version: int, digest: str) -> None:
+    act.note(("approval_chain", name), action, {"version": version, "hash": digest})

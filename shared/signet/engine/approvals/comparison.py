@@ -1,0 +1,46 @@
+"""What has changed since the last approval: whoever decides again need not read everything again."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from signet.engine.documents.decide import diff_data
+from signet.engine.documents.read import resolve
+from signet.store.approvals.comparison import find_last_approved
+from signet.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    field: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class LastApproved:
+    """`document_id` is another one where an amendment is compared with its original."""
+
+    request_id: UUID
+    document_id: UUID
+    document_version: int
+    approved_at: datetime | None
+    changes: list[FieldChange]
+
+
+def compare_with_last_approved(
+    database: Database, tenant_id: UUID, document_id: UUID, request_id: UUID, data: Mapping[str, Any]
+) -> LastApproved | None:
+    """For who may read the request; `data` is what it is about. None: nothing was approved yet."""
+    with database.transaction(tenant_id) as connection:
+        found = find_last_approved(connection, tenant_id, document_id, request_id)
+        if found is None:
+            return None
+        before = resolve(connection, tenant_id, json.loads(found.snapshot)["data"])
+    changes = [FieldChange(name, **change) for name, change in diff_data(before, data).items()]
+    return LastApproved(
+        found.request_id, found.document_id, found.document_version, found.approved_at, changes
+    )

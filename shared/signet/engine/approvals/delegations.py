@@ -1,0 +1,177 @@
+"""Who stands in for whom: given by oneself, or for another by those who may; dated, without circles."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+from uuid import UUID
+
+from signet.core.approvals.eligibility import Delegation, find_delegation_cycle
+from signet.core.errors import FieldError, Rejected
+from signet.core.validation.text import NAME
+from signet.engine.access.admin import Administering, administering
+from signet.engine.access.read import LAST, bound_page, reading
+from signet.engine.documents.change import format_moment
+from signet.engine.documents.command_checks import check_reason
+from signet.engine.documents.commands import Author
+from signet.ids import make_id
+from signet.store.approvals import delegations as store
+from signet.store.approvals.delegations import DelegationRecord
+from signet.store.audit.write import lock_administration
+from signet.store.database import Database
+
+DELEGATE = "approval:delegate"
+MAX_DAYS = 366
+# Of one person, given or taken: an inbox looks at each.
+MAX_OPEN = 50
+# Delegations that lead on from the one who takes a new one; more could not be looked through for circles.
+MAX_LINKED = 50
+
+
+class Delegations:
+    """The use case; one a process."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def delegate(
+        self,
+        author: Author,
+        user_id: str,
+        delegate_id: str,
+        *,
+        from_time: datetime,
+        to_time: datetime,
+        entity_type: str | None = None,
+        reason: str | None = None,
+    ) -> Delegation:
+        """From one moment up to another `delegate_id` may decide for `user_id`, about one type or all."""
+        new = Delegation(make_id(), user_id, delegate_id, entity_type, from_time, to_time)
+        with administering(self._database, author) as act:
+            _require_own(act, user_id)
+            _check_terms(new, reason, act.now)
+            tenant_id = author.principal.tenant_id
+            # Two at once could close a circle that neither sees: one after the other.
+            lock_administration(act.connection, tenant_id)
+            _check_people(act, new)
+            _check_circles(act, new)
+            store.insert_delegation(
+                act.connection,
+                tenant_id,
+                new,
+                reason=reason,
+                created_by=author.principal.subject,
+                now=act.now,
+            )
+            _note(act, new, "delegate", reason)
+        return new
+
+    def revoke(self, author: Author, delegation_id: UUID, reason: str | None = None) -> None:
+        """At once: a decision that it allowed is done before, or not at all. What is revoked stays so."""
+        rejected = check_reason(reason)
+        if rejected is not None:
+            raise rejected
+        tenant_id = author.principal.tenant_id
+        with administering(self._database, author) as act:
+            found = store.find_delegation(act.connection, tenant_id, delegation_id)
+            if found is None or not (found.user_id == author.principal.subject or act.may(DELEGATE)):
+                raise Rejected("DELEGATION_NOT_FOUND", f"there is no delegation {delegation_id}")
+            if store.revoke_delegation(act.connection, tenant_id, delegation_id, act.now):
+                _note(act, found, "revoke", reason)
+
+    def list_given(
+        self, author: Author, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
+    ) -> list[DelegationRecord]:
+        """Who stands in for the person, the newest first. Of another only for who may delegate for them."""
+        return self._list(author, user_id, "given", limit, before)
+
+    def list_taken(
+        self, author: Author, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
+    ) -> list[DelegationRecord]:
+        """For whom the person stands in."""
+        return self._list(author, user_id, "taken", limit, before)
+
+    def _list(
+        self,
+        author: Author,
+        user_id: str | None,
+        side: Literal["given", "taken"],
+        limit: int,
+        before: UUID | None,
+    ) -> list[DelegationRecord]:
+        person = user_id or author.principal.subject
+        with reading(self._database, author.principal) as read:
+            if person != author.principal.subject:
+                read.require(DELEGATE)
+            return store.list_page(
+                read.connection,
+                author.principal.tenant_id,
+                person,
+                side,
+                before=before or LAST,
+                limit=bound_page(limit),
+            )
+
+
+def _require_own(act: Administering, user_id: str) -> None:
+    if user_id != act.author.principal.subject:
+        act.require(DELEGATE)
+
+
+def _check_terms(new: Delegation, reason: str | None, now: datetime) -> None:
+    rejected = check_reason(reason)
+    if rejected is not None:
+        raise rejected
+    if new.from_time.tzinfo is None or new.to_time.tzinfo is None:
+        raise _refuse("/from_time", "wants moments with their offset from UTC")
+    if new.to_time <= max(new.from_time, now):
+        raise _refuse("/to_time", "wants a moment after its beginning, and after now")
+    if new.to_time - new.from_time > timedelta(days=MAX_DAYS):
+        raise _refuse("/to_time", f"wants an end at most {MAX_DAYS} days after its beginning")
+    if new.from_time > now + timedelta(days=MAX_DAYS):
+        raise _refuse("/from_time", f"wants a beginning at most {MAX_DAYS} days from now")
+    if new.delegate_id == new.user_id:
+        raise _refuse("/delegate_id", "wants another person")
+    if new.entity_type is not None and not NAME.fullmatch(new.entity_type):
+        raise _refuse("/entity_type", "wants the name of an entity type")
+
+
+def _check_people(act: Administering, new: Delegation) -> None:
+    tenant_id = act.author.principal.tenant_id
+    if not store.are_active(act.connection, tenant_id, {new.user_id, new.delegate_id}):
+        raise Rejected("MEMBER_NOT_FOUND", "both must be active members")
+    given, taken = store.count_open(act.connection, tenant_id, new.user_id, new.delegate_id, act.now)
+    if max(given, taken) >= MAX_OPEN:
+        sentence = f"nobody gives or takes more than {MAX_OPEN} delegations at a time"
+        raise Rejected("DELEGATION_TOO_MANY", sentence, remedy="Revoke one first.")
+
+
+def _check_circles(act: Administering, new: Delegation) -> None:
+    tenant_id = act.author.principal.tenant_id
+    linked = store.list_linked(act.connection, tenant_id, new, limit=MAX_LINKED + 1)
+    if len(linked) > MAX_LINKED:
+        sentence = f"more than {MAX_LINKED} delegations lead on from {new.delegate_id}"
+        raise Rejected("DELEGATION_TOO_MANY", sentence, remedy="Choose somebody who delegates less.")
+    circle = find_delegation_cycle(new, linked)
+    if circle is not None:
+        raise Rejected("DELEGATION_CYCLE", f"it would come back to its beginning: {' → '.join(circle)}")
+
+
+def _note(act: Administering, delegation: Delegation, action: str, reason: str | None) -> None:
+    person = delegation.user_id
+    act.note(
+        ("delegation", str(delegation.id)),
+        action,
+        {
+            "user_id": person,
+            "delegate_id": delegation.delegate_id,
+            "entity_type": delegation.entity_type,
+            "from_time": format_moment(delegation.from_time),
+            "to_time": format_moment(delegation.to_time),
+        },
+        reason=reason,
+        on_behalf_of=person if person != act.author.principal.subject else None,
+    )
+
+
+def _refuse(pointer: str, sentence: str) -> Rejected:
+    mistake = FieldError(pointer, "FIELD_INVALID", sentence)
+    return Rejected("FIELDS_INVALID", f"{pointer.removeprefix('/')} {sentence}", fields=(mistake,))

@@ -1,0 +1,168 @@
+"""What people do with requests for approval: decide them, find those that wait for them, read one."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from signet.core.approvals.policy import Policy, read_policy
+from signet.core.approvals.seats import Seat
+from signet.core.compiler.node_configurations import Vote
+from signet.core.contracts.compiled_contract import Denial
+from signet.core.errors import Rejected, Transient
+from signet.core.tenants.permissions import grants
+from signet.engine.approvals.decide import Decided, Deciding, approval_not_found, check_ballot
+from signet.engine.documents.commands import Author
+from signet.engine.documents.read import resolve
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.store.approvals import decisions as store
+from signet.store.approvals.decisions import DecisionRow, RequestRecord
+from signet.store.database import Connection, Database
+from signet.store.documents.write import Setting, lock_and_read, read_locked
+
+MAX_DECISIONS = 100
+MAX_PAGE = 200
+FIRST = UUID(int=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    request_id: UUID
+    vote: Vote
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InboxItem:
+    """`barred` says why the person may not decide what waits for him, where he created or edited it."""
+
+    request_id: UUID
+    document_id: UUID
+    entity_type: str
+    document_version: int
+    node_id: str
+    stage: int
+    requester_id: str
+    since: datetime
+    expire_at: datetime | None
+    on_behalf_of: str | None
+    barred: Denial | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request with what it is about: the document as it was pinned, personal values as they are now."""
+
+    record: RequestRecord
+    policy: Policy
+    document: dict[str, Any]
+    seats: Sequence[Seat]
+    decisions: Sequence[DecisionRow]
+
+
+class Approvals:
+    """The use case with its caches; one a process."""
+
+    def __init__(self, database: Database, caches: DocumentCaches) -> None:
+        self._database = database
+        self._caches = caches
+
+    def decide(self, author: Author, request_id: UUID, vote: Vote, reason: str | None = None) -> Decided:
+        """Raises why not; then nothing was written."""
+        check_ballot(vote, reason)
+        tenant_id = author.principal.tenant_id
+        with self._database.exchange(tenant_id, store.find_document(tenant_id, request_id)) as exchange:
+            if exchange.opening_row is None:
+                raise approval_not_found(request_id)
+            deciding = Deciding(self._caches, exchange, author, request_id, exchange.opening_row[0])
+            return deciding.decide(vote, reason)
+
+    def decide_many(self, author: Author, ballots: Sequence[Ballot]) -> list[Decided | Rejected | Transient]:
+        """Each for itself, in this order: one that is refused keeps no other from being counted."""
+        if len(ballots) > MAX_DECISIONS:
+            sentence = f"at most {MAX_DECISIONS} decisions at a time, not {len(ballots)}"
+            raise Rejected("BATCH_TOO_LARGE", sentence)
+        return [self._try_to_decide(author, ballot) for ballot in ballots]
+
+    def _try_to_decide(self, author: Author, ballot: Ballot) -> Decided | Rejected | Transient:
+        try:
+            return self.decide(author, ballot.request_id, ballot.vote, ballot.reason)
+        except (Rejected, Transient) as error:
+            return error
+
+    def inbox(self, author: Author, *, limit: int = 50, after: UUID | None = None) -> list[InboxItem]:
+        """What waits for the person, for his roles and for whom he stands in; the oldest first."""
+        tenant_id, person = author.principal.tenant_id, author.principal.subject
+        limit = max(1, min(limit, MAX_PAGE + 1))
+        with self._database.transaction(tenant_id) as connection:
+            rows = store.list_inbox(connection, tenant_id, person, after=after or FIRST, limit=limit)
+            return [self._make_item(connection, tenant_id, person, row) for row in rows]
+
+    def _make_item(
+        self, connection: Connection, tenant_id: UUID, person: str, row: store.InboxRow
+    ) -> InboxItem:
+        contract = self._caches.contracts.read(connection, tenant_id, row.entity_type, row.contract_version)
+        voices = [person] if row.on_behalf_of is None else [person, row.on_behalf_of]
+        requesters = [row.requester_id, *([row.asking_id] if row.asking_id is not None else [])]
+        denials = [
+            contract.find_conflict_of_duties(
+                voice, creator=row.creator_id, editors=row.editor_ids, requesters=requesters
+            )
+            for voice in voices
+            if contract is not None
+        ]
+        return InboxItem(
+            request_id=row.request_id,
+            document_id=row.document_id,
+            entity_type=row.entity_type,
+            document_version=row.document_version,
+            node_id=row.node_id,
+            stage=row.stage,
+            requester_id=row.requester_id,
+            since=row.created_at,
+            expire_at=row.expire_at,
+            on_behalf_of=row.on_behalf_of,
+            barred=next((denial for denial in denials if denial is not None), None),
+        )
+
+    def read_request(self, author: Author, request_id: UUID) -> Request:
+        """For who was asked, who asked, and who may read such documents; for others it is not there."""
+        tenant_id = author.principal.tenant_id
+        opening = lock_and_read([], author.principal.roles)
+        with self._database.exchange(tenant_id, opening) as exchange:
+            connection = exchange.connection
+            _, setting = read_locked(exchange.opening_row)
+            record = store.read_request(connection, tenant_id, request_id)
+            if setting is None or record is None:
+                raise approval_not_found(request_id)
+            seats = store.read_seats(connection, tenant_id, request_id)
+            if not _may_read(connection, author, setting, record, seats):
+                raise approval_not_found(request_id)
+            return Request(
+                record,
+                read_policy(record.policy, record.policy_hash),
+                _read_snapshot(connection, tenant_id, record.snapshot),
+                seats,
+                store.read_decisions(connection, tenant_id, request_id),
+            )
+
+
+def _may_read(
+    connection: Connection, author: Author, setting: Setting, record: RequestRecord, seats: Sequence[Seat]
+) -> bool:
+    person, tenant_id = author.principal.subject, author.principal.tenant_id
+    permissions = setting.permissions_of(author.principal.roles)
+    if person == record.requester_id or grants(permissions, f"{record.entity_type}:read"):
+        return True
+    if any(person in (seat.decided_by, seat.on_behalf_of) for seat in seats):
+        return True
+    voices = store.read_voices(connection, tenant_id, person, record.entity_type)
+    return any(seat.belongs_to(voice, roles) for seat in seats for voice, roles in voices.items())
+
+
+def _read_snapshot(connection: Connection, tenant_id: UUID, snapshot: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(snapshot)
+    document["data"] = resolve(connection, tenant_id, document["data"])
+    return document

@@ -1,0 +1,42 @@
+"""Who loses a role, or is disabled, may have been the last who could decide: open requests are looked at.
+
+Whoever takes it away leaves one trigger, about the tenant and not about an instance. A worker reads a page of
+the requests that ask the role or the person, wakes the instances of those in which nobody is sure to be able
+to vote, and leaves the next page to the next trigger. The waves that are woken count again, and escalate or
+pause with the reason. A delegation that ends changes nothing: where a delegate may vote, so may whom he
+stands in for.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from signet.engine.triggers import make_trigger
+from signet.store.approvals.requests import list_asking
+from signet.store.database import Database
+from signet.store.outbox.queue import EVENTS, ClaimedEvent, complete, insert_triggers, relock
+
+VOTER_LOST = "voter_lost"
+MAX_SEATS_LOOKED_AT = 500
+_FIRST = UUID(int=0)
+
+
+def make_voter_lost(
+    tenant_id: UUID, *, role: str | None = None, user_id: str | None = None, after: UUID = _FIRST
+) -> dict[str, Any]:
+    return make_trigger(tenant_id, VOTER_LOST, {"role": role, "user_id": user_id, "after": str(after)})
+
+
+def look_through(database: Database, tenant_id: UUID, trigger: ClaimedEvent, claim_id: UUID) -> None:
+    """One page, in one transaction."""
+    lost = trigger.payload_json
+    role, user_id, after = lost["role"], lost["user_id"], UUID(lost["after"])
+    with database.transaction(tenant_id) as connection:
+        if not relock(connection, EVENTS, tenant_id, [trigger], claim_id):
+            return  # its lease ran out, and another one is at it
+        page = list_asking(connection, tenant_id, role, user_id, after=after, limit=MAX_SEATS_LOOKED_AT)
+        woken = {row.instance_id for row in page if not row.has_voter}
+        triggers = [make_trigger(instance_id, "continue", {}) for instance_id in sorted(woken)]
+        if len(page) == MAX_SEATS_LOOKED_AT:
+            triggers.append(make_voter_lost(tenant_id, role=role, user_id=user_id, after=page[-1].id))
+        insert_triggers(connection, tenant_id, triggers)
+        complete(connection, EVENTS, tenant_id, [trigger], claim_id)

@@ -1,0 +1,362 @@
+"""The approvals of a wave: who is asked, what was decided, what a gate uses up and what an edit voids.
+
+Requests change in memory while the wave runs, and are written at its end.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import lru_cache, partial
+from typing import Any
+from uuid import UUID
+
+from signet.core.approvals.eligibility import Standing, can_anyone_vote
+from signet.core.approvals.policy import (
+    Policy,
+    Stage,
+    hash_policy,
+    policy_of_chain,
+    policy_of_node,
+    read_policy,
+)
+from signet.core.approvals.seats import Deadlock, Facts, Seat, list_needs, seat_escalation, seat_stage
+from signet.core.approvals.votes import count
+from signet.core.compiler.node_configurations import Approver
+from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.errors import Defect
+from signet.core.expressions import Compiled, Environment, Mistake, compile_expression, parse_expression
+from signet.core.runtime.workflow import WorkflowNode
+from signet.core.validation.strict_model import read_duration_seconds
+from signet.ids import make_id
+from signet.store.approvals.requests import (
+    ApprovalRows,
+    LiveRequest,
+    hold_roles,
+    read_candidates,
+    read_last_requester,
+    read_managers,
+    read_members,
+    read_of_instances,
+    read_published_chain,
+    read_turns,
+    write_approvals,
+)
+from signet.store.approvals.voiding import Voiding
+from signet.store.database import Connection
+from signet.store.documents.write import DocumentRow
+
+MAX_LEVELS = 10
+MAX_EXPRESSIONS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a new request is to be: found out before its step has a receipt."""
+
+    policy: Policy
+    chain_name: str | None
+    chain_version: int | None
+    seats: Sequence[Seat]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The document that is decided about, and under what."""
+
+    instance_id: UUID
+    document: DocumentRow
+    contract: LoadedContract
+    env: Environment
+    definition_hash: str
+    # Whose request led here; and whoever else has asked for the same since.
+    requester_id: str
+    requesters: frozenset[str]
+    trace_id: str | None
+
+
+class WaveApprovals:
+    def __init__(self, connection: Connection, tenant_id: UUID, now: datetime) -> None:
+        self._connection = connection
+        self._tenant_id = tenant_id
+        self._now = now
+        self._rows = ApprovalRows()
+        self._live: dict[UUID, list[LiveRequest]] = {}
+        self._requesters: dict[UUID, str | None] = {}
+        self._holds_roles = False
+        # When somebody must look again: (instance, moment).
+        self.wakes: list[tuple[UUID, datetime]] = []
+
+    def load(self, instance_ids: Sequence[UUID]) -> None:
+        if not instance_ids:
+            return
+        for request in read_of_instances(self._connection, self._tenant_id, instance_ids):
+            self._live.setdefault(request.instance_id, []).append(request)
+
+    def list_live(self, instance_id: UUID) -> list[LiveRequest]:
+        return self._live.get(instance_id, [])
+
+    def list_unused(self, instance_id: UUID) -> list[LiveRequest]:
+        """Approved, and no gate has used it yet."""
+        return [r for r in self.list_live(instance_id) if r.status == "approved" and not r.applied]
+
+    def find_of_step(self, instance_id: UUID, step_id: UUID) -> LiveRequest | None:
+        return next((r for r in self.list_live(instance_id) if r.step_execution_id == step_id), None)
+
+    def find_last_requester(self, document_id: UUID) -> str | None:
+        """Of what has been performed, as of before this wave."""
+        if document_id not in self._requesters:
+            found = read_last_requester(self._connection, self._tenant_id, document_id)
+            self._requesters[document_id] = found
+        return self._requesters[document_id]
+
+    def policy_of(self, node: WorkflowNode) -> tuple[Policy | None, str | None, int | None]:
+        """None when the chain that the node names is not published, or can no longer be read."""
+        name = node.config["chain"]
+        if name is None:
+            return policy_of_node(node.config), None, None
+        chain = read_published_chain(self._connection, self._tenant_id, name)
+        if chain is None:
+            return None, name, None
+        policy, _ = policy_of_chain(chain.steps)
+        return policy, name, chain.version
+
+    def begin_stage(self, about: About, policy: Policy, number: int) -> list[Seat] | Deadlock:
+        """The seats of a stage; wider at once where those who should decide cannot."""
+        stage = policy.stage(number)
+        facts = self._gather(about, stage.approvers)
+        seating = seat_stage(number, stage, facts)
+        deadlock = seating.deadlock
+        if deadlock is None:
+            verdict = count(stage, seating.seats, can_vote=self.can_vote(about, seating.seats))
+            deadlock = verdict.deadlock
+        if deadlock is None:
+            self._take_turns(stage.approvers)
+            return list(seating.seats)
+        if stage.escalate is None:
+            return deadlock
+        return self.escalate(about, stage, number, list(seating.seats))
+
+    def escalate(
+        self, about: About, stage: Stage, number: int, seats: Sequence[Seat]
+    ) -> list[Seat] | Deadlock:
+        if stage.escalate is None:
+            return Deadlock.NOBODY_ELIGIBLE
+        facts = self._gather(about, (stage.escalate.to,))
+        added = seat_escalation(number, stage.escalate, facts, seats)
+        wider = [*seats, *added.seats]
+        if added.deadlock is not None:
+            return added.deadlock
+        if not self.can_vote(about, wider):
+            return Deadlock.NOBODY_ELIGIBLE
+        self._take_turns((stage.escalate.to,))
+        return wider
+
+    def can_vote(self, about: About, seats: Sequence[Seat]) -> bool:
+        """Of delegates nothing need be known: where one may vote, so may whom he stands in for."""
+        wanted = [seat for seat in seats if seat.status == "open"]
+        users = {seat.holder_user_id for seat in wanted if seat.holder_user_id is not None}
+        roles = {seat.holder_role for seat in wanted if seat.holder_role is not None}
+        self._hold_roles()
+        candidates = read_candidates(
+            self._connection, self._tenant_id, users, roles, at_most=1 + _count_excluded(about, seats)
+        )
+        standing = Standing(
+            about.contract.contract.contract, self._now, candidates, (), self._conflict_of(about)
+        )
+        return can_anyone_vote(seats, standing)
+
+    def _hold_roles(self) -> None:
+        """Nobody loses a role until this wave is over: whoever does then finds the requests that it makes."""
+        if not self._holds_roles:
+            hold_roles(self._connection, self._tenant_id)
+            self._holds_roles = True
+
+    def open(self, about: About, node: WorkflowNode, step_id: UUID, asked: Asked) -> LiveRequest:
+        text = asked.policy.to_text()
+        document = about.document
+        escalate_at, expire_at = self._due(asked.policy.stage(1))
+        request = LiveRequest(
+            make_id(),
+            about.instance_id,
+            step_id,
+            node.id,
+            document.version,
+            1,
+            "open",
+            None,
+            text,
+            hash_policy(text),
+            about.requester_id,
+            escalate_at,
+            expire_at,
+            None,
+            [],
+        )
+        self._rows.requests.append(
+            {
+                "id": request.id,
+                "instance_id": about.instance_id,
+                "step_execution_id": step_id,
+                "node_id": node.id,
+                "document_id": document.id,
+                "document_version": document.version,
+                "snapshot_version_id": document.snapshot_id,
+                "snapshot_hash": document.snapshot_hash,
+                "definition_hash": about.definition_hash,
+                "policy": text,
+                "policy_hash": request.policy_hash,
+                "chain_name": asked.chain_name,
+                "chain_version": asked.chain_version,
+                "requester_id": about.requester_id,
+                "escalate_at": escalate_at,
+                "expire_at": expire_at,
+                "trace_id": about.trace_id,
+            }
+        )
+        self._live.setdefault(about.instance_id, []).append(request)
+        self.seat(request, asked.seats)
+        self._wake(request)
+        return request
+
+    def go_to_stage(self, request: LiveRequest, number: int, seats: Sequence[Seat]) -> None:
+        request.stage = number
+        request.escalate_at, request.expire_at = self._due(read_policy_of(request).stage(number))
+        self.seat(request, seats)
+        self._change(request)
+        self._wake(request)
+
+    def seat(self, request: LiveRequest, seats: Iterable[Seat]) -> None:
+        """Those that are new are asked."""
+        known = {(seat.stage, seat.position) for seat in request.seats}
+        for seat in seats:
+            if (seat.stage, seat.position) in known:
+                continue
+            request.seats.append(seat)
+            self._rows.seats.append(
+                {
+                    "request_id": request.id,
+                    "stage": seat.stage,
+                    "position": seat.position,
+                    "holder_user_id": seat.holder_user_id,
+                    "holder_role": seat.holder_role,
+                    "origin": seat.origin,
+                }
+            )
+            self._rows.notifications.append(
+                {
+                    "id": make_id(),
+                    "user_id": seat.holder_user_id,
+                    "role": seat.holder_role,
+                    "kind": "approval_requested",
+                    "request_id": request.id,
+                    "data": {"node": request.node_id},
+                }
+            )
+
+    def end(self, request: LiveRequest, status: str, outcome: str | None) -> None:
+        request.status, request.outcome = status, outcome
+        request.applied = False if status == "approved" else None
+        self._rows.ended.append(request.id)
+        self._change(request)
+
+    def void(self, request: LiveRequest, reason: str) -> None:
+        """Whoever was asked, or has decided, learns that it no longer counts."""
+        request.status, request.outcome = "voided", reason
+        self._rows.voided.append(Voiding(request.instance_id, reason, request.id))
+
+    def void_what_is_left(
+        self, instance_id: UUID, open_steps: Collection[UUID], version: int, *, has_moved_on: bool
+    ) -> None:
+        """A request ends with its step; an approval that no gate used, when the document has moved on."""
+        for request in self.list_live(instance_id):
+            if request.status == "open" and request.step_execution_id not in open_steps:
+                self.void(request, "its step was withdrawn")
+        for request in self.list_unused(instance_id):
+            if has_moved_on or request.document_version != version:
+                self.void(request, "the document went another way, or was edited")
+
+    def consume(self, instance_id: UUID) -> list[UUID]:
+        """The gate's last act: what was approved is used up, and cannot be used again (WF-03)."""
+        used = self.list_unused(instance_id)
+        for request in used:
+            request.applied = True
+            self._rows.applied[request.id] = instance_id
+            self._change(request)
+        return [request.id for request in used]
+
+    def write(self) -> None:
+        write_approvals(self._connection, self._tenant_id, self._rows, self._now)
+
+    def _change(self, request: LiveRequest) -> None:
+        self._rows.changed[request.id] = {
+            "id": request.id,
+            "stage": request.stage,
+            "status": request.status,
+            "outcome": request.outcome,
+            "applied": request.applied,
+            "escalate_at": request.escalate_at,
+            "expire_at": request.expire_at,
+        }
+
+    def _due(self, stage: Stage) -> tuple[datetime | None, datetime | None]:
+        escalate = stage.escalate.after if stage.escalate is not None else None
+        return self._after(escalate), self._after(stage.expire_after)
+
+    def _after(self, duration: str | None) -> datetime | None:
+        return self._now + timedelta(seconds=read_duration_seconds(duration)) if duration else None
+
+    def _wake(self, request: LiveRequest) -> None:
+        for moment in (request.escalate_at, request.expire_at):
+            if moment is not None:
+                self.wakes.append((request.instance_id, moment))
+
+    def _gather(self, about: About, approvers: Sequence[Approver]) -> Facts:
+        needs = list_needs(approvers)
+        values = {text: _compile(text).value(about.env) for text in needs.expressions}
+        people = {str(values[text]) for text in needs.managers_of if isinstance(values[text], str)}
+        managers = read_managers(self._connection, self._tenant_id, people, MAX_LEVELS) if people else {}
+        members: dict[str, Collection[str]] = {}
+        turns: dict[str, int] = {}
+        barred: set[str] = set()
+        if needs.turns:
+            self._hold_roles()
+            members = {role: read_members(self._connection, self._tenant_id, role) for role in needs.turns}
+            find_conflict = self._conflict_of(about)
+            barred = {p for people in members.values() for p in people if find_conflict(p) is not None}
+            known = read_turns(self._connection, self._tenant_id, needs.turns)
+            turns = {role: known.get(role, 0) + self._rows.turns.get(role, 0) for role in needs.turns}
+        return Facts(values, managers, members, turns, barred)
+
+    def _take_turns(self, approvers: Sequence[Approver]) -> None:
+        for role in list_needs(approvers).turns:
+            self._rows.turns[role] = self._rows.turns.get(role, 0) + 1
+
+    def _conflict_of(self, about: About) -> Any:
+        return partial(
+            about.contract.find_conflict_of_duties,
+            creator=about.document.creator_id,
+            editors=about.document.editor_ids,
+            requesters=about.requesters,
+        )
+
+
+def _count_excluded(about: About, seats: Sequence[Seat]) -> int:
+    """How many there can be whom separation of duties bars, or who are counted in the stage already."""
+    voices = [voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None]
+    return 1 + len(about.document.editor_ids) + len(about.requesters) + len(voices)
+
+
+def read_policy_of(request: LiveRequest) -> Policy:
+    return read_policy(request.policy, request.policy_hash)
+
+
+def seats_of_stage(request: LiveRequest) -> list[Seat]:
+    return [replace(seat) for seat in request.seats if seat.stage == request.stage]
+
+
+@lru_cache(maxsize=MAX_EXPRESSIONS)
+def _compile(text: str) -> Compiled:
+    parsed = parse_expression(text)
+    if isinstance(parsed, Mistake):
+        raise Defect("APPROVAL_EXPRESSION_UNREADABLE", f"a published policy holds '{text}'")
+    return compile_expression(parsed)

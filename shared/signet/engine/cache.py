@@ -1,0 +1,92 @@
+"""Published contracts and compiled workflows in memory. Loading verifies the hash (WF-07)."""
+
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from uuid import UUID
+
+from signet.core.canonical_json import hash_bytes
+from signet.core.compiler.artifact import read_artifact
+from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.contract import Contract
+from signet.core.errors import Defect, Rejected
+from signet.core.runtime.workflow import Workflow
+from signet.core.validation.strict_model import read_strictly
+from signet.store.database import Connection
+from signet.store.definitions.write import read_compiled, read_contract_row
+
+MAX_CACHED_CONTRACTS = 500
+_ContractKey = tuple[UUID, str, int]
+
+
+class ContractCache:
+    def __init__(self) -> None:
+        self._loaded: OrderedDict[_ContractKey, LoadedContract] = OrderedDict()
+
+    def read(
+        self, connection: Connection, tenant_id: UUID, entity_type: str, version: int
+    ) -> LoadedContract | None:
+        key = (tenant_id, entity_type, version)
+        loaded = self._loaded.get(key)
+        if loaded is not None:
+            return loaded
+        row = read_contract_row(connection, tenant_id, entity_type, version)
+        if row is None or row.status == "draft":
+            return None
+        loaded = load_contract(row.body, row.hash)
+        self._loaded[key] = loaded
+        while len(self._loaded) > MAX_CACHED_CONTRACTS:
+            self._loaded.popitem(last=False)
+        return loaded
+
+
+def load_contract(body: str, expected_hash: str) -> LoadedContract:
+    if hash_bytes(body.encode()) != expected_hash:
+        raise Defect("CONTRACT_HASH_MISMATCH", "a stored contract is not the one its hash was made of")
+    contract, findings = read_strictly(Contract, json.loads(body))
+    if contract is None:
+        raise Defect("CONTRACT_UNREADABLE", f"a stored contract cannot be read: {findings[0].sentence}")
+    return LoadedContract(contract, expected_hash)
+
+
+MAX_CACHED_WORKFLOWS = 200
+TTL_SECONDS = 300.0
+_WorkflowKey = tuple[UUID, UUID, int]
+
+
+class CompiledCache:
+    """Two tenants with the same workflow share one: what is keyed by its hash cannot differ."""
+
+    def __init__(self, read_seconds: Callable[[], float] = time.monotonic) -> None:
+        # How long a process holds something is no fact of the domain: its own clock serves.
+        self._read_seconds = read_seconds
+        self._found: OrderedDict[_WorkflowKey, tuple[float, str]] = OrderedDict()
+        self._loaded: OrderedDict[str, Workflow] = OrderedDict()
+
+    def read(self, connection: Connection, tenant_id: UUID, definition_id: UUID, version: int) -> Workflow:
+        key, moment = (tenant_id, definition_id, version), self._read_seconds()
+        held = self._found.get(key)
+        if held is not None and moment - held[0] < TTL_SECONDS and held[1] in self._loaded:
+            self._loaded.move_to_end(held[1])
+            return self._loaded[held[1]]
+        stored = read_compiled(connection, tenant_id, definition_id, version)
+        if stored is None:
+            raise Rejected(
+                "DEFINITION_NOT_FOUND", f"there is no compiled definition {definition_id} version {version}"
+            )
+        # Verified before the cache is asked: a changed row must not hide behind what its hash once named.
+        artifact = read_artifact(*stored)
+        workflow = self._loaded.get(artifact.hash) or Workflow(artifact)
+        self._keep(key, moment, workflow)
+        return workflow
+
+    def _keep(self, key: _WorkflowKey, moment: float, workflow: Workflow) -> None:
+        self._found[key] = (moment, workflow.hash)
+        self._found.move_to_end(key)
+        self._loaded[workflow.hash] = workflow
+        self._loaded.move_to_end(workflow.hash)
+        while len(self._loaded) > MAX_CACHED_WORKFLOWS:
+            self._loaded.popitem(last=False)
+        while len(self._found) > MAX_CACHED_WORKFLOWS * 10:
+            self._found.popitem(last=False)

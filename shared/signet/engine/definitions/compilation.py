@@ -1,0 +1,168 @@
+"""What stands in the rows of contracts and definitions, read and compiled; nothing is written."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+from uuid import UUID
+
+from signet.core.compiler.artifact import Artifact, read_artifact
+from signet.core.compiler.compiler import Compilation, compile_automation, compile_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.finding_locations import Places
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.contracts.contract import Contract
+from signet.core.errors import FieldError, Rejected
+from signet.core.tenants.tenant_file import TenantSettings
+from signet.core.validation.finding import Finding, Severity, has_errors
+from signet.core.validation.strict_model import MAX_MISTAKES, Strict, read_strictly
+from signet.core.validation.text_checks import check_texts
+from signet.engine.cache import load_contract
+from signet.store.database import Connection
+from signet.store.definitions import write as store
+from signet.store.definitions.write import DefinitionRow
+from signet.store.tenants.tenants import find_tenant
+
+T = TypeVar("T", bound=Strict)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFinding:
+    """`place` names a node, an edge or a slot; `pointer` is where in the author's own document (RFC 6901)."""
+
+    code: str
+    severity: Literal["error", "warning"]
+    place: str
+    pointer: str
+    sentence: str
+    remedy: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A patch or an automation with everything that it is compiled with."""
+
+    body: Patch | Automation
+    contract: Contract | None
+    settings: TenantSettings
+
+    def compile(self) -> Compilation:
+        if isinstance(self.body, Automation):
+            return compile_automation(self.body, self.contract, self.settings)
+        return compile_effective(make_envelope(self.require_contract()), self.body, self.settings)
+
+    def compile_bare(self) -> Compilation:
+        """The envelope with nothing in its slots."""
+        return compile_effective(make_envelope(self.require_contract()), None, self.settings)
+
+    def require_contract(self) -> Contract:
+        if self.contract is None:
+            name = self.body.base.entity_type if isinstance(self.body, Patch) else self.body.entity_type
+            raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{name}'")
+        return self.contract
+
+    def require_artifact(self) -> tuple[Artifact, tuple[PlacedFinding, ...]]:
+        """With the warnings, or all that is wrong is raised."""
+        compilation = self.compile()
+        placed = place_findings(compilation.findings, self.body)
+        if compilation.artifact is None:
+            raise reject_findings(placed)
+        return compilation.artifact, placed
+
+
+def read_subject(connection: Connection, tenant_id: UUID, definition: DefinitionRow) -> Subject:
+    if definition.definition_kind not in ("org_patch", "automation"):
+        raise Rejected(
+            "DEFINITION_INVALID",
+            f"a definition of kind {definition.definition_kind} is not compiled anew",
+            remedy="Compile the patch that it was made from.",
+        )
+    settings = read_settings(connection, tenant_id)
+    document = definition.body_patches_json or {}
+    if definition.definition_kind == "automation":
+        automation = read_body(Automation, document)
+        contract = find_newest_contract(connection, tenant_id, automation.entity_type)
+        return Subject(automation, contract, settings)
+    patch = read_body(Patch, document)
+    return Subject(patch, find_newest_contract(connection, tenant_id, patch.base.entity_type), settings)
+
+
+def read_stored(connection: Connection, tenant_id: UUID, definition: DefinitionRow) -> Artifact | None:
+    """What was compiled when it was published, verified; None of a draft and of a patch."""
+    stored = store.read_compiled(connection, tenant_id, definition.id, definition.version)
+    return None if stored is None else read_artifact(*stored)
+
+
+def find_definition(connection: Connection, tenant_id: UUID, definition_id: UUID) -> DefinitionRow:
+    definition = store.find_definition(connection, tenant_id, definition_id)
+    if definition is None:
+        raise definition_not_found(definition_id)
+    return definition
+
+
+def find_contract(connection: Connection, tenant_id: UUID, entity_type: str, version: int) -> Contract:
+    row = store.read_contract_row(connection, tenant_id, entity_type, version)
+    if row is None:
+        raise contract_not_found(entity_type, version)
+    return load_contract(row.body, row.hash).contract
+
+
+def find_newest_contract(connection: Connection, tenant_id: UUID, entity_type: str | None) -> Contract | None:
+    """Of those that are published."""
+    row = store.read_newest_contract(connection, tenant_id, entity_type) if entity_type else None
+    return None if row is None else load_contract(row.body, row.hash).contract
+
+
+def read_settings(connection: Connection, tenant_id: UUID) -> TenantSettings:
+    tenant = find_tenant(connection, tenant_id)
+    if tenant is None:
+        raise Rejected("TENANT_INACTIVE", "this tenant does not exist")
+    return TenantSettings.model_validate_json(json.dumps(tenant.settings))
+
+
+def read_body(model: type[T], document: Any) -> T:
+    """What an author wrote, or every mistake in it that shows before anything is compiled."""
+    read, findings = read_strictly(model, document)
+    findings = findings or tuple(check_texts(document))[:MAX_MISTAKES]
+    if read is None or has_errors(findings):
+        raise reject_findings(place_findings(findings))
+    return read
+
+
+def place_findings(
+    findings: Iterable[Finding], body: Patch | Automation | None = None
+) -> tuple[PlacedFinding, ...]:
+    """Without a body they are about a document whose places are pointers already."""
+    places = Places(body) if body is not None else None
+    return tuple(
+        PlacedFinding(
+            finding.code,
+            finding.severity.value,
+            finding.place,
+            places.point(finding) if places is not None else finding.place.removesuffix("/"),
+            finding.sentence,
+            finding.remedy,
+            finding.parameters,
+        )
+        for finding in findings
+    )
+
+
+def reject_findings(findings: Iterable[PlacedFinding]) -> Rejected:
+    errors = [finding for finding in findings if finding.severity == Severity.ERROR.value]
+    first = errors[0].sentence if errors else "it has findings"
+    return Rejected(
+        "DEFINITION_INVALID",
+        f"{len(errors)} error(s), the first: {first}",
+        fields=tuple(FieldError(each.pointer, each.code, each.sentence, each.remedy) for each in errors),
+    )
+
+
+def definition_not_found(definition_id: UUID) -> Rejected:
+    return Rejected("DEFINITION_NOT_FOUND", f"there is no definition {definition_id}")
+
+
+def contract_not_found(entity_type: str, version: int | None = None) -> Rejected:
+    which = f"version {version}" if version is not None else "published version"
+    return Rejected("ENTITY_TYPE_UNKNOWN", f"there is no {which} of the contract '{entity_type}'")

@@ -1,0 +1,151 @@
+"""Contracts from draft to published: each an act inside a transaction that `definitions` opens."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from signet.core.canonical_json import canonical_bytes, hash_bytes
+from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
+from signet.core.compiler.compiler import compile_effective
+from signet.core.compiler.envelope import Envelope, make_envelope
+from signet.core.contracts.compiled_contract import check_contract_expressions
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.reader import read_contract
+from signet.core.errors import Rejected
+from signet.core.validation.finding import has_errors
+from signet.engine.access.admin import Administering
+from signet.engine.definitions.compilation import (
+    PlacedFinding,
+    contract_not_found,
+    find_contract,
+    place_findings,
+    read_settings,
+    reject_findings,
+)
+from signet.ids import make_id
+from signet.store.definitions import write as store
+from signet.store.definitions.write import ContractRow, NewDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class ContractDraft:
+    """A draft as it was saved, with what might be better; `revision` is what its next change must match."""
+
+    entity_type: str
+    version: int
+    revision: int
+    hash: str
+    findings: tuple[PlacedFinding, ...]
+
+
+def read_contract_document(document: Any) -> tuple[Contract, tuple[PlacedFinding, ...]]:
+    contract, findings = read_contract(document)
+    placed = place_findings(findings)
+    if contract is None:
+        raise reject_findings(placed)
+    return contract, placed
+
+
+def write_contract(act: Administering, contract: Contract) -> tuple[int, str]:
+    """A draft of the version that it names; a published version is frozen."""
+    body = canonical_bytes(contract.to_json())
+    digest = hash_bytes(body)
+    revision = store.save_contract_draft(
+        act.connection,
+        act.author.principal.tenant_id,
+        contract.contract,
+        contract.version,
+        body.decode(),
+        digest,
+        act.author.principal.subject,
+    )
+    if revision is None:
+        raise _frozen(contract.contract, contract.version)
+    _note(act, contract.contract, "save_contract", contract.version, hash=digest)
+    return revision, digest
+
+
+def find_contract_row(act: Administering, entity_type: str, version: int) -> ContractRow | None:
+    return store.read_contract_row(act.connection, act.author.principal.tenant_id, entity_type, version)
+
+
+def require_contract_draft(
+    act: Administering, entity_type: str, version: int, expected_revision: int
+) -> ContractRow:
+    row = find_contract_row(act, entity_type, version)
+    if row is None:
+        raise contract_not_found(entity_type, version)
+    if row.status != "draft":
+        raise _frozen(entity_type, version)
+    check_revision(row.revision, expected_revision)
+    return row
+
+
+def check_revision(revision: int, expected: int) -> None:
+    if revision != expected:
+        raise Rejected(
+            "DRAFT_VERSION_CONFLICT",
+            f"the draft is at revision {revision}, not {expected}",
+            remedy="Read it again, and send the ETag that it has now.",
+        )
+
+
+def delete_contract(act: Administering, entity_type: str, version: int) -> None:
+    store.delete_contract_draft(act.connection, act.author.principal.tenant_id, entity_type, version)
+    _note(act, entity_type, "delete_contract", version)
+
+
+def freeze_contract(
+    act: Administering, entity_type: str, version: int
+) -> tuple[NewDefinition, tuple[PlacedFinding, ...]]:
+    """Publishes it, and stores its envelope, compiled."""
+    connection, tenant_id = act.connection, act.author.principal.tenant_id
+    store.lock_contracts_of_type(connection, tenant_id, entity_type)
+    row = find_contract_row(act, entity_type, version)
+    if row is not None and row.status != "draft":
+        raise Rejected("VERSION_FROZEN", f"version {version} of '{entity_type}' is {row.status} already")
+    contract = find_contract(connection, tenant_id, entity_type, version)
+    settings = read_settings(connection, tenant_id)
+    mistakes = tuple(check_contract_expressions(contract, settings))
+    placed = place_findings(mistakes)
+    if has_errors(mistakes):
+        raise reject_findings(placed)
+    envelope = make_envelope(contract)
+    compilation = compile_effective(envelope, None, settings)
+    if compilation.artifact is None:
+        raise reject_findings(place_findings(compilation.findings))
+    store.set_contract_status(connection, tenant_id, entity_type, version, "published")
+    new = _describe_envelope(envelope, compilation.artifact)
+    store.insert_definition(connection, tenant_id, new, act.author.principal.subject)
+    _note(act, entity_type, "publish_contract", version, compiled_hash=compilation.artifact.hash)
+    return new, placed
+
+
+def _describe_envelope(envelope: Envelope, artifact: Artifact) -> NewDefinition:
+    return NewDefinition(
+        id=make_id(),
+        definition_kind="envelope",
+        entity_type=envelope.entity_type,
+        name=envelope.entity_type,
+        version=envelope.version,
+        status="published",
+        is_default=True,
+        contract_version=envelope.version,
+        nodes=artifact.content["nodes"],
+        edges=artifact.content["edges"],
+        slots={slot.id: slot.to_json() for slot in envelope.slots.values()},
+        compiled=artifact.text,
+        compiled_hash=artifact.hash,
+        compiler_version=COMPILER_VERSION,
+    )
+
+
+def _frozen(entity_type: str, version: int) -> Rejected:
+    return Rejected(
+        "VERSION_FROZEN",
+        f"version {version} of '{entity_type}' is published",
+        remedy=f"Save it as version {version + 1}.",
+    )
+
+
+def _note(act: Administering, entity_type: str, action: str, version: int, **detail: str) -> None:
+    act.note(("contract", entity_type), action, {"version": version, **detail})

@@ -1,0 +1,323 @@
+"""Contracts, patches and automations from draft to published; publishing compiles and freezes at once."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
+from signet.core.compiler.compiler import Compilation
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.contracts.contract import Contract
+from signet.core.errors import Rejected
+from signet.engine.access.admin import Administering, administering
+from signet.engine.access.read import reading
+from signet.engine.definitions.compilation import PlacedFinding, find_definition, read_body, read_subject
+from signet.engine.definitions.contracts import (
+    ContractDraft,
+    check_revision,
+    delete_contract,
+    find_contract_row,
+    freeze_contract,
+    read_contract_document,
+    require_contract_draft,
+    write_contract,
+)
+from signet.engine.documents.commands import Author
+from signet.ids import make_id
+from signet.store.audit.write import lock_administration
+from signet.store.database import Database
+from signet.store.definitions import write as store
+from signet.store.definitions.write import DefinitionRow, NewDefinition
+
+# What a tenant's roles grant to who reads, who writes and who answers for what runs.
+READ, EDIT, PUBLISH = "definition:read", "definition:edit", "definition:publish"
+EDIT_CONTRACT, PUBLISH_CONTRACT = "contract:edit", "contract:publish"
+_MODELS: Mapping[str, type[Patch] | type[Automation]] = {"org_patch": Patch, "automation": Automation}
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What new documents run from now on; its warnings stand beside it."""
+
+    definition_id: UUID
+    version: int
+    compiled_hash: str
+    findings: tuple[PlacedFinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A draft as it was saved; `revision` is what its next change must match."""
+
+    id: UUID
+    name: str
+    version: int
+    revision: int
+
+
+class Definitions:
+    """The use case; one a process."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @contextmanager
+    def _acting(self, author: Author, *permissions: str) -> Iterator[Administering]:
+        with administering(self._database, author) as act:
+            for permission in permissions:
+                act.require(permission)
+            # The first lock of every such act: two who save at once take two numbers, and what is compared
+            # with what somebody saw stays as it is until the end.
+            lock_administration(act.connection, author.principal.tenant_id)
+            yield act
+
+    # --- contracts ---
+
+    def save_contract(self, author: Author, document: Any) -> Contract:
+        """A draft of the version that the document names, whatever the draft was before."""
+        with self._acting(author, EDIT_CONTRACT) as act:
+            contract, _ = read_contract_document(document)
+            write_contract(act, contract)
+        return contract
+
+    def create_contract(self, author: Author, document: Any) -> ContractDraft:
+        with self._acting(author, EDIT_CONTRACT) as act:
+            contract, findings = read_contract_document(document)
+            row = find_contract_row(act, contract.contract, contract.version)
+            if row is not None and row.status == "draft":
+                raise Rejected(
+                    "DRAFT_EXISTS",
+                    f"there is a draft of version {contract.version} of '{contract.contract}'",
+                    remedy="Replace it, with the ETag that it has, or save this as another version.",
+                )
+            revision, digest = write_contract(act, contract)
+        return ContractDraft(contract.contract, contract.version, revision, digest, findings)
+
+    def replace_contract(
+        self, author: Author, entity_type: str, version: int, expected_revision: int, document: Any
+    ) -> ContractDraft:
+        with self._acting(author, EDIT_CONTRACT) as act:
+            require_contract_draft(act, entity_type, version, expected_revision)
+            contract, findings = read_contract_document(document)
+            if (contract.contract, contract.version) != (entity_type, version):
+                sentence = f"this is '{contract.contract}' version {contract.version}, not the draft"
+                raise Rejected("DEFINITION_INVALID", sentence, remedy="Save it as a draft of its own.")
+            revision, digest = write_contract(act, contract)
+        return ContractDraft(entity_type, version, revision, digest, findings)
+
+    def delete_contract(self, author: Author, entity_type: str, version: int, expected_revision: int) -> None:
+        with self._acting(author, EDIT_CONTRACT) as act:
+            require_contract_draft(act, entity_type, version, expected_revision)
+            delete_contract(act, entity_type, version)
+
+    def publish_contract(
+        self, author: Author, entity_type: str, version: int, expected_revision: int | None = None
+    ) -> Published:
+        """Freezes the contract and stores its envelope, compiled."""
+        with self._acting(author, PUBLISH_CONTRACT) as act:
+            if expected_revision is not None:
+                require_contract_draft(act, entity_type, version, expected_revision)
+            new, findings = freeze_contract(act, entity_type, version)
+        return Published(new.id, version, new.compiled_hash or "", findings)
+
+    # --- patches and automations ---
+
+    def save_patch(self, author: Author, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
+        """A new draft of the next version. It may still be wrong: only publishing insists."""
+        return self.create(author, "org_patch", document, canvas).id
+
+    def save_automation(self, author: Author, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
+        return self.create(author, "automation", document, canvas).id
+
+    def create(
+        self, author: Author, kind: str, document: Any, canvas: Mapping[str, Any] | None = None
+    ) -> Draft:
+        with self._acting(author, EDIT) as act:
+            return insert_draft(act, kind, read_body(_MODELS[kind], document), canvas)
+
+    def replace(self, author: Author, definition_id: UUID, expected_revision: int, document: Any) -> Draft:
+        with self._acting(author, EDIT) as act:
+            draft = _require_draft(act, definition_id, expected_revision)
+            body = read_body(_MODELS[draft.definition_kind], document)
+            if (_name(body), _entity_type(body)) != (draft.name, draft.entity_type):
+                raise Rejected(
+                    "DEFINITION_INVALID",
+                    f"the draft is '{draft.name}' of '{draft.entity_type}', and stays that",
+                    remedy="Save it as a draft of its own.",
+                )
+            revision = store.update_definition_draft(
+                act.connection, author.principal.tenant_id, draft.id, _base_ref(body), _to_json(body)
+            )
+            _note(act, draft.id, "replace_draft", name=draft.name, version=draft.version)
+        return Draft(draft.id, draft.name, draft.version, revision)
+
+    def delete(self, author: Author, definition_id: UUID, expected_revision: int) -> None:
+        with self._acting(author, EDIT) as act:
+            draft = _require_draft(act, definition_id, expected_revision)
+            store.delete_definition_draft(act.connection, author.principal.tenant_id, draft.id)
+            _note(act, draft.id, "delete_draft", name=draft.name, version=draft.version)
+
+    def move_canvas(self, author: Author, definition_id: UUID, canvas: Mapping[str, Any]) -> None:
+        """Positions are outside of every hash: they may change on published definitions too."""
+        with self._acting(author, EDIT) as act:
+            definition = _find(act, definition_id)
+            if not store.set_canvas(act.connection, author.principal.tenant_id, definition_id, canvas):
+                raise Rejected(
+                    "VERSION_FROZEN", f"'{definition.name}' is a default, and never changes at all"
+                )
+
+    def compile_draft(self, author: Author, definition_id: UUID) -> Compilation:
+        """All findings of a definition as it stands, published or not; nothing is written."""
+        tenant_id = author.principal.tenant_id
+        with reading(self._database, author.principal) as read:
+            read.require(READ)
+            definition = find_definition(read.connection, tenant_id, definition_id)
+            return read_subject(read.connection, tenant_id, definition).compile()
+
+    def publish(self, author: Author, definition_id: UUID, expected_revision: int | None = None) -> Published:
+        with self._acting(author, PUBLISH) as act:
+            draft = _find(act, definition_id)
+            if expected_revision is not None:
+                check_revision(draft.revision, expected_revision)
+            return _publish(act, draft)
+
+    def archive(self, author: Author, definition_id: UUID) -> None:
+        """No new document runs under it; what runs goes on. A patch takes its effective workflows with it."""
+        tenant_id = author.principal.tenant_id
+        with self._acting(author, PUBLISH) as act:
+            definition = _find(act, definition_id)
+            if not store.archive_definition(act.connection, tenant_id, definition_id):
+                raise Rejected(
+                    "VERSION_FROZEN", "only a published definition that is no default can be archived"
+                )
+            if definition.definition_kind == "org_patch":
+                for effective in store.list_effective_of_patch(act.connection, tenant_id, definition_id):
+                    store.archive_definition(act.connection, tenant_id, effective)
+            _note(act, definition_id, "archive")
+
+    def roll_back(self, author: Author, definition_id: UUID) -> Published:
+        """An older body, published again as a new version: history only grows."""
+        with self._acting(author, EDIT, PUBLISH) as act:
+            older = _find(act, definition_id)
+            if older.definition_kind not in _MODELS or older.status == "draft":
+                raise Rejected(
+                    "DEFINITION_INVALID", "only a published patch or automation can be rolled back to"
+                )
+            body = read_body(_MODELS[older.definition_kind], older.body_patches_json)
+            draft = insert_draft(act, older.definition_kind, body, older.canvas_json)
+            return _publish(act, _find(act, draft.id))
+
+    def recompile(self, author: Author, definition_id: UUID) -> Published:
+        """After a new compiler: the same patch as a new effective row; the old one stays as it ran."""
+        tenant_id = author.principal.tenant_id
+        with self._acting(author, PUBLISH) as act:
+            effective = _find(act, definition_id)
+            if effective.definition_kind != "effective" or effective.source_id is None:
+                raise Rejected("DEFINITION_INVALID", "only an effective workflow is recompiled")
+            patch = _find(act, effective.source_id)
+            artifact, findings = read_subject(act.connection, tenant_id, patch).require_artifact()
+            new_id, version = _insert_effective(act, patch, artifact)
+            store.archive_definition(act.connection, tenant_id, definition_id)
+            _note(act, definition_id, "recompile", compiled_hash=artifact.hash)
+        return Published(new_id, version, artifact.hash, findings)
+
+
+def insert_draft(
+    act: Administering, kind: str, body: Patch | Automation, canvas: Mapping[str, Any] | None = None
+) -> Draft:
+    """Of the next version of its name."""
+    connection, author = act.connection, act.author.principal
+    name, entity_type = _name(body), _entity_type(body)
+    version = store.next_definition_version(connection, author.tenant_id, kind, entity_type, name)
+    new = NewDefinition(
+        id=make_id(),
+        definition_kind=kind,
+        entity_type=entity_type,
+        name=name,
+        version=version,
+        base_ref=_base_ref(body),
+        body_patches=_to_json(body),
+        canvas=canvas,
+    )
+    store.insert_definition(connection, author.tenant_id, new, author.subject)
+    _note(act, new.id, "save_draft", name=name, version=version)
+    return Draft(new.id, name, version, 1)
+
+
+def _publish(act: Administering, draft: DefinitionRow) -> Published:
+    connection, tenant_id = act.connection, act.author.principal.tenant_id
+    if draft.status != "draft":
+        raise Rejected("VERSION_FROZEN", f"'{draft.name}' version {draft.version} is not a draft any more")
+    store.lock_contracts_of_type(connection, tenant_id, draft.entity_type)
+    artifact, findings = read_subject(connection, tenant_id, draft).require_artifact()
+    compiled = (artifact.text, artifact.hash, COMPILER_VERSION)
+    is_patch = draft.definition_kind == "org_patch"
+    store.publish_definition(connection, tenant_id, draft.id, *(() if is_patch else compiled))
+    effective_id, version = draft.id, draft.version
+    if is_patch:
+        effective_id, version = _insert_effective(act, draft, artifact)
+    _note(act, draft.id, "publish", compiled_hash=artifact.hash)
+    return Published(effective_id, version, artifact.hash, findings)
+
+
+def _insert_effective(act: Administering, patch: DefinitionRow, artifact: Artifact) -> tuple[UUID, int]:
+    connection, author = act.connection, act.author.principal
+    version = store.next_definition_version(
+        connection, author.tenant_id, "effective", patch.entity_type, patch.name
+    )
+    new = NewDefinition(
+        id=make_id(),
+        definition_kind="effective",
+        entity_type=patch.entity_type,
+        name=patch.name,
+        version=version,
+        status="published",
+        contract_version=artifact.content["contract"]["version"],
+        nodes=artifact.content["nodes"],
+        edges=artifact.content["edges"],
+        compiled=artifact.text,
+        compiled_hash=artifact.hash,
+        compiler_version=COMPILER_VERSION,
+        source_id=patch.id,
+    )
+    store.insert_definition(connection, author.tenant_id, new, author.subject)
+    return new.id, version
+
+
+def _find(act: Administering, definition_id: UUID) -> DefinitionRow:
+    return find_definition(act.connection, act.author.principal.tenant_id, definition_id)
+
+
+def _require_draft(act: Administering, definition_id: UUID, expected_revision: int) -> DefinitionRow:
+    definition = _find(act, definition_id)
+    if definition.status != "draft":
+        raise Rejected(
+            "VERSION_FROZEN",
+            f"'{definition.name}' version {definition.version} is {definition.status}",
+            remedy="Save what is to change as a new draft.",
+        )
+    check_revision(definition.revision, expected_revision)
+    return definition
+
+
+def _name(body: Patch | Automation) -> str:
+    return body.patch if isinstance(body, Patch) else body.automation
+
+
+def _entity_type(body: Patch | Automation) -> str:
+    """'' of an automation that belongs to no entity type."""
+    return body.base.entity_type if isinstance(body, Patch) else body.entity_type or ""
+
+
+def _base_ref(body: Patch | Automation) -> dict[str, Any] | None:
+    return body.base.model_dump(mode="json") if isinstance(body, Patch) else None
+
+
+def _to_json(body: Patch | Automation) -> dict[str, Any]:
+    return body.model_dump(mode="json", by_alias=True)
+
+
+def _note(act: Administering, definition_id: UUID, action: str, **detail: str | int) -> None:
+    act.note(("definition", str(definition_id)), action, detail)

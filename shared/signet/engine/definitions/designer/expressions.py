@@ -1,0 +1,182 @@
+"""Expressions while somebody writes them: which names there are, and what is wrong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from signet.core.compiler.compiler import find_scopes, read_automation, read_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.expression_scope import (
+    Scopes,
+    make_scope,
+    type_of_entity,
+    type_of_fields,
+    type_of_settings,
+)
+from signet.core.errors import Rejected
+from signet.core.expressions import (
+    Mistake,
+    Scope,
+    check,
+    check_condition,
+    list_followed_refs,
+    list_names,
+    list_variables,
+    parse_expression,
+    to_text,
+)
+from signet.core.tenants.principal import Principal
+from signet.core.tenants.tenant_file import TenantSettings
+from signet.engine.access.read import Reading, reading
+from signet.engine.definitions.compilation import (
+    contract_not_found,
+    find_contract,
+    find_definition,
+    find_newest_contract,
+    read_body,
+    read_settings,
+)
+from signet.engine.definitions.definitions import READ
+from signet.store.database import Connection, Database
+from signet.store.definitions.write import DefinitionRow
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A node of a definition: its configuration, or the conditions on its edges."""
+
+    definition_id: UUID
+    node_id: str
+    is_after: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OfContract:
+    """The documents of a type; `entity_type` None is of none, `version` None the newest that is published."""
+
+    entity_type: str | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionFinding:
+    """`position` and `length` count characters of the text; `suggestion` is what to write instead."""
+
+    code: str
+    sentence: str
+    position: int
+    length: int
+    suggestion: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedExpression:
+    """`text` is its one canonical form; `references` are the names that it reads, `refs` what it follows."""
+
+    is_valid: bool
+    type: str | None
+    text: str | None
+    references: Sequence[str]
+    refs: Sequence[str]
+    findings: Sequence[ExpressionFinding]
+
+
+@dataclass(frozen=True, slots=True)
+class NamesInScope:
+    """By dotted name, its type in words."""
+
+    node_id: str
+    names: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    database: Database
+
+    def list_names(self, principal: Principal, place: Place) -> NamesInScope:
+        with reading(self.database, principal) as read:
+            read.require(READ)
+            return NamesInScope(place.node_id, list_names(_scope_at(read, place)))
+
+    def check(
+        self, principal: Principal, text: str, where: Place | OfContract, *, is_condition: bool
+    ) -> CheckedExpression:
+        with reading(self.database, principal) as read:
+            read.require(READ)
+            scope = _scope_at(read, where) if isinstance(where, Place) else _scope_of(read, where)
+        return check_text(text, scope, is_condition=is_condition)
+
+
+def check_text(text: str, scope: Scope, *, is_condition: bool) -> CheckedExpression:
+    parsed = parse_expression(text)
+    if isinstance(parsed, Mistake):
+        return CheckedExpression(False, None, None, (), (), (_show(parsed),))
+    found, mistakes = check(parsed, scope)
+    if is_condition:
+        mistakes = check_condition(parsed, scope)
+    return CheckedExpression(
+        is_valid=not mistakes,
+        type=None if mistakes else str(found),
+        text=to_text(parsed),
+        references=[name.text for name in list_variables(parsed)],
+        refs=sorted(list_followed_refs(parsed, scope)),
+        findings=[_show(mistake) for mistake in mistakes],
+    )
+
+
+def _show(mistake: Mistake) -> ExpressionFinding:
+    return ExpressionFinding(
+        mistake.code, mistake.message, mistake.position, mistake.length, mistake.suggestion
+    )
+
+
+def _scope_of(read: Reading, where: OfContract) -> Scope:
+    """As in the contract's own conditions."""
+    connection, tenant_id = read.connection, read.principal.tenant_id
+    contract: Contract | None = None
+    if where.entity_type is not None and where.version is not None:
+        contract = find_contract(connection, tenant_id, where.entity_type, where.version)
+    elif where.entity_type is not None:
+        contract = find_newest_contract(connection, tenant_id, where.entity_type)
+        if contract is None:
+            raise contract_not_found(where.entity_type)
+    org = type_of_settings(read_settings(connection, tenant_id))
+    return make_scope(type_of_entity(contract), org, type_of_fields({}))
+
+
+def _scope_at(read: Reading, place: Place) -> Scope:
+    tenant_id = read.principal.tenant_id
+    definition = find_definition(read.connection, tenant_id, place.definition_id)
+    scopes = _find_scopes(read.connection, tenant_id, definition)
+    if place.node_id not in scopes.node_ids:
+        raise Rejected("NODE_NOT_FOUND", f"the definition has no node '{place.node_id}'")
+    return scopes.at(place.node_id, is_after=place.is_after)
+
+
+def _find_scopes(connection: Connection, tenant_id: UUID, definition: DefinitionRow) -> Scopes:
+    """Of what is published under the contract that it was compiled for, of a draft under the newest."""
+    settings = read_settings(connection, tenant_id)
+    if definition.definition_kind == "automation":
+        automation = read_body(Automation, definition.body_patches_json)
+        contract = find_newest_contract(connection, tenant_id, automation.entity_type)
+        return find_scopes(read_automation(automation, contract, settings))
+    return _find_scopes_of_documents(connection, tenant_id, definition, settings)
+
+
+def _find_scopes_of_documents(
+    connection: Connection, tenant_id: UUID, definition: DefinitionRow, settings: TenantSettings
+) -> Scopes:
+    source = definition
+    if definition.definition_kind == "effective" and definition.source_id is not None:
+        source = find_definition(connection, tenant_id, definition.source_id)
+    patch = read_body(Patch, source.body_patches_json) if source.body_patches_json is not None else None
+    if definition.contract_version is not None:
+        contract = find_contract(connection, tenant_id, definition.entity_type, definition.contract_version)
+    else:
+        newest = find_newest_contract(connection, tenant_id, definition.entity_type)
+        if newest is None:
+            raise contract_not_found(definition.entity_type)
+        contract = newest
+    return find_scopes(read_effective(make_envelope(contract), patch, settings))

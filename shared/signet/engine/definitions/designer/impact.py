@@ -1,0 +1,124 @@
+"""What a publication would mean for what runs: how many stand where, and whether they could come along."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from signet.core.compiler.artifact import Artifact
+from signet.core.runtime.move_check import Definition, Obstacle, Standing, assess
+from signet.core.runtime.tokens import ROOT, Token, TokenState
+from signet.core.runtime.workflow import Workflow
+from signet.core.tenants.principal import Principal
+from signet.engine.access.read import Reading, reading
+from signet.engine.definitions.compilation import find_definition, read_stored
+from signet.engine.definitions.designer.preview import find_readable, read_contract_of, read_workflow
+from signet.store.database import Database
+from signet.store.definitions.designer import NodeCount, count_at_nodes
+from signet.store.definitions.write import DefinitionRow
+
+MAX_COUNTED_INSTANCES = 10_000
+MAX_PLACES = 200
+EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactAtNode:
+    """Tokens that stand there alike, under a definition that runs.
+
+    `current` runs the same already; `safe` and `blocked` are about moving an instance from there, as far as
+    the place alone can say: what each has done and approved is in the report of its own move.
+    """
+
+    definition_id: UUID
+    definition_version: int
+    node_id: str
+    state: TokenState
+    token_count: int
+    prospect: Literal["current", "safe", "blocked"]
+    obstacles: Sequence[Obstacle]
+    examples: Sequence[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What runs goes on under its own definition; new documents would run this one.
+
+    With `is_complete` false there is more than was counted.
+    """
+
+    hash: str
+    instance_count: int
+    is_complete: bool
+    places: Sequence[ImpactAtNode]
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseeing:
+    database: Database
+
+    def read(self, principal: Principal, definition_id: UUID) -> Impact:
+        with reading(self.database, principal) as read:
+            row = find_readable(read, definition_id)
+            new = _load(read, row, read_workflow(read, row))
+            counts = _count(read, row)
+            running = _read_running(read, {each.definition_id for each in counts if each.definition_id})
+        instance_count = counts[0].live_count if counts else 0
+        places = [place for each in counts if (place := _look(each, running, new)) is not None]
+        is_complete = instance_count <= MAX_COUNTED_INSTANCES and len(places) <= MAX_PLACES
+        counted = min(instance_count, MAX_COUNTED_INSTANCES)
+        return Impact(new.workflow.hash, counted, is_complete, places[:MAX_PLACES])
+
+
+def _load(read: Reading, row: DefinitionRow, artifact: Artifact) -> Definition:
+    """A draft as if it were published now."""
+    published_at = row.published_at or read.setting.now
+    contract = read_contract_of(read, artifact)
+    return Definition(str(row.id), row.name, row.version, published_at, Workflow(artifact), contract)
+
+
+def _count(read: Reading, definition: DefinitionRow) -> list[NodeCount]:
+    is_automation = definition.definition_kind == "automation"
+    return count_at_nodes(
+        read.connection,
+        read.principal.tenant_id,
+        entity_type=definition.entity_type,
+        automation=definition.name if is_automation else None,
+        at_most=MAX_COUNTED_INSTANCES + 1,
+        examples=EXAMPLES,
+        limit=MAX_PLACES + 1,
+    )
+
+
+def _read_running(read: Reading, ids: set[UUID]) -> dict[UUID, Definition]:
+    connection, tenant_id = read.connection, read.principal.tenant_id
+    found = {}
+    for definition_id in ids:
+        row = find_definition(connection, tenant_id, definition_id)
+        stored = read_stored(connection, tenant_id, row)
+        if stored is not None:
+            found[definition_id] = _load(read, row, stored)
+    return found
+
+
+def _look(row: NodeCount, running: dict[UUID, Definition], new: Definition) -> ImpactAtNode | None:
+    if row.definition_id is None or row.node is None or row.definition_id not in running:
+        return None
+    old, state = running[row.definition_id], TokenState(row.state or "")
+    obstacles = _find_obstacles(old, new, Token(ROOT, row.node, state, 0))
+    is_current = old.workflow.hash == new.workflow.hash
+    return ImpactAtNode(
+        definition_id=row.definition_id,
+        definition_version=row.definition_version or 0,
+        node_id=row.node,
+        state=state,
+        token_count=row.token_count or 0,
+        prospect="current" if is_current else "blocked" if obstacles else "safe",
+        obstacles=() if is_current else obstacles,
+        examples=row.examples or (),
+    )
+
+
+def _find_obstacles(old: Definition, new: Definition, token: Token) -> list[Obstacle]:
+    report = assess(old, new, Standing([token]))
+    return [*report.obstacles, *(one for verdict in report.verdicts for one in verdict.obstacles)]

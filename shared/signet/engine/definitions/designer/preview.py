@@ -1,0 +1,274 @@
+"""A definition looked at and tried out before anybody runs it: compiled, drawn, compared, simulated.
+
+Nothing is written. Drafts serve as well as what is published: those are taken as they were compiled.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NotRequired, cast
+from uuid import UUID
+
+from typing_extensions import TypedDict
+
+from signet.core.compiler.artifact import Artifact
+from signet.core.compiler.compiler import compile_effective
+from signet.core.compiler.envelope import make_envelope
+from signet.core.compiler.graph import ENVELOPE
+from signet.core.contracts.contract import Contract
+from signet.core.diagrams.diff import diff_artifacts
+from signet.core.diagrams.mermaid import draw, draw_diff
+from signet.core.errors import Rejected
+from signet.core.explain.artifact_reader import WorkflowReading
+from signet.core.explain.definition import explain, write_explanation
+from signet.core.tenants.principal import Principal
+from signet.engine.access.read import Reading, reading
+from signet.engine.definitions.compilation import (
+    PlacedFinding,
+    find_contract,
+    find_definition,
+    place_findings,
+    read_settings,
+    read_stored,
+    read_subject,
+)
+from signet.engine.definitions.definitions import READ
+from signet.store.database import Database
+from signet.store.definitions.write import DefinitionRow, list_effective_of_patch
+from signet.store.definitions.write import find_definition as find_row
+
+MAX_FINDINGS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class CompileReport:
+    """`hash` is null of what does not compile; `finding_count` may be more than are told."""
+
+    hash: str | None
+    finding_count: int
+    findings: Sequence[PlacedFinding]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """`slot` is null of what the envelope brings."""
+
+    id: str
+    type: str
+    label: str
+    slot: str | None
+    edit_window: str
+    config: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """`on` is the outcome that it follows; of several by `priority`, the first whose condition holds."""
+
+    id: str
+    source: str
+    target: str
+    on: str
+    role: str
+    priority: int
+    condition: str | None
+    transition: str | None
+    label: str
+    slot: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A compiled workflow; its nodes are in the order in which a document comes by."""
+
+    kind: str
+    name: str
+    hash: str
+    nodes: Sequence[GraphNode]
+    edges: Sequence[GraphEdge]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A flowchart for Mermaid."""
+
+    mermaid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """In plain English, that one could sign."""
+
+    text: str
+
+
+class DiffSide(TypedDict):
+    name: str
+    kind: str
+    hash: str
+
+
+class DiffChange(TypedDict):
+    """By JSON pointer; a side is left out where the value is not there."""
+
+    pointer: str
+    before: NotRequired[Any]
+    after: NotRequired[Any]
+
+
+class DiffThing(TypedDict):
+    id: str
+    mark: str
+    before: NotRequired[dict[str, Any]]
+    after: NotRequired[dict[str, Any]]
+    changes: NotRequired[list[DiffChange]]
+
+
+class DiffWindow(TypedDict):
+    before: str
+    after: str
+    stricter: bool
+
+
+class DiffSlot(TypedDict):
+    """`slot` is a slot's name, or `envelope`."""
+
+    slot: str
+    nodes: list[DiffThing]
+    edges: list[DiffThing]
+    edit_window: NotRequired[DiffWindow]
+
+
+class DiffCounts(TypedDict):
+    added: int
+    removed: int
+    modified: int
+
+
+class DiffReport(TypedDict):
+    before: DiffSide
+    after: DiffSide
+    counts: DiffCounts
+    changes: list[DiffChange]
+    slots: list[DiffSlot]
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    database: Database
+
+    def compile(self, principal: Principal, definition_id: UUID) -> CompileReport:
+        with reading(self.database, principal) as read:
+            subject = read_subject(read.connection, principal.tenant_id, find_readable(read, definition_id))
+            compilation = subject.compile()
+            artifact, findings = compilation.artifact, compilation.findings
+            placed = place_findings(findings[:MAX_FINDINGS], subject.body)
+        return CompileReport(artifact.hash if artifact else None, len(findings), placed)
+
+    def show_graph(self, principal: Principal, definition_id: UUID) -> Graph:
+        with reading(self.database, principal) as read:
+            return _show_graph(read_workflow(read, find_readable(read, definition_id)))
+
+    def draw(self, principal: Principal, definition_id: UUID) -> Drawing:
+        with reading(self.database, principal) as read:
+            return Drawing(draw(read_workflow(read, find_readable(read, definition_id)).content))
+
+    def explain(self, principal: Principal, definition_id: UUID) -> Explanation:
+        with reading(self.database, principal) as read:
+            artifact = read_workflow(read, find_readable(read, definition_id))
+            lines = write_explanation(explain(artifact, read_contract_of(read, artifact)))
+        return Explanation("\n".join(lines))
+
+    def diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> DiffReport:
+        before, after = self._read_both(principal, definition_id, against)
+        return cast(DiffReport, diff_artifacts(before.content, after.content).to_json())
+
+    def draw_diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> Drawing:
+        before, after = self._read_both(principal, definition_id, against)
+        return Drawing(draw_diff(before.content, after.content))
+
+    def _read_both(
+        self, principal: Principal, definition_id: UUID, against: UUID | None
+    ) -> tuple[Artifact, Artifact]:
+        """What it was and what it is; without another, the envelope with nothing in its slots."""
+        with reading(self.database, principal) as read:
+            after = read_workflow(read, find_readable(read, definition_id))
+            if against is not None:
+                return read_workflow(read, find_readable(read, against)), after
+            return _read_bare(read, after), after
+
+
+def read_workflow(read: Reading, definition: DefinitionRow) -> Artifact:
+    """As it was compiled when it was published, or as it compiles now; else all that is wrong is raised."""
+    connection, tenant_id = read.connection, read.principal.tenant_id
+    if definition.definition_kind == "org_patch" and definition.status != "draft":
+        made = list_effective_of_patch(connection, tenant_id, definition.id)
+        found = find_row(connection, tenant_id, made[0]) if made else None
+        definition = found or definition
+    stored = read_stored(connection, tenant_id, definition)
+    return stored or read_subject(connection, tenant_id, definition).require_artifact()[0]
+
+
+def read_contract_of(read: Reading, artifact: Artifact) -> Contract | None:
+    """That it was compiled for; None of an automation, which is pinned to none."""
+    pinned, tenant_id = artifact.content.get("contract"), read.principal.tenant_id
+    if pinned is None:
+        return None
+    return find_contract(read.connection, tenant_id, artifact.content["entity_type"], pinned["version"])
+
+
+def find_readable(read: Reading, definition_id: UUID) -> DefinitionRow:
+    read.require(READ)
+    return find_definition(read.connection, read.principal.tenant_id, definition_id)
+
+
+def _read_bare(read: Reading, artifact: Artifact) -> Artifact:
+    contract = read_contract_of(read, artifact)
+    if contract is None:
+        raise Rejected(
+            "DEFINITION_INVALID",
+            "an automation has no envelope to compare it with",
+            remedy="Name another definition in `against`.",
+        )
+    settings = read_settings(read.connection, read.principal.tenant_id)
+    bare = compile_effective(make_envelope(contract), None, settings).artifact
+    if bare is None:
+        raise Rejected("DEFINITION_INVALID", "under the tenant's settings the envelope does not compile")
+    return bare
+
+
+def _show_graph(artifact: Artifact) -> Graph:
+    content, workflow = artifact.content, WorkflowReading(artifact.content)
+    slots, edges = content["slot_map"], content["edges"]
+    return Graph(
+        kind=content["kind"],
+        name=content["name"],
+        hash=artifact.hash,
+        nodes=[
+            GraphNode(
+                node_id,
+                workflow.type_of(node_id),
+                workflow.nodes[node_id].get("label", ""),
+                slots.get(node_id),
+                workflow.window_of(node_id),
+                workflow.config_of(node_id),
+            )
+            for node_id in workflow.order
+        ],
+        edges=[_show_edge(edge_id, edges[edge_id]) for edge_id in sorted(edges)],
+    )
+
+
+def _show_edge(edge_id: str, edge: Mapping[str, Any]) -> GraphEdge:
+    condition = edge.get("condition")
+    return GraphEdge(
+        id=edge_id,
+        source=edge["source"],
+        target=edge["target"],
+        on=edge["on"],
+        role=edge["role"],
+        priority=edge["priority"],
+        condition=condition["text"] if condition else None,
+        transition=edge.get("transition"),
+        label=edge.get("label", ""),
+        slot=None if edge["provenance"] == ENVELOPE else edge["provenance"],
+    )

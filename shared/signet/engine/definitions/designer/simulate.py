@@ -1,0 +1,198 @@
+"""What-if: a definition in memory, over one document, with what the world does told beforehand.
+
+Bounded: by steps, by what is sent, and by what is told of the evidence.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from signet.core.contracts.contract import Contract
+from signet.core.contracts.field_values import validate_fields
+from signet.core.errors import FieldError, Rejected
+from signet.core.explain.vocabulary import plain
+from signet.core.runtime.workflow import Workflow
+from signet.core.simulation import Script, SimulatedStep, Simulation, simulate
+from signet.core.tenants.principal import Principal
+from signet.engine.access.read import Reading, reading
+from signet.engine.definitions.compilation import find_newest_contract, read_settings
+from signet.engine.definitions.designer.preview import find_readable, read_contract_of, read_workflow
+from signet.store.database import Database
+
+MAX_STEPS = 1_000
+MAX_SENT_BYTES, MAX_SENT_DEPTH = 262_144, 30
+MAX_EVIDENCE_BYTES = 1_048_576
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """The document as it would be made, and what the world does to it."""
+
+    document: Mapping[str, Any]
+    # None is now.
+    start: datetime | None = None
+    birth: str = "created"
+    requests: Sequence[str] = ()
+    approvals: Mapping[str, str] = field(default_factory=dict)
+    events: Mapping[str, Any] = field(default_factory=dict)
+    effects: Mapping[str, str] = field(default_factory=dict)
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    rules: Mapping[str, bool] = field(default_factory=dict)
+    refs: Mapping[str, Any] = field(default_factory=dict)
+    payload: Any = None
+    user_id: str = "simulated"
+    roles: Sequence[str] = ()
+    permissions: Sequence[str] = ("*:*",)
+    max_steps: int = MAX_STEPS
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """`evidence` is null where the whole of it would be too much."""
+
+    seq: int
+    end_seq: int | None
+    node_id: str
+    token: str
+    status: str
+    outcome: str | None
+    chosen_edge_ids: Sequence[str]
+    waited_for: str
+    evidence: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPeople:
+    node_id: str
+    people: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingNode:
+    node_id: str
+    waits_for: str
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationReport:
+    """`refused` are requests that could not be asked for where it was; `reason` why it stopped or paused."""
+
+    hash: str
+    status: str
+    document_status: str
+    document: Mapping[str, Any]
+    steps: Sequence[StepReport]
+    asked: Sequence[AskedPeople]
+    waiting: Sequence[WaitingNode]
+    refused: Sequence[str]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Simulating:
+    database: Database
+
+    def run(self, principal: Principal, definition_id: UUID, situation: Situation) -> SimulationReport:
+        _check_sent(situation)
+        with reading(self.database, principal) as read:
+            artifact = read_workflow(read, find_readable(read, definition_id))
+            contract = read_contract_of(read, artifact) or find_newest_contract(
+                read.connection, principal.tenant_id, artifact.content["entity_type"]
+            )
+            script, now = _make_script(read, situation), situation.start or read.setting.now
+        document = _check_document(contract, situation)
+        workflow = Workflow(artifact)
+        max_steps = min(situation.max_steps, MAX_STEPS)
+        return _show(artifact.hash, simulate(workflow, document, script, now, max_steps=max_steps))
+
+
+def _check_sent(situation: Situation) -> None:
+    sent = [situation.document, situation.events, situation.outputs, situation.refs, situation.payload]
+    if _is_deep(sent):
+        raise Rejected("REQUEST_INVALID", f"nothing may be nested deeper than {MAX_SENT_DEPTH} levels")
+    if len(orjson.dumps(sent)) > MAX_SENT_BYTES:
+        raise Rejected("BODY_TOO_LARGE", f"of all that is simulated with, at most {MAX_SENT_BYTES} bytes")
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_SENT_DEPTH + 2):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, list | dict)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _check_document(contract: Contract | None, situation: Situation) -> Mapping[str, Any]:
+    if contract is None:
+        return situation.document
+    if situation.birth == "amended" and contract.amendment is None:
+        where = FieldError("/birth", "AMENDMENT_MISSING", "the contract knows no amendments")
+        raise Rejected("REQUEST_INVALID", "Nothing is born like this.", fields=(where,))
+    document, mistakes = validate_fields(contract.fields, dict(situation.document))
+    if document is None:
+        fields = tuple(FieldError(f"/document{each.pointer}", each.code, each.message) for each in mistakes)
+        raise Rejected("FIELDS_INVALID", "the contract does not allow this document", fields=fields)
+    return document
+
+
+def _make_script(read: Reading, situation: Situation) -> Script:
+    tenant_id = read.principal.tenant_id
+    values = read_settings(read.connection, tenant_id).read_values()
+    return Script(
+        requests=situation.requests,
+        approvals=situation.approvals,
+        events=situation.events,
+        effects=situation.effects,
+        outputs=situation.outputs,
+        rules=situation.rules,
+        actor={"user_id": situation.user_id, "roles": list(situation.roles)},
+        permissions=situation.permissions,
+        org={**values, "id": str(tenant_id), "name": read.setting.tenant_name},
+        refs=situation.refs,
+        payload=situation.payload,
+        birth=situation.birth,
+    )
+
+
+def _show(artifact_hash: str, simulation: Simulation) -> SimulationReport:
+    return SimulationReport(
+        hash=artifact_hash,
+        status=simulation.status,
+        document_status=simulation.document_status,
+        document=simulation.document,
+        steps=_show_steps(simulation.steps),
+        asked=[AskedPeople(asked.node, plain(asked.people)) for asked in simulation.asked],
+        waiting=[WaitingNode(waiting.node, plain(waiting.shown)) for waiting in simulation.waiting],
+        refused=simulation.refused,
+        reason=simulation.reason,
+    )
+
+
+def _show_steps(steps: Sequence[SimulatedStep]) -> list[StepReport]:
+    shown, size = [], 0
+    for each in steps:
+        step = each.step
+        size += len(orjson.dumps(each.evidence, default=str))
+        report = StepReport(
+            seq=step.seq,
+            end_seq=step.end_seq,
+            node_id=step.node,
+            token=step.token,
+            status=step.status,
+            outcome=each.outcome,
+            chosen_edge_ids=step.chosen_edge_ids,
+            waited_for=plain(each.shown),
+            evidence=each.evidence if size <= MAX_EVIDENCE_BYTES else None,
+        )
+        shown.append(report)
+    return shown

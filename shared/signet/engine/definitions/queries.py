@@ -1,0 +1,147 @@
+"""Contracts and definitions as people read them.
+
+Who may read documents of a type may read its published contracts, for forms and lists are made of them;
+drafts are for who may read contracts.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from signet.core.tenants.principal import Principal
+from signet.engine.access.read import Reading, reading
+from signet.engine.definitions.compilation import contract_not_found, definition_not_found
+from signet.engine.definitions.definitions import READ
+from signet.store.database import Database
+from signet.store.definitions import read as store
+from signet.store.definitions.read import (
+    ContractSummary,
+    DefinitionFilters,
+    DefinitionRecord,
+    DefinitionSummary,
+    Status,
+)
+from signet.store.definitions.write import ContractRow, read_contract_row, read_newest_contract
+
+READ_CONTRACT = "contract:read"
+
+
+@dataclass(frozen=True, slots=True)
+class ContractRecord:
+    """`document` is the contract in full, as it is hashed."""
+
+    entity_type: str
+    version: int
+    status: Status
+    hash: str
+    revision: int
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionsRead:
+    database: Database
+
+    def list_contracts(
+        self, principal: Principal, *, status: str, after: str | None, limit: int
+    ) -> Sequence[ContractSummary]:
+        with reading(self.database, principal) as read:
+            if status == "draft":
+                read.require(READ_CONTRACT)
+            types = None if read.may(READ_CONTRACT) or read.may("*:read") else _list_readable(read)
+            return store.list_contracts(
+                read.connection,
+                principal.tenant_id,
+                status=status,
+                entity_types=types,
+                after=after,
+                limit=limit,
+            )
+
+    def read_newest_contract(self, principal: Principal, entity_type: str) -> ContractRecord:
+        with reading(self.database, principal) as read:
+            row = read_newest_contract(read.connection, principal.tenant_id, entity_type)
+            if row is None or not _may_read(read, row):
+                raise contract_not_found(entity_type)
+            return _show(row)
+
+    def read_contract(self, principal: Principal, entity_type: str, version: int) -> ContractRecord:
+        with reading(self.database, principal) as read:
+            row = read_contract_row(read.connection, principal.tenant_id, entity_type, version)
+            if row is None or not _may_read(read, row):
+                raise contract_not_found(entity_type, version)
+            return _show(row)
+
+    def list_contract_versions(
+        self, principal: Principal, entity_type: str, *, before: int | None, limit: int
+    ) -> Sequence[ContractSummary]:
+        """The newest first."""
+        with reading(self.database, principal) as read:
+            with_drafts = read.may(READ_CONTRACT)
+            found = store.list_contract_versions(
+                read.connection,
+                principal.tenant_id,
+                entity_type,
+                with_drafts=with_drafts,
+                before=before,
+                limit=limit,
+            )
+            may_read = with_drafts or read.may(f"{entity_type}:read")
+            if not may_read or not (found or before is not None):
+                raise contract_not_found(entity_type)
+            return found
+
+    def list(
+        self, principal: Principal, filters: DefinitionFilters, *, before: UUID | None, limit: int
+    ) -> Sequence[DefinitionSummary]:
+        with reading(self.database, principal) as read:
+            read.require(READ)
+            return store.list_definitions(
+                read.connection, principal.tenant_id, filters, before=before, limit=limit
+            )
+
+    def read(self, principal: Principal, definition_id: UUID) -> DefinitionRecord:
+        with reading(self.database, principal) as read:
+            read.require(READ)
+            found = store.find_definition(read.connection, principal.tenant_id, definition_id)
+            if found is None:
+                raise definition_not_found(definition_id)
+            return found
+
+    def list_versions(
+        self, principal: Principal, definition_id: UUID, *, before: int | None, limit: int
+    ) -> Sequence[DefinitionSummary]:
+        with reading(self.database, principal) as read:
+            read.require(READ)
+            found = store.list_definition_versions(
+                read.connection, principal.tenant_id, definition_id, before=before, limit=limit
+            )
+            if not found and before is None:
+                raise definition_not_found(definition_id)
+            return found
+
+    def read_canvas(self, principal: Principal, definition_id: UUID) -> Mapping[str, Any]:
+        with reading(self.database, principal) as read:
+            read.require(READ)
+            found = store.read_canvas(read.connection, principal.tenant_id, definition_id)
+            if found is None:
+                raise definition_not_found(definition_id)
+            return found
+
+
+def _may_read(read: Reading, row: ContractRow) -> bool:
+    return read.may(READ_CONTRACT) or (row.status != "draft" and read.may(f"{row.entity_type}:read"))
+
+
+def _list_readable(read: Reading) -> list[str]:
+    """The types whose documents the roles let read."""
+    granted = (permission.split(":") for permission in read.permissions)
+    return sorted({entity for entity, act in granted if act in ("read", "*")})
+
+
+def _show(row: ContractRow) -> ContractRecord:
+    return ContractRecord(
+        row.entity_type, row.version, row.status, row.hash, row.revision, json.loads(row.body)
+    )

@@ -1,0 +1,153 @@
+"""The tenant's rules as administrators keep them. Every process applies a change within RuleBook's TTL."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.documents.rules import Rule, RuleBody, check_rule_fields
+from signet.core.errors import Rejected
+from signet.core.tenants.principal import Principal
+from signet.core.tenants.tenant_file import TenantSettings
+from signet.engine.access.admin import Administering, administering
+from signet.engine.access.read import reading
+from signet.engine.cache import ContractCache
+from signet.engine.definitions.compilation import place_findings, read_body, reject_findings
+from signet.engine.documents.command_checks import check_reason
+from signet.engine.documents.commands import Author
+from signet.engine.documents.rules import check_rule
+from signet.store.audit.write import lock_administration
+from signet.store.database import Connection, Database
+from signet.store.definitions import rules as store
+from signet.store.definitions.rules import MAX_RULES_OF_TYPE, RuleRecord
+from signet.store.documents.lists import list_contract_versions
+
+READ, EDIT = "rule:read", "rule:edit"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRule:
+    rule: RuleRecord
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    database: Database
+    contracts: ContractCache
+
+    def list(
+        self, principal: Principal, entity_type: str | None, after: tuple[str, str], limit: int
+    ) -> Sequence[RuleRecord]:
+        with reading(self.database, principal) as read:
+            read.require(READ)
+            return store.list_saved_rules(read.connection, principal.tenant_id, entity_type, after, limit)
+
+    def read(self, principal: Principal, entity_type: str, name: str) -> RuleRecord:
+        """What is not there and what may not be read are answered alike."""
+        with reading(self.database, principal) as read:
+            found = store.find_rule(read.connection, principal.tenant_id, entity_type, name)
+            if found is None or not read.may(READ):
+                raise _not_found(entity_type, name)
+            return found
+
+    def save(
+        self,
+        author: Author,
+        entity_type: str,
+        name: str,
+        document: Any,
+        expected_version: int | None,
+        reason: str | None = None,
+    ) -> SavedRule:
+        """A new one, or the next version of the one that was seen. Checked against the newest contract."""
+        tenant_id = author.principal.tenant_id
+        with _changing(self.database, author, reason) as act:
+            found = store.find_rule(act.connection, tenant_id, entity_type, name)
+            _check_version(found, entity_type, name, expected_version)
+            rule = self._read(act, entity_type, name, document)
+            if found is None:
+                _check_count(act.connection, tenant_id, entity_type)
+            version = store.save_rule(act.connection, tenant_id, rule)
+            detail = {"version": version, "rule": rule.model_dump(mode="json", by_alias=True)}
+            act.note(("rule", f"{entity_type}/{name}"), "save_rule", detail, reason=reason)
+            saved = store.find_rule(act.connection, tenant_id, entity_type, name)
+            if saved is None:
+                raise _not_found(entity_type, name)
+            return SavedRule(saved, is_new=found is None)
+
+    def disable(
+        self, author: Author, entity_type: str, name: str, expected_version: int, reason: str | None = None
+    ) -> None:
+        tenant_id = author.principal.tenant_id
+        with _changing(self.database, author, reason) as act:
+            found = store.find_rule(act.connection, tenant_id, entity_type, name)
+            _check_version(found, entity_type, name, expected_version)
+            store.disable_rule(act.connection, tenant_id, entity_type, name)
+            detail = {"version": expected_version + 1}
+            act.note(("rule", f"{entity_type}/{name}"), "disable_rule", detail, reason=reason)
+
+    def _read(self, act: Administering, entity_type: str, name: str, document: Any) -> Rule:
+        read_body(RuleBody, document)
+        contract = self._find_contract(act, entity_type)
+        rule = read_body(Rule, {**document, "entity_type": entity_type, "name": name})
+        _, findings = check_rule(rule, contract, TenantSettings.model_validate(act.setting.settings))
+        findings = (*findings, *check_rule_fields(rule, contract.contract))
+        if findings:
+            raise reject_findings(place_findings(findings))
+        return rule
+
+    def _find_contract(self, act: Administering, entity_type: str) -> LoadedContract:
+        tenant_id = act.author.principal.tenant_id
+        for version in list_contract_versions(act.connection, tenant_id, entity_type)[:1]:
+            loaded = self.contracts.read(act.connection, tenant_id, entity_type, version)
+            if loaded is not None:
+                return loaded
+        raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{entity_type}'")
+
+
+@contextmanager
+def _changing(database: Database, author: Author, reason: str | None) -> Iterator[Administering]:
+    """One after the other: what is seen of the rules stays so."""
+    refused = check_reason(reason)
+    if refused is not None:
+        raise refused
+    with administering(database, author) as act:
+        act.require(EDIT)
+        lock_administration(act.connection, author.principal.tenant_id)
+        yield act
+
+
+def _check_version(found: RuleRecord | None, entity_type: str, name: str, expected: int | None) -> None:
+    if found is None:
+        if expected is not None:
+            raise _not_found(entity_type, name)
+        return
+    if expected is None:
+        raise Rejected(
+            "VERSION_MISSING",
+            f"the rule '{name}' is there already: this wants the version that was seen",
+            remedy="Send it as If-Match, as the ETag of what was read says it.",
+        )
+    if found.version != expected:
+        raise Rejected(
+            "RULE_VERSION_CONFLICT",
+            f"the rule is at version {found.version}, not {expected}",
+            remedy="Read it again, and decide on what it says now.",
+        )
+
+
+def _check_count(connection: Connection, tenant_id: UUID, entity_type: str) -> None:
+    there = store.list_rules(connection, tenant_id, entity_type)
+    if len(there) >= MAX_RULES_OF_TYPE:
+        raise Rejected(
+            "RULE_TOO_MANY",
+            f"'{entity_type}' has {len(there)} rules already",
+            remedy="Delete one, or let one rule do the work of several.",
+        )
+
+
+def _not_found(entity_type: str, name: str) -> Rejected:
+    return Rejected("RULE_UNKNOWN", f"there is no rule '{name}' about '{entity_type}'")

@@ -1,0 +1,94 @@
+"""Templates: what a tenant may begin with, saved as drafts of its own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from signet.authoring.templates import Template, load_templates
+from signet.core.compiler.patch import Automation, Patch
+from signet.core.errors import Rejected
+from signet.core.tenants.principal import Principal
+from signet.engine.access.admin import Administering, administering
+from signet.engine.access.read import reading
+from signet.engine.definitions.compilation import read_body
+from signet.engine.definitions.contracts import ContractDraft, read_contract_document, write_contract
+from signet.engine.definitions.definitions import EDIT, EDIT_CONTRACT, READ, Draft, insert_draft
+from signet.engine.documents.commands import Author
+from signet.store.audit.write import lock_administration
+from signet.store.database import Database
+from signet.store.definitions.write import next_contract_version
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateRecord:
+    name: str
+    label: str
+    summary: str
+    entity_type: str | None
+    has_patch: bool
+    has_automation: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UsedTemplate:
+    """The drafts that were made; the contract is to be published before the patch."""
+
+    contract: ContractDraft | None
+    definitions: Sequence[Draft]
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    database: Database
+
+    def list(self, principal: Principal) -> Sequence[TemplateRecord]:
+        with reading(self.database, principal) as read:
+            read.require(READ)
+        return [_show(template) for template in load_templates().values()]
+
+    def use(self, author: Author, name: str) -> UsedTemplate:
+        """The contract as the next version of its type, the patch pinned to that."""
+        with administering(self.database, author) as act:
+            act.require(EDIT_CONTRACT)
+            act.require(EDIT)
+            template = load_templates().get(name)
+            if template is None:
+                raise Rejected("TEMPLATE_NOT_FOUND", f"there is no template '{name}'")
+            lock_administration(act.connection, author.principal.tenant_id)
+            contract = _save_contract(act, template)
+            return UsedTemplate(contract, _save_definitions(act, template, contract))
+
+
+def _save_contract(act: Administering, template: Template) -> ContractDraft | None:
+    if template.contract is None:
+        return None
+    entity_type = template.contract["contract"]
+    version = next_contract_version(act.connection, act.author.principal.tenant_id, entity_type)
+    contract, findings = read_contract_document({**template.contract, "version": version})
+    revision, digest = write_contract(act, contract)
+    return ContractDraft(entity_type, version, revision, digest, findings)
+
+
+def _save_definitions(act: Administering, template: Template, contract: ContractDraft | None) -> list[Draft]:
+    drafts = []
+    if template.patch is not None:
+        base: dict[str, Any] = {**template.patch["base"]}
+        if contract is not None:
+            base["envelope_version"] = contract.version
+        patch = read_body(Patch, {**template.patch, "base": base})
+        drafts.append(insert_draft(act, "org_patch", patch))
+    if template.automation is not None:
+        drafts.append(insert_draft(act, "automation", read_body(Automation, template.automation)))
+    return drafts
+
+
+def _show(template: Template) -> TemplateRecord:
+    contract = template.contract
+    return TemplateRecord(
+        name=template.name,
+        label=template.label,
+        summary=template.summary,
+        entity_type=contract["contract"] if contract is not None else None,
+        has_patch=template.patch is not None,
+        has_automation=template.automation is not None,
+    )

@@ -1,0 +1,78 @@
+"""What is refused for itself: batches too long, names that are none, texts that nothing keeps."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from signet.core.errors import FieldError, Rejected
+from signet.core.validation.text import MAX_REASON_CHARACTERS, NAME, find_text_problem
+from signet.engine.documents.change import Change
+from signet.engine.documents.commands import Amend, Create, Operation, RequestTransition, RunAction, Update
+
+MAX_BATCH = 1_000
+MAX_DATA_BYTES = 1_048_576
+
+
+def check_batch(operations: Sequence[Operation]) -> None:
+    if len(operations) > MAX_BATCH:
+        raise Rejected(
+            "BATCH_TOO_LARGE", f"a batch has at most {MAX_BATCH} operations, not {len(operations)}"
+        )
+    ids = [operation.id for operation in operations if operation.id is not None]
+    if len(set(ids)) != len(ids):
+        raise Rejected("DOCUMENT_TWICE_IN_BATCH", "a batch may name a document only once")
+
+
+def check_operation(operation: Operation) -> Rejected | None:
+    return _check_name(operation) or check_reason(operation.reason) or _check_content(operation)
+
+
+def check_size(change: Change) -> Rejected | None:
+    """Of the data as it would be kept, after rules have set what they set."""
+    if len(orjson.dumps(change.data)) <= MAX_DATA_BYTES:
+        return None
+    return _refuse("DOCUMENT_TOO_LARGE", "", "DOCUMENT_TOO_LARGE", f"has more than {MAX_DATA_BYTES} bytes")
+
+
+def _check_name(operation: Operation) -> Rejected | None:
+    """A name that no contract can have is not repeated: it may be a megabyte of anything."""
+    match operation:
+        case Create(entity_type=name):
+            code, what = "ENTITY_TYPE_UNKNOWN", "entity type"
+        case RequestTransition(transition=name):
+            code, what = "TRANSITION_UNKNOWN", "transition"
+        case RunAction(action=name):
+            code, what = "ACTION_UNKNOWN", "action"
+        case _:
+            return None
+    return None if NAME.fullmatch(name) else Rejected(code, f"this is no name of any {what}")
+
+
+def check_reason(reason: str | None) -> Rejected | None:
+    if reason is None:
+        return None
+    if len(reason) > MAX_REASON_CHARACTERS:
+        sentence = f"has more than {MAX_REASON_CHARACTERS} characters"
+        return _refuse("FIELDS_INVALID", "/reason", "FIELD_TOO_LONG", sentence)
+    problem = find_text_problem(reason)
+    return None if problem is None else _refuse("FIELDS_INVALID", "/reason", "FIELD_TEXT_INVALID", problem)
+
+
+def content_of(operation: Operation) -> Any:
+    """What it brings along; of any type, before it is checked."""
+    match operation:
+        case Create(data=content) | Update(patch=content) | Amend(patch=content) | RunAction(payload=content):
+            return content
+    return {}
+
+
+def _check_content(operation: Operation) -> Rejected | None:
+    if isinstance(content_of(operation), Mapping):
+        return None
+    return _refuse("FIELDS_INVALID", "", "FIELD_TYPE", "wants an object")
+
+
+def _refuse(code: str, pointer: str, mistake: str, sentence: str) -> Rejected:
+    where = pointer.removeprefix("/") or "the document"
+    return Rejected(code, f"{where} {sentence}", fields=(FieldError(pointer, mistake, sentence),))

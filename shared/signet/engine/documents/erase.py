@@ -1,0 +1,103 @@
+"""Erasing personal values: gone from the database, and every hash still holds."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from uuid import UUID
+
+from signet.core.audit.trail import AuditEntry, chain_all
+from signet.core.audit.verification import DOCUMENT
+from signet.core.errors import Rejected
+from signet.engine.access.read import reading
+from signet.engine.documents.command_checks import check_reason
+from signet.engine.documents.commands import Author
+from signet.engine.documents.read import document_not_found, may_read
+from signet.ids import make_id
+from signet.store.audit.write import append_rows, read_heads, read_transaction
+from signet.store.database import Database
+from signet.store.documents.personal_values import erase_values, lock_document
+from signet.store.documents.timeline import find_document_type
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """Which values went; none, when they had gone before."""
+
+    ids: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Erasures:
+    """The use case, for who may erase what such documents say of people."""
+
+    database: Database
+
+    def erase(
+        self, author: Author, document_id: UUID, fields: Collection[str] | None, reason: str
+    ) -> Erasure:
+        """What never was and what may not be read are answered alike; also of a deleted document."""
+        principal = author.principal
+        refused = check_reason(reason)
+        if refused is not None:
+            raise refused
+        with reading(self.database, principal) as read:
+            entity_type = find_document_type(read.connection, principal.tenant_id, document_id)
+            permission = f"{entity_type}:erase"
+            if entity_type is None or not (read.may(permission) or may_read(read, entity_type)):
+                raise document_not_found(document_id)
+            read.require(permission)
+        return erase_personal(
+            self.database,
+            principal.tenant_id,
+            document_id,
+            fields=fields,
+            actor_id=principal.subject,
+            via=author.via,
+            reason=reason,
+            trace_id=author.trace_id,
+        )
+
+
+def erase_personal(
+    database: Database,
+    tenant_id: UUID,
+    document_id: UUID,
+    *,
+    fields: Collection[str] | None = None,
+    actor_id: str,
+    on_behalf_of: str | None = None,
+    via: str,
+    reason: str,
+    trace_id: str | None = None,
+) -> Erasure:
+    """The personal values of all versions of a document, or those of some of its fields.
+
+    Values and salts become NULL; snapshots, audit and evidence keep reference and commitment. Amendments are
+    documents of their own. Disk pages and backups forget with vacuum and their own retention.
+    """
+    with database.transaction(tenant_id) as connection:
+        if not lock_document(connection, tenant_id, document_id):
+            raise Rejected("DOCUMENT_NOT_FOUND", f"There is no document {document_id}.")
+        erased = erase_values(connection, tenant_id, document_id, fields)
+        erasure = Erasure(
+            tuple(value.id for value in erased), tuple(sorted({value.field for value in erased}))
+        )
+        if not erased:
+            return erasure
+        entry = AuditEntry(
+            id=make_id(),
+            tenant_id=tenant_id,
+            subject_type=DOCUMENT,
+            subject_id=str(document_id),
+            action="erase_personal",
+            actor_id=actor_id,
+            on_behalf_of=on_behalf_of,
+            via=via,
+            at=erased[0].erased_at,
+            reason=reason,
+            trace_id=trace_id,
+            detail={"erased": [{"personal": value.id, "field": value.field} for value in erased]},
+        )
+        heads = read_heads(connection, tenant_id, [entry.subject])
+        append_rows(connection, chain_all(heads, [entry], read_transaction(connection)))
+    return erasure

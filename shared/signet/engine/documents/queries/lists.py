@@ -1,0 +1,168 @@
+"""Documents of a type as a list: filtered and sorted by what the newest contract marks as indexed.
+
+A document keeps to the version of the contract that it was checked against, and each version gives its
+fields columns of its own: so a list is found in as many parts as there are ways to keep the fields it asks
+for, nearly always one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from signet.core.contracts.contract import Contract
+from signet.core.documents.list_filter import (
+    CREATED_AT,
+    Scalar,
+    Sort,
+    Term,
+    place_fields,
+    read_filter,
+    read_sort,
+)
+from signet.core.errors import Rejected
+from signet.core.tenants.principal import Principal
+from signet.engine.access.read import Reading, reading
+from signet.engine.cache import ContractCache
+from signet.engine.documents.read import resolve_all
+from signet.store.database import Database
+from signet.store.documents.lists import (
+    ColumnTerm,
+    Listed,
+    Place,
+    Slice,
+    list_contract_versions,
+    list_documents,
+)
+
+# Where a page has ended, the sorted value as text.
+PlaceText = tuple[str | None, datetime, UUID]
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class WantedDocuments:
+    entity_type: str
+    status: str | None
+    filter: str | None
+    sort: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Documents that have what is sorted by, and after them those that do not."""
+
+    valued: Sequence[Slice]
+    rest: Sequence[Slice]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLists:
+    database: Database
+    contracts: ContractCache
+
+    def list(
+        self, principal: Principal, wanted: WantedDocuments, after: PlaceText | None, limit: int
+    ) -> Sequence[Listed]:
+        """At most `limit`, from after that place on, with their personal values."""
+        with reading(self.database, principal) as read:
+            read.require(f"{wanted.entity_type}:read")
+            contracts = self._load(read, wanted.entity_type)
+            terms = read_filter(wanted.filter, contracts[0]) if wanted.filter is not None else ()
+            if wanted.status is not None:
+                terms = (Term("status", "==", wanted.status), *terms)
+            sort = read_sort(wanted.sort, contracts[0])
+            parts = _divide(wanted.entity_type, terms, sort, contracts)
+            found = _find(read, parts, sort, _read_place(after, sort), limit)
+            shown = resolve_all(read.connection, principal.tenant_id, [one.record.data for one in found])
+            return [
+                replace(one, record=replace(one.record, data=data))
+                for one, data in zip(found, shown, strict=True)
+            ]
+
+    def _load(self, read: Reading, entity_type: str) -> Sequence[Contract]:
+        tenant_id = read.principal.tenant_id
+        versions = list_contract_versions(read.connection, tenant_id, entity_type)
+        loaded = (self.contracts.read(read.connection, tenant_id, entity_type, one) for one in versions)
+        contracts = [one.contract for one in loaded if one is not None]
+        if not contracts:
+            raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no contract for '{entity_type}'")
+        return contracts
+
+
+def write_place(place: Place) -> PlaceText:
+    value = place.value
+    text = value.isoformat() if isinstance(value, datetime) else None if value is None else str(value)
+    return text, place.created_at, place.id
+
+
+def _read_place(after: PlaceText | None, sort: Sort) -> Place | None:
+    if after is None:
+        return None
+    try:
+        return Place(_read_value(after[0], sort), after[1], after[2])
+    except ValueError:
+        raise Rejected("CURSOR_INVALID", "the cursor is none of this list") from None
+
+
+def _read_value(text: str | None, sort: Sort) -> Scalar | None:
+    if text is None:
+        return None
+    if sort.field == CREATED_AT:
+        raise ValueError
+    match sort.kind:
+        case "text":
+            return text
+        case "time":
+            return datetime.fromisoformat(text)
+        case "number":
+            number = int(text)
+            if abs(number) > _LARGEST:
+                raise ValueError
+            return number
+
+
+def _divide(entity_type: str, terms: Sequence[Term], sort: Sort, contracts: Sequence[Contract]) -> _Parts:
+    """By where the versions of the contract keep the fields; those that keep one in no way have no document
+    here, or, where it is only sorted by, none with a value."""
+    newest, names = contracts[0], sorted({term.field for term in terms})
+    versions: dict[tuple[tuple[tuple[str, str], ...], str | None], list[int]] = {}
+    for contract in contracts:
+        placed = place_fields(names, contract, newest)
+        if placed is not None:
+            by = place_fields([sort.field], contract, newest) if sort.field != CREATED_AT else None
+            key = tuple(placed.items()), by[sort.field] if by else None
+            versions.setdefault(key, []).append(contract.version)
+    has_value = any(term.field == sort.field and term.operator != "null" for term in terms)
+    is_whole = [len(each) for each in versions.values()] == [len(contracts)]
+    valued, rest = [], []
+    for (placed_items, column), numbers in versions.items():
+        columns = dict(placed_items)
+        asked = [ColumnTerm(columns[term.field], term.operator, term.value) for term in terms]
+        of_versions = None if is_whole else numbers
+        if column is not None:
+            valued.append(Slice(entity_type, asked, of_versions, column, sort.is_descending))
+            asked = [*asked, ColumnTerm(column, "null", None)]
+        if column is None or not has_value:
+            rest.append(Slice(entity_type, asked, of_versions, None, sort.is_descending))
+    return _Parts(valued, rest)
+
+
+def _find(read: Reading, parts: _Parts, sort: Sort, after: Place | None, limit: int) -> list[Listed]:
+    found: list[Listed] = []
+    if after is None or after.value is not None:
+        found += _merge(_ask(read, parts.valued, after, limit), sort, limit)
+        after = None
+    if len(found) < limit:
+        found += _merge(_ask(read, parts.rest, after, limit), sort, limit - len(found))
+    return found
+
+
+def _ask(read: Reading, slices: Sequence[Slice], after: Place | None, limit: int) -> Iterator[Listed]:
+    for one in slices:
+        yield from list_documents(read.connection, read.principal.tenant_id, one, after, limit)
+
+
+def _merge(found: Iterator[Listed], sort: Sort, limit: int) -> list[Listed]:
+    """Python orders texts as the index does: by their bytes."""
+    return sorted(found, key=lambda one: one.place, reverse=sort.is_descending)[:limit]

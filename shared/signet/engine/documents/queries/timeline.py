@@ -1,0 +1,110 @@
+"""What became of a document, for who may read such documents; also after it was deleted."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from signet.core.errors import Rejected
+from signet.core.explain.instance import write_instance
+from signet.core.tenants.principal import Principal
+from signet.engine.access.read import Reading, reading
+from signet.engine.cache import ContractCache
+from signet.engine.documents.read import document_not_found, may_read
+from signet.engine.instances.explain import explain
+from signet.engine.instances.queries import Explained
+from signet.store.database import Database
+from signet.store.documents.timeline import (
+    AuditRecord,
+    Before,
+    TimelineKind,
+    TimelineRow,
+    find_document_type,
+    find_newest_instance,
+    list_audit,
+    list_timeline,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """Who did what when and why.
+
+    `what` is, by `kind`, the action of a mutation, the transition that was requested, the turn in the life of
+    an instance, the type of the node whose step has ended, or the vote.
+    """
+
+    at: datetime
+    id: UUID
+    kind: TimelineKind
+    what: str
+    actor_id: str
+    on_behalf_of: str | None
+    reason: str | None
+    # Of the document: where it was, or, of a mutation, what it came to.
+    version: int | None
+    instance_id: UUID | None
+    node_id: str | None
+    outcome: str | None
+    # The names of the fields that a mutation changed.
+    changed: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLife:
+    database: Database
+    contracts: ContractCache
+
+    @contextmanager
+    def _reading(self, principal: Principal, document_id: UUID) -> Iterator[tuple[Reading, str]]:
+        """With its entity type. What never was and what may not be read are answered alike."""
+        with reading(self.database, principal) as read:
+            entity_type = find_document_type(read.connection, principal.tenant_id, document_id)
+            if entity_type is None or not may_read(read, entity_type):
+                raise document_not_found(document_id)
+            yield read, entity_type
+
+    def list_audit(
+        self, principal: Principal, document_id: UUID, after: int, limit: int
+    ) -> Sequence[AuditRecord]:
+        with self._reading(principal, document_id) as (read, _):
+            return list_audit(read.connection, principal.tenant_id, document_id, after, limit)
+
+    def list_timeline(
+        self, principal: Principal, document_id: UUID, before: Before | None, limit: int
+    ) -> Sequence[TimelineEntry]:
+        with self._reading(principal, document_id) as (read, entity_type):
+            tenant_id = principal.tenant_id
+            rows = list_timeline(read.connection, tenant_id, entity_type, document_id, before, limit)
+        return [_read_entry(row) for row in rows]
+
+    def explain(self, principal: Principal, document_id: UUID) -> Explained:
+        """Its newest instance: where it is, and why."""
+        tenant_id = principal.tenant_id
+        with self._reading(principal, document_id) as (read, entity_type):
+            instance_id = find_newest_instance(read.connection, tenant_id, entity_type, document_id)
+        if instance_id is None:
+            raise Rejected("INSTANCE_NOT_FOUND", f"no workflow ever ran for the document {document_id}")
+        explained = explain(self.database, self.contracts, tenant_id, instance_id)
+        return Explained(write_instance(explained), explained)
+
+
+def _read_entry(row: TimelineRow) -> TimelineEntry:
+    content = json.loads(row.content) if row.content is not None else {}
+    after, instance_id = content.get("after"), content.get("instance_id")
+    return TimelineEntry(
+        at=row.at,
+        id=row.id,
+        kind=row.kind,
+        what=row.what,
+        actor_id=row.actor_id,
+        on_behalf_of=row.on_behalf_of or content.get("on_behalf_of"),
+        reason=row.reason or content.get("reason"),
+        version=after["version"] if after else row.version,
+        instance_id=UUID(instance_id) if instance_id else row.instance_id,
+        node_id=row.node_id,
+        outcome=row.outcome,
+        changed=sorted(content.get("changes", ())),
+    )

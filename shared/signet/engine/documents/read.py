@@ -1,0 +1,68 @@
+"""Documents as people read them, with their personal values; for who may read such documents."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from signet.core.documents.personal_data import REFERENCE, is_reference, resolve_personal
+from signet.core.errors import Rejected
+from signet.core.tenants.principal import Principal
+from signet.engine.access.read import Reading, reading
+from signet.store.database import Connection, Database
+from signet.store.documents.personal_values import read_values
+from signet.store.documents.read import (
+    DocumentRecord,
+    TransitionRequestRecord,
+    find_document,
+    find_transition_request,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentsRead:
+    database: Database
+
+    def read(self, principal: Principal, document_id: UUID) -> DocumentRecord:
+        """What is not there and what may not be read are answered alike."""
+        with reading(self.database, principal) as read:
+            found = find_document(read.connection, principal.tenant_id, document_id)
+            if found is None or not may_read(read, found.entity_type):
+                raise document_not_found(document_id)
+            data = resolve(read.connection, principal.tenant_id, found.data)
+            return replace(found, data=data)
+
+    def read_request(self, principal: Principal, request_id: UUID) -> TransitionRequestRecord:
+        """A request for a transition: for who asked, and for who may read such documents."""
+        with reading(self.database, principal) as read:
+            found = find_transition_request(read.connection, principal.tenant_id, request_id)
+            if found is None or not (
+                found.actor_id == principal.subject or may_read(read, found.entity_type)
+            ):
+                raise Rejected("REQUEST_NOT_FOUND", f"there is no request {request_id}")
+            return found
+
+
+def may_read(read: Reading, entity_type: str) -> bool:
+    return read.may(f"{entity_type}:read")
+
+
+def resolve(connection: Connection, tenant_id: UUID, data: Mapping[str, Any]) -> dict[str, Any]:
+    """With the personal values that are still there."""
+    return resolve_all(connection, tenant_id, [data])[0]
+
+
+def resolve_all(
+    connection: Connection, tenant_id: UUID, many: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    ids = [value[REFERENCE] for data in many for value in data.values() if is_reference(value)]
+    if not ids:
+        return [dict(data) for data in many]
+    found = read_values(connection, tenant_id, ids)
+    values = {key: json.loads(each.value) for key, each in found.items() if each.value is not None}
+    return [resolve_personal(data, values) for data in many]
+
+
+def document_not_found(document_id: UUID) -> Rejected:
+    return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {document_id}")

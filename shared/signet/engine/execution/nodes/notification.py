@@ -1,0 +1,57 @@
+"""Telling people: enqueued here, delivered elsewhere; waited for only where the author says `await`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from signet.core.runtime.decisions import conclude, conclude_error
+from signet.core.runtime.execution import Hold, Intent, Plan
+from signet.core.runtime.projection import Step
+from signet.core.runtime.tokens import Token
+from signet.core.runtime.workflow import WorkflowNode
+from signet.engine.execution.nodes.handler import Acted, Effect, Place, describe_delivery
+
+
+class Notification:
+    def prepare(self, place: Place, node: WorkflowNode, token: Token) -> Plan | Hold:
+        return Plan()
+
+    def act(self, place: Place, intent: Intent) -> Acted:
+        node = intent.node
+        env = place.look(place.journey.token_of(intent.step)).env
+        (subject, _), (text, _) = node.templates["/subject"](env), node.templates["/text"](env)
+        payload = {"to": _name_people(node, env), "subject": subject, "text": text}
+        effect = Effect(node.config["channel"], payload)
+        if node.config["await"]:
+            return Acted(None, effect)
+        return Acted(conclude(place.journey.workflow, node, "done", env), effect)
+
+    def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | None:
+        effect = place.effect_of(step)
+        if effect is None:
+            return None
+        journey = place.journey
+        env = place.look(journey.token_of(step)).env
+        delivery = describe_delivery(effect, "told", "missed", "left")
+        if effect.status == "dead_letter":
+            reason = f"EFFECT_DEAD: {effect.error or 'nobody could be told'}"
+            evidence = {"error": reason, **delivery}
+            return Acted(conclude_error(journey.workflow, node, reason, env, evidence))
+        return Acted(conclude(journey.workflow, node, "done", env, delivery))
+
+
+def _name_people(node: WorkflowNode, env: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Whom the document names is fixed now; who holds a role, or manages whom, is found on delivery."""
+    named: list[dict[str, Any]] = []
+    for index, person in enumerate(node.config["to"]):
+        match person["by"]:
+            case "user":
+                named.append({"user": person["user"]})
+            case "role":
+                named.append({"role": person["role"]})
+            case "manager":
+                of = node.expressions[f"/to/{index}/of"].value(env)
+                named.append({"manager_of": of, "levels": person["levels"]})
+            case _:
+                found = node.expressions[f"/to/{index}/expression"].value(env)
+                named.extend({"user": user} for user in (found if isinstance(found, list) else [found]))
+    return named

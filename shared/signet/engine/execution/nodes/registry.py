@@ -1,0 +1,18 @@
+"""The handlers of acting nodes, by type. What a pure node decides stands in `core/runtime/decisions.py`."""
+
+from collections.abc import Mapping
+
+from signet.engine.execution.nodes.action import Action
+from signet.engine.execution.nodes.approval import Approval
+from signet.engine.execution.nodes.handler import Handler
+from signet.engine.execution.nodes.lifecycle_gate import LifecycleGate
+from signet.engine.execution.nodes.notification import Notification
+from signet.engine.execution.nodes.webhook_out import WebhookOut
+
+HANDLERS: Mapping[str, Handler] = {
+    "lifecycle_gate": LifecycleGate(),
+    "action": Action(),
+    "approval": Approval(),
+    "webhook_out": WebhookOut(),
+    "notification": Notification(),
+}

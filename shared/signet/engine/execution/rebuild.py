@@ -1,0 +1,116 @@
+"""An instance made anew from its steps (WF-15): the same functions as live, over the whole history."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from signet.core.errors import Defect, Rejected
+from signet.core.runtime.projection import MOVED, Actor, Projection, Step, project
+from signet.engine.cache import CompiledCache
+from signet.engine.execution.rows import describe_projection
+from signet.store.database import Connection, Database
+from signet.store.documents.write import lock_and_read
+from signet.store.instances.write import (
+    StepRow,
+    find_entity,
+    lock_instances,
+    read_beginning,
+    read_instance,
+    read_steps,
+    write_projection,
+)
+
+MAX_STEPS_OF_INSTANCE = 100_000
+# A definition's id and version.
+_Pin = tuple[UUID, int]
+
+
+def rebuild_instance(database: Database, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID) -> bool:
+    """Whether its row said anything else than its steps do."""
+    with database.exchange(tenant_id, find_entity(tenant_id, instance_id)) as exchange:
+        if exchange.opening_row is None:
+            raise instance_not_found(instance_id)
+        (entity_id,) = exchange.opening_row
+        opening = lock_and_read([entity_id] if entity_id is not None else [], [])
+        exchange.connection.execute(opening.text, opening.values)
+        lock_instances(exchange.connection, tenant_id, [instance_id])
+        return rebuild_locked(exchange.connection, compiled, tenant_id, instance_id)
+
+
+def rebuild_locked(
+    connection: Connection, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID
+) -> bool:
+    """For who has locked it, after its document."""
+    found = read_instance(connection, tenant_id, instance_id)
+    if found is None:
+        raise instance_not_found(instance_id)
+    row, _ = found
+    rows = read_steps(connection, tenant_id, instance_id, limit=MAX_STEPS_OF_INSTANCE + 1)
+    if len(rows) > MAX_STEPS_OF_INSTANCE:
+        raise Defect("TOO_MANY_STEPS", f"an instance has more than {MAX_STEPS_OF_INSTANCE} steps")
+    pins = _read_pins(rows, (row.definition_id, row.definition_version))
+    workflows = {pin: compiled.read(connection, tenant_id, *pin) for _, pin in pins}
+    beginning = read_beginning(connection, tenant_id, instance_id)
+    assert beginning is not None
+    projection = project(
+        workflows[pins[0][1]],
+        beginning.begin_node,
+        beginning.begin_version,
+        [read_step(one) for one in rows],
+        Actor(beginning.begin_actor_id, tuple(beginning.begin_actor_roles)),
+        {seq: workflows[pin] for seq, pin in pins[1:]},
+    )
+    definition_id, definition_version = last = pins[-1][1]
+    written = {
+        **describe_projection(projection, workflows[last]),
+        **_describe_rows(projection, rows),
+        "definition_id": definition_id,
+        "definition_version": definition_version,
+    }
+    return write_projection(connection, tenant_id, instance_id, written)
+
+
+def _read_pins(rows: Sequence[StepRow], pinned: _Pin) -> list[tuple[int, _Pin]]:
+    """Under which definition it ran from which step on: one after another, as it was moved."""
+    moves = [(row.seq, row.output_json or {}) for row in rows if row.node_id == MOVED]
+    if not moves:
+        return [(0, pinned)]
+    return [(0, _read_pin(moves[0][1]["from"])), *((seq, _read_pin(said["to"])) for seq, said in moves)]
+
+
+def _read_pin(said: Mapping[str, Any]) -> _Pin:
+    return UUID(said["id"]), int(said["version"])
+
+
+def read_step(row: StepRow) -> Step:
+    step = Step(
+        row.seq,
+        row.end_seq,
+        row.node_id,
+        row.token_id,
+        row.status,
+        row.entity_version,
+        row.version_after,
+        error=row.error,
+        id=row.id,
+    )
+    if row.status in ("completed", "failed"):
+        step.read_output(row.output_json or {})
+    return step
+
+
+def _describe_rows(projection: Projection, rows: Iterable[StepRow]) -> dict[str, Any]:
+    listed = sorted(rows, key=lambda row: (max(row.seq, row.end_seq or 0), row.seq))
+    is_live = projection.status in ("running", "paused")
+    deadlines = [row.resume_at for row in listed if row.end_seq is None and row.resume_at is not None]
+    ended: list[datetime] = [row.completed_at for row in listed if row.completed_at is not None]
+    return {
+        "timeout_at": min(deadlines, default=None) if is_live else None,
+        "last_step_id": listed[-1].id if listed else None,
+        "completed_at": None if is_live else max(ended),
+    }
+
+
+def instance_not_found(instance_id: UUID) -> Rejected:
+    return Rejected("INSTANCE_NOT_FOUND", f"there is no instance {instance_id}")

@@ -1,0 +1,214 @@
+"""From what a wave did to an instance to the rows that say so."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from signet.core.documents.personal_data import mask_said, mask_variables
+from signet.core.runtime.idempotency_keys import effect_key, event_key, join_key, step_key
+from signet.core.runtime.projection import CONTROL, Projection, Step
+from signet.core.runtime.tokens import TokenState
+from signet.core.runtime.workflow import Workflow
+from signet.core.tenants.principal import SYSTEM_SUBJECT
+from signet.engine.execution.nodes.context import InstancePlace
+from signet.engine.execution.nodes.handler import Effect
+from signet.ids import created_at_of, make_id
+
+
+def make_step_row(place: InstancePlace, step: Step) -> dict[str, Any]:
+    """Gives the step its id: from here on it is a row."""
+    step.id = make_id()
+    node = place.journey.workflow.nodes.get(step.node)
+    row = make_change_row(place, step)
+    row["instance_id"] = place.row.id
+    row["seq"] = step.seq
+    row["node_id"] = step.node
+    row["node_type"] = node.type.name if node is not None else "control"
+    row["token_id"] = step.token
+    row["entity_version"] = step.version
+    row["run_as"] = place.run_as(node) if node is not None else _name_way(step)
+    row["actor_id"] = place.identity_of(node).id if node is not None else _name_author(step)
+    row["idempotency_key"] = "\\x" + _key_of(place.row.id, step).hex()
+    row["trace_id"] = place.trace_id
+    if node is not None and node.type.name == "approval" and place.document is not None:
+        row["snapshot_version_id"] = place.document.snapshot_id
+    if node is not None and node.type.name == "state":
+        place.has_come_to_state = True
+    return row
+
+
+def make_change_row(place: InstancePlace, step: Step) -> dict[str, Any]:
+    """What of a step's row may change until it has ended."""
+    happened = max(step.seq, step.end_seq or 0), step.seq
+    if happened > place.last_step[0]:
+        place.last_step = happened, step.id
+    row = {
+        "id": step.id,
+        "created_at": created_at_of(step.id),
+        "status": step.status,
+        "version_after": step.version_after,
+        "error": step.error,
+    }
+    if step.end_seq is not None:
+        row["end_seq"] = step.end_seq
+        row["output"] = _mask(place, step, step.to_output())
+    elif step.token in place.waits:
+        waiting = place.waits[step.token]
+        row["resume_at"] = waiting.resume_at
+        row["waiting_for_event_key"] = waiting.waiting_for_event_key
+        request = place.approvals.find_of_step(place.row.id, step.id)
+        if request is not None:
+            row["approval_request_id"] = request.id
+    return row
+
+
+def _name_author(step: Step) -> str:
+    """Of a control step: who did it, or had it done by what they asked for; else the engine itself."""
+    return step.actor.id if step.actor is not None else SYSTEM_SUBJECT
+
+
+def _name_way(step: Step) -> str:
+    return "actor" if step.actor is not None else "system"
+
+
+def _key_of(instance_id: UUID, step: Step) -> bytes:
+    if step.epoch is not None and step.status != "cancelled":
+        return join_key(instance_id, step.node, step.epoch)
+    if step.is_control:
+        # It has no token: its number tells it from the one before. Two of one number are one too many.
+        return step_key(instance_id, CONTROL, f"seq:{step.seq}", 0)
+    return step_key(instance_id, step.node, step.token, step.version)
+
+
+def _mask(place: InstancePlace, step: Step, output: dict[str, Any]) -> dict[str, Any]:
+    """What a control says is evidence too: of the gate that holds, of the trigger that is dead."""
+    document = place.document if step.is_control or "evidence" in output else None
+    if document is None:
+        return output
+    personal = place.documents.contract_of(document).personal_fields
+    if not personal:
+        return output
+    values = list((document.personal or {}).values())
+    masked = output if step.is_control else {"evidence": output["evidence"]}
+    return {**output, **{name: _mask_within(said, personal, values) for name, said in masked.items()}}
+
+
+def _mask_within(evidence: Any, personal: Sequence[str], values: Sequence[Any]) -> Any:
+    """What was read stands under `variables`, what came of it under `result` or `payload`; however deep."""
+    if isinstance(evidence, Mapping):
+        return {name: _mask_named(name, value, personal, values) for name, value in evidence.items()}
+    if isinstance(evidence, (list, tuple)):
+        return [_mask_within(one, personal, values) for one in evidence]
+    return evidence
+
+
+def _mask_named(name: str, value: Any, personal: Sequence[str], values: Sequence[Any]) -> Any:
+    if name == "variables" and isinstance(value, Mapping):
+        return mask_variables(value, personal)
+    if name in ("result", "payload"):
+        return mask_said(value, values)
+    return _mask_within(value, personal, values)
+
+
+def make_instance_row(place: InstancePlace) -> dict[str, Any]:
+    projection = place.journey.projection
+    deadlines = [
+        waiting.resume_at
+        for token_id, waiting in place.waits.items()
+        if waiting.resume_at is not None and token_id in place.journey.open
+    ]
+    return {
+        **describe_projection(projection, place.journey.workflow),
+        "id": place.row.id,
+        "timeout_at": min(deadlines, default=None) if projection.status in ("running", "paused") else None,
+        "last_step_id": place.last_step[1],
+    }
+
+
+def describe_projection(projection: Projection, workflow: Workflow) -> dict[str, Any]:
+    """The columns that follow from the projection alone, live or rebuilt."""
+    nodes = projection.position.current_nodes()
+    window = workflow.strictest_window(nodes) if projection.status in ("running", "paused") else None
+    return {
+        "status": projection.status,
+        "reason": projection.reason,
+        "version": projection.version,
+        "entity_version": projection.entity_version,
+        "active_tokens": [token.to_json() for token in projection.tokens()],
+        "current_nodes": nodes,
+        "edit_window": window[0] if window else None,
+        "edit_window_node": window[1] if window else None,
+        "context": projection.context,
+        "actor_id": projection.actor.id,
+        "actor_roles": list(projection.actor.roles),
+        "request_id": projection.request,
+    }
+
+
+def make_history_rows(place: InstancePlace) -> list[dict[str, Any]]:
+    """A line when its life began, and when it took a turn."""
+    projection, entries = place.journey.projection, []
+    if place.row.version == 0:
+        entries.append("started")
+    if projection.status != place.row.status:
+        entries.append("resumed" if projection.status == "running" else projection.status)
+    actor_id = projection.actor.id or SYSTEM_SUBJECT
+    reason = {"reason": projection.reason} if projection.reason else {}
+    return [
+        make_history_row(place, entry, actor_id, {} if entry == "started" else reason) for entry in entries
+    ]
+
+
+def make_history_row(
+    place: InstancePlace, entry: str, actor_id: str, data: Mapping[str, Any]
+) -> dict[str, Any]:
+    identifier = make_id()
+    return {
+        "id": identifier,
+        "created_at": created_at_of(identifier),
+        "instance_id": place.row.id,
+        "entry": entry,
+        "actor_id": actor_id,
+        "step_id": place.last_step[1],
+        "data": data,
+        "trace_id": place.trace_id,
+    }
+
+
+def make_effect_row(place: InstancePlace, step: Step, effect: Effect) -> dict[str, Any]:
+    identifier = make_id()
+    return {
+        "id": identifier,
+        "created_at": created_at_of(identifier),
+        "instance_id": place.row.id,
+        "step_id": step.id,
+        "effect_type": effect.effect_type,
+        "endpoint": effect.endpoint,
+        "payload": effect.payload,
+        "idempotency_key": f"\\x{effect_key(step.id, effect.effect_type, effect.payload).hex()}",
+        "trace_id": place.trace_id,
+    }
+
+
+def make_continuation(place: InstancePlace, due_at: datetime | None = None) -> dict[str, Any]:
+    """A trigger for what this wave leaves to the next."""
+    identifier, version = make_id(), place.journey.projection.entity_version
+    payload = {"cause_id": str(identifier)}
+    return {
+        "id": identifier,
+        "created_at": created_at_of(identifier),
+        "instance_id": place.row.id,
+        "entity_version": version,
+        "definition_version": None,
+        "event_type": "continue",
+        "payload": payload,
+        "trace_id": place.trace_id,
+        "idempotency_key": f"\\x{event_key(place.row.id, 'continue', payload, version).hex()}",
+        "due_at": due_at,
+    }
+
+
+def has_ready_tokens(place: InstancePlace) -> bool:
+    tokens = place.journey.projection.tokens()
+    return place.journey.is_running and any(token.state is TokenState.READY for token in tokens)

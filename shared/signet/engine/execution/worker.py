@@ -1,0 +1,188 @@
+"""The worker: claims triggers of a tenant, runs the wave that they wake, and answers for what goes wrong.
+
+The database is the only authority on retries: an error here becomes the state of a trigger, or of nothing at
+all when the transaction fell, and then the lease brings the trigger back.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from signet.core.errors import Transient
+from signet.engine.approvals.lost_approvers import VOTER_LOST, look_through
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.execution.failed_triggers import free_events
+from signet.engine.execution.rebuild import rebuild_instance
+from signet.engine.execution.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Moved, Waves, describe
+from signet.engine.telemetry import SILENT, Telemetry, WaveReport
+from signet.ids import make_id
+from signet.store.database import Connection, Database
+from signet.store.outbox.queue import EVENTS, ClaimedEvent, claim_due, fail, read_claimed
+
+LEASE_SECONDS = 60.0
+MAX_TRANSIENT_RETRIES = 3
+
+
+@dataclass(slots=True)
+class Drained:
+    """What a worker did until nothing was due."""
+
+    waves: int = 0
+    rounds: int = 0
+    instances: int = 0
+    steps: int = 0
+
+    def add(self, moved: Moved) -> None:
+        self.waves += 1
+        self.rounds += moved.rounds
+        self.instances += moved.instances
+        self.steps += moved.steps
+
+
+class Worker:
+    """One a process."""
+
+    def __init__(
+        self,
+        database: Database,
+        documents: DocumentCaches,
+        compiled: CompiledCache,
+        clock: Clock = time.monotonic,
+        telemetry: Telemetry = SILENT,
+    ) -> None:
+        self._clock = clock
+        self._telemetry = telemetry
+        self._database = database
+        self._compiled = compiled
+        self._waves = Waves(database, documents, compiled, clock)
+
+    def drain(self, tenant_ids: Sequence[UUID]) -> Drained:
+        """In turn, one wave of each, so that none waits for another's thousands.
+
+        Each worker begins elsewhere: two that began together would look for the same rows all along.
+        """
+        first = make_id().int % max(len(tenant_ids), 1)
+        drained, waiting = Drained(), [*tenant_ids[first:], *tenant_ids[:first]]
+        while waiting:
+            waiting = [tenant_id for tenant_id in waiting if self.work(tenant_id, drained)]
+        return drained
+
+    def work(self, tenant_id: UUID, drained: Drained | None = None) -> bool:
+        """One claim and its wave; whether there was anything to do."""
+        claimed = self._claim(tenant_id)
+        if claimed is None:
+            return False
+        about_voters = [trigger for trigger in claimed.triggers if trigger.event_type == VOTER_LOST]
+        for trigger in about_voters:
+            self._recount(claimed, trigger)
+        others = [trigger for trigger in claimed.triggers if trigger.event_type != VOTER_LOST]
+        if others:
+            self._run(replace(claimed, triggers=others), drained or Drained())
+        return True
+
+    def _claim(self, tenant_id: UUID) -> Claim | None:
+        claim_id = make_id()
+        due = claim_due(
+            EVENTS, tenant_id, at_most=MAX_INSTANCES, lease_seconds=LEASE_SECONDS, claim_id=claim_id
+        )
+        with self._database.exchange(tenant_id, due) as exchange:
+            triggers = read_claimed(EVENTS, exchange.opening_rows)
+            if not triggers and self._free_expired(exchange.connection, tenant_id):
+                rows = exchange.connection.execute(due.text, due.values).fetchall()
+                triggers = read_claimed(EVENTS, rows)
+        return Claim(claim_id, tenant_id, triggers) if triggers else None
+
+    def _free_expired(self, connection: Connection, tenant_id: UUID) -> bool:
+        """What another worker held and did not come back for; whether any of it may be tried again."""
+        return bool(free_events(connection, tenant_id, self._telemetry, at_most=MAX_INSTANCES).again)
+
+    def _recount(self, claimed: Claim, trigger: ClaimedEvent) -> None:
+        """By itself: what it finds wakes instances, whose waves come later."""
+        try:
+            look_through(self._database, claimed.tenant_id, trigger, claimed.id)
+        except Transient:
+            raise
+        except Exception as error:
+            with self._database.transaction(claimed.tenant_id) as connection:
+                fail(connection, EVENTS, claimed.tenant_id, [(trigger, describe(error))], claimed.id)
+
+    def _run(self, claimed: Claim, drained: Drained) -> None:
+        """All at once; when that falls, each instance by itself, so that only the culprit's triggers fail."""
+        try:
+            drained.add(self._run_patiently(claimed))
+            return
+        except Transient:
+            raise  # the lease brings the triggers back
+        except Exception as error:
+            singles = split_by_instance(claimed)
+            if len(singles) == 1:
+                self._answer_for(claimed, error, drained)
+                return
+        for single in singles:
+            self._run(single, drained)
+
+    def _run_patiently(self, claimed: Claim, failures: Mapping[UUID, BaseException] | None = None) -> Moved:
+        """Deadlocks, lost connections and the like: the whole wave again."""
+        for _ in range(MAX_TRANSIENT_RETRIES):
+            try:
+                return self._run_wave(claimed, failures)
+            except Transient:
+                continue
+        return self._run_wave(claimed, failures)
+
+    def _run_wave(self, claimed: Claim, failures: Mapping[UUID, BaseException] | None) -> Moved:
+        causes = sorted({trigger.trace_id for trigger in claimed.triggers if trigger.trace_id})
+        with self._telemetry.span("wave", causes, {"triggers": len(claimed.triggers)}) as span:
+            began = self._clock()
+            moved = self._waves.run(claimed, failures)
+            trace_id = causes[0] if len(causes) == 1 else span.traceparent or ""
+            seconds = self._clock() - began
+            self._telemetry.wave_ended(make_report(claimed, moved, trace_id, seconds))
+        traces = {trigger.instance_id: trigger.trace_id for trigger in claimed.triggers}
+        for instance_id, error in moved.failed.items():
+            about = {"tenant_id": str(claimed.tenant_id), "instance_id": str(instance_id)}
+            self._telemetry.failed(error, {**about, "trace_id": traces.get(instance_id) or ""})
+        return moved
+
+    def _answer_for(self, claimed: Claim, error: Exception, drained: Drained) -> None:
+        """An instance whose row lagged behind is made anew and goes on; all else is put on record."""
+        instance_id = claimed.triggers[0].instance_id
+        try:
+            if isinstance(error, LostReceipt) and rebuild_instance(
+                self._database, self._compiled, claimed.tenant_id, instance_id
+            ):
+                drained.add(self._run_patiently(claimed))
+                return
+        except Transient:
+            raise
+        except Exception as another:
+            error = another
+        drained.add(self._run_patiently(claimed, {instance_id: error}))
+
+
+def make_report(claimed: Claim, moved: Moved, trace_id: str, seconds: float) -> WaveReport:
+    tally = moved.tally
+    return WaveReport(
+        tenant_id=claimed.tenant_id,
+        trace_id=trace_id,
+        triggers=len(claimed.triggers),
+        instances=moved.instances,
+        rounds=moved.rounds,
+        seconds=seconds,
+        steps=tally.steps,
+        work=tally.work,
+        effects=tally.effects,
+        waits=tally.waits,
+        released=tally.released,
+        retried=tally.retried,
+        dead=tally.dead,
+    )
+
+
+def split_by_instance(claimed: Claim) -> list[Claim]:
+    grouped: dict[UUID, list[ClaimedEvent]] = {}
+    for trigger in claimed.triggers:
+        grouped.setdefault(trigger.instance_id, []).append(trigger)
+    return [Claim(claimed.id, claimed.tenant_id, triggers) for triggers in grouped.values()]

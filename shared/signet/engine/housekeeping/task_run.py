@@ -1,0 +1,141 @@
+"""One run of a housekeeping task: batch after batch, each a short transaction, until its time is up.
+
+A batch takes the task's row first and keeps the cursor last: what was done and how far it came are committed
+together, and nobody else is at the task meanwhile. So a run that is cut, or killed, goes on where it was.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from signet.core.errors import Superseded
+from signet.engine.telemetry import Telemetry
+from signet.store.database import Connection, Database
+from signet.store.operations.housekeeping import About, ClaimedTask, find_tenants, hold_task, keep_cursor
+
+Clock = Callable[[], float]
+# Takes so many rows of the tenant at the most, and says how many; fewer means that these were the last.
+Batch = Callable[[Connection, UUID, int], int]
+# Longer than any batch may take: a statement's limit, and a lock's, are far below.
+LEASE_SECONDS = 120.0
+# Rows in one transaction.
+BATCH_ROWS = 500
+# Tenants at a look.
+TENANTS_AT_A_LOOK = 200
+AFTER = "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of one run. What is left is due again at once, after the tasks that have waited longer."""
+
+    rows: int = 50_000
+    seconds: float = 20.0
+    batch_rows: int = BATCH_ROWS
+
+
+@dataclass(slots=True)
+class Turn:
+    """What a task is given to do its work with."""
+
+    database: Database
+    telemetry: Telemetry
+    claimed: ClaimedTask
+    limits: Limits
+    clock: Clock = time.monotonic
+    rows: int = 0
+    # There is more than this run took.
+    is_cut: bool = False
+    cursor: Mapping[str, Any] = field(init=False)
+    # At whose work it is.
+    tenant_id: UUID | None = field(init=False, default=None)
+    _began: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.cursor, self._began = self.claimed.cursor or {}, self.clock()
+
+    @property
+    def is_over(self) -> bool:
+        return self.rows >= self.limits.rows or self.clock() - self._began >= self.limits.seconds
+
+    @contextmanager
+    def batch(self, tenant_id: UUID | None = None) -> Iterator[Connection]:
+        """A transaction of one tenant, or of none, in which the task is ours."""
+        opened = (
+            self.database.tenantless_transaction()
+            if tenant_id is None
+            else self.database.transaction(tenant_id)
+        )
+        with opened as connection:
+            self._hold(connection)
+            yield connection
+
+    def keep(self, connection: Connection, cursor: Mapping[str, Any]) -> None:
+        self.cursor = dict(cursor)
+        keep_cursor(connection, self.claimed, cursor)
+
+    def finish(self, connection: Connection, tenant_id: UUID) -> None:
+        """With the tenant's last batch."""
+        self.keep(connection, {AFTER: str(tenant_id)})
+
+    def skip(self, connection: Connection) -> None:
+        """The tenant whose work broke off: the next run begins with those after it, so that they are served
+        whatever is wrong with this one, which has its turn again when all have had theirs."""
+        if self.tenant_id is not None:
+            self.finish(connection, self.tenant_id)
+
+    def walk_tenants(self, about: About, kept_seconds: float = 0.0) -> Iterator[UUID]:
+        """Those that have something to do, from the one after the cursor on, until the run is over.
+
+        What does not finish a tenant in a batch of its own has it finished here, by asking for the next.
+        """
+        while tenants := self._find(about, kept_seconds):
+            for tenant_id in tenants:
+                if self.is_over:
+                    self.is_cut = True
+                    return
+                self.tenant_id = tenant_id
+                yield tenant_id
+                self.tenant_id = None
+                if self.is_cut:
+                    return
+                if self.cursor.get(AFTER) != str(tenant_id):
+                    with self.batch() as connection:
+                        self.finish(connection, tenant_id)
+
+    def each_batch(self, about: About, do: Batch, kept_seconds: float = 0.0) -> None:
+        """Of each tenant that has something to do, batch by batch."""
+        for tenant_id in self.walk_tenants(about, kept_seconds):
+            self._take_batches(tenant_id, do)
+
+    def _take_batches(self, tenant_id: UUID, do: Batch) -> None:
+        while True:
+            with self.batch(tenant_id) as connection:
+                taken = do(connection, tenant_id, self.limits.batch_rows)
+                is_last = taken < self.limits.batch_rows
+                if is_last:
+                    self.finish(connection, tenant_id)
+            self.rows += taken
+            if is_last:
+                return
+            if self.is_over:
+                self.is_cut = True
+                return
+
+    def _find(self, about: About, kept_seconds: float) -> list[UUID]:
+        after = self.cursor.get(AFTER)
+        with self.database.tenantless_transaction() as connection:
+            return find_tenants(
+                connection,
+                about,
+                kept_seconds=kept_seconds,
+                after=None if after is None else UUID(after),
+                at_most=TENANTS_AT_A_LOOK,
+            )
+
+    def _hold(self, connection: Connection) -> None:
+        if not hold_task(connection, self.claimed, LEASE_SECONDS):
+            raise Superseded("TASK_TAKEN", f"somebody else is at '{self.claimed.task}' by now")

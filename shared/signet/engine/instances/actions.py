@@ -1,0 +1,350 @@
+"""What people do to an instance from outside of its graph: to all of it, or to one of its tokens.
+
+Each is one transaction that locks the documents, then the instances, as everybody does, but never a wave's
+advisory lock: a wave passes by what is locked here, and comes back. What changes an instance is a step of it
+with a receipt, so that a rebuild finds the same row; and there is a line in its history and an audit row.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+from uuid import UUID
+
+from signet.core.errors import FieldError, Rejected, Transient
+from signet.core.explain.instance_record import InstanceStatus
+from signet.core.runtime.operator_actions import check_advance, check_cancel, decide_advance, find_token
+from signet.core.runtime.tokens import Token
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.command_checks import check_reason
+from signet.engine.documents.commands import Author
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.execution.nodes.context import InstancePlace
+from signet.engine.instances.operator_transaction import Operating, permission_of
+from signet.store.database import Database
+from signet.store.instances.write import DeadTrigger, find_dead_triggers, find_entity
+from signet.store.outbox.queue import EVENTS, requeue_dead
+
+MAX_REQUEUED = 100
+MAX_IN_BULK = 100
+# What may be done to many at once: to all of each, since tokens are named by who looks at one.
+BulkAct = Literal["pause", "resume", "retry", "cancel", "fail", "wake", "rebuild"]
+# What refuses one of many for this refuses them all.
+_FOR_ALL = frozenset({"PERMISSION_DENIED", "TENANT_INACTIVE"})
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceState:
+    """An instance after an operator's act; `version` is what the next one must match."""
+
+    id: UUID
+    status: InstanceStatus
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """`was_other`: its row said anything else than its steps."""
+
+    state: InstanceState
+    was_other: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An instance as somebody saw it; without a version where the act wants none."""
+
+    id: UUID
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Requeued:
+    """Which triggers will be tried again, and which instances go on that they had paused."""
+
+    triggers: frozenset[UUID]
+    resumed: Sequence[UUID]
+
+
+class Instances:
+    """The use case with its caches; one a process."""
+
+    def __init__(self, database: Database, caches: DocumentCaches, compiled: CompiledCache) -> None:
+        self._database = database
+        self._caches = caches
+        self._compiled = compiled
+
+    def pause(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+        """It rests where it is. What wakes it meanwhile is done with at once; resuming reads the tables."""
+        with self._locked(author, instance_id, "pause") as operating:
+            place = operating.open(instance_id)
+            check_version(place, expected_version)
+            _require_running(place, "paused")
+            _require_reason(reason)
+            operating.control(place, "paused", reason)
+            operating.note(instance_id, "pause", reason)
+        return _state_of(place)
+
+    def resume(self, author: Author, instance_id: UUID, expected_version: int) -> InstanceState:
+        """What could not go on is tried again; while the cause is there, it pauses again and says so."""
+        with self._locked(author, instance_id, "resume") as operating:
+            place = operating.open(instance_id)
+            check_version(place, expected_version)
+            _require_paused(place, "resumed")
+            operating.control(place, "resumed")
+            operating.wake(place)
+            operating.note(instance_id, "resume")
+        return _state_of(place)
+
+    def retry(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+        """What the engine had to pause for is tried again, with fresh attempts for what had used up its own.
+
+        Whom a person has paused, a person resumes.
+        """
+        with self._locked(author, instance_id, "retry") as operating:
+            place = operating.open(instance_id)
+            check_version(place, expected_version)
+            _require_paused(place, "retried")
+            _require_reason(reason)
+            pause = operating.read_pause(instance_id)
+            if pause is not None and pause.is_by_person:
+                sentence = "a person has paused the instance: nothing has failed that could be retried"
+                raise Rejected("INSTANCE_PAUSED_BY_PERSON", sentence, remedy="Resume it.")
+            back = operating.requeue_dead(instance_id, MAX_REQUEUED)
+            operating.control(place, "retried", reason)
+            if not back:
+                operating.wake(place)
+            operating.note(instance_id, "retry", reason, {"triggers": [str(each) for each in back]})
+        return _state_of(place)
+
+    def fail(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+        """Given up, for good. Its document stays as it is; a request begins a new instance at its status."""
+        return self._end(author, instance_id, expected_version, reason, "fail", "failed")
+
+    def cancel(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+        """Not wanted any more. Its document stays as it is; a request begins a new instance at its status."""
+        return self._end(author, instance_id, expected_version, reason, "cancel", "cancelled")
+
+    def _end(
+        self, author: Author, instance_id: UUID, expected_version: int, reason: str, act: str, control: str
+    ) -> InstanceState:
+        """What waits in it ends with it: steps, approvals (who was asked is told), what was asked for."""
+        with self._locked(author, instance_id, act) as operating:
+            place = operating.open(instance_id)
+            check_version(place, expected_version)
+            require_live(place)
+            _require_reason(reason)
+            operating.control(place, control, reason)
+            operating.note(instance_id, act, reason)
+        return _state_of(place)
+
+    def cancel_token(
+        self, author: Author, instance_id: UUID, expected_version: int, token: str, reason: str
+    ) -> InstanceState:
+        """Its step comes to nothing, as if rejected: nothing passes an approval that nobody has given.
+
+        The token is named by its id, or by the node where it stands.
+        """
+        with self._locked(author, instance_id, "cancel_token") as operating:
+            place = operating.open(instance_id)
+            check_version(place, expected_version)
+            require_live(place)
+            _require_reason(reason)
+            found = _find_token(place, token)
+            _raise(check_cancel(place.journey.workflow, found))
+            place.journey.cancel_token(found, reason, operating.actor)
+            if place.journey.is_running:
+                operating.wake(place)
+            operating.note(instance_id, "cancel_token", reason, {"token": found.id, "node": found.node})
+        return _state_of(place)
+
+    def advance(
+        self,
+        author: Author,
+        instance_id: UUID,
+        expected_version: int,
+        token: str,
+        reason: str,
+        payload: Any = None,
+    ) -> InstanceState:
+        """As if what the token waits for had come: the time, the event with this payload, the answer.
+
+        Never a decision of people, nor anything that the workflow does itself.
+        """
+        with self._locked(author, instance_id, "advance") as operating:
+            place = operating.open(instance_id)
+            check_version(place, expected_version)
+            _require_running(place, "advanced")
+            _require_reason(reason)
+            found = _find_token(place, token)
+            journey = place.journey
+            _raise(check_advance(journey, found, payload))
+            _require_current(place)
+            node, situation = journey.workflow.nodes[found.node], operating.look(place, found)
+            decision = decide_advance(journey.workflow, node, situation, payload, author.principal.subject)
+            journey.advance(journey.open[found.id], decision, reason, operating.actor)
+            operating.wake(place)
+            operating.note(instance_id, "advance", reason, {"token": found.id, "node": found.node})
+        return _state_of(place)
+
+    def wake(self, author: Author, instance_id: UUID) -> InstanceState:
+        """As if something had happened: it looks around, and goes on where it can."""
+        with self._locked(author, instance_id, "wake") as operating:
+            place = operating.open(instance_id)
+            _require_running(place, "woken")
+            operating.wake(place)
+            operating.note(instance_id, "wake")
+        return _state_of(place)
+
+    def rebuild(self, author: Author, instance_id: UUID) -> Rebuilt:
+        """Its row made anew from its steps, then woken."""
+        with self._locked(author, instance_id, "rebuild") as operating:
+            was_other = operating.rebuild(instance_id)
+            place = operating.open(instance_id)
+            if place.journey.is_running:
+                operating.wake(place)
+            operating.note(instance_id, "rebuild", detail={"was_other": was_other})
+        return Rebuilt(_state_of(place), was_other)
+
+    def act_on_many(
+        self, author: Author, act: BulkAct, seen: Sequence[Seen], reason: str | None = None
+    ) -> list[InstanceState | Rejected | Transient]:
+        """Each in a transaction of its own: one that is refused keeps no other from being done."""
+        if len(seen) > MAX_IN_BULK:
+            raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_IN_BULK} instances at a time, not {len(seen)}")
+        # In one order, whoever asks: under an idempotency key all of them are locked until the end.
+        order = sorted(range(len(seen)), key=lambda index: seen[index].id)
+        outcomes = {index: self._try(author, act, seen[index], reason or "") for index in order}
+        return [outcomes[index] for index in range(len(seen))]
+
+    def _try(
+        self, author: Author, act: BulkAct, seen: Seen, reason: str
+    ) -> InstanceState | Rejected | Transient:
+        try:
+            match act:
+                case "wake":
+                    return self.wake(author, seen.id)
+                case "rebuild":
+                    return self.rebuild(author, seen.id).state
+            if seen.version is None:
+                sentence = "this wants the version that was seen"
+                raise Rejected("VERSION_MISSING", sentence, remedy="Send it with the instance's id.")
+            if act == "resume":
+                return self.resume(author, seen.id, seen.version)
+            do = {"pause": self.pause, "retry": self.retry, "cancel": self.cancel, "fail": self.fail}[act]
+            return do(author, seen.id, seen.version, reason)
+        except (Rejected, Transient) as error:
+            if error.code in _FOR_ALL:
+                raise
+            return error
+
+    def requeue(self, author: Author, trigger_ids: Sequence[UUID]) -> Requeued:
+        """Dead letters go back as if they had never been tried; what one of them had paused goes on.
+
+        What is no dead letter is missing in the answer.
+        """
+        if len(trigger_ids) > MAX_REQUEUED:
+            sentence = f"at most {MAX_REQUEUED} triggers at a time, not {len(trigger_ids)}"
+            raise Rejected("BATCH_TOO_LARGE", sentence)
+        tenant_id, wanted = author.principal.tenant_id, sorted(set(trigger_ids))
+        with self._database.transaction(tenant_id) as connection:
+            dead = find_dead_triggers(connection, tenant_id, wanted)
+            entities = {trigger.instance_id: trigger.entity_id for trigger in dead if trigger.has_instance}
+            operating = Operating(connection, author, self._caches, self._compiled, entities)
+            operating.require(permission_of("requeue"))
+            done = requeue_dead(connection, EVENTS, tenant_id, [trigger.id for trigger in dead])
+            back = [trigger for trigger in dead if trigger.id in done]
+            resumed = [
+                instance_id for instance_id in sorted(entities) if _take_back(operating, instance_id, back)
+            ]
+            operating.write()
+        return Requeued(frozenset(done), resumed)
+
+    @contextmanager
+    def _locked(self, author: Author, instance_id: UUID, act: str) -> Iterator[Operating]:
+        tenant_id = author.principal.tenant_id
+        with self._database.exchange(tenant_id, find_entity(tenant_id, instance_id)) as exchange:
+            found = exchange.opening_row
+            entities = {instance_id: found[0]} if found is not None else {}
+            operating = Operating(exchange.connection, author, self._caches, self._compiled, entities)
+            # Before anything is said of the instance: who may not learns nothing of it.
+            operating.require(permission_of(act))
+            yield operating
+            operating.write()
+
+
+def _take_back(operating: Operating, instance_id: UUID, back: Sequence[DeadTrigger]) -> bool:
+    """Whether the instance goes on: the trigger whose failure had paused it is what wakes it."""
+    own = [trigger.id for trigger in back if trigger.instance_id == instance_id]
+    if not own:
+        return False
+    place = operating.open(instance_id)
+    operating.note(instance_id, "requeue", detail={"triggers": [str(each) for each in own]})
+    pause = operating.read_pause(instance_id)
+    if place.row.status != "paused" or pause is None or pause.trigger_id not in own:
+        return False
+    operating.control(place, "resumed")
+    operating.note(instance_id, "resume")
+    return True
+
+
+def check_version(place: InstancePlace, expected: int) -> None:
+    if place.row.version != expected:
+        raise Rejected(
+            "INSTANCE_VERSION_CONFLICT",
+            f"the instance is at version {place.row.version}, not {expected}",
+            remedy="Read it again, and decide on what it does now.",
+            details={"current_version": place.row.version},
+        )
+
+
+def _require_running(place: InstancePlace, act: str) -> None:
+    if place.row.status != "running":
+        sentence = f"the instance is {place.row.status}: only a running one can be {act}"
+        remedy = "Resume it." if place.row.status == "paused" else ""
+        raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=remedy)
+
+
+def _require_paused(place: InstancePlace, act: str) -> None:
+    if place.row.status != "paused":
+        sentence = f"the instance is {place.row.status}: only a paused one can be {act}"
+        raise Rejected("INSTANCE_NOT_PAUSED", sentence)
+
+
+def require_live(place: InstancePlace) -> None:
+    if not place.journey.is_live:
+        raise Rejected("INSTANCE_ENDED", f"the instance is {place.row.status} already")
+
+
+def _require_current(place: InstancePlace) -> None:
+    """What was edited since may send it elsewhere: it takes that in first."""
+    document = place.document
+    if document is not None and document.version != place.row.entity_version:
+        sentence = "the document was edited, and the instance has not taken that in yet"
+        raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
+
+
+def _find_token(place: InstancePlace, name: str) -> Token:
+    found = find_token(place.journey, name)
+    if isinstance(found, Rejected):
+        raise found
+    return found
+
+
+def _raise(rejected: Rejected | None) -> None:
+    if rejected is not None:
+        raise rejected
+
+
+def _require_reason(reason: str) -> None:
+    rejected = check_reason(reason)
+    if rejected is not None:
+        raise rejected
+    if not reason.strip():
+        mistake = FieldError("/reason", "REASON_REQUIRED", "wants a reason")
+        raise Rejected("FIELDS_INVALID", "this wants a reason", fields=(mistake,))
+
+
+def _state_of(place: InstancePlace) -> InstanceState:
+    projection = place.journey.projection
+    return InstanceState(place.row.id, cast(InstanceStatus, projection.status), projection.version)

@@ -1,0 +1,44 @@
+"""Dead effects that an operator sends again. Dead triggers are in `instances.py`: they may resume one.
+
+What an instance made of the dead letter meanwhile stands: a step that took its error edge has ended. What is
+sent again is delivered all the same, with evidence; a step that still waits for it is told.
+"""
+
+from collections.abc import Sequence, Set
+from uuid import UUID
+
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Author
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.instances.operator_transaction import Operating, permission_of
+from signet.store.database import Database
+from signet.store.operations.overview import find_dead_effects
+from signet.store.outbox.queue import EFFECTS, requeue_dead
+
+REQUEUE = permission_of("requeue")
+
+
+class DeadEffects:
+    """The use case with its caches; one a process."""
+
+    def __init__(self, database: Database, caches: DocumentCaches, compiled: CompiledCache) -> None:
+        self._database = database
+        self._caches = caches
+        self._compiled = compiled
+
+    def requeue(self, author: Author, effect_ids: Sequence[UUID]) -> Set[UUID]:
+        """Which of them are sent again; each instance has it in its history and in the audit trail."""
+        tenant_id = author.principal.tenant_id
+        with self._database.transaction(tenant_id) as connection:
+            dead = find_dead_effects(connection, tenant_id, sorted(set(effect_ids)))
+            entities = {effect.instance_id: effect.entity_id for effect in dead if effect.has_instance}
+            operating = Operating(connection, author, self._caches, self._compiled, entities)
+            operating.require(REQUEUE)
+            done = requeue_dead(connection, EFFECTS, tenant_id, [effect.id for effect in dead])
+            for instance_id in sorted(entities):
+                own = [str(each.id) for each in dead if each.instance_id == instance_id and each.id in done]
+                if own:
+                    operating.open(instance_id)
+                    operating.note(instance_id, "requeue", detail={"effects": own})
+            operating.write()
+        return done

@@ -1,0 +1,268 @@
+"""Moving an instance to a newer definition: reported first, then done as one step, or not at all.
+
+A transaction of its own for each instance, like every act of an operator: it locks documents, then
+instances, and never takes a wave's advisory lock. What an instance has done stays as it was done; from the
+step on, the new definition holds.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Literal
+from uuid import UUID
+
+from signet.core.contracts.contract import Contract
+from signet.core.errors import Rejected, Transient
+from signet.core.runtime.move_check import Definition, Report, Standing, assess
+from signet.core.runtime.projection import MOVED, Actor
+from signet.core.runtime.workflow import Workflow
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.command_checks import check_reason
+from signet.engine.documents.commands import Author
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.execution.nodes.context import InstancePlace
+from signet.engine.instances.actions import check_version, require_live
+from signet.engine.instances.operator_transaction import Operating
+from signet.store.database import Connection, Database
+from signet.store.definitions.write import find_definition
+from signet.store.instances.moves import (
+    SeenInstance,
+    TargetRow,
+    find_target,
+    list_done,
+    list_live_under,
+    list_older,
+)
+from signet.store.instances.write import find_entity
+
+# What a tenant's roles grant to whoever may move instances, and may ask which could be.
+MOVE = "workflow:move"
+MAX_MOVED = 200
+FIRST = UUID(int=0)
+# Of what is refused for one instance of many; else it is `refused`, with the code.
+_OUTCOMES = {
+    "INSTANCE_VERSION_CONFLICT": "conflict",
+    "INSTANCE_NOT_FOUND": "not_found",
+    "INSTANCE_ENDED": "ended",
+}
+_FOR_ALL = frozenset({"PERMISSION_DENIED", "TENANT_INACTIVE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A version of the workflow that the instance runs under; or of another that its documents have."""
+
+    version: int
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MoveOutcome:
+    """`safe` and `blocked` come with the report; `moved` has the version that the next act must match."""
+
+    instance_id: UUID
+    outcome: Literal["moved", "safe", "blocked", "conflict", "not_found", "ended", "busy", "refused"]
+    version: int | None = None
+    report: Report | None = None
+    error: Rejected | Transient | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Movable:
+    """Instances under older definitions, in the order of their ids; `after` continues where this ends."""
+
+    target: TargetRow
+    seen: Sequence[SeenInstance]
+    after: UUID | None
+
+
+class Moving:
+    """The use case with its caches; one a process."""
+
+    def __init__(self, database: Database, caches: DocumentCaches, compiled: CompiledCache) -> None:
+        self._database = database
+        self._caches = caches
+        self._compiled = compiled
+
+    def report(self, author: Author, instance_id: UUID, target: Target) -> MoveOutcome:
+        """What moving it would come to; nothing is written, and it takes nothing of the quota."""
+        with self._locked(author, instance_id) as (connection, operating):
+            operating.permit(MOVE)
+            place, agrees_with_steps = operating.peek(instance_id)
+            found = self._assess(connection, place, target, agrees_with_steps=agrees_with_steps)
+            outcome: Literal["safe", "blocked"] = "safe" if found.report.is_safe else "blocked"
+            return MoveOutcome(instance_id, outcome, place.row.version, found.report)
+
+    def move(
+        self,
+        author: Author,
+        instance_id: UUID,
+        expected_version: int,
+        target: Target,
+        reason: str | None = None,
+    ) -> MoveOutcome:
+        """All of its tokens or none. What waits goes on waiting; a paused one stays paused."""
+        rejected = check_reason(reason)
+        if rejected is not None:
+            raise rejected
+        with self._locked(author, instance_id) as (connection, operating):
+            operating.require(MOVE)
+            place = operating.open(instance_id)
+            check_version(place, expected_version)
+            found = self._assess(connection, place, target)
+            if not found.report.is_safe:
+                return MoveOutcome(instance_id, "blocked", place.row.version, found.report)
+            said = {"from": found.old.to_json(), "to": found.new.to_json()}
+            _take_definition(author, place, found, {**said, "report": found.report.to_json()}, reason)
+            if place.document is not None and found.new.contract is not None:
+                place.documents.adopt_contract(author, place.document, found.new.contract, reason)
+            operating.note(instance_id, "move", reason, said)
+            operating.write()
+            return MoveOutcome(instance_id, "moved", place.journey.projection.version, found.report)
+
+    def list_movable(
+        self,
+        author: Author,
+        entity_type: str,
+        name: str,
+        version: int,
+        *,
+        after: UUID = FIRST,
+        limit: int = MAX_MOVED,
+    ) -> Movable:
+        """Whatever runs or is paused under a definition that is older than this one."""
+        tenant_id, limit = author.principal.tenant_id, max(1, min(limit, MAX_MOVED))
+        with self._database.transaction(tenant_id) as connection:
+            Operating(connection, author, self._caches, self._compiled, {}).permit(MOVE)
+            target = _find_target(connection, tenant_id, entity_type, name, version, "effective")
+            older = list_older(connection, tenant_id, target.id)
+            seen = list_live_under(connection, tenant_id, older, after=after, limit=limit)
+        return Movable(target, seen, seen[-1].id if len(seen) == limit else None)
+
+    def move_many(
+        self,
+        author: Author,
+        seen: Sequence[SeenInstance],
+        target: Target,
+        reason: str | None = None,
+        *,
+        dry_run: bool = True,
+    ) -> list[MoveOutcome]:
+        """Each in a transaction of its own: one that is refused keeps no other from being moved."""
+        if len(seen) > MAX_MOVED:
+            raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_MOVED} instances at a time, not {len(seen)}")
+        outcomes: list[MoveOutcome] = []
+        for one in seen:
+            try:
+                if dry_run:
+                    outcome = self.report(author, one.id, target)
+                else:
+                    outcome = self.move(author, one.id, one.version, target, reason)
+            except (Rejected, Transient) as error:
+                if error.code in _FOR_ALL and not outcomes:
+                    raise
+                outcome = _refuse(one.id, error)
+            outcomes.append(outcome)
+        return outcomes
+
+    @contextmanager
+    def _locked(self, author: Author, instance_id: UUID) -> Iterator[tuple[Connection, Operating]]:
+        tenant_id = author.principal.tenant_id
+        with self._database.exchange(tenant_id, find_entity(tenant_id, instance_id)) as exchange:
+            found = exchange.opening_row
+            entities = {instance_id: found[0]} if found is not None else {}
+            operating = Operating(exchange.connection, author, self._caches, self._compiled, entities)
+            yield exchange.connection, operating
+
+    def _assess(
+        self,
+        connection: Connection,
+        place: InstancePlace,
+        wanted: Target,
+        *,
+        agrees_with_steps: bool = True,
+    ) -> "_Assessed":
+        row, tenant_id = place.row, place.tenant_id
+        require_live(place)
+        pinned = find_definition(connection, tenant_id, row.definition_id)
+        assert pinned is not None and pinned.published_at is not None
+        name = wanted.name or pinned.name
+        target = _find_target(
+            connection, tenant_id, pinned.entity_type, name, wanted.version, pinned.definition_kind
+        )
+        workflow = self._compiled.read(connection, tenant_id, target.id, target.version)
+        old = Definition(
+            str(pinned.id),
+            pinned.name,
+            pinned.version,
+            pinned.published_at,
+            place.journey.workflow,
+            self._read_contract(connection, place, place.journey.workflow),
+        )
+        new = Definition(
+            str(target.id),
+            target.name,
+            target.version,
+            target.published_at,
+            workflow,
+            self._read_contract(connection, place, workflow),
+        )
+        document = place.document
+        standing = Standing(
+            place.journey.projection.tokens(),
+            frozenset(list_done(connection, tenant_id, row.id)),
+            [request.node_id for request in place.approvals.list_unused(row.id)],
+            row.entity_version,
+            document.version if document is not None else row.entity_version,
+            document.status if document is not None else None,
+            agrees_with_steps,
+        )
+        return _Assessed(old, new, target, assess(old, new, standing))
+
+    def _read_contract(
+        self, connection: Connection, place: InstancePlace, workflow: Workflow
+    ) -> Contract | None:
+        pinned = workflow.content.get("contract")
+        if pinned is None:
+            return None
+        loaded = self._caches.contracts.read(
+            connection, place.tenant_id, workflow.content["entity_type"], pinned["version"]
+        )
+        return loaded.contract if loaded is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Assessed:
+    old: Definition
+    new: Definition
+    target: TargetRow
+    report: Report
+
+
+def _take_definition(
+    author: Author, place: InstancePlace, found: _Assessed, said: dict[str, object], reason: str | None
+) -> None:
+    """The step is the last of the old definition; whatever follows is of the new one."""
+    principal = author.principal
+    data = {**said, **({"reason": reason} if reason else {})}
+    actor = Actor(principal.subject, tuple(principal.roles))
+    place.journey.control(MOVED.removeprefix("sys:control:"), data, actor=actor)
+    place.journey.workflow = found.new.workflow
+    place.row = replace(place.row, definition_id=found.target.id, definition_version=found.target.version)
+
+
+def _find_target(
+    connection: Connection, tenant_id: UUID, entity_type: str, name: str, version: int, kind: str
+) -> TargetRow:
+    target = find_target(connection, tenant_id, entity_type, name, version, kind)
+    if target is None:
+        sentence = f"there is no published version {version} of the workflow '{name}'"
+        raise Rejected("DEFINITION_NOT_FOUND", sentence)
+    return target
+
+
+def _refuse(instance_id: UUID, error: Rejected | Transient) -> MoveOutcome:
+    if isinstance(error, Transient):
+        return MoveOutcome(instance_id, "busy", error=error)
+    outcome = _OUTCOMES.get(error.code, "refused")
+    return MoveOutcome(instance_id, outcome, error=error)  # type: ignore[arg-type]  # one of them

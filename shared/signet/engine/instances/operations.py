@@ -1,0 +1,197 @@
+"""What an operator of a tenant looks at, and puts right: its queues, its dead letters, what it uses."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from signet.core.errors import Rejected
+from signet.core.tenants.principal import Principal
+from signet.core.tenants.quotas import QUOTAS
+from signet.engine.access.read import Reading, reading
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Author
+from signet.engine.documents.unit_of_work import DocumentCaches
+from signet.engine.instances.actions import Instances
+from signet.engine.instances.dead_effects import REQUEUE, DeadEffects
+from signet.engine.instances.lists import MAX_STUCK, Stuck, list_stuck
+from signet.ids import has_created_at
+from signet.store.database import Database
+from signet.store.instances.write import find_dead_triggers
+from signet.store.operations.overview import (
+    DeadLetter,
+    Partitioned,
+    Usage,
+    find_dead_effects,
+    list_dead_letters,
+    list_partitioned,
+    read_usage,
+)
+from signet.store.outbox.queue import (
+    QUEUES,
+    Pace,
+    QueueDepth,
+    QueueFigures,
+    depth_of,
+    measure_queue,
+    read_pace,
+)
+from signet.store.tenants.quotas import Held, list_levels
+from signet.store.wake_ups import QueueName
+
+READ = "operation:read"
+PACE_SECONDS = 3_600.0
+MAX_REQUEUED = 100
+# What holds for the whole call, and not for one of its items.
+_OF_THE_CALL = ("PERMISSION_DENIED", "QUOTA_EXCEEDED", "TENANT_INACTIVE")
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """How many rows are in each state now, and what was done in the last hour."""
+
+    name: QueueName
+    depth: QueueDepth
+    last_hour: Pace
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaState:
+    """Of what is used at the moment: how much of it is left."""
+
+    name: str
+    capacity: int
+    refill_seconds: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    queues: Sequence[QueueState]
+    stuck_instances: int
+    usage: Usage
+    quotas: Sequence[QuotaState]
+    partitions: Sequence[Partitioned]
+
+
+@dataclass(frozen=True, slots=True)
+class RequeueOutcome:
+    """Of one dead letter, by its place in what was sent."""
+
+    index: int
+    id: UUID
+    status: Literal["done", "rejected"]
+    code: str | None = None
+    detail: str | None = None
+
+
+class Operations:
+    """The use case; one a process."""
+
+    def __init__(
+        self, database: Database, instances: Instances, caches: DocumentCaches, compiled: CompiledCache
+    ) -> None:
+        self._database = database
+        self._instances = instances
+        self._effects = DeadEffects(database, caches, compiled)
+
+    def overview(self, principal: Principal) -> Overview:
+        """Each figure is a bounded read: what is beyond a limit is counted to it."""
+        tenant_id = principal.tenant_id
+        with self._allowed(principal) as read:
+            connection = read.connection
+            queues = [
+                QueueState(
+                    queue.name,
+                    depth_of(connection, queue, tenant_id),
+                    read_pace(connection, queue, tenant_id, since_seconds=PACE_SECONDS),
+                )
+                for queue in QUEUES
+            ]
+            usage = read_usage(connection, tenant_id, since_seconds=PACE_SECONDS)
+            quotas = _read_quotas(read)
+            partitions = list_partitioned(connection)
+        stuck = list_stuck(self._database, tenant_id, limit=MAX_STUCK)
+        return Overview(queues, len(stuck), usage, quotas, partitions)
+
+    def list_dead_letters(
+        self, principal: Principal, *, queue: QueueName | None, before: UUID | None, limit: int
+    ) -> list[DeadLetter]:
+        """The newest first."""
+        with self._allowed(principal) as read:
+            return list_dead_letters(
+                read.connection, principal.tenant_id, queue=queue, before=before, limit=limit
+            )
+
+    def list_stuck(self, principal: Principal, *, limit: int) -> Sequence[Stuck]:
+        """Those that have been so for longest first."""
+        with self._allowed(principal):
+            pass
+        return list_stuck(self._database, principal.tenant_id, limit=limit)
+
+    def requeue(self, author: Author, ids: Sequence[UUID]) -> list[RequeueOutcome]:
+        """Each dead letter goes back to its queue, as if it had never been tried."""
+        if len(ids) > MAX_REQUEUED:
+            raise Rejected(
+                "BATCH_TOO_LARGE", f"at most {MAX_REQUEUED} dead letters at a time, not {len(ids)}"
+            )
+        wanted = [each for each in sorted(set(ids)) if has_created_at(each)]
+        tenant_id = author.principal.tenant_id
+        with reading(self._database, author.principal) as read:
+            read.require(REQUEUE)
+            events = [each.id for each in find_dead_triggers(read.connection, tenant_id, wanted)]
+            effects = [each.id for each in find_dead_effects(read.connection, tenant_id, wanted)]
+        refused: dict[UUID, Rejected] = {}
+        done = _requeue(events, lambda chosen: self._instances.requeue(author, chosen).triggers, refused)
+        done |= _requeue(effects, lambda chosen: self._effects.requeue(author, chosen), refused)
+        return [_describe(index, each, done, refused) for index, each in enumerate(ids)]
+
+    def measure_queues(self) -> dict[str, QueueFigures]:
+        """Of all tenants, for who operates the service."""
+        with self._database.tenantless_transaction() as connection:
+            return {queue.name: measure_queue(connection, queue) for queue in QUEUES}
+
+    @contextmanager
+    def _allowed(self, principal: Principal) -> Iterator[Reading]:
+        with reading(self._database, principal) as read:
+            read.require(READ)
+            yield read
+
+
+def _read_quotas(read: Reading) -> list[QuotaState]:
+    levels = list_levels(read.connection, read.principal.tenant_id, list(QUOTAS.values()))
+    return [_describe_quota(level) for level in levels if level.full_seconds > 0]
+
+
+def _describe_quota(level: Held) -> QuotaState:
+    used = level.full_seconds / level.refill_seconds * level.capacity
+    return QuotaState(level.name, level.capacity, level.refill_seconds, max(int(level.capacity - used), 0))
+
+
+def _requeue(
+    ids: Sequence[UUID], act: Callable[[Sequence[UUID]], Set[UUID]], refused: dict[UUID, Rejected]
+) -> Set[UUID]:
+    """All at once; where one of them is in the way, each by itself."""
+    if not ids:
+        return frozenset()
+    try:
+        return act(ids)
+    except Rejected as error:
+        if error.code in _OF_THE_CALL:
+            raise
+        if len(ids) == 1:
+            refused[ids[0]] = error
+            return frozenset()
+    return frozenset().union(*(_requeue([each], act, refused) for each in ids))
+
+
+def _describe(
+    index: int, identifier: UUID, done: Set[UUID], refused: Mapping[UUID, Rejected]
+) -> RequeueOutcome:
+    if identifier in done:
+        return RequeueOutcome(index, identifier, "done")
+    error = refused.get(identifier) or Rejected(
+        "DEAD_LETTER_NOT_FOUND", f"there is no dead letter {identifier}"
+    )
+    return RequeueOutcome(index, identifier, "rejected", error.code, error.message)

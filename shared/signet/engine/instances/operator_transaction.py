@@ -1,0 +1,234 @@
+"""Instances that an operator holds locked, and what becomes of them: steps, rows, history and audit, once."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from signet.core.audit.trail import AuditEntry
+from signet.core.errors import Defect, Rejected
+from signet.core.runtime.decisions import Situation
+from signet.core.runtime.projection import Actor
+from signet.core.runtime.tokens import Token
+from signet.core.tenants.permissions import grants
+from signet.engine.access.quotas import require_quota
+from signet.engine.approvals.requests import WaveApprovals
+from signet.engine.audit.trail import append_administration
+from signet.engine.cache import CompiledCache
+from signet.engine.documents.commands import Author
+from signet.engine.documents.unit_of_work import DocumentCaches, OpenDocuments
+from signet.engine.execution.nodes.context import InstancePlace, read_journey
+from signet.engine.execution.rebuild import instance_not_found, rebuild_locked
+from signet.engine.execution.rows import (
+    make_change_row,
+    make_continuation,
+    make_history_row,
+    make_instance_row,
+    make_step_row,
+)
+from signet.ids import make_id
+from signet.store.database import Connection
+from signet.store.documents.write import lock_and_read, read_locked
+from signet.store.instances.waves import write_steps
+from signet.store.instances.write import (
+    Pause,
+    end_steps,
+    find_dead_of_instance,
+    insert_history,
+    lock_instances,
+    read_instance,
+    read_last_seq,
+    read_pause,
+    write_projection,
+)
+from signet.store.outbox.queue import EVENTS, requeue_dead
+
+# The subject of its audit rows.
+INSTANCE = "instance"
+# What its history says of each act; its audit row and its permission name the act itself.
+ENTRIES: Mapping[str, str] = {
+    "pause": "paused",
+    "resume": "resumed",
+    "cancel": "cancelled",
+    "cancel_token": "token_cancelled",
+    "advance": "advanced",
+    "retry": "retried",
+    "fail": "failed",
+    "wake": "woken",
+    "rebuild": "rebuilt",
+    "requeue": "requeued",
+    "move": "moved",
+}
+
+
+def permission_of(act: str) -> str:
+    """Each act has its own; `workflow:*` grants them all."""
+    return f"workflow:{act}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    instance_id: UUID
+    act: str
+    reason: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Operating:
+    """One transaction. `entities` are the documents of the instances, by instance; all are locked here."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        author: Author,
+        caches: DocumentCaches,
+        compiled: CompiledCache,
+        entities: Mapping[UUID, UUID | None],
+    ) -> None:
+        tenant_id = author.principal.tenant_id
+        documents = sorted({entity_id for entity_id in entities.values() if entity_id is not None})
+        opening = lock_and_read(documents, author.principal.roles)
+        rows, setting = read_locked(connection.execute(opening.text, opening.values).fetchone())
+        if setting is None:
+            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+        lock_instances(connection, tenant_id, sorted(entities))
+        self._connection = connection
+        self._author = author
+        self._tenant_id = tenant_id
+        self._compiled = compiled
+        self._setting = setting
+        self._documents = OpenDocuments(caches, connection, tenant_id, setting, rows)
+        self._approvals = WaveApprovals(connection, tenant_id, setting.now)
+        self._places: dict[UUID, InstancePlace] = {}
+        self._notes: list[_Note] = []
+
+    def permit(self, permission: str) -> None:
+        """Before anything is said of the instance: who may not learns nothing of it."""
+        if not grants(self._setting.permissions_of(self._author.principal.roles), permission):
+            raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
+
+    def require(self, permission: str) -> None:
+        """Every act of an operator passes here, once, before anything is said of the instance."""
+        self.permit(permission)
+        # Last, so that its row is locked for a moment only; what is refused after it takes nothing.
+        require_quota(self._connection, self._tenant_id, permission)
+
+    def open(self, instance_id: UUID) -> InstancePlace:
+        """As its row says; made anew first where that is not what the steps say: numbers go on from there."""
+        place, agrees_with_steps = self.peek(instance_id)
+        if not agrees_with_steps:
+            self.rebuild(instance_id)
+            place = self._read(instance_id)
+        self._places[instance_id] = place
+        return place
+
+    def peek(self, instance_id: UUID) -> tuple[InstancePlace, bool]:
+        """As its row says, and whether its steps say the same; nothing becomes of it."""
+        place = self._read(instance_id)
+        last_seq = read_last_seq(self._connection, self._tenant_id, instance_id)
+        return place, last_seq == place.row.version and place.journey.agrees_with_steps
+
+    def _read(self, instance_id: UUID) -> InstancePlace:
+        connection, tenant_id = self._connection, self._tenant_id
+        found = read_instance(connection, tenant_id, instance_id)
+        if found is None:
+            raise instance_not_found(instance_id)
+        row, steps = found
+        workflow = self._compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
+        row = replace(row, trace_id=self._author.trace_id or row.trace_id)
+        journey = read_journey(workflow, row, steps)
+        if workflow.has_approvals:
+            self._approvals.load([instance_id])
+        return InstancePlace(tenant_id, row, steps, journey, self._documents, {}, self._approvals, [])
+
+    def rebuild(self, instance_id: UUID) -> bool:
+        return rebuild_locked(self._connection, self._compiled, self._tenant_id, instance_id)
+
+    def read_pause(self, instance_id: UUID) -> Pause | None:
+        return read_pause(self._connection, self._tenant_id, instance_id)
+
+    def requeue_dead(self, instance_id: UUID, at_most: int) -> list[UUID]:
+        """The dead triggers of the instance go back as if they had never been tried."""
+        connection, tenant_id = self._connection, self._tenant_id
+        dead = find_dead_of_instance(connection, tenant_id, instance_id, limit=at_most)
+        return sorted(requeue_dead(connection, EVENTS, tenant_id, dead))
+
+    @property
+    def actor(self) -> Actor:
+        principal = self._author.principal
+        return Actor(principal.subject, tuple(principal.roles))
+
+    def control(self, place: InstancePlace, name: str, reason: str | None = None) -> None:
+        data = {"reason": reason} if reason is not None else {}
+        place.journey.control(name, data, actor=self.actor)
+
+    def look(self, place: InstancePlace, token: Token) -> Situation:
+        """With the documents that its expressions follow a ref to."""
+        self._documents.read_refs(place.list_followers())
+        return place.look(token)
+
+    def wake(self, place: InstancePlace) -> None:
+        self._documents.batch.events.append(make_continuation(place))
+
+    def note(
+        self, instance_id: UUID, act: str, reason: str | None = None, detail: Mapping[str, Any] | None = None
+    ) -> None:
+        self._notes.append(_Note(instance_id, act, reason, detail or {}))
+
+    def write(self) -> None:
+        for place in self._places.values():
+            if place.journey.recorded:
+                self._write_steps(place)
+                place.refuse_what_is_left()
+                place.void_what_is_left()
+                self._write_row(place)
+        history = [row for note in self._notes for row in self._make_history(note)]
+        if history:
+            insert_history(self._connection, self._tenant_id, history)
+        self._approvals.write()
+        self._documents.write()
+        append_administration(self._connection, self._tenant_id, list(self._make_audit()))
+
+    def _write_steps(self, place: InstancePlace) -> None:
+        recorded, now = place.journey.recorded, self._setting.now
+        begun = [step for step in recorded if step.id is not None]
+        new = [make_step_row(place, step) for step in recorded if step.id is None]
+        if write_steps(self._connection, new, now) < len(new):
+            raise Defect("STEP_DONE_BEFORE", f"the instance {place.row.id} has more steps than its row knows")
+        end_steps(self._connection, self._tenant_id, [make_change_row(place, step) for step in begun], now)
+
+    def _write_row(self, place: InstancePlace) -> None:
+        has_ended = place.journey.projection.status not in ("running", "paused")
+        row = {
+            **make_instance_row(place),
+            "completed_at": self._setting.now if has_ended else None,
+            "definition_id": place.row.definition_id,
+            "definition_version": place.row.definition_version,
+        }
+        write_projection(self._connection, self._tenant_id, place.row.id, row)
+
+    def _make_history(self, note: _Note) -> Iterable[dict[str, Any]]:
+        place = self._places[note.instance_id]
+        if place.row.version == 0 and place.journey.projection.version > 0:
+            yield make_history_row(place, "started", place.journey.projection.actor.id, {})
+        data = {**({"reason": note.reason} if note.reason else {}), **note.detail}
+        yield make_history_row(place, ENTRIES[note.act], self._author.principal.subject, data)
+
+    def _make_audit(self) -> Iterable[AuditEntry]:
+        for note in self._notes:
+            place = self._places[note.instance_id]
+            yield AuditEntry(
+                id=make_id(),
+                tenant_id=self._tenant_id,
+                subject_type=INSTANCE,
+                subject_id=str(note.instance_id),
+                action=note.act,
+                actor_id=self._author.principal.subject,
+                via=self._author.via,
+                at=self._setting.now,
+                reason=note.reason,
+                instance_id=note.instance_id,
+                step_id=place.last_step[1],
+                trace_id=place.trace_id,
+                detail=note.detail,
+            )

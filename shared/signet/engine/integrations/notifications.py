@@ -1,0 +1,41 @@
+"""What a person was told, and that he has read it."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from signet.core.errors import Rejected
+from signet.engine.access.read import LAST, MAX_PAGE, bound_page
+from signet.engine.documents.commands import Author
+from signet.store.database import Database
+from signet.store.integrations import notifications as store
+from signet.store.integrations.notifications import NotificationRow
+
+
+class Notifications:
+    """The use case; one a process."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def list_of(
+        self, author: Author, *, is_unread: bool = False, limit: int = 50, before: UUID | None = None
+    ) -> list[NotificationRow]:
+        """The newest first; with `is_unread` only what nobody has marked as read."""
+        tenant_id, person = author.principal.tenant_id, author.principal.subject
+        with self._database.transaction(tenant_id) as connection:
+            return store.list_notifications(
+                connection,
+                tenant_id,
+                person,
+                is_unread=is_unread,
+                before=before or LAST,
+                limit=bound_page(limit),
+            )
+
+    def mark_read(self, author: Author, ids: Sequence[UUID]) -> int:
+        """How many of them were for him and not read yet."""
+        if len(ids) > MAX_PAGE:
+            raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_PAGE} notifications at a time, not {len(ids)}")
+        tenant_id, person = author.principal.tenant_id, author.principal.subject
+        with self._database.transaction(tenant_id) as connection:
+            return store.mark_read(connection, tenant_id, person, sorted(set(ids)))

@@ -1,0 +1,49 @@
+"""Installing a tenant from its file: repeatable, and afterwards the file and the tables agree."""
+
+from datetime import datetime
+from uuid import UUID
+
+from signet.core.errors import Rejected
+from signet.core.tenants.principal import Principal
+from signet.core.tenants.tenant_file import Member, TenantFile
+from signet.engine.approvals.lost_approvers import make_voter_lost
+from signet.store.database import Connection, Database
+from signet.store.outbox.queue import insert_triggers
+from signet.store.tenants.people import set_member_status
+from signet.store.tenants.tenants import find_member_roles, save_members, save_roles, save_tenant
+
+
+def install_tenant(database: Database, tenant: TenantFile) -> None:
+    with database.transaction(tenant.tenant_id) as connection:
+        write_tenant(connection, tenant)
+
+
+def write_tenant(connection: Connection, tenant: TenantFile) -> None:
+    save_tenant(connection, tenant)
+    save_roles(connection, tenant.tenant_id, tenant.roles)
+    write_members(connection, tenant.tenant_id, tenant.members)
+
+
+def write_members(connection: Connection, tenant_id: UUID, members: tuple[Member, ...]) -> None:
+    """The one way in which members come, and get and lose roles."""
+    lost = save_members(connection, tenant_id, members)
+    insert_triggers(connection, tenant_id, [make_voter_lost(tenant_id, role=role) for role in sorted(lost)])
+
+
+def write_member_status(
+    connection: Connection, tenant_id: UUID, user_id: str, status: str, now: datetime
+) -> None:
+    """Who is disabled keeps roles and seats, for nothing. After `write_members`, under its lock."""
+    roles = set_member_status(connection, tenant_id, user_id, status, now)
+    if roles is not None and status == "disabled":
+        triggers = [make_voter_lost(tenant_id, role=role) for role in sorted(roles)]
+        insert_triggers(connection, tenant_id, [*triggers, make_voter_lost(tenant_id, user_id=user_id)])
+
+
+def find_principal(database: Database, tenant_id: UUID, user_id: str) -> Principal:
+    """A member with the roles of this moment: for who comes without a token that names them."""
+    with database.transaction(tenant_id) as connection:
+        roles = find_member_roles(connection, tenant_id, user_id)
+    if roles is None:
+        raise Rejected("MEMBER_NOT_FOUND", f"the tenant has no active member '{user_id}'")
+    return Principal(tenant_id, user_id, tuple(roles))

@@ -1,0 +1,124 @@
+"""Tenants as an operator of the deployment sees them, one at a time: installed, suspended, granted quotas.
+
+An operator is whose token has the role that settings name. None of it is a permission that a tenant could
+give, and a key never has it. Each act is noted in the audit trail of the tenant that it is about.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from signet.core.errors import Rejected
+from signet.core.tenants.principal import NO_TENANT
+from signet.core.tenants.quotas import Quota
+from signet.core.tenants.tenant_file import TenantContent, TenantFile
+from signet.engine.access.admin import make_entry
+from signet.engine.access.quotas import QuotaLevel, check_quota_name, list_quota_levels
+from signet.engine.audit.trail import append_administration
+from signet.engine.documents.command_checks import check_reason
+from signet.engine.documents.commands import Author
+from signet.engine.tenants.install import write_tenant
+from signet.store.audit.write import lock_administration
+from signet.store.database import Connection, Database
+from signet.store.tenants.quotas import grant_quota, withdraw_quota
+from signet.store.tenants.tenants import TenantRecord, find_tenant_record, read_now, set_tenant_status
+
+TenantStatus = Literal["active", "suspended"]
+VIA = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class _Operating:
+    """One act of one operator on one tenant."""
+
+    connection: Connection
+    author: Author
+    tenant_id: UUID
+    now: datetime
+
+    def find(self) -> TenantRecord:
+        found = find_tenant_record(self.connection, self.tenant_id)
+        if found is None:
+            raise Rejected("TENANT_NOT_FOUND", f"there is no tenant {self.tenant_id}")
+        return found
+
+    def note(self, action: str, detail: Mapping[str, Any], reason: str | None = None) -> None:
+        subject = ("tenant", str(self.tenant_id))
+        entry = make_entry(self.author, self.tenant_id, self.now, subject, action, detail, reason=reason)
+        append_administration(self.connection, self.tenant_id, [entry])
+
+
+@dataclass(frozen=True, slots=True)
+class Tenancies:
+    database: Database
+
+    def read(self, author: Author, tenant_id: UUID) -> TenantRecord:
+        with self._operating(author, tenant_id) as act:
+            return act.find()
+
+    def install(self, author: Author, tenant_id: UUID, content: TenantContent) -> TenantRecord:
+        """Made, or changed to agree with this; roles and members that it does not name stay."""
+        if tenant_id == NO_TENANT:
+            raise Rejected("TENANT_NOT_FOUND", "no tenant has this id")
+        tenant = TenantFile(tenant_id=tenant_id, **dict(content))
+        with self._operating(author, tenant_id) as act:
+            write_tenant(act.connection, tenant)
+            detail = {
+                "name": tenant.name,
+                "settings": tenant.settings.model_dump(mode="json"),
+                "roles": {role.role: list(role.permissions) for role in tenant.roles},
+                "members": {member.user_id: list(member.roles) for member in tenant.members},
+            }
+            act.note("install_tenant", detail)
+            return act.find()
+
+    def set_status(
+        self, author: Author, tenant_id: UUID, status: TenantStatus, reason: str | None = None
+    ) -> TenantRecord:
+        """Of a suspended tenant nothing is read, written or moved; it is taken up where it was."""
+        rejected = check_reason(reason)
+        if rejected is not None:
+            raise rejected
+        with self._operating(author, tenant_id) as act:
+            lock_administration(act.connection, tenant_id)
+            act.find()
+            if set_tenant_status(act.connection, tenant_id, status, act.now):
+                act.note("suspend_tenant" if status == "suspended" else "resume_tenant", {}, reason)
+            return act.find()
+
+    def list_quotas(self, author: Author, tenant_id: UUID) -> list[QuotaLevel]:
+        with self._operating(author, tenant_id) as act:
+            act.find()
+            return list_quota_levels(act.connection, tenant_id)
+
+    def grant_quota(self, author: Author, tenant_id: UUID, quota: Quota) -> list[QuotaLevel]:
+        with self._operating(author, tenant_id) as act:
+            act.find()
+            check_quota_name(quota.name)
+            grant_quota(act.connection, tenant_id, quota)
+            detail = {
+                "name": quota.name,
+                "capacity": quota.capacity,
+                "refill_seconds": quota.refill_seconds,
+            }
+            act.note("grant_quota", detail)
+            return list_quota_levels(act.connection, tenant_id)
+
+    def withdraw_quota(self, author: Author, tenant_id: UUID, name: str) -> list[QuotaLevel]:
+        """The default holds again."""
+        with self._operating(author, tenant_id) as act:
+            act.find()
+            check_quota_name(name)
+            if withdraw_quota(act.connection, tenant_id, name):
+                act.note("withdraw_quota", {"name": name})
+            return list_quota_levels(act.connection, tenant_id)
+
+    @contextmanager
+    def _operating(self, author: Author, tenant_id: UUID) -> Iterator[_Operating]:
+        if not author.principal.is_operator:
+            raise Rejected("PERMISSION_DENIED", "only an operator of this deployment may")
+        with self.database.transaction(tenant_id) as connection:
+            yield _Operating(connection, replace(author, via=VIA), tenant_id, read_now(connection))

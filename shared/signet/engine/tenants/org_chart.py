@@ -1,0 +1,62 @@
+"""Who reports to whom: what approvals by a manager go by. Without circles."""
+
+from dataclasses import dataclass
+
+from signet.core.errors import Defect, FieldError, Rejected
+from signet.core.tenants.principal import Principal
+from signet.engine.access.admin import administering
+from signet.engine.access.read import reading
+from signet.engine.documents.commands import Author
+from signet.engine.tenants.members import member_not_found
+from signet.store.audit.write import lock_administration
+from signet.store.database import Database
+from signet.store.tenants import people
+from signet.store.tenants.people import ReportingLine
+
+READ_LINES, EDIT_LINES = "org_chart:read", "org_chart:edit"
+
+
+@dataclass(frozen=True, slots=True)
+class OrgChart:
+    database: Database
+
+    def list(self, principal: Principal, after: str, limit: int) -> list[ReportingLine]:
+        with reading(self.database, principal) as read:
+            read.require(READ_LINES)
+            return people.list_lines(read.connection, principal.tenant_id, after, limit)
+
+    def set_manager(self, author: Author, user_id: str, manager_id: str) -> ReportingLine:
+        tenant_id = author.principal.tenant_id
+        with administering(self.database, author) as act:
+            act.require(EDIT_LINES)
+            # Two at once could close a circle that neither sees: one after the other.
+            lock_administration(act.connection, tenant_id)
+            before = people.find_member(act.connection, tenant_id, user_id)
+            if before is None:
+                raise member_not_found(user_id)
+            manager = people.find_member(act.connection, tenant_id, manager_id)
+            if manager is None or manager.status != "active":
+                mistake = FieldError("/manager_id", "MEMBER_UNKNOWN", "wants an active member")
+                raise Rejected("FIELDS_INVALID", "the manager is no active member", fields=(mistake,))
+            if people.is_above(act.connection, tenant_id, user_id, below=manager_id):
+                raise Rejected("ORG_CHART_CYCLE", f"{manager_id} reports to {user_id}, or is the same person")
+            line = people.set_manager(act.connection, tenant_id, user_id, manager_id)
+            if line is None:
+                raise Defect("LINE_LOST", "a reporting line was not written")
+            if before.manager_id != manager_id:
+                detail = {"manager_before": before.manager_id, "manager": manager_id}
+                act.note(("member", user_id), "set_manager", detail)
+        return line
+
+    def remove_manager(self, author: Author, user_id: str) -> None:
+        """Nothing is said where there was none: it is as it was asked for."""
+        tenant_id = author.principal.tenant_id
+        with administering(self.database, author) as act:
+            act.require(EDIT_LINES)
+            lock_administration(act.connection, tenant_id)
+            before = people.find_member(act.connection, tenant_id, user_id)
+            if before is None:
+                raise member_not_found(user_id)
+            if people.remove_manager(act.connection, tenant_id, user_id):
+                detail = {"manager_before": before.manager_id, "manager": None}
+                act.note(("member", user_id), "set_manager", detail)

@@ -1,0 +1,63 @@
+"""The roles of a tenant: names for permissions, which tokens, members and keys have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from signet.core.errors import Rejected
+from signet.core.tenants.principal import Principal
+from signet.core.tenants.tenant_file import MAX_ROLES, Role
+from signet.engine.access.admin import administering
+from signet.engine.access.read import reading
+from signet.engine.documents.commands import Author
+from signet.engine.tenants.role_grants import keeping_an_administrator, require_own
+from signet.store.database import Database
+from signet.store.tenants import people
+from signet.store.tenants.people import RoleRecord
+from signet.store.tenants.tenants import save_roles
+
+READ_ROLES, EDIT_ROLES = "role:read", "role:edit"
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    database: Database
+
+    def list(self, principal: Principal, after: str, limit: int) -> list[RoleRecord]:
+        with reading(self.database, principal) as read:
+            read.require(READ_ROLES)
+            return people.list_roles(read.connection, principal.tenant_id, after, limit)
+
+    def save(self, author: Author, role: str, permissions: Sequence[str]) -> RoleRecord:
+        """Made, or changed to exactly these permissions; it holds from the next request on."""
+        tenant_id, wanted = author.principal.tenant_id, tuple(dict.fromkeys(permissions))
+        with administering(self.database, author) as act:
+            act.require(EDIT_ROLES)
+            with keeping_an_administrator(act):
+                before = people.find_roles(act.connection, tenant_id, [role])
+                had = before[0].permissions if before else []
+                require_own(act, role, [permission for permission in wanted if permission not in had])
+                if not before and people.count_roles(act.connection, tenant_id) >= MAX_ROLES:
+                    raise Rejected("ROLE_TOO_MANY", f"a tenant has at most {MAX_ROLES} roles")
+                save_roles(act.connection, tenant_id, (Role(role=role, permissions=wanted),))
+            if not before or had != list(wanted):
+                detail = {"permissions_before": had, "permissions": list(wanted)}
+                act.note(("role", role), "save_role", detail)
+            return people.find_roles(act.connection, tenant_id, [role])[0]
+
+    def delete(self, author: Author, role: str) -> None:
+        """Only one that nobody has: it would come back to them with the next role of that name."""
+        tenant_id = author.principal.tenant_id
+        with administering(self.database, author) as act:
+            act.require(EDIT_ROLES)
+            with keeping_an_administrator(act):
+                found = people.find_roles(act.connection, tenant_id, [role])
+                if not found:
+                    raise Rejected("ROLE_NOT_FOUND", f"there is no role '{role}'")
+                if people.is_role_held(act.connection, tenant_id, role):
+                    raise Rejected(
+                        "ROLE_IN_USE",
+                        f"members or keys have the role '{role}'",
+                        remedy="Take it from them first.",
+                    )
+                people.delete_role(act.connection, tenant_id, role)
+            act.note(("role", role), "delete_role", {"permissions_before": found[0].permissions})

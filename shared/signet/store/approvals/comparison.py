@@ -1,0 +1,31 @@
+"""What was approved before, for comparing it with what is to be approved."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedVersion:
+    """`snapshot` is its text, as it was hashed."""
+
+    request_id: UUID
+    document_id: UUID
+    document_version: int
+    approved_at: datetime | None
+    snapshot: str
+
+
+def find_last_approved(
+    connection: Connection, tenant_id: UUID, document_id: UUID, request_id: UUID
+) -> ApprovedVersion | None:
+    values = {"tenant_id": tenant_id, "document_id": document_id, "request_id": request_id}
+    with connection.cursor(row_factory=class_row(ApprovedVersion)) as cursor:
+        return cursor.execute(_SQL.find_last_approved, values).fetchone()

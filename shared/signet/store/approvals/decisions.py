@@ -1,0 +1,201 @@
+"""Requests for approval: what a decision reads and writes, whom something waits for, what is on record."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from signet.core.approvals.eligibility import Delegation
+from signet.core.approvals.seats import Seat
+from signet.store.database import Connection, Exchange, Statement
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRow:
+    """A locked request."""
+
+    id: UUID
+    instance_id: UUID
+    step_execution_id: UUID
+    node_id: str
+    document_id: UUID
+    document_version: int
+    snapshot_version_id: UUID
+    snapshot_hash: str
+    definition_hash: str
+    policy: str
+    policy_hash: str
+    chain_name: str | None
+    chain_version: int | None
+    requester_id: str
+    stage: int
+    status: str
+    outcome: str | None
+    applied: bool | None
+    escalate_at: datetime | None
+    expire_at: datetime | None
+    created_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    user_id: str
+    roles: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a decision is judged by, all as of the moment when the request was locked."""
+
+    request: RequestRow
+    # Of the request's stage.
+    seats: tuple[Seat, ...]
+    people: Mapping[str, list[str]]
+    delegations: tuple[Delegation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InboxRow:
+    request_id: UUID
+    document_id: UUID
+    entity_type: str
+    contract_version: int
+    document_version: int
+    node_id: str
+    stage: int
+    position: int
+    requester_id: str
+    created_at: datetime
+    expire_at: datetime | None
+    on_behalf_of: str | None
+    creator_id: str
+    editor_ids: list[str]
+    # Who asks for something about the document now.
+    asking_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    id: UUID
+    instance_id: UUID
+    node_id: str
+    document_id: UUID
+    document_version: int
+    snapshot_hash: str
+    definition_hash: str
+    policy: str
+    policy_hash: str
+    chain_name: str | None
+    chain_version: int | None
+    requester_id: str
+    stage: int
+    status: str
+    outcome: str | None
+    applied: bool | None
+    escalate_at: datetime | None
+    expire_at: datetime | None
+    created_at: datetime
+    ended_at: datetime | None
+    entity_type: str
+    current_version: int
+    snapshot: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    id: UUID
+    stage: int
+    position: int
+    decision: str
+    reason: str | None
+    decided_by: str
+    on_behalf_of: str | None
+    delegation_id: UUID | None
+    created_at: datetime
+
+
+def find_document(tenant_id: UUID, request_id: UUID) -> Statement:
+    return Statement(_SQL.find_document, {"tenant_id": tenant_id, "id": request_id})
+
+
+def lock_asked(
+    connection: Connection, tenant_id: UUID, request_id: UUID, user_id: str, *, now: datetime, at_most: int
+) -> Asked | None:
+    """The caller holds the document. One round trip; each statement sees what the locks before it waited for.
+
+    `at_most` are the people of a role that are looked at: more than can be barred from voting.
+    """
+    values = {
+        "tenant_id": tenant_id,
+        "id": request_id,
+        "user_id": user_id,
+        "now": now,
+        "at_most": at_most,
+    }
+    with connection.pipeline():
+        request = connection.cursor(row_factory=class_row(RequestRow)).execute(_SQL.lock_request, values)
+        delegations = connection.cursor(row_factory=class_row(Delegation))
+        delegations.execute(_SQL.lock_delegations, values)
+        seats = connection.cursor(row_factory=class_row(Seat)).execute(_SQL.read_stage_seats, values)
+        people = connection.cursor(row_factory=class_row(PersonRow)).execute(_SQL.read_people, values)
+        found = request.fetchone()
+        if found is None:
+            return None
+        return Asked(
+            found,
+            tuple(seats.fetchall()),
+            {person.user_id: person.roles for person in people.fetchall()},
+            tuple(delegations.fetchall()),
+        )
+
+
+def add_decision(
+    exchange: Exchange, decision: Mapping[str, Any], *, closes_stage: bool, status: str | None
+) -> None:
+    """To be written with the COMMIT. `status` is the request's where the decision ends it."""
+    exchange.closing.append(Statement(_SQL.fill_seat, decision))
+    exchange.closing.append(Statement(_SQL.insert_decision, decision))
+    if closes_stage:
+        exchange.closing.append(Statement(_SQL.close_seats, decision))
+    if status is not None:
+        ended = {**decision, "status": status, "outcome": f"decided in stage {decision['stage']}"}
+        exchange.closing.append(Statement(_SQL.end_request, ended))
+
+
+def list_inbox(
+    connection: Connection, tenant_id: UUID, user_id: str, *, after: UUID, limit: int
+) -> list[InboxRow]:
+    values = {"tenant_id": tenant_id, "user_id": user_id, "after": after, "limit": limit}
+    with connection.cursor(row_factory=class_row(InboxRow)) as cursor:
+        return cursor.execute(_SQL.list_inbox, values).fetchall()
+
+
+def read_request(connection: Connection, tenant_id: UUID, request_id: UUID) -> RequestRecord | None:
+    with connection.cursor(row_factory=class_row(RequestRecord)) as cursor:
+        return cursor.execute(_SQL.read_request, {"tenant_id": tenant_id, "id": request_id}).fetchone()
+
+
+def read_seats(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[Seat]:
+    with connection.cursor(row_factory=class_row(Seat)) as cursor:
+        return cursor.execute(_SQL.read_seats, {"tenant_id": tenant_id, "id": request_id}).fetchall()
+
+
+def read_decisions(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[DecisionRow]:
+    with connection.cursor(row_factory=class_row(DecisionRow)) as cursor:
+        return cursor.execute(_SQL.read_decisions, {"tenant_id": tenant_id, "id": request_id}).fetchall()
+
+
+def read_voices(
+    connection: Connection, tenant_id: UUID, user_id: str, entity_type: str | None
+) -> dict[str, list[str]]:
+    """Whom a person may speak for, himself first of all, each with the roles that he holds now."""
+    values = {"tenant_id": tenant_id, "user_id": user_id, "entity_type": entity_type}
+    with connection.cursor(row_factory=class_row(PersonRow)) as cursor:
+        return {row.user_id: row.roles for row in cursor.execute(_SQL.read_voices, values).fetchall()}

@@ -1,0 +1,198 @@
+"""Approval requests as waves make them, take their outcome in, and let gates consume them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from signet.core.approvals.eligibility import Delegation
+from signet.core.approvals.seats import Seat
+from signet.store.approvals.voiding import Voiding, void_requests
+from signet.store.database import Connection
+from signet.store.documents.write import to_json
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+MEMBERS_IN_A_PAGE = 1_000
+# Who is shown as one who may vote.
+MAX_HOLDERS = 1_000
+Row = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class LiveRequest:
+    """One that is open, or decided and not used by a gate; a wave changes it in memory."""
+
+    id: UUID
+    instance_id: UUID
+    step_execution_id: UUID
+    node_id: str
+    document_version: int
+    stage: int
+    status: str
+    applied: bool | None
+    policy: str
+    policy_hash: str
+    requester_id: str
+    escalate_at: datetime | None
+    expire_at: datetime | None
+    outcome: str | None
+    seats: list[Seat]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRow:
+    version: int
+    steps: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class AskingRow:
+    id: UUID
+    instance_id: UUID
+    has_voter: bool
+
+
+@dataclass(slots=True)
+class ApprovalRows:
+    """What a wave writes of approvals at its end."""
+
+    requests: list[Row] = field(default_factory=list)
+    seats: list[Row] = field(default_factory=list)
+    changed: dict[UUID, Row] = field(default_factory=dict)
+    ended: list[UUID] = field(default_factory=list)
+    voided: list[Voiding] = field(default_factory=list)
+    applied: dict[UUID, UUID] = field(default_factory=dict)  # request → its instance
+    turns: dict[str, int] = field(default_factory=dict)
+    notifications: list[Row] = field(default_factory=list)
+
+
+def read_of_instances(
+    connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]
+) -> list[LiveRequest]:
+    values = {"tenant_id": tenant_id, "instance_ids": list(instance_ids)}
+    with connection.cursor(row_factory=class_row(LiveRequest)) as cursor:
+        found = cursor.execute(_SQL.read_of_instances, values).fetchall()
+    for request in found:
+        request.seats = [Seat(**seat) for seat in request.seats]  # type: ignore[arg-type]  # as JSON
+    return found
+
+
+def read_published_chain(connection: Connection, tenant_id: UUID, name: str) -> ChainRow | None:
+    with connection.cursor(row_factory=class_row(ChainRow)) as cursor:
+        return cursor.execute(_SQL.read_chain, {"tenant_id": tenant_id, "name": name}).fetchone()
+
+
+def read_last_requester(connection: Connection, tenant_id: UUID, document_id: UUID) -> str | None:
+    """Whose request brought the document to where it is; None when nobody's did."""
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    found = connection.execute(_SQL.read_last_requester, values).fetchone()
+    return str(found[0]) if found else None
+
+
+def hold_roles(connection: Connection, tenant_id: UUID) -> None:
+    """Until the transaction ends nobody loses a role: whoever saves members waits."""
+    connection.execute(_SQL.hold_roles, {"tenant_id": tenant_id})
+
+
+def read_candidates(
+    connection: Connection,
+    tenant_id: UUID,
+    user_ids: Collection[str],
+    roles: Collection[str],
+    *,
+    at_most: int,
+) -> dict[str, list[str]]:
+    """Active members with all of their roles: these people, and so many of each role."""
+    values = {
+        "tenant_id": tenant_id,
+        "user_ids": list(user_ids),
+        "roles": list(roles),
+        "at_most": at_most,
+    }
+    rows: list[Any] = connection.execute(_SQL.read_candidates, values).fetchall()
+    return {row[0]: row[1] for row in rows}
+
+
+def read_members(connection: Connection, tenant_id: UUID, role: str) -> list[str]:
+    """Every active member who holds the role, page by page."""
+    found: list[str] = []
+    while True:
+        values = {
+            "tenant_id": tenant_id,
+            "role": role,
+            "after": found[-1] if found else "",
+            "limit": MEMBERS_IN_A_PAGE,
+        }
+        page = [str(row[0]) for row in connection.execute(_SQL.read_members, values).fetchall()]
+        found += page
+        if len(page) < MEMBERS_IN_A_PAGE:
+            return found
+
+
+def list_asking(
+    connection: Connection, tenant_id: UUID, role: str | None, user_id: str | None, *, after: UUID, limit: int
+) -> list[AskingRow]:
+    """So many open seats of the role or of the person, by request; the same one twice where it has two."""
+    values = {"tenant_id": tenant_id, "role": role, "user_id": user_id, "after": after, "limit": limit}
+    with connection.cursor(row_factory=class_row(AskingRow)) as cursor:
+        return cursor.execute(_SQL.list_asking, values).fetchall()
+
+
+def read_holders(
+    connection: Connection, tenant_id: UUID, user_ids: Collection[str], roles: Collection[str], now: datetime
+) -> dict[str, list[str]]:
+    """To be shown: these people, whoever holds these roles, who stands in for them now; so many of them."""
+    values = {
+        "tenant_id": tenant_id,
+        "user_ids": list(user_ids),
+        "roles": list(roles),
+        "now": now,
+        "limit": MAX_HOLDERS,
+    }
+    return {str(row[0]): list(row[1]) for row in connection.execute(_SQL.read_holders, values).fetchall()}  # type: ignore[call-overload]
+
+
+def read_delegations(
+    connection: Connection, tenant_id: UUID, user_ids: Collection[str], now: datetime
+) -> list[Delegation]:
+    values = {"tenant_id": tenant_id, "user_ids": list(user_ids), "now": now, "limit": MAX_HOLDERS}
+    with connection.cursor(row_factory=class_row(Delegation)) as cursor:
+        return cursor.execute(_SQL.read_delegations, values).fetchall()
+
+
+def read_managers(
+    connection: Connection, tenant_id: UUID, user_ids: Collection[str], levels: int
+) -> dict[str, str]:
+    values = {"tenant_id": tenant_id, "user_ids": list(user_ids), "levels": levels}
+    return {str(row[0]): str(row[1]) for row in connection.execute(_SQL.read_managers, values).fetchall()}
+
+
+def read_turns(connection: Connection, tenant_id: UUID, roles: Collection[str]) -> dict[str, int]:
+    values = {"tenant_id": tenant_id, "roles": list(roles)}
+    return {str(row[0]): int(str(row[1])) for row in connection.execute(_SQL.read_turns, values).fetchall()}
+
+
+def write_approvals(connection: Connection, tenant_id: UUID, rows: ApprovalRows, now: datetime) -> None:
+    fixed: dict[str, Any] = {"tenant_id": tenant_id, "now": now}
+    with connection.pipeline():
+        if rows.turns:
+            turns = {"roles": list(rows.turns), "counts": list(rows.turns.values())}
+            connection.execute(_SQL.take_turns, {**fixed, **turns})
+        for text, listed in (
+            (_SQL.insert_requests, rows.requests),
+            (_SQL.update_requests, list(rows.changed.values())),
+            (_SQL.insert_seats, rows.seats),
+            (_SQL.insert_notifications, rows.notifications),
+        ):
+            if listed:
+                connection.execute(text, {**fixed, "rows": to_json(listed)})
+        if rows.ended:
+            connection.execute(_SQL.close_seats, {**fixed, "request_ids": rows.ended})
+        if rows.applied:
+            applied = {"instance_ids": list(rows.applied.values()), "request_ids": list(rows.applied)}
+            connection.execute(_SQL.mark_applied, {**fixed, **applied})
+        void_requests(connection, tenant_id, rows.voided, now)

@@ -1,0 +1,252 @@
+"""Contracts and workflow definitions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from signet.core.errors import Defect
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class ContractRow:
+    entity_type: str
+    version: int
+    status: Literal["draft", "published", "archived"]
+    body: str
+    hash: str
+    created_by: str
+    created_at: datetime
+    published_at: datetime | None
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionRow:
+    id: UUID
+    definition_kind: str
+    entity_type: str
+    name: str
+    version: int
+    status: str
+    is_default: bool
+    contract_version: int | None
+    base_ref: dict[str, Any] | None
+    body_patches_json: dict[str, Any] | None
+    canvas_json: dict[str, Any]
+    compiled_hash: str | None
+    compiler_version: str | None
+    source_id: UUID | None
+    created_by: str
+    created_at: datetime
+    published_at: datetime | None
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewDefinition:
+    id: UUID
+    definition_kind: str
+    entity_type: str
+    name: str
+    version: int
+    status: str = "draft"
+    is_default: bool = False
+    contract_version: int | None = None
+    nodes: Any = None
+    edges: Any = None
+    slots: Any = None
+    base_ref: Mapping[str, Any] | None = None
+    body_patches: Mapping[str, Any] | None = None
+    compiled: str | None = None
+    compiled_hash: str | None = None
+    compiler_version: str | None = None
+    source_id: UUID | None = None
+    canvas: Mapping[str, Any] | None = None
+
+
+def read_contract_row(
+    connection: Connection, tenant_id: UUID, entity_type: str, version: int
+) -> ContractRow | None:
+    with connection.cursor(row_factory=class_row(ContractRow)) as cursor:
+        values = {"tenant_id": tenant_id, "entity_type": entity_type, "version": version}
+        return cursor.execute(_SQL.read_contract, values).fetchone()
+
+
+def read_newest_contract(connection: Connection, tenant_id: UUID, entity_type: str) -> ContractRow | None:
+    with connection.cursor(row_factory=class_row(ContractRow)) as cursor:
+        values = {"tenant_id": tenant_id, "entity_type": entity_type}
+        return cursor.execute(_SQL.read_newest_contract, values).fetchone()
+
+
+def next_contract_version(connection: Connection, tenant_id: UUID, entity_type: str) -> int:
+    values = {"tenant_id": tenant_id, "entity_type": entity_type}
+    row = connection.execute(_SQL.next_contract_version, values).fetchone()
+    return _read_int(None if row is None else row[0])
+
+
+def lock_contracts_of_type(connection: Connection, tenant_id: UUID, entity_type: str) -> None:
+    connection.execute(_SQL.lock_contracts_of_type, {"tenant_id": tenant_id, "entity_type": entity_type})
+
+
+def save_contract_draft(
+    connection: Connection,
+    tenant_id: UUID,
+    entity_type: str,
+    version: int,
+    body: str,
+    content_hash: str,
+    actor_id: str,
+) -> int | None:
+    """The draft's revision; None when this version is already frozen."""
+    values = {
+        "tenant_id": tenant_id,
+        "entity_type": entity_type,
+        "version": version,
+        "body": body,
+        "hash": content_hash,
+        "actor_id": actor_id,
+    }
+    row = connection.execute(_SQL.save_contract_draft, values).fetchone()
+    return None if row is None else _read_int(row[0])
+
+
+def delete_contract_draft(connection: Connection, tenant_id: UUID, entity_type: str, version: int) -> None:
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "version": version}
+    connection.execute(_SQL.delete_contract_draft, values)
+
+
+def set_contract_status(
+    connection: Connection, tenant_id: UUID, entity_type: str, version: int, status: str
+) -> None:
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "version": version, "status": status}
+    connection.execute(_SQL.set_contract_status, values)
+
+
+def insert_definition(connection: Connection, tenant_id: UUID, new: NewDefinition, actor_id: str) -> None:
+    connection.execute(
+        _SQL.insert_definition,
+        {
+            "tenant_id": tenant_id,
+            "id": new.id,
+            "definition_kind": new.definition_kind,
+            "entity_type": new.entity_type,
+            "name": new.name,
+            "version": new.version,
+            "status": new.status,
+            "is_default": new.is_default,
+            "contract_version": new.contract_version,
+            "nodes_json": _jsonb(new.nodes),
+            "edges_json": _jsonb(new.edges),
+            "slots_json": _jsonb(new.slots),
+            "base_ref": _jsonb(new.base_ref),
+            "body_patches_json": _jsonb(new.body_patches),
+            "compiled_json": new.compiled,
+            "compiled_hash": new.compiled_hash,
+            "compiler_version": new.compiler_version,
+            "source_id": new.source_id,
+            "canvas_json": Jsonb(dict(new.canvas or {})),
+            "actor_id": actor_id,
+        },
+    )
+
+
+def update_definition_draft(
+    connection: Connection,
+    tenant_id: UUID,
+    definition_id: UUID,
+    base_ref: Mapping[str, Any] | None,
+    body_patches: Mapping[str, Any],
+) -> int:
+    """Its revision from now on; of a draft that the caller holds."""
+    values = {
+        "tenant_id": tenant_id,
+        "id": definition_id,
+        "base_ref": _jsonb(base_ref),
+        "body_patches_json": _jsonb(body_patches),
+    }
+    row = connection.execute(_SQL.update_definition_draft, values).fetchone()
+    return _read_int(None if row is None else row[0])
+
+
+def delete_definition_draft(connection: Connection, tenant_id: UUID, definition_id: UUID) -> None:
+    connection.execute(_SQL.delete_definition_draft, {"tenant_id": tenant_id, "id": definition_id})
+
+
+def set_canvas(
+    connection: Connection, tenant_id: UUID, definition_id: UUID, canvas: Mapping[str, Any]
+) -> bool:
+    values = {"tenant_id": tenant_id, "id": definition_id, "canvas_json": Jsonb(dict(canvas))}
+    return connection.execute(_SQL.set_canvas, values).rowcount == 1
+
+
+def publish_definition(
+    connection: Connection,
+    tenant_id: UUID,
+    definition_id: UUID,
+    compiled: str | None = None,
+    compiled_hash: str | None = None,
+    compiler_version: str | None = None,
+) -> bool:
+    values = {
+        "tenant_id": tenant_id,
+        "id": definition_id,
+        "compiled_json": compiled,
+        "compiled_hash": compiled_hash,
+        "compiler_version": compiler_version,
+    }
+    return connection.execute(_SQL.publish_definition, values).rowcount == 1
+
+
+def archive_definition(connection: Connection, tenant_id: UUID, definition_id: UUID) -> bool:
+    values = {"tenant_id": tenant_id, "id": definition_id}
+    return connection.execute(_SQL.archive_definition, values).rowcount == 1
+
+
+def find_definition(connection: Connection, tenant_id: UUID, definition_id: UUID) -> DefinitionRow | None:
+    with connection.cursor(row_factory=class_row(DefinitionRow)) as cursor:
+        return cursor.execute(_SQL.find_definition, {"tenant_id": tenant_id, "id": definition_id}).fetchone()
+
+
+def next_definition_version(
+    connection: Connection, tenant_id: UUID, kind: str, entity_type: str, name: str
+) -> int:
+    values = {"tenant_id": tenant_id, "definition_kind": kind, "entity_type": entity_type, "name": name}
+    row = connection.execute(_SQL.next_definition_version, values).fetchone()
+    return _read_int(None if row is None else row[0])
+
+
+def read_compiled(
+    connection: Connection, tenant_id: UUID, definition_id: UUID, version: int
+) -> tuple[str, str] | None:
+    """The stored text and the hash that it must have."""
+    values = {"tenant_id": tenant_id, "id": definition_id, "version": version}
+    row = connection.execute(_SQL.read_compiled, values).fetchone()
+    return None if row is None else (str(row[1]), str(row[2]))
+
+
+def list_effective_of_patch(connection: Connection, tenant_id: UUID, patch_id: UUID) -> list[UUID]:
+    values = {"tenant_id": tenant_id, "id": patch_id}
+    return [
+        row[0]
+        for row in connection.execute(_SQL.list_effective_of_patch, values).fetchall()
+        if isinstance(row[0], UUID)
+    ]
+
+
+def _read_int(value: object) -> int:
+    if not isinstance(value, int):
+        raise Defect("NO_NUMBER", "a statement that gives a number gave none")
+    return value
+
+
+def _jsonb(value: Any) -> Jsonb | None:
+    return None if value is None else Jsonb(value)

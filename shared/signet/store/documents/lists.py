@@ -1,0 +1,152 @@
+"""Lists of documents: a statement for each way to filter and to sort, put together from constant parts.
+
+Columns, operators and types are of closed sets; what a caller wrote is only ever a value. Texts are compared
+by their bytes: as expressions compare them, and as their indexes are ordered (design: fast fields).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from signet.core.contracts.indexed_columns import FAST_COLUMNS
+from signet.core.documents.list_filter import CREATED_AT, Operator, Scalar
+from signet.store.database import Connection, Statement
+from signet.store.documents.read import DocumentRecord
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+MAX_CONTRACT_VERSIONS = 200
+_TYPES = {"t": "text", "n": "bigint", "d": "timestamptz"}
+TYPE_OF: Mapping[str, str] = {
+    **{column: _TYPES[column[0]] for column in FAST_COLUMNS},
+    "status": "text",
+    CREATED_AT: "timestamptz",
+}
+_OPERATORS = {"==": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_OF_TEXT = {"==": "=", "<": "~<~", "<=": "~<=~", ">": "~>~", ">=": "~>=~"}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnTerm:
+    column: str
+    operator: Operator
+    value: Scalar | tuple[Scalar, ...] | None
+
+
+class Place(NamedTuple):
+    """Where a page has ended; `value` is None among those without one."""
+
+    value: Scalar | None
+    created_at: datetime
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of a list that one statement finds, in its order.
+
+    `column` is sorted by, and has a value; without it the order is that of creation.
+    """
+
+    entity_type: str
+    terms: Sequence[ColumnTerm]
+    # Of these versions of the contract; None is any.
+    contract_versions: Sequence[int] | None
+    column: str | None
+    is_descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    record: DocumentRecord
+    place: Place
+
+
+def list_documents(
+    connection: Connection, tenant_id: UUID, asked: Slice, after: Place | None, limit: int
+) -> list[Listed]:
+    statement = write_list(tenant_id, asked, after, limit)
+    rows: list[Any] = connection.execute(statement.text, statement.values).fetchall()
+    return [_read(DocumentRecord(*row[:-1]), row[-1]) for row in rows]
+
+
+def _read(record: DocumentRecord, value: Scalar | None) -> Listed:
+    return Listed(record, Place(value, record.created_at, record.id))
+
+
+def write_list(tenant_id: UUID, asked: Slice, after: Place | None, limit: int) -> Statement:
+    values: dict[str, Any] = {"tenant_id": tenant_id, "entity_type": asked.entity_type, "limit": limit}
+    conditions = [_write_term(index, term, values) for index, term in enumerate(asked.terms)]
+    if asked.contract_versions is not None:
+        values["contract_versions"] = list(asked.contract_versions)
+        conditions.append(_SQL.and_of_versions)
+    conditions += _write_place(asked, after, values)
+    text = _SQL.list_documents.replace("{conditions}", "\n".join(conditions))
+    text = text.replace("{value}", f"d.{_check(asked.column)}" if asked.column else "NULL")
+    return Statement(text.replace("{order}", ", ".join(_list_order(asked))), values)
+
+
+def _write_term(index: int, term: ColumnTerm, values: dict[str, Any]) -> str:
+    if term.operator == "null":
+        return _fill(_SQL.and_null, term.column)
+    if term.operator == "not null":
+        return _fill(_SQL.and_not_null, term.column)
+    name = f"value_{index}"
+    if term.operator == "in":
+        values[name] = list(term.value) if isinstance(term.value, tuple) else []
+        return _fill(_SQL.and_one_of, term.column, name=name)
+    values[name] = term.value
+    return _fill(_SQL.and_compared, term.column, name=name, operator=_say(term.column, term.operator))
+
+
+def _write_place(asked: Slice, after: Place | None, values: dict[str, Any]) -> Iterator[str]:
+    if asked.column is not None:
+        yield _fill(_SQL.and_not_null, asked.column)
+    if after is None:
+        return
+    values |= {"after_created_at": after.created_at, "after_id": after.id}
+    beyond = "<" if asked.is_descending else ">"
+    if asked.column is None:
+        yield _fill(_SQL.and_after, CREATED_AT, beyond=beyond)
+        return
+    values["after_value"] = after.value
+    past = _say(asked.column, beyond)
+    yield _fill(
+        _SQL.and_after_value,
+        asked.column,
+        beyond=beyond,
+        past=past,
+        **{"from": _say(asked.column, f"{beyond}=")},
+    )
+
+
+def _list_order(asked: Slice) -> Iterator[str]:
+    beyond = ">" if asked.is_descending else "<"
+    if asked.column is not None:
+        yield f"d.{_check(asked.column)} USING {_say(asked.column, beyond)}"
+    yield f"d.created_at USING {beyond}"
+    yield f"d.id USING {beyond}"
+
+
+def _fill(part: str, column: str, **words: str) -> str:
+    for name, word in {"column": _check(column), "type": TYPE_OF[column], **words}.items():
+        part = part.replace(f"{{{name}}}", word)
+    return part
+
+
+def _check(column: str) -> str:
+    """The name as the closed set spells it."""
+    return next(known for known in TYPE_OF if known == column)
+
+
+def _say(column: str, operator: str) -> str:
+    return (_OF_TEXT if TYPE_OF[column] == "text" else _OPERATORS)[operator]
+
+
+def list_contract_versions(connection: Connection, tenant_id: UUID, entity_type: str) -> list[int]:
+    """Published ones, and those that were; the newest first."""
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "limit": MAX_CONTRACT_VERSIONS}
+    rows: list[Any] = connection.execute(_SQL.list_contract_versions, values).fetchall()
+    return [version for (version,) in rows]

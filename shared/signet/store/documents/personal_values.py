@@ -1,0 +1,49 @@
+"""Personal values: the one table from which they can be taken away."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from signet.core.audit.trail import PersonalValue
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedValue:
+    id: str
+    field: str
+    erased_at: datetime
+
+
+def lock_document(connection: Connection, tenant_id: UUID, document_id: UUID) -> bool:
+    """Whether there is such a document; its row is then held until the end of the transaction."""
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    return connection.execute(_SQL.lock_document, values).rowcount == 1
+
+
+def erase_values(
+    connection: Connection, tenant_id: UUID, document_id: UUID, fields: Collection[str] | None
+) -> list[ErasedValue]:
+    """In every version of the document; all fields when none is named."""
+    values = {
+        "tenant_id": tenant_id,
+        "document_id": document_id,
+        "fields": None if fields is None else sorted(fields),
+    }
+    rows: list[Any] = connection.execute(_SQL.erase_values, values).fetchall()
+    return sorted((ErasedValue(*row) for row in rows), key=lambda erased: erased.id)
+
+
+def read_values(connection: Connection, tenant_id: UUID, ids: Collection[str]) -> dict[str, PersonalValue]:
+    rows: list[Any] = connection.execute(
+        _SQL.read_values, {"tenant_id": tenant_id, "ids": sorted(ids)}
+    ).fetchall()
+    return {
+        identifier: PersonalValue(identifier, None if salt is None else bytes(salt), value)
+        for identifier, salt, value in rows
+    }

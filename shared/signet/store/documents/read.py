@@ -1,0 +1,63 @@
+"""Documents as they are shown: nothing is locked, nothing is decided on it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """`data` still has references where personal values are."""
+
+    id: UUID
+    entity_type: str
+    contract_version: int
+    status: str
+    version: int
+    data: dict[str, Any]
+    amended_from_id: UUID | None
+    creator_id: str
+    created_at: datetime
+    updated_at: datetime
+    instance_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionRequestRecord:
+    """With where its document is now."""
+
+    id: UUID
+    document_id: UUID
+    document_version: int
+    transition: str
+    actor_id: str
+    reason: str | None
+    status: str
+    outcome: str | None
+    created_at: datetime
+    ended_at: datetime | None
+    entity_type: str
+    document_status: str
+    version_now: int
+
+
+def find_document(connection: Connection, tenant_id: UUID, document_id: UUID) -> DocumentRecord | None:
+    values = {"tenant_id": tenant_id, "document_id": document_id}
+    with connection.cursor(row_factory=class_row(DocumentRecord)) as cursor:
+        return cursor.execute(_SQL.find_document, values).fetchone()
+
+
+def find_transition_request(
+    connection: Connection, tenant_id: UUID, request_id: UUID
+) -> TransitionRequestRecord | None:
+    values = {"tenant_id": tenant_id, "request_id": request_id}
+    with connection.cursor(row_factory=class_row(TransitionRequestRecord)) as cursor:
+        return cursor.execute(_SQL.find_transition_request, values).fetchone()

@@ -1,0 +1,249 @@
+"""Documents and what is written with them. Only `engine/documents` writes here."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from psycopg.errors import UniqueViolation
+from psycopg.rows import class_row, dict_row
+
+from signet.core.audit.verification import AuditRow
+from signet.core.errors import Transient
+from signet.store.approvals.voiding import Voiding, void_requests
+from signet.store.database import Connection, Exchange, Statement
+from signet.store.statements import Statements
+from signet.store.wake_ups import note_work
+
+_SQL = Statements(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A locked document with everything a mutation must know about it."""
+
+    id: UUID
+    entity_type: str
+    contract_version: int
+    status: str
+    version: int
+    data: dict[str, Any]
+    amended_from_id: UUID | None
+    creator_id: str
+    editor_ids: list[str]
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None
+    instance_id: UUID | None
+    instance_version: int | None
+    instance_entity_version: int | None
+    edit_window: str | None
+    edit_window_node: str | None
+    definition_version: int | None
+    request_id: UUID | None
+    requested: str | None
+    requester_id: str | None
+    requester_roles: list[str] | None
+    audit_seq: int | None
+    audit_hash: str | None
+    snapshot_id: UUID | None
+    snapshot_hash: str | None
+    personal: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a mutation is judged by, as of one moment."""
+
+    now: datetime
+    tenant_name: str
+    settings: dict[str, Any]
+    epoch: int
+    xid: str
+    # By role; of the roles that were asked for.
+    permissions: dict[str, list[str]] | None
+
+    def permissions_of(self, roles: Sequence[str]) -> list[str]:
+        known = self.permissions or {}
+        return [permission for role in roles for permission in known.get(role, ())]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowOfType:
+    id: UUID
+    version: int
+    contract_version: int
+    definition_kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Referenced:
+    """What a ref reads of the document that it names; personal values are references here as everywhere."""
+
+    entity_type: str
+    status: str
+    values: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class WriteBatch:
+    """Rows by statement, as JSON objects; what is empty is not sent."""
+
+    inserted_documents: list[Mapping[str, Any]] = field(default_factory=list)
+    # By document, at the last of its changes.
+    updated_documents: dict[UUID, Mapping[str, Any]] = field(default_factory=dict)
+    adopted_contracts: list[Mapping[str, Any]] = field(default_factory=list)
+    personal_values: list[Mapping[str, Any]] = field(default_factory=list)
+    versions: list[Mapping[str, Any]] = field(default_factory=list)
+    ended_requests: list[Mapping[str, Any]] = field(default_factory=list)
+    requests: list[Mapping[str, Any]] = field(default_factory=list)
+    cancelled_instances: list[Mapping[str, Any]] = field(default_factory=list)
+    instances: list[Mapping[str, Any]] = field(default_factory=list)
+    events: list[Mapping[str, Any]] = field(default_factory=list)
+    rule_executions: list[Mapping[str, Any]] = field(default_factory=list)
+    audit: list[AuditRow] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.audit or self.events or self.rule_executions)
+
+    @property
+    def is_edits_only(self) -> bool:
+        """What most mutations write: a new version of documents that are there."""
+        return bool(self.updated_documents) and not (
+            self.inserted_documents
+            or self.adopted_contracts
+            or self.personal_values
+            or self.ended_requests
+            or self.requests
+            or self.cancelled_instances
+            or self.instances
+            or self.rule_executions
+        )
+
+
+def lock_and_read(ids: Sequence[UUID], roles: Sequence[str]) -> Statement:
+    """Locks in id order, then reads what is now true of the transaction's tenant; `read_locked` reads it."""
+    return Statement(_SQL.lock_and_read, {"ids": list(ids), "roles": list(roles)})
+
+
+def read_locked(row: tuple[Any, ...] | None) -> tuple[dict[UUID, DocumentRow], Setting | None]:
+    if row is None:
+        return {}, None
+    *setting, documents = row
+    return {found.id: found for found in map(_read_document, documents or ())}, Setting(*setting)
+
+
+def _read_document(found: dict[str, Any]) -> DocumentRow:
+    """JSON knows no ids and no moments."""
+    for name in ("id", "amended_from_id", "instance_id", "request_id", "snapshot_id"):
+        found[name] = found[name] and UUID(found[name])
+    for name in ("created_at", "updated_at", "deleted_at"):
+        found[name] = found[name] and datetime.fromisoformat(found[name])
+    return DocumentRow(**found)
+
+
+def find_workflow(
+    connection: Connection, tenant_id: UUID, entity_type: str, contract_version: int | None
+) -> WorkflowOfType | None:
+    """What a document of this type runs; without a version, what a new one does."""
+    with connection.cursor(row_factory=class_row(WorkflowOfType)) as cursor:
+        values = {
+            "tenant_id": tenant_id,
+            "entity_type": entity_type,
+            "contract_version": contract_version,
+        }
+        return cursor.execute(_SQL.find_workflow, values).fetchone()
+
+
+def read_referenced(
+    connection: Connection, tenant_id: UUID, ids: Collection[UUID], fields: Collection[str]
+) -> dict[UUID, Referenced]:
+    """These fields of the documents that are there, as they are now. Nothing is locked: it only informs."""
+    wanted = {"tenant_id": tenant_id, "ids": sorted(ids), "fields": sorted(fields)}
+    rows: list[Any] = connection.execute(_SQL.read_referenced, wanted).fetchall()
+    return {document_id: Referenced(*values) for document_id, *values in rows}
+
+
+def take_keys(
+    connection: Connection,
+    tenant_id: UUID,
+    released: Sequence[Mapping[str, Any]],
+    wanted: Sequence[Mapping[str, Any]],
+    *,
+    undo: bool,
+) -> dict[UUID, str]:
+    """Document → a field whose value another one holds; with `undo` nothing was then released or taken."""
+    with connection.pipeline():
+        if undo:
+            connection.execute(_SQL.begin_keys)
+        if released:
+            connection.execute(_SQL.release_keys, {"tenant_id": tenant_id, "rows": to_json(released)})
+        cursor = connection.cursor(row_factory=dict_row)
+        cursor.execute(_SQL.take_keys, {"tenant_id": tenant_id, "rows": to_json(wanted)})
+        taken = {(row["document_id"], row["field"]) for row in cursor.fetchall()}
+    lost = {
+        key["document_id"]: key["field"] for key in wanted if (key["document_id"], key["field"]) not in taken
+    }
+    if lost and undo:
+        connection.execute(_SQL.undo_keys)
+    return lost
+
+
+def write_batch(
+    connection: Connection,
+    tenant_id: UUID,
+    batch: WriteBatch,
+    *,
+    now: datetime,
+    exchange: Exchange | None = None,
+) -> None:
+    """All rows in one round trip, in the order that foreign keys ask for; in an exchange with its COMMIT."""
+    fixed = {"tenant_id": tenant_id, "now": now}
+    edits = Statement(
+        _SQL.write_edits,
+        {
+            **fixed,
+            "documents": to_json(list(batch.updated_documents.values())),
+            "versions": to_json(batch.versions),
+            "audit": to_json(batch.audit),
+            "events": to_json(batch.events),
+        },
+    )
+    for due_at in {event.get("due_at") for event in batch.events}:
+        note_work(connection, tenant_id, "events", (due_at - now).total_seconds() if due_at else 0.0)
+    if batch.is_edits_only and exchange is not None:
+        exchange.closing.append(edits)
+        return
+    statements = [
+        (_SQL.adopt_contracts, batch.adopted_contracts),
+        (_SQL.insert_personal_values, batch.personal_values),
+        (_SQL.end_requests, batch.ended_requests),
+        (_SQL.insert_requests, batch.requests),
+        (_SQL.cancel_instances, batch.cancelled_instances),
+        (_SQL.insert_instances, batch.instances),
+        (_SQL.insert_rule_executions, batch.rule_executions),
+    ]
+    try:
+        with connection.pipeline():
+            if batch.inserted_documents:
+                rows = {"rows": to_json(batch.inserted_documents)}
+                connection.execute(_SQL.insert_documents, {**fixed, **rows})
+            connection.execute(edits.text, edits.values)
+            for text, listed in statements:
+                if listed:
+                    connection.execute(text, {**fixed, "rows": to_json(listed)})
+            # What people were asked, or have said and no gate has used, ends with its instance.
+            ended = [Voiding(row["id"], row["reason"]) for row in batch.cancelled_instances]
+            void_requests(connection, tenant_id, ended, now)
+    except UniqueViolation as error:
+        # An id that somebody gave is taken since we looked: whoever looks again finds it.
+        raise Transient(
+            "DATABASE_CONTENDED", "another transaction was in the way; nothing was changed"
+        ) from error
+
+
+def to_json(rows: Sequence[Mapping[str, Any] | AuditRow]) -> str:
+    return orjson.dumps(rows, option=orjson.OPT_NON_STR_KEYS).decode()

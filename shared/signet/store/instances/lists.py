@@ -1,0 +1,87 @@
+"""Lists of instances, the newest first; each by an index in whose order they already are.
+
+Newer is what has the greater id: ids begin with the time at which they were made.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from signet.core.explain.instance_record import InstanceStatus
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+END = UUID(int=2**128 - 1)
+# What is filtered by a moment is before this one when nobody names another.
+NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedInstance:
+    id: UUID
+    kind: Literal["envelope", "automation"]
+    status: InstanceStatus
+    reason: str | None
+    version: int
+    definition_id: UUID
+    definition_version: int
+    entity_type: str | None
+    document_id: UUID | None
+    current_nodes: list[str]
+    started_at: datetime
+    completed_at: datetime | None
+    updated_at: datetime
+    workflow: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceFilter:
+    """All of what it names must hold."""
+
+    statuses: Sequence[str]
+    subject_id: str | None = None
+    workflow: str | None = None
+    definition_id: UUID | None = None
+    entity_type: str | None = None
+    # Where one of its tokens is.
+    node: str | None = None
+    started_before: datetime | None = None
+    updated_before: datetime | None = None
+
+
+def list_instances(
+    connection: Connection, tenant_id: UUID, wanted: InstanceFilter, *, before: UUID = END, limit: int
+) -> list[ListedInstance]:
+    values = {
+        "tenant_id": tenant_id,
+        "statuses": list(wanted.statuses),
+        "subject_id": wanted.subject_id,
+        "workflow": wanted.workflow,
+        "definition_id": wanted.definition_id,
+        "entity_type": wanted.entity_type,
+        "node": wanted.node,
+        "started_before": wanted.started_before or NEVER,
+        "updated_before": wanted.updated_before or NEVER,
+        "before": before,
+        "limit": limit,
+    }
+    return _read(connection, _choose(wanted), values)
+
+
+def _choose(wanted: InstanceFilter) -> str:
+    """By what narrows most."""
+    if wanted.subject_id is not None:
+        return _SQL.list_by_subject
+    if wanted.workflow is None and wanted.definition_id is None and wanted.entity_type is None:
+        return _SQL.list_by_status
+    return _SQL.list_by_definition
+
+
+def _read(connection: Connection, statement: str, values: dict[str, Any]) -> list[ListedInstance]:
+    with connection.cursor(row_factory=class_row(ListedInstance)) as cursor:
+        return cursor.execute(statement, values).fetchall()

@@ -1,0 +1,70 @@
+"""What moving instances asks for: the newer definition, who runs under older ones, what each has done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+# Of one subject; an instance that runs under one of the oldest is moved by its id.
+MAX_OLDER = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRow:
+    id: UUID
+    entity_type: str
+    name: str
+    version: int
+    published_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SeenInstance:
+    """With the version that it was seen at."""
+
+    id: UUID
+    version: int
+
+
+def find_target(
+    connection: Connection, tenant_id: UUID, entity_type: str, name: str, version: int, kind: str
+) -> TargetRow | None:
+    values = {
+        "tenant_id": tenant_id,
+        "entity_type": entity_type,
+        "name": name,
+        "version": version,
+        "kind": kind,
+    }
+    with connection.cursor(row_factory=class_row(TargetRow)) as cursor:
+        return cursor.execute(_SQL.find_target, values).fetchone()
+
+
+def list_older(connection: Connection, tenant_id: UUID, definition_id: UUID) -> list[UUID]:
+    values = {"tenant_id": tenant_id, "id": definition_id, "limit": MAX_OLDER}
+    return [UUID(str(row[0])) for row in connection.execute(_SQL.list_older, values).fetchall()]
+
+
+def list_live_under(
+    connection: Connection, tenant_id: UUID, definition_ids: Sequence[UUID], *, after: UUID, limit: int
+) -> list[SeenInstance]:
+    values = {
+        "tenant_id": tenant_id,
+        "definition_ids": list(definition_ids),
+        "after": after,
+        "limit": limit,
+    }
+    with connection.cursor(row_factory=class_row(SeenInstance)) as cursor:
+        return cursor.execute(_SQL.list_live_under, values).fetchall()
+
+
+def list_done(connection: Connection, tenant_id: UUID, instance_id: UUID) -> list[tuple[str, str]]:
+    """(token, node)."""
+    values = {"tenant_id": tenant_id, "id": instance_id}
+    return [(str(row[0]), str(row[1])) for row in connection.execute(_SQL.list_done, values).fetchall()]

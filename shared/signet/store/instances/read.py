@@ -1,0 +1,162 @@
+"""One instance as it is shown: nothing is locked, nothing is decided on it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeVar
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from signet.core.diagrams.instance_graph import Visit
+from signet.core.explain.instance_record import InstanceStatus
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+_Row = TypeVar("_Row")
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceRecord:
+    id: UUID
+    kind: Literal["envelope", "automation"]
+    status: InstanceStatus
+    reason: str | None
+    version: int
+    workflow: str
+    definition_id: UUID
+    definition_version: int
+    definition_hash: str
+    entity_type: str | None
+    entity_id: UUID | None
+    entity_version: int
+    subject_id: str
+    current_nodes: list[str]
+    active_tokens: list[dict[str, Any]]
+    edit_window: Literal["editable", "amend_only", "locked"] | None
+    edit_window_node: str | None
+    context_json: dict[str, Any]
+    actor_id: str
+    request_id: UUID | None
+    depth: int
+    trace_id: str | None
+    timeout_at: datetime | None
+    started_at: datetime
+    completed_at: datetime | None
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WaitRow:
+    token_id: str
+    node_id: str
+    node_type: str
+    since: datetime
+    resume_at: datetime | None
+    waiting_for_event_key: str | None
+    approval_request_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    id: UUID
+    seq: int
+    end_seq: int | None
+    node_id: str
+    node_type: str
+    token_id: str
+    status: Literal["pending", "running", "completed", "failed", "skipped", "cancelled"]
+    run_as: Literal["actor", "system", "service_account"]
+    actor_user_id: str
+    entity_version: int
+    version_after: int
+    output_json: dict[str, Any] | None
+    error: str | None
+    started_at: datetime
+    completed_at: datetime | None
+    duration_ms: int | None
+    approval_request_id: UUID | None
+    applied: bool | None
+    resume_at: datetime | None
+    waiting_for_event_key: str | None
+    trace_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """A line in its life as a whole."""
+
+    id: UUID
+    at: datetime
+    entry: str
+    actor_id: str
+    step_id: UUID | None
+    data: Mapping[str, Any]
+    trace_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledRow:
+    compiled_json: str
+    compiled_hash: str
+    canvas: dict[str, Any]
+    active_tokens: list[dict[str, Any]]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class TakenEdge:
+    id: str
+    count: int
+
+
+def find_instance(connection: Connection, tenant_id: UUID, instance_id: UUID) -> InstanceRecord | None:
+    found = _read(connection, InstanceRecord, _SQL.find_instance, {"tenant_id": tenant_id, "id": instance_id})
+    return found[0] if found else None
+
+
+def list_waits(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Sequence[WaitRow]:
+    return _read(connection, WaitRow, _SQL.list_waits, {"tenant_id": tenant_id, "id": instance_id})
+
+
+def list_steps(
+    connection: Connection, tenant_id: UUID, instance_id: UUID, *, after: int, limit: int
+) -> Sequence[StepRecord]:
+    values = {"tenant_id": tenant_id, "id": instance_id, "after": after, "limit": limit}
+    return _read(connection, StepRecord, _SQL.list_steps, values)
+
+
+def list_history(
+    connection: Connection, tenant_id: UUID, instance_id: UUID, *, after: tuple[datetime, UUID], limit: int
+) -> Sequence[HistoryEntry]:
+    values = {
+        "tenant_id": tenant_id,
+        "id": instance_id,
+        "after_at": after[0],
+        "after": after[1],
+        "limit": limit,
+    }
+    return _read(connection, HistoryEntry, _SQL.list_history, values)
+
+
+def read_compiled_of_instance(
+    connection: Connection, tenant_id: UUID, instance_id: UUID
+) -> CompiledRow | None:
+    key = {"tenant_id": tenant_id, "id": instance_id}
+    found = _read(connection, CompiledRow, _SQL.read_compiled_of_instance, key)
+    return found[0] if found else None
+
+
+def list_visits(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Sequence[Visit]:
+    return _read(connection, Visit, _SQL.list_visits, {"tenant_id": tenant_id, "id": instance_id})
+
+
+def count_taken_edges(connection: Connection, tenant_id: UUID, instance_id: UUID) -> dict[str, int]:
+    key = {"tenant_id": tenant_id, "id": instance_id}
+    return {taken.id: taken.count for taken in _read(connection, TakenEdge, _SQL.count_taken_edges, key)}
+
+
+def _read(connection: Connection, row: type[_Row], statement: str, values: Mapping[str, Any]) -> list[_Row]:
+    with connection.cursor(row_factory=class_row(row)) as cursor:
+        return cursor.execute(statement, values).fetchall()

@@ -1,0 +1,83 @@
+"""What is on record of one instance, read as of one moment."""
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any, TypeVar
+from uuid import UUID
+
+from psycopg.rows import class_row, dict_row
+
+from signet.core.approvals.eligibility import Delegation
+from signet.core.approvals.seats import Seat
+from signet.core.explain.instance_record import (
+    ApprovalRecord,
+    DecisionRecord,
+    DocumentRecord,
+    EditRecord,
+    EffectRecord,
+    InstanceRecord,
+    Record,
+    RequestRecord,
+    StepRecord,
+    TriggerRecord,
+    TurnRecord,
+)
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+MAX_STEPS = 100
+MAX_OTHERS = 20
+# In the order of the class.
+_DELEGATION = ("delegation_id", "user_id", "delegate_id", "entity_type", "from_time", "to_time", "is_revoked")
+_SQL = Statements(__file__)
+_Row = TypeVar("_Row")
+
+
+def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Record | None:
+    """In a snapshot: so that steps and row, request and document belong together."""
+    key = {"tenant_id": tenant_id, "id": instance_id, "limit": MAX_OTHERS}
+    found = _read(connection, InstanceRecord, _SQL.read_instance, key)
+    if not found:
+        return None
+    (instance,) = found
+    key |= {"after": instance.version - MAX_STEPS, "document_id": instance.entity_id}
+    documents = _read(connection, DocumentRecord, _SQL.read_document, key)
+    requests = _read(connection, RequestRecord, _SQL.read_open_request, key)
+    approvals = _read_approvals(connection, key)
+    key |= {"since": min((each.document_version for each in approvals), default=0)}
+    return Record(
+        instance,
+        documents[0] if documents else None,
+        _read(connection, StepRecord, _SQL.read_steps, key),
+        requests[0] if requests else None,
+        _read(connection, TriggerRecord, _SQL.list_triggers, key),
+        _read(connection, EffectRecord, _SQL.list_effects, key),
+        _read(connection, TurnRecord, _SQL.list_turns, key),
+        approvals,
+        _read(connection, EditRecord, _SQL.list_edits, key) if approvals else (),
+    )
+
+
+def _read_approvals(connection: Connection, key: dict[str, Any]) -> list[ApprovalRecord]:
+    found = _read(connection, ApprovalRecord, _SQL.list_approvals, key)
+    if not found:
+        return []
+    key = {**key, "request_ids": [each.id for each in found]}
+    seats: dict[UUID, list[Seat]] = defaultdict(list)
+    decisions: dict[UUID, list[DecisionRecord]] = defaultdict(list)
+    with connection.cursor(row_factory=dict_row) as cursor:
+        for row in cursor.execute(_SQL.list_seats, key).fetchall():
+            seats[row.pop("request_id")].append(Seat(**row))
+        for row in cursor.execute(_SQL.list_decisions, key).fetchall():
+            decisions[row.pop("request_id")].append(_make_decision(row))
+    return [replace(each, seats=seats[each.id], decisions=decisions[each.id]) for each in found]
+
+
+def _make_decision(row: dict[str, Any]) -> DecisionRecord:
+    given = [row.pop(name) for name in _DELEGATION]
+    return DecisionRecord(**row, delegation=Delegation(*given) if given[0] is not None else None)
+
+
+def _read(connection: Connection, row: type[_Row], statement: str, values: dict[str, Any]) -> list[_Row]:
+    with connection.cursor(row_factory=class_row(row)) as cursor:
+        return cursor.execute(statement, values).fetchall()

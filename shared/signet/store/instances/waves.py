@@ -1,0 +1,159 @@
+"""What a wave reads when it opens and writes in its rounds and at its end."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from signet.store.database import Connection, Exchange, Statement
+from signet.store.documents.write import DocumentRow, Setting, read_locked, to_json
+from signet.store.outbox.queue import ClaimedRow
+from signet.store.statements import Statements
+from signet.store.wake_ups import note_work
+
+_SQL = Statements(__file__)
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceRow:
+    id: UUID
+    kind: str
+    definition_id: UUID
+    definition_version: int
+    entity_type: str | None
+    entity_id: UUID | None
+    entity_version: int
+    status: str
+    reason: str | None
+    version: int
+    birth: str
+    actor_id: str
+    actor_roles: list[str]
+    request_id: str | None
+    active_tokens: list[dict[str, Any]]
+    context_json: dict[str, Any]
+    depth: int
+    trace_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStepRow:
+    id: UUID
+    instance_id: UUID
+    seq: int
+    node_id: str
+    token_id: str
+    entity_version: int
+    version_after: int
+    started_at: datetime
+    resume_at: datetime | None
+    waiting_for_event_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EffectOutcome:
+    step_execution_id: UUID
+    status: str
+    response_json: Any
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedWave:
+    """Locked, and read after the locks."""
+
+    setting: Setting
+    documents: Mapping[UUID, DocumentRow]
+    # Of the claimed ones: those that are still ours; and which of their instances there are at all.
+    triggers: frozenset[UUID]
+    known: frozenset[UUID]
+    instances: Sequence[InstanceRow]
+    steps: Sequence[OpenStepRow]
+    effects: Mapping[UUID, EffectOutcome]
+
+
+@dataclass(slots=True)
+class WaveRows:
+    """What is written when the last round is over."""
+
+    steps: list[Row] = field(default_factory=list)
+    instances: list[Row] = field(default_factory=list)
+    effects: list[Row] = field(default_factory=list)
+    history: list[Row] = field(default_factory=list)
+    done: list[ClaimedRow] = field(default_factory=list)
+
+
+def open_wave(claimed: Sequence[ClaimedRow], claim_id: UUID) -> Statement:
+    return Statement(_SQL.open_wave, {**_name_rows(claimed), "claim_id": claim_id})
+
+
+def read_opened(row: tuple[Any, ...] | None) -> OpenedWave | None:
+    """None when the tenant is not active."""
+    documents, setting = read_locked(row[:7] if row else None)
+    if row is None or setting is None:
+        return None
+    triggers, known, instances, steps, effects = row[7:]
+    return OpenedWave(
+        setting,
+        documents,
+        frozenset(triggers or ()),
+        frozenset(known),
+        [_read_instance(found) for found in instances or ()],
+        [_read_step(found) for found in steps or ()],
+        {one.step_execution_id: one for one in map(_read_effect, effects or ())},
+    )
+
+
+def count_lagging(connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]) -> int:
+    values = {"tenant_id": tenant_id, "ids": list(instance_ids)}
+    return _read_count(connection.execute(_SQL.count_lagging, values).fetchone())
+
+
+def write_steps(connection: Connection, rows: Sequence[Row], now: datetime) -> int:
+    """How many receipts were new."""
+    cursor = connection.execute(_SQL.write_steps, {"steps": to_json(rows), "now": now})
+    return _read_count(cursor.fetchone())
+
+
+def end_wave(exchange: Exchange, tenant_id: UUID, rows: WaveRows, now: datetime) -> None:
+    """The last statement of the transaction; sent with its COMMIT where both make a short message."""
+    values = {
+        "steps": to_json(rows.steps),
+        "instances": to_json(rows.instances),
+        "effects": to_json(rows.effects) if rows.effects else None,
+        "history": to_json(rows.history),
+        **_name_rows(rows.done),
+        "now": now,
+    }
+    exchange.closing.append(Statement(_SQL.end_wave, values))
+    if rows.effects:
+        note_work(exchange.connection, tenant_id, "effects")
+
+
+def _read_count(found: tuple[object, ...] | None) -> int:
+    assert found is not None
+    return int(str(found[0]))
+
+
+def _name_rows(rows: Sequence[ClaimedRow]) -> dict[str, Any]:
+    return {"trigger_times": [row.created_at for row in rows], "trigger_ids": [row.id for row in rows]}
+
+
+def _read_instance(found: dict[str, Any]) -> InstanceRow:
+    for name in ("id", "definition_id", "entity_id"):
+        found[name] = found[name] and UUID(found[name])
+    return InstanceRow(**found)
+
+
+def _read_step(found: dict[str, Any]) -> OpenStepRow:
+    for name in ("id", "instance_id"):
+        found[name] = UUID(found[name])
+    for name in ("started_at", "resume_at"):
+        found[name] = found[name] and datetime.fromisoformat(found[name])
+    return OpenStepRow(**found)
+
+
+def _read_effect(found: dict[str, Any]) -> EffectOutcome:
+    return EffectOutcome(**{**found, "step_execution_id": UUID(found["step_execution_id"])})

@@ -1,0 +1,154 @@
+"""Events from outside, and the endpoints of those who sign what they send."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeVar
+from uuid import UUID
+
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from signet.core.integrations.inbound_events import KEPT_DAYS
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+_Row = TypeVar("_Row")
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    id: UUID
+    key: str
+    payload: Any
+    source: str
+    message_id: str
+    trace_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    id: UUID
+    key: str
+    source: str
+    message_id: str
+    received_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FullEvent(EventRecord):
+    payload: Any
+    trace_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenEndpoint:
+    """Without secrets where there is none."""
+
+    now_seconds: int
+    key_prefix: str | None
+    key_pointer: str | None
+    secrets: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointTerms:
+    """What may be changed of one. `secrets` are names; what they name stands in no row."""
+
+    key_prefix: str
+    key_pointer: str | None
+    secrets: Sequence[str]
+    status: Literal["active", "disabled"]
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRecord(EndpointTerms):
+    name: str
+    version: int
+    created_by: str
+    created_at: datetime
+    updated_at: datetime
+
+
+def insert_event(connection: Connection, tenant_id: UUID, new: NewEvent) -> EventRecord | None:
+    """None where the message is there already."""
+    values = {
+        "tenant_id": tenant_id,
+        "id": new.id,
+        "key": new.key,
+        "payload": Jsonb(new.payload),
+        "source": new.source,
+        "message_id": new.message_id,
+        "trace_id": new.trace_id,
+        "kept_days": KEPT_DAYS,
+    }
+    return _find(connection, EventRecord, _SQL.insert_event, values)
+
+
+def find_event_of_message(
+    connection: Connection, tenant_id: UUID, source: str, message_id: str
+) -> EventRecord | None:
+    values = {"tenant_id": tenant_id, "source": source, "message_id": message_id}
+    return _find(connection, EventRecord, _SQL.find_event_of_message, values)
+
+
+def find_event(connection: Connection, tenant_id: UUID, event_id: UUID) -> FullEvent | None:
+    return _find(connection, FullEvent, _SQL.find_event, {"tenant_id": tenant_id, "id": event_id})
+
+
+def list_events(
+    connection: Connection, tenant_id: UUID, *, key: str | None, before: UUID, limit: int
+) -> Sequence[EventRecord]:
+    values = {"tenant_id": tenant_id, "key": key, "before": before, "limit": limit}
+    statement = _SQL.list_events if key is None else _SQL.list_events_of_key
+    return _list(connection, EventRecord, statement, values)
+
+
+def find_open_endpoint(connection: Connection, tenant_id: UUID, name: str) -> OpenEndpoint:
+    values = {"tenant_id": tenant_id, "name": name}
+    found = _find(connection, OpenEndpoint, _SQL.find_open_endpoint, values)
+    assert found is not None
+    return found
+
+
+def find_endpoint(connection: Connection, tenant_id: UUID, name: str) -> EndpointRecord | None:
+    return _find(connection, EndpointRecord, _SQL.find_endpoint, {"tenant_id": tenant_id, "name": name})
+
+
+def list_endpoints(
+    connection: Connection, tenant_id: UUID, *, after: str, limit: int
+) -> Sequence[EndpointRecord]:
+    values = {"tenant_id": tenant_id, "after": after, "limit": limit}
+    return _list(connection, EndpointRecord, _SQL.list_endpoints, values)
+
+
+def insert_endpoint(
+    connection: Connection, tenant_id: UUID, name: str, terms: EndpointTerms, actor_id: str, now: datetime
+) -> EndpointRecord | None:
+    """None where there is one of that name."""
+    values = {**_write(terms), "tenant_id": tenant_id, "name": name, "actor_id": actor_id, "now": now}
+    return _find(connection, EndpointRecord, _SQL.insert_endpoint, values)
+
+
+def replace_endpoint(
+    connection: Connection, tenant_id: UUID, name: str, version: int, terms: EndpointTerms, now: datetime
+) -> EndpointRecord | None:
+    """None where it is not at that version."""
+    values = {**_write(terms), "tenant_id": tenant_id, "name": name, "version": version, "now": now}
+    return _find(connection, EndpointRecord, _SQL.replace_endpoint, values)
+
+
+def _write(terms: EndpointTerms) -> dict[str, Any]:
+    return {**asdict(terms), "secrets": list(terms.secrets)}
+
+
+def _find(connection: Connection, row: type[_Row], statement: str, values: Mapping[str, Any]) -> _Row | None:
+    with connection.cursor(row_factory=class_row(row)) as cursor:
+        return cursor.execute(statement, values).fetchone()
+
+
+def _list(connection: Connection, row: type[_Row], statement: str, values: Mapping[str, Any]) -> list[_Row]:
+    with connection.cursor(row_factory=class_row(row)) as cursor:
+        return cursor.execute(statement, values).fetchall()

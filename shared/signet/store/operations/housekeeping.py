@@ -1,0 +1,215 @@
+"""Housekeeping tasks: who is at which, how far it came; and what is pruned, each by a function of its own.
+
+A task is claimed like a row of a queue: whoever claimed passes the claim, and what was claimed anew since is
+left alone. What prunes runs in the transaction of one tenant and says how many rows went.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from psycopg.rows import class_row, scalar_row
+from psycopg.types.json import Jsonb
+
+from signet.core.errors import Defect
+from signet.store.database import Connection
+from signet.store.statements import Statements
+from signet.store.wake_ups import QueueName
+
+_SQL = Statements(__file__)
+MAX_ERROR_CHARACTERS = 2_000
+Outcome = Literal["done", "more", "failed"]
+# What housekeeping_tenants() can be asked about.
+About = Literal[
+    "done_events",
+    "done_effects",
+    "expired_events",
+    "expired_effects",
+    "receipts",
+    "idempotency_keys",
+    "inbound_events",
+    "notifications",
+    "quota_meters",
+    "deleted_documents",
+    "unsealed",
+    "unanchored",
+    "running",
+    "overdue",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedTask:
+    task: str
+    claim_id: UUID
+    # Where the run before was cut; None: it begins anew.
+    cursor: Mapping[str, Any] | None
+    # The run before broke off.
+    is_after_failure: bool
+    lag_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedReceipts:
+    # None: that was the last instance.
+    looked_to: UUID | None
+    pruned: int
+
+
+@dataclass(frozen=True, slots=True)
+class PurgedDocument:
+    document_id: UUID
+    purged_at: datetime
+    # Of each personal value its id and its field.
+    erased: Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    id: UUID
+    trace_id: str | None
+
+
+def ensure_tasks(connection: Connection, tasks: Sequence[str]) -> None:
+    connection.execute(_SQL.ensure_tasks, {"tasks": list(tasks)})
+
+
+def claim_task(
+    connection: Connection, tasks: Sequence[str], *, claim_id: UUID, lease_seconds: float
+) -> ClaimedTask | None:
+    values = {"tasks": list(tasks), "claim_id": claim_id, "lease_seconds": lease_seconds}
+    with connection.cursor(row_factory=class_row(ClaimedTask)) as cursor:
+        return cursor.execute(_SQL.claim_task, values).fetchone()
+
+
+def hold_task(connection: Connection, claimed: ClaimedTask, lease_seconds: float) -> bool:
+    """False: somebody else has it by now."""
+    values = {"task": claimed.task, "claim_id": claimed.claim_id, "lease_seconds": lease_seconds}
+    return connection.execute(_SQL.hold_task, values).rowcount == 1
+
+
+def keep_cursor(connection: Connection, claimed: ClaimedTask, cursor: Mapping[str, Any]) -> None:
+    values = {"task": claimed.task, "claim_id": claimed.claim_id, "cursor": Jsonb(dict(cursor))}
+    connection.execute(_SQL.keep_cursor, values)
+
+
+def end_task(
+    connection: Connection,
+    claimed: ClaimedTask,
+    *,
+    outcome: Outcome,
+    rows: int,
+    again_seconds: float,
+    error: str | None = None,
+) -> bool:
+    """False: somebody else has it by now, and ends it himself."""
+    values = {
+        "task": claimed.task,
+        "claim_id": claimed.claim_id,
+        "outcome": outcome,
+        "rows": rows,
+        "again_seconds": again_seconds,
+        "error": None if error is None else error[:MAX_ERROR_CHARACTERS],
+    }
+    return connection.execute(_SQL.end_task, values).rowcount == 1
+
+
+def find_tenants(
+    connection: Connection, about: About, *, kept_seconds: float, after: UUID | None, at_most: int
+) -> list[UUID]:
+    """Who has something to do, by id: needs no tenant, and tells nothing but this."""
+    values = {"about": about, "kept_seconds": kept_seconds, "after": after, "at_most": at_most}
+    return [row[0] for row in _rows(connection, _SQL.find_tenants, values)]
+
+
+def make_months(connection: Connection, months: int) -> int:
+    """How many partitions were made."""
+    return len(_rows(connection, _SQL.make_months, {"months": months}))
+
+
+def drop_empty_months(connection: Connection, *, kept_days: int, at_most: int) -> int:
+    return len(_rows(connection, _SQL.drop_empty_months, {"kept_days": kept_days, "at_most": at_most}))
+
+
+def drop_history_months(connection: Connection, *, kept_days: int, at_most: int) -> int:
+    return len(_rows(connection, _SQL.drop_history_months, {"kept_days": kept_days, "at_most": at_most}))
+
+
+def prune_outbox(connection: Connection, queue: QueueName, *, kept_days: int, at_most: int) -> int:
+    values = {"queue": queue, "kept_days": kept_days, "at_most": at_most}
+    return _count(connection, _SQL.prune_outbox, values)
+
+
+def prune_receipts(
+    connection: Connection, *, kept_days: int, after: UUID | None, at_most: int
+) -> PrunedReceipts:
+    values = {"kept_days": kept_days, "after": after, "at_most": at_most}
+    with connection.cursor(row_factory=class_row(PrunedReceipts)) as cursor:
+        found = cursor.execute(_SQL.prune_receipts, values).fetchone()
+    return found or PrunedReceipts(None, 0)
+
+
+def prune_idempotency_keys(connection: Connection, *, kept_days: int, at_most: int) -> int:
+    return _count(connection, _SQL.prune_idempotency_keys, {"kept_days": kept_days, "at_most": at_most})
+
+
+def prune_inbound_events(connection: Connection, *, at_most: int) -> int:
+    return _count(connection, _SQL.prune_inbound_events, {"at_most": at_most})
+
+
+def prune_notifications(connection: Connection, *, kept_days: int, at_most: int) -> int:
+    return _count(connection, _SQL.prune_notifications, {"kept_days": kept_days, "at_most": at_most})
+
+
+def prune_quota_meters(connection: Connection, *, at_most: int) -> int:
+    return _count(connection, _SQL.prune_quota_meters, {"at_most": at_most})
+
+
+def purge_documents(connection: Connection, *, kept_days: int, at_most: int) -> list[PurgedDocument]:
+    """Their rows stay locked: whoever calls puts it on record in the same transaction."""
+    with connection.cursor(row_factory=class_row(PurgedDocument)) as cursor:
+        values = {"kept_days": kept_days, "at_most": at_most}
+        return cursor.execute(_SQL.purge_documents, values).fetchall()
+
+
+def list_overdue(
+    connection: Connection,
+    tenant_id: UUID,
+    *,
+    event_type: str,
+    late_seconds: float,
+    again_seconds: float,
+    limit: int,
+) -> list[Overdue]:
+    values = {
+        "tenant_id": tenant_id,
+        "event_type": event_type,
+        "late_seconds": late_seconds,
+        "again_seconds": again_seconds,
+        "limit": limit,
+    }
+    with connection.cursor(row_factory=class_row(Overdue)) as cursor:
+        return cursor.execute(_SQL.list_overdue, values).fetchall()
+
+
+def find_anchored(connection: Connection, tenant_id: UUID) -> int:
+    """The sequence of the last seal that is kept outside; 0 when none is."""
+    row: Any = connection.execute(_SQL.find_anchored, {"tenant_id": tenant_id}).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def keep_anchored(connection: Connection, tenant_id: UUID, sequence: int) -> None:
+    connection.execute(_SQL.keep_anchored, {"tenant_id": tenant_id, "sequence": sequence})
+
+
+def _rows(connection: Connection, statement: str, values: Mapping[str, Any]) -> list[Any]:
+    return list(connection.execute(statement, values).fetchall())
+
+
+def _count(connection: Connection, statement: str, values: Mapping[str, Any]) -> int:
+    found = connection.cursor(row_factory=scalar_row).execute(statement, values).fetchone()
+    if not isinstance(found, int):
+        raise Defect("PRUNING_UNCOUNTED", "a function that prunes did not say how many rows went")
+    return found

@@ -1,0 +1,81 @@
+"""What an operator of a tenant looks at: dead letters, usage, partitions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from signet.core.errors import Defect
+from signet.ids import created_at_of
+from signet.store.database import Connection
+from signet.store.instances.write import DeadTrigger
+from signet.store.outbox.queue import COUNTED_AT_MOST
+from signet.store.statements import Statements
+from signet.store.wake_ups import QueueName
+
+_SQL = Statements(__file__)
+NEWEST = UUID(int=2**128 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """What was tried for the last time. What it was to say is not shown: it may be personal."""
+
+    queue: QueueName
+    id: UUID
+    instance_id: UUID
+    # What sort of trigger or of effect.
+    kind: str
+    endpoint: str | None
+    attempts: int
+    created_at: datetime
+    error: str | None
+    trace_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """To COUNTED_AT_MOST each; `steps` are those of the last hour."""
+
+    running_instances: int
+    paused_instances: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioned:
+    """A table of all tenants: its months from this one on, and about how many rows lie in none."""
+
+    name: str
+    months: list[str]
+    default_rows: int
+
+
+def list_dead_letters(
+    connection: Connection, tenant_id: UUID, *, queue: str | None, before: UUID | None, limit: int
+) -> list[DeadLetter]:
+    values = {"tenant_id": tenant_id, "queue": queue or "", "before": before or NEWEST, "limit": limit}
+    with connection.cursor(row_factory=class_row(DeadLetter)) as cursor:
+        return cursor.execute(_SQL.list_dead_letters, values).fetchall()
+
+
+def find_dead_effects(connection: Connection, tenant_id: UUID, ids: Sequence[UUID]) -> list[DeadTrigger]:
+    values = {"tenant_id": tenant_id, "created_ats": [created_at_of(each) for each in ids], "ids": list(ids)}
+    with connection.cursor(row_factory=class_row(DeadTrigger)) as cursor:
+        return cursor.execute(_SQL.find_dead_effects, values).fetchall()
+
+
+def read_usage(connection: Connection, tenant_id: UUID, *, since_seconds: float) -> Usage:
+    values = {"tenant_id": tenant_id, "limit": COUNTED_AT_MOST, "since_seconds": since_seconds}
+    with connection.cursor(row_factory=class_row(Usage)) as cursor:
+        found = cursor.execute(_SQL.read_usage, values).fetchone()
+    if found is None:
+        raise Defect("USAGE_UNCOUNTED", "an aggregate answered no row")
+    return found
+
+
+def list_partitioned(connection: Connection) -> list[Partitioned]:
+    with connection.cursor(row_factory=class_row(Partitioned)) as cursor:
+        return cursor.execute(_SQL.list_partitioned, {}).fetchall()

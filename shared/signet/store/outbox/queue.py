@@ -1,0 +1,381 @@
+"""The queues of the engine, all by the same rules: claim, complete, release, fail, dead letter (design §6).
+
+    pending → processing → completed
+                         → failed → processing (again, when due) | dead_letter (after the last attempt)
+                         → pending (released, or its lease ran out)
+    dead_letter → pending (by an operator)
+
+A claim is the right to work on a row until its lease ends. Whoever claimed passes that claim_id to every
+later function, and each changes only rows that still have it: what another one has claimed since is left
+alone, and is missing in the answer. Functions run in the tenant's transaction that they are given.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import cache
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+import orjson
+from psycopg.rows import class_row, scalar_row
+from psycopg.types.json import Jsonb
+
+from signet.core.backoff import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
+from signet.core.errors import Defect
+from signet.ids import created_at_of
+from signet.store.database import Connection, Statement
+from signet.store.statements import Statements
+from signet.store.wake_ups import QueueName, note_work
+
+MAX_ROWS = 500  # in one call, whatever it does
+MAX_TENANTS = 1000
+MAX_ERROR_CHARACTERS = 2000
+COUNTED_AT_MOST = 10_000
+# A row that failed so often is claimed alone: then it spoils no wave and kills no worker but its own.
+# Effects often fail, and all at once when a receiver is down: they go together until their last attempt.
+EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 11
+LEASE_EXPIRED = "LEASE_EXPIRED: whoever worked on it did not come back"
+_SQL = Statements(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedRow:
+    """A row of any queue as its last claim left it; `attempts` counts that claim too."""
+
+    created_at: datetime
+    id: UUID
+    instance_id: UUID
+    due_at: datetime
+    attempts: int
+    max_attempts: int
+    payload_json: Any
+    trace_id: str | None
+    # what the attempt before came to
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedEvent(ClaimedRow):
+    event_type: str
+    entity_version: int
+    definition_version: int | None
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedEffect(ClaimedRow):
+    step_execution_id: UUID
+    effect_type: str
+    endpoint: str | None
+    event_idempotency_key: bytes
+    # the evidence of the attempt before
+    response_json: Any
+
+
+Row = TypeVar("Row", bound=ClaimedRow)
+Counted = TypeVar("Counted")
+
+
+@dataclass(frozen=True)
+class Queue(Generic[Row]):
+    """One of the closed set below. The columns that are read are the fields of its row."""
+
+    name: QueueName
+    table: str
+    row: type[Row]
+    backoff: Backoff
+    alone_from: int
+
+
+EVENTS = Queue("events", "workflow_events_outbox", ClaimedEvent, EVENT_BACKOFF, EVENT_ALONE_FROM)
+EFFECTS = Queue("effects", "workflow_side_effects_outbox", ClaimedEffect, EFFECT_BACKOFF, EFFECT_ALONE_FROM)
+QUEUES: tuple[Queue[ClaimedEvent] | Queue[ClaimedEffect], ...] = (EVENTS, EFFECTS)
+
+
+@cache
+def fill(statement: str, queue: Queue[Any]) -> str:
+    columns = ", ".join(field.name for field in fields(queue.row))
+    return statement.replace("{table}", queue.table).replace("{columns}", columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Returned(Generic[Row]):
+    """What came back to its queue: `again` becomes due once more; of `dead` that was the last attempt."""
+
+    again: frozenset[UUID]
+    dead: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    created_at: datetime
+    id: UUID
+    is_exhausted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueueDepth:
+    """How many of a tenant's rows are in each state, to COUNTED_AT_MOST; and how late the oldest one is."""
+
+    pending: int
+    processing: int
+    failed: int
+    dead_letter: int
+    oldest_due_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What a tenant's queue has done lately, to COUNTED_AT_MOST; and how long what was done had been due."""
+
+    done: int
+    retried: int
+    p50_seconds: float | None
+    p95_seconds: float | None
+    p99_seconds: float | None
+    # At work for longer than their lease: whoever worked on them did not come back.
+    expired: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFigures:
+    """One queue of all tenants, each count to a limit of the function that counts."""
+
+    pending: int
+    failed: int
+    processing: int
+    expired: int
+    dead_letter: int
+    oldest_due_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DueTenant:
+    tenant_id: UUID
+    due_count: int
+    oldest_due_at: datetime
+
+
+def claim_due(
+    queue: Queue[Any], tenant_id: UUID, *, at_most: int, lease_seconds: float, claim_id: UUID
+) -> Statement:
+    """Due rows that nobody holds, oldest first. One that failed too often before comes alone.
+
+    A statement, so that a claim is a transaction of two round trips; `read_claimed` reads its rows.
+    """
+    _check(at_most, MAX_ROWS)
+    values = {
+        "tenant_id": tenant_id,
+        "at_most": at_most,
+        "lease_seconds": lease_seconds,
+        "claim_id": claim_id,
+        "alone_from": queue.alone_from,
+    }
+    return Statement(fill(_SQL.claim, queue), values)
+
+
+def read_claimed(queue: Queue[Row], rows: Sequence[tuple[Any, ...]]) -> list[Row]:
+    return [queue.row(*row) for row in rows]
+
+
+def claim(
+    connection: Connection,
+    queue: Queue[Row],
+    tenant_id: UUID,
+    *,
+    at_most: int,
+    lease_seconds: float,
+    claim_id: UUID,
+) -> list[Row]:
+    """In the transaction of the caller."""
+    due = claim_due(queue, tenant_id, at_most=at_most, lease_seconds=lease_seconds, claim_id=claim_id)
+    return read_claimed(queue, connection.execute(due.text, due.values).fetchall())
+
+
+def relock(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, rows: Sequence[Row], claim_id: UUID
+) -> set[UUID]:
+    """First in the transaction that does the work: from here to its end nobody else can take these rows."""
+    return _change(connection, fill(_SQL.relock, queue), tenant_id, rows, {"claim_id": claim_id})
+
+
+def complete(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, rows: Sequence[Row], claim_id: UUID
+) -> set[UUID]:
+    return _change(connection, fill(_SQL.complete, queue), tenant_id, rows, {"claim_id": claim_id})
+
+
+def release(
+    connection: Connection,
+    queue: Queue[Row],
+    tenant_id: UUID,
+    rows: Sequence[Row],
+    claim_id: UUID,
+    *,
+    delay_seconds: float,
+) -> set[UUID]:
+    """Untried, for something was in the way: it costs no attempt."""
+    if rows:
+        note_work(connection, tenant_id, queue.name, delay_seconds)
+    more = {"claim_id": claim_id, "delay_seconds": delay_seconds}
+    return _change(connection, fill(_SQL.release, queue), tenant_id, rows, more)
+
+
+def fail(
+    connection: Connection,
+    queue: Queue[Row],
+    tenant_id: UUID,
+    failures: Sequence[tuple[Row, str]],
+    claim_id: UUID,
+    *,
+    final: Collection[UUID] = (),
+) -> Returned[Row]:
+    """Each with what went wrong; tried again after the queue's backoff, or a dead letter: at once where it is
+    `final`."""
+    rows = [row for row, _ in failures]
+    if not rows:
+        return Returned(frozenset(), ())
+    delays = [queue.backoff.delay_seconds(row.attempts, row.id) for row in rows]
+    values = {
+        **_keys(tenant_id, rows),
+        "claim_id": claim_id,
+        "errors": [clean_error(error) for _, error in failures],
+        "finals": [row.id in final for row in rows],
+        "delays": delays,
+    }
+    for delay_seconds in delays:
+        note_work(connection, tenant_id, queue.name, delay_seconds)
+    return _bury_exhausted(connection, queue, tenant_id, fill(_SQL.fail, queue), values)
+
+
+def release_expired(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, *, at_most: int
+) -> Returned[Row]:
+    """Rows whose worker did not come back. The attempt stays counted: a row that kills its workers ends."""
+    _check(at_most, MAX_ROWS)
+    values = {"tenant_id": tenant_id, "at_most": at_most, "error": LEASE_EXPIRED}
+    returned = _bury_exhausted(connection, queue, tenant_id, fill(_SQL.release_expired, queue), values)
+    if returned.again:
+        note_work(connection, tenant_id, queue.name)
+    return returned
+
+
+def requeue_dead(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, ids: Sequence[UUID]
+) -> set[UUID]:
+    """An operator's: as if it had never been tried. What is no dead letter is missing in the answer."""
+    if not ids:
+        return set()
+    _check(len(ids), MAX_ROWS)
+    note_work(connection, tenant_id, queue.name)
+    values = {"tenant_id": tenant_id, "created_ats": [created_at_of(each) for each in ids], "ids": list(ids)}
+    return _read_ids(connection, fill(_SQL.requeue_dead, queue), values)
+
+
+def list_dead(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, *, after: UUID | None, limit: int
+) -> list[Row]:
+    """By id, from the one after `after` on."""
+    _check(limit, MAX_ROWS)
+    values = {"tenant_id": tenant_id, "after": after or UUID(int=0), "limit": limit}
+    with connection.cursor(row_factory=class_row(queue.row)) as cursor:
+        return cursor.execute(fill(_SQL.list_dead, queue), values).fetchall()
+
+
+def keep_responses(
+    connection: Connection,
+    tenant_id: UUID,
+    responses: Sequence[tuple[ClaimedEffect, Any]],
+    claim_id: UUID,
+) -> set[UUID]:
+    """Evidence of what the outside world answered: before the row is completed or failed."""
+    rows = [row for row, _ in responses]
+    more = {"claim_id": claim_id, "responses": [Jsonb(response) for _, response in responses]}
+    return _change(connection, fill(_SQL.keep_responses, EFFECTS), tenant_id, rows, more)
+
+
+def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Wake-ups for the engine, due at once; each with its receipt."""
+    if rows:
+        note_work(connection, tenant_id, EVENTS.name)
+        text = orjson.dumps(list(rows)).decode()
+        connection.execute(_SQL.insert_triggers, {"tenant_id": tenant_id, "rows": text})
+
+
+def depth_of(connection: Connection, queue: Queue[Any], tenant_id: UUID) -> QueueDepth:
+    values = {"tenant_id": tenant_id, "limit": COUNTED_AT_MOST}
+    with connection.cursor(row_factory=class_row(QueueDepth)) as cursor:
+        return _require(cursor.execute(fill(_SQL.depth_of, queue), values).fetchone())
+
+
+def read_pace(connection: Connection, queue: Queue[Any], tenant_id: UUID, *, since_seconds: float) -> Pace:
+    values = {"tenant_id": tenant_id, "limit": COUNTED_AT_MOST, "since_seconds": since_seconds}
+    with connection.cursor(row_factory=class_row(Pace)) as cursor:
+        return _require(cursor.execute(fill(_SQL.read_pace, queue), values).fetchone())
+
+
+def measure_queue(connection: Connection, queue: Queue[Any]) -> QueueFigures:
+    """Needs no tenant, and names none."""
+    with connection.cursor(row_factory=class_row(QueueFigures)) as cursor:
+        return _require(cursor.execute(_SQL.measure_queue, {"queue": queue.name}).fetchone())
+
+
+def due_tenants(connection: Connection, queue: Queue[Any], *, at_most: int) -> list[DueTenant]:
+    """Who has work, those that have waited longest first: needs no tenant, and tells nothing but this."""
+    _check(at_most, MAX_TENANTS)
+    with connection.cursor(row_factory=class_row(DueTenant)) as cursor:
+        return cursor.execute(_SQL.due_tenants, {"queue": queue.name, "at_most": at_most}).fetchall()
+
+
+def _bury_exhausted(
+    connection: Connection, queue: Queue[Row], tenant_id: UUID, statement: str, values: dict[str, Any]
+) -> Returned[Row]:
+    """In two statements: from failed to dead_letter is a change of its own, as the status' trigger wants."""
+    with connection.cursor(row_factory=class_row(_Key)) as cursor:
+        found = cursor.execute(statement, values).fetchall()
+    again = frozenset(key.id for key in found if not key.is_exhausted)
+    exhausted = [key for key in found if key.is_exhausted]
+    if not exhausted:
+        return Returned(again, ())
+    with connection.cursor(row_factory=class_row(queue.row)) as cursor:
+        dead = cursor.execute(fill(_SQL.bury, queue), _keys(tenant_id, exhausted)).fetchall()
+    return Returned(again, tuple(dead))
+
+
+def _change(
+    connection: Connection, statement: str, tenant_id: UUID, rows: Sequence[ClaimedRow], more: dict[str, Any]
+) -> set[UUID]:
+    if not rows:
+        return set()
+    return _read_ids(connection, statement, {**_keys(tenant_id, rows), **more})
+
+
+def _read_ids(connection: Connection, statement: str, values: dict[str, Any]) -> set[UUID]:
+    return set(connection.cursor(row_factory=scalar_row).execute(statement, values).fetchall())
+
+
+def _keys(tenant_id: UUID, rows: Sequence[ClaimedRow | _Key]) -> dict[str, Any]:
+    _check(len(rows), MAX_ROWS)
+    return {
+        "tenant_id": tenant_id,
+        "created_ats": [row.created_at for row in rows],
+        "ids": [row.id for row in rows],
+    }
+
+
+def _require(found: Counted | None) -> Counted:
+    if found is None:
+        raise Defect("QUEUE_UNCOUNTED", "an aggregate answered no row")
+    return found
+
+
+def _check(count: int, limit: int) -> None:
+    if not 1 <= count <= limit:
+        raise Defect("QUEUE_LIMIT", f"between 1 and {limit} at a time, not {count}")
+
+
+def clean_error(error: str) -> str:
+    """What Postgres takes as text: no NUL, no half of a surrogate pair."""
+    text = error[:MAX_ERROR_CHARACTERS].replace("\0", "")
+    return text.encode(errors="replace").decode()

@@ -1,0 +1,210 @@
+"""Applies the plain SQL files of `migrations/`: `NNNN_verb_noun.sql`, each with an up and a down part.
+
+The header states `phase: expand|contract` (expand is safe before new code runs, contract only after)
+and `transaction: on|off`; `role: admin` is for what the owner of the tables may not do. A file that was
+applied and then edited is an error. Two runners at once are safe: the second waits for the first.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import psycopg
+from psycopg.rows import class_row
+
+from signet.core.errors import Defect
+from signet.store.statements import Statements
+
+Phase = Literal["expand", "contract"]
+_SQL = Statements(__file__)
+_FILE = re.compile(r"(?P<number>\d{4})_(?P<name>[a-z][a-z0-9]*(_[a-z0-9]+)+)\.sql")
+_HEADER = re.compile(r"^-- (?P<key>phase|transaction|role): (?P<value>\w+)$", re.MULTILINE)
+_PARTS = re.compile(r"\A(?P<header>.*?)^-- up\n(?P<up>.*?)^-- down\n(?P<down>.*)\Z", re.DOTALL | re.MULTILINE)
+_ALLOWED = {"phase": {"expand", "contract"}, "transaction": {"on", "off"}, "role": {"admin", "owner"}}
+_NOTICE_LIMIT = 50
+
+
+@dataclass(frozen=True)
+class Migration:
+    number: int
+    name: str
+    phase: str
+    in_transaction: bool
+    as_admin: bool
+    up: str
+    down: str
+    checksum: str
+
+
+@dataclass(frozen=True)
+class AppliedMigration:
+    number: int
+    name: str
+    checksum: str
+    applied_at: datetime
+
+
+@dataclass(frozen=True)
+class MigrationStatus:
+    migration: Migration
+    applied_at: datetime | None
+
+
+def read_migrations(folder: Path) -> tuple[Migration, ...]:
+    paths = sorted(path for path in folder.glob("*.sql") if path.name != "schema.sql")
+    migrations = tuple(_read_migration(path) for path in paths)
+    numbers = [migration.number for migration in migrations]
+    if numbers != list(range(1, len(numbers) + 1)):
+        raise Defect(
+            "MIGRATION_NUMBERING", f"migration numbers must run 0001, 0002, … without gap: {numbers}"
+        )
+    return migrations
+
+
+def _read_migration(path: Path) -> Migration:
+    text = path.read_text(encoding="utf-8")
+    name, parts = _FILE.fullmatch(path.name), _PARTS.match(text)
+    if not name or not parts:
+        raise Defect(
+            "MIGRATION_FORM",
+            f"{path.name}: wants the name NNNN_verb_noun.sql, a '-- up' and a '-- down' part",
+        )
+    header = {match["key"]: match["value"] for match in _HEADER.finditer(parts["header"])}
+    wrong = [key for key, value in header.items() if value not in _ALLOWED[key]]
+    if wrong or not {"phase", "transaction"} <= header.keys():
+        raise Defect(
+            "MIGRATION_HEADER",
+            f"{path.name}: the header must state '-- phase: expand|contract' and '-- transaction: on|off'",
+        )
+    return Migration(
+        number=int(name["number"]),
+        name=name["name"],
+        phase=header["phase"],
+        in_transaction=header["transaction"] == "on",
+        as_admin=header.get("role") == "admin",
+        up=parts["up"],
+        down=parts["down"],
+        checksum=hashlib.sha256(text.encode()).hexdigest(),
+    )
+
+
+def migrate_up(
+    url: str,
+    migrations: Sequence[Migration],
+    *,
+    phase: Phase | None = None,
+    say: Callable[[str], None] = print,
+) -> int:
+    """Apply what is pending, in order; with phase='expand' stop before the first contract. How many."""
+    with _exclusive(url) as connection:
+        applied = _read_applied(connection, migrations)
+        pending = migrations[len(applied) :]
+        count = 0
+        for migration in pending:
+            if phase == "expand" and migration.phase == "contract":
+                break
+            _run(connection, migration, migration.up, _SQL.record_migration, say)
+            say(f"applied {migration.number:04} {migration.name}")
+            count += 1
+    return count
+
+
+def migrate_down(
+    url: str, migrations: Sequence[Migration], *, steps: int, say: Callable[[str], None] = print
+) -> int:
+    """Take back the last `steps` applied migrations, newest first. How many."""
+    with _exclusive(url) as connection:
+        applied = _read_applied(connection, migrations)
+        chosen = list(reversed(migrations[: len(applied)]))[:steps]
+        for migration in chosen:
+            _run(connection, migration, migration.down, _SQL.forget_migration, say)
+            say(f"took back {migration.number:04} {migration.name}")
+    return len(chosen)
+
+
+def read_migration_status(url: str, migrations: Sequence[Migration]) -> list[MigrationStatus]:
+    """Changes nothing, not even in an empty database, and waits for no other runner."""
+    with _connected(url) as connection:
+        exists = connection.execute(_SQL.find_migration_table).rowcount == 1
+        applied = {row.number: row for row in _read_applied(connection, migrations)} if exists else {}
+    return [
+        MigrationStatus(
+            migration, applied[migration.number].applied_at if migration.number in applied else None
+        )
+        for migration in migrations
+    ]
+
+
+def _connected(url: str) -> psycopg.Connection[AppliedMigration]:
+    return psycopg.connect(
+        url, autocommit=True, prepare_threshold=None, row_factory=class_row(AppliedMigration)
+    )
+
+
+@contextmanager
+def _exclusive(url: str) -> Iterator[psycopg.Connection[AppliedMigration]]:
+    # The lock has a connection and transaction of its own: it must outlive the transactions of the
+    # migrations and also hold while one runs outside of any. Idle, it holds no snapshot, so that
+    # CREATE INDEX CONCURRENTLY does not wait for it.
+    with psycopg.connect(url, prepare_threshold=None) as guard, _connected(url) as connection:
+        guard.execute(_SQL.keep_guard_alive)
+        guard.execute(_SQL.lock_migrations)
+        connection.execute(_SQL.keep_made_roles)
+        connection.execute(_SQL.create_migration_table)
+        yield connection
+        guard.rollback()
+
+
+def _read_applied(
+    connection: psycopg.Connection[AppliedMigration], migrations: Sequence[Migration]
+) -> list[AppliedMigration]:
+    applied = connection.execute(_SQL.list_applied_migrations).fetchall()
+    known = {migration.number: migration for migration in migrations}
+    for row in applied:
+        label = f"{row.number:04}_{row.name}.sql"
+        if row.number not in known:
+            raise Defect("MIGRATION_UNKNOWN", f"the database has {label}, which this release does not know")
+        if known[row.number].checksum != row.checksum:
+            raise Defect(
+                "MIGRATION_EDITED",
+                f"{label} was edited after it was applied; restore it and write a new migration instead",
+            )
+    return applied
+
+
+def _run(
+    connection: psycopg.Connection[AppliedMigration],
+    migration: Migration,
+    script: str,
+    bookkeeping: str,
+    say: Callable[[str], None],
+) -> None:
+    notices: list[str] = []
+
+    def hear(diagnostic: psycopg.errors.Diagnostic) -> None:
+        if len(notices) < _NOTICE_LIMIT and diagnostic.message_primary:
+            notices.append(diagnostic.message_primary)
+
+    record = {"number": migration.number, "name": migration.name, "checksum": migration.checksum}
+    connection.add_notice_handler(hear)
+    try:
+        if migration.in_transaction:
+            with connection.transaction():
+                connection.execute(_SQL.act_as_admin if migration.as_admin else _SQL.act_as_owner)
+                connection.execute(script)
+                connection.execute(_SQL.act_as_admin)
+                connection.execute(bookkeeping, record)
+        else:
+            connection.execute(_SQL.act_as_admin if migration.as_admin else _SQL.act_as_owner_until_told)
+            connection.execute(script)
+            connection.execute(_SQL.act_as_admin)
+            connection.execute(bookkeeping, record)
+    finally:
+        connection.remove_notice_handler(hear)
+    for notice in notices:
+        say(f"  {notice}")

@@ -1,0 +1,24 @@
+"""Whether somebody is let in: asked with the first request of a token, and so loaded with the API itself."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    tenant_status: str
+    # None: nobody of that name is a member.
+    member_status: str | None
+
+
+def read_admission(connection: Connection, tenant_id: UUID, user_id: str) -> Admission | None:
+    with connection.cursor(row_factory=class_row(Admission)) as cursor:
+        values = {"tenant_id": tenant_id, "user_id": user_id}
+        return cursor.execute(_SQL.read_admission, values).fetchone()

@@ -1,0 +1,124 @@
+"""The people of a tenant as they are shown and changed one by one; `tenants` installs them all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from psycopg.rows import class_row, scalar_row
+
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRecord:
+    user_id: str
+    display_name: str
+    email: str | None
+    phone: str | None
+    status: Literal["active", "disabled"]
+    roles: list[str]
+    manager_id: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRecord:
+    role: str
+    permissions: list[str]
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ReportingLine:
+    user_id: str
+    manager_id: str
+    updated_at: datetime
+
+
+def list_members(connection: Connection, tenant_id: UUID, after: str, limit: int) -> list[MemberRecord]:
+    with connection.cursor(row_factory=class_row(MemberRecord)) as cursor:
+        values = {"tenant_id": tenant_id, "after": after, "limit": limit}
+        return cursor.execute(_SQL.list_members, values).fetchall()
+
+
+def find_member(connection: Connection, tenant_id: UUID, user_id: str) -> MemberRecord | None:
+    with connection.cursor(row_factory=class_row(MemberRecord)) as cursor:
+        values = {"tenant_id": tenant_id, "user_id": user_id}
+        return cursor.execute(_SQL.find_member, values).fetchone()
+
+
+def set_member_status(
+    connection: Connection, tenant_id: UUID, user_id: str, status: str, now: datetime
+) -> list[str] | None:
+    """The roles of who has another status now than before; None where nothing changed."""
+    values = {"tenant_id": tenant_id, "user_id": user_id, "status": status, "now": now}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        roles: list[str] | None = cursor.execute(_SQL.set_member_status, values).fetchone()
+    return roles
+
+
+def has_administrator(connection: Connection, tenant_id: UUID, permissions: Sequence[str]) -> bool:
+    """Whether an active member has a role with one of these permissions."""
+    return _ask(
+        connection, _SQL.has_administrator, {"tenant_id": tenant_id, "permissions": list(permissions)}
+    )
+
+
+def list_roles(connection: Connection, tenant_id: UUID, after: str, limit: int) -> list[RoleRecord]:
+    with connection.cursor(row_factory=class_row(RoleRecord)) as cursor:
+        values = {"tenant_id": tenant_id, "after": after, "limit": limit}
+        return cursor.execute(_SQL.list_roles, values).fetchall()
+
+
+def find_roles(connection: Connection, tenant_id: UUID, roles: Sequence[str]) -> list[RoleRecord]:
+    with connection.cursor(row_factory=class_row(RoleRecord)) as cursor:
+        values = {"tenant_id": tenant_id, "roles": list(roles)}
+        return cursor.execute(_SQL.find_roles, values).fetchall()
+
+
+def count_roles(connection: Connection, tenant_id: UUID) -> int:
+    (count,) = connection.execute(_SQL.count_roles, {"tenant_id": tenant_id}).fetchone() or (0,)
+    return int(str(count))
+
+
+def is_role_held(connection: Connection, tenant_id: UUID, role: str) -> bool:
+    return _ask(connection, _SQL.is_role_held, {"tenant_id": tenant_id, "role": role})
+
+
+def delete_role(connection: Connection, tenant_id: UUID, role: str) -> None:
+    connection.execute(_SQL.delete_role, {"tenant_id": tenant_id, "role": role})
+
+
+def list_lines(connection: Connection, tenant_id: UUID, after: str, limit: int) -> list[ReportingLine]:
+    with connection.cursor(row_factory=class_row(ReportingLine)) as cursor:
+        values = {"tenant_id": tenant_id, "after": after, "limit": limit}
+        return cursor.execute(_SQL.list_lines, values).fetchall()
+
+
+def is_above(connection: Connection, tenant_id: UUID, user_id: str, below: str) -> bool:
+    return _ask(connection, _SQL.is_above, {"tenant_id": tenant_id, "user_id": user_id, "below": below})
+
+
+def set_manager(
+    connection: Connection, tenant_id: UUID, user_id: str, manager_id: str
+) -> ReportingLine | None:
+    with connection.cursor(row_factory=class_row(ReportingLine)) as cursor:
+        values = {"tenant_id": tenant_id, "user_id": user_id, "manager_id": manager_id}
+        return cursor.execute(_SQL.set_manager, values).fetchone()
+
+
+def remove_manager(connection: Connection, tenant_id: UUID, user_id: str) -> bool:
+    """False where there was none."""
+    values = {"tenant_id": tenant_id, "user_id": user_id}
+    return connection.execute(_SQL.remove_manager, values).rowcount == 1
+
+
+def _ask(connection: Connection, statement: str, values: dict[str, Any]) -> bool:
+    return connection.execute(statement, values).fetchone() == (True,)

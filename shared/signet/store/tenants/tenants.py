@@ -1,0 +1,132 @@
+"""Tenants, their members, roles and reporting lines."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from psycopg.rows import class_row, scalar_row
+from psycopg.types.json import Jsonb
+
+from signet.core.errors import Defect
+from signet.core.tenants.tenant_file import Member, Role, TenantFile, TenantSettings
+from signet.store.database import Connection
+from signet.store.statements import Statements
+
+_SQL = Statements(__file__)
+
+
+@dataclass(frozen=True)
+class TenantRow:
+    tenant_id: UUID
+    name: str
+    status: str
+    settings: dict[str, object]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class TenantRecord:
+    """As it is shown."""
+
+    tenant_id: UUID
+    name: str
+    status: Literal["active", "suspended"]
+    settings: dict[str, Any]
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True)
+class MemberRow:
+    user_id: str
+    display_name: str
+    email: str | None
+    status: str
+    roles: list[str]
+    manager_id: str | None
+
+
+def save_tenant(connection: Connection, tenant: TenantFile) -> None:
+    settings = Jsonb(tenant.settings.model_dump(mode="json"))
+    connection.execute(
+        _SQL.upsert_tenant, {"tenant_id": tenant.tenant_id, "name": tenant.name, "settings": settings}
+    )
+
+
+def save_roles(connection: Connection, tenant_id: UUID, roles: tuple[Role, ...]) -> None:
+    items = Jsonb([role.model_dump(mode="json") for role in roles])
+    connection.execute(_SQL.upsert_roles, {"tenant_id": tenant_id, "roles": items})
+
+
+def save_members(connection: Connection, tenant_id: UUID, members: tuple[Member, ...]) -> set[str]:
+    """These members, with exactly these roles and managers; other members stay as they are.
+
+    The answer is which roles somebody has lost: what is open must be looked through for each of them.
+    """
+    pairs = [(member.user_id, role) for member in members for role in member.roles]
+    lines = [(member.user_id, member.manager) for member in members if member.manager is not None]
+    values = {
+        "tenant_id": tenant_id,
+        "members": Jsonb([member.model_dump(mode="json") for member in members]),
+        "user_ids": [member.user_id for member in members],
+        "pair_user_ids": [user_id for user_id, _ in pairs],
+        "pair_roles": [role for _, role in pairs],
+        "managed_user_ids": [user_id for user_id, _ in lines],
+        "manager_ids": [manager_id for _, manager_id in lines],
+    }
+    connection.execute(_SQL.lock_roles, values)
+    connection.execute(_SQL.upsert_members, values)
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        lost = set(cursor.execute(_SQL.delete_other_member_roles, values).fetchall())
+    connection.execute(_SQL.insert_member_roles, values)
+    connection.execute(_SQL.delete_other_managers, values)
+    connection.execute(_SQL.upsert_managers, values)
+    return lost
+
+
+def find_tenant(connection: Connection, tenant_id: UUID) -> TenantRow | None:
+    with connection.cursor(row_factory=class_row(TenantRow)) as cursor:
+        return cursor.execute(_SQL.find_tenant, {"tenant_id": tenant_id}).fetchone()
+
+
+def find_tenant_record(connection: Connection, tenant_id: UUID) -> TenantRecord | None:
+    with connection.cursor(row_factory=class_row(TenantRecord)) as cursor:
+        return cursor.execute(_SQL.find_tenant_record, {"tenant_id": tenant_id}).fetchone()
+
+
+def change_tenant(
+    connection: Connection, tenant_id: UUID, name: str, settings: TenantSettings, now: datetime
+) -> None:
+    """The next version. The caller holds the tenant's row."""
+    content = Jsonb(settings.model_dump(mode="json"))
+    values = {"tenant_id": tenant_id, "name": name, "settings": content, "now": now}
+    connection.execute(_SQL.change_tenant, values)
+
+
+def set_tenant_status(connection: Connection, tenant_id: UUID, status: str, now: datetime) -> bool:
+    """False where it is so already."""
+    values = {"tenant_id": tenant_id, "status": status, "now": now}
+    return connection.execute(_SQL.set_tenant_status, values).rowcount == 1
+
+
+def read_now(connection: Connection) -> datetime:
+    """The transaction's time, the same for all that it writes."""
+    row = connection.execute(_SQL.read_now, {}).fetchone()
+    if row is None or not isinstance(row[0], datetime):
+        raise Defect("NO_TIME", "the server did not tell its time")
+    return row[0]
+
+
+def list_members(connection: Connection, tenant_id: UUID, limit: int) -> list[MemberRow]:
+    with connection.cursor(row_factory=class_row(MemberRow)) as cursor:
+        return cursor.execute(_SQL.list_members, {"tenant_id": tenant_id, "limit": limit}).fetchall()
+
+
+def find_member_roles(connection: Connection, tenant_id: UUID, user_id: str) -> list[str] | None:
+    """Of an active member; None when there is none of that name."""
+    values = {"tenant_id": tenant_id, "user_id": user_id}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        roles: list[str] | None = cursor.execute(_SQL.find_member_roles, values).fetchone()
+    return roles
