@@ -6,22 +6,21 @@ from typing import Any
 from uuid import UUID
 
 from signet.store.instances.lists import NEVER
-from signet.store.statements import read_statements
-from tests.store.probes import API, PAGE, ROW, WORKER, Probe, plain
+from tests.store.probes import API, PAGE, ROW, WORKER, Probe, plain, statements_of
 
 # The highest id: where a list that has the newest first begins.
 LAST = UUID(int=2**128 - 1)
 APPROVALS, CHAINS, DELEGATIONS, HISTORY, NOTIFICATIONS, RECORDS, REQUESTS, VOIDING = map(
-    read_statements,
+    statements_of,
     (
-        "approvals",
-        "approval_chains",
-        "delegations",
-        "document_history",
-        "notifications",
-        "records",
-        "approval_requests",
-        "voiding",
+        "approvals/decisions",
+        "approvals/chains",
+        "approvals/delegations",
+        "documents/versions",
+        "integrations/notifications",
+        "instances/record",
+        "approvals/requests",
+        "approvals/voiding",
     ),
 )
 

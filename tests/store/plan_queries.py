@@ -8,15 +8,23 @@ from uuid import UUID
 
 from signet.store.instances.lists import NEVER
 from signet.store.outbox.queue import COUNTED_AT_MOST, EFFECTS, EVENTS, Queue, fill
-from signet.store.statements import read_statements
 from tests.store.plan_approvals import approval_probes
 from tests.store.plan_document_lists import list_probes_of_documents
-from tests.store.probes import API, KEY, LARGE, NUMBER, PAGE, ROW, Probe, plain
+from tests.store.probes import API, KEY, LARGE, NUMBER, PAGE, ROW, Probe, plain, statements_of
 
 QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING, OPERATIONS = map(
-    read_statements, ("queue", "documents", "instances", "personal", "records", "designing", "operations")
+    statements_of,
+    (
+        "outbox/queue",
+        "documents/write",
+        "instances/write",
+        "documents/personal_values",
+        "instances/record",
+        "definitions/designer",
+        "operations/overview",
+    ),
 )
-LISTS, READING, LIFE = map(read_statements, ("instance_lists", "instance_reading", "document_life"))
+LISTS, READING, LIFE = map(statements_of, ("instances/lists", "instances/read", "documents/timeline"))
 # What a list of instances is asked for when nobody filters.
 LISTED: Mapping[str, Any] = {
     "statuses": ["running", "paused", "completed", "failed", "cancelled"],

@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from uuid import UUID
+
+import signet.store
+from signet.store.statements import read_statements
 
 LARGE, SMALL = UUID(int=1), UUID(int=3)
 # The row that is asked for: tests/store/plan_rows.sql says what it is like. Its number is a parent's.
@@ -12,6 +16,11 @@ ROW = UUID(int=NUMBER)
 KEY = NUMBER.to_bytes(32)
 API, WORKER = "signet_api", "signet_worker"
 PAGE = "LIMIT 50"
+
+
+def statements_of(module: str) -> dict[str, str]:
+    """Return the statements beside a module of the store, such as `outbox/queue`."""
+    return read_statements(str(Path(signet.store.__file__).parent / module))
 
 
 @dataclass(frozen=True)
