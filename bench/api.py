@@ -42,12 +42,12 @@ def measure() -> list[str]:
         database.close()
         _grant_quota(url, tenant)
         settings = read_settings({**SETTINGS, "SIGNET_DATABASE_URL": act_as(url, "signet_api")})
-        ports = make_ports(settings, make_telemetry(settings, nowhere))
-        application = Application(ports, [("Bench", _add_bare_route)])
+        dependencies = make_ports(settings, make_telemetry(settings, nowhere))
+        application = Application(dependencies, [("Bench", _add_bare_route)])
         document = f"/v1/documents/{tenant.document_ids[0]}"
         shown = {"/bare": "a bare route", "/v1/health": "GET health", document: "GET document"}
         lines = [_measure(application, tenant, path, name) for path, name in shown.items()]
-        ports.use.database.close()
+        dependencies.use.database.close()
     return lines
 
 

@@ -11,7 +11,7 @@ from signet.authoring.files import read_document
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantFile
 from signet.engine.definitions.definitions import Definitions
-from signet.engine.documents.commands import Applied, Author, Create, Operation
+from signet.engine.documents.commands import Applied, Caller, Create, Operation
 from signet.engine.documents.mutate import Documents
 from signet.engine.tenants.install import install_tenant
 from signet.local.postgres import running_postgres
@@ -29,8 +29,8 @@ class BenchTenant:
     tenant_id: UUID
     document_ids: Sequence[UUID]
 
-    def author(self) -> Author:
-        return Author(Principal(self.tenant_id, "bench", ("admin",)), via="bench")
+    def author(self) -> Caller:
+        return Caller(Principal(self.tenant_id, "bench", ("admin",)), via="bench")
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def open_database(url: str, size: int, role: str = "signet_api") -> Database:
     return Database(act_as(url, role), PoolSettings(size=size, idle_count=size))
 
 
-def install_author(database: Database, number: int) -> Author:
+def install_author(database: Database, number: int) -> Caller:
     """Who may do everything in a tenant of its own."""
     tenant = TenantFile.model_validate(
         {
@@ -59,7 +59,7 @@ def install_author(database: Database, number: int) -> Author:
         }
     )
     install_tenant(database, tenant)
-    return Author(Principal(tenant.tenant_id, "bench", ("admin",)), via="bench")
+    return Caller(Principal(tenant.tenant_id, "bench", ("admin",)), via="bench")
 
 
 def make_tenants(database: Database, document_counts: Sequence[int]) -> list[BenchTenant]:
@@ -68,14 +68,14 @@ def make_tenants(database: Database, document_counts: Sequence[int]) -> list[Ben
     definitions, documents = Definitions(database), Documents(database)
     tenants = []
     for number, count in enumerate(document_counts, start=1):
-        author = install_author(database, number)
-        definitions.save_contract(author, contract)
-        definitions.publish_contract(author, "invoice", 1)
-        tenants.append(BenchTenant(author.principal.tenant_id, _create(documents, author, count)))
+        caller = install_author(database, number)
+        definitions.save_contract(caller, contract)
+        definitions.publish_contract(caller, "invoice", 1)
+        tenants.append(BenchTenant(caller.principal.tenant_id, _create(documents, caller, count)))
     return tenants
 
 
-def _create(documents: Documents, author: Author, count: int) -> list[UUID]:
+def _create(documents: Documents, caller: Caller, count: int) -> list[UUID]:
     ids: list[UUID] = []
     for begin in range(0, count, 500):
         operations: list[Operation] = [
@@ -91,6 +91,6 @@ def _create(documents: Documents, author: Author, count: int) -> list[UUID]:
             )
             for number in range(begin, min(begin + 500, count))
         ]
-        outcomes = documents.mutate_many(author, operations)
+        outcomes = documents.mutate_many(caller, operations)
         ids += [outcome.document_id for outcome in outcomes if isinstance(outcome, Applied)]
     return ids

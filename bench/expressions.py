@@ -4,7 +4,7 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
-from signet.core.expressions import Mistake, compile_expression, parse_expression
+from signet.core.expressions import ExpressionError, compile_expression, parse_expression
 
 CONDITION = "entity.grand_total > 10000 && actor.roles contains 'finance_manager' && entity.currency == 'EUR'"
 ENVIRONMENT: dict[str, Any] = {
@@ -33,7 +33,7 @@ def decide_by_hand(env: dict[str, Any]) -> bool:
 
 def measure(rounds: int = ROUNDS, calls: int = CALLS) -> list[str]:
     expression = parse_expression(CONDITION)
-    assert not isinstance(expression, Mistake)
+    assert not isinstance(expression, ExpressionError)
     compiled = compile_expression(expression)
     functions = {"by hand": decide_by_hand, "value": compiled.value, "evaluate": compiled.evaluate}
     best = time_interleaved(functions, rounds, calls)

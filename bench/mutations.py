@@ -102,13 +102,13 @@ def _run_single(
 
 
 def _run_batches(database: Database, tenant: BenchTenant, seconds: float) -> float:
-    documents, author, done = Documents(database), tenant.author(), 0
+    documents, caller, done = Documents(database), tenant.author(), 0
     versions = _read_versions(database, tenant)
     begin = time.perf_counter()
     while time.perf_counter() - begin < seconds:
         ids = random.sample(list(tenant.document_ids), BATCH)
         operations: list[Operation] = [Update(i, versions[str(i)], {"tax_total": done % 1_000}) for i in ids]
-        documents.mutate_many(author, operations)
+        documents.mutate_many(caller, operations)
         for document_id in ids:
             versions[str(document_id)] += 1
         done += BATCH

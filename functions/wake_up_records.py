@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.parser.models import SqsRecordModel
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, Json, ValidationError
 
-from signet.engine.dispatch.consumer import Shifts
+from signet.engine.dispatch.consumer import QueueConsumer
 
 # What a claim under way may still take: then the call ends by itself, and not by Lambda's clock.
 EVENTS_RESERVE_MS, EFFECTS_RESERVE_MS = 15_000, 60_000
@@ -27,17 +27,17 @@ class WakeUpRecord(SqsRecordModel):
 
 
 def work_on(
-    event: Mapping[str, Any], context: LambdaContext, shifts: Shifts, reserve_ms: int
+    event: Mapping[str, Any], context: LambdaContext, consumer: QueueConsumer, reserve_ms: int
 ) -> PartialItemFailureResponse:
     """The shift first, for all tenants of the batch in turn; then each message is answered for by itself.
 
     One that cannot be read comes again until it is a dead letter, and takes no other along.
     """
     tenants = [found.tenant for record in event.get("Records", []) if (found := _read(record))]
-    shift = shifts.run(tenants, lambda: context.get_remaining_time_in_millis() < reserve_ms)
+    run = consumer.run(tenants, lambda: context.get_remaining_time_in_millis() < reserve_ms)
 
     def answer(record: WakeUpRecord) -> None:
-        if (error := shift.failed.get(record.body.tenant)) is not None:
+        if (error := run.failed.get(record.body.tenant)) is not None:
             raise error
 
     processor = BatchProcessor(EventType.SQS, model=WakeUpRecord, raise_on_entire_batch_failure=False)

@@ -46,7 +46,7 @@ _COMPRESSION = 6
 
 
 @dataclass(frozen=True)
-class Target:
+class BundleTarget:
     name: Literal["lambda", "local"]
     version: str
     # In the words of uv and of pip; None is this machine.
@@ -66,24 +66,24 @@ def _version_here() -> str:
 
 
 TARGETS = {
-    "lambda": Target(
+    "lambda": BundleTarget(
         "lambda",
         "3.14",
         "aarch64-manylinux_2_28",
         ("manylinux_2_28_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64"),
     ),
-    "local": Target("local", _version_here()),
+    "local": BundleTarget("local", _version_here()),
 }
-Install = Callable[[Path, Path, Target], None]
+Install = Callable[[Path, Path, BundleTarget], None]
 
 
-class Bundle(NamedTuple):
+class FunctionBundle(NamedTuple):
     archive: Path
     unpacked_bytes: int
     sha256: str
 
 
-def make_bundles(target: Target, locks: Path, into: Path, install: Install) -> list[Bundle]:
+def make_bundles(target: BundleTarget, locks: Path, into: Path, install: Install) -> list[FunctionBundle]:
     """`layer.zip`, `telemetry.zip` and `functions.zip`, each beside the folder that it holds."""
     shutil.rmtree(into, ignore_errors=True)
     layer, telemetry, functions = into / "layer", into / "telemetry", into / "functions"
@@ -113,7 +113,7 @@ def _leave_out(python: Path, carried: Path) -> None:
             path.unlink()
 
 
-def install(requirements: Path, into: Path, target: Target) -> None:
+def install(requirements: Path, into: Path, target: BundleTarget) -> None:
     """By uv; where it cannot reach an index that pip is configured for, pip does the same work."""
     uv = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--quiet", "--system-certs"]
     uv += ["--link-mode", "copy", "--python-version", target.version]
@@ -171,7 +171,7 @@ def _copy_files(folder: Path, into: Path, pattern: str) -> None:
         shutil.copyfile(path, into / path.name)
 
 
-def _compile(folder: Path, place: str, target: Target) -> None:
+def _compile(folder: Path, place: str, target: BundleTarget) -> None:
     """Lambda can keep no bytecode of its own. Nothing checks it against the source beside it."""
     if target.interpreter is None:
         return
@@ -186,7 +186,7 @@ def _level(folder: Path) -> None:
         os.utime(path, (_EARLIEST_SECONDS, _EARLIEST_SECONDS))
 
 
-def _pack(folder: Path) -> Bundle:
+def _pack(folder: Path) -> FunctionBundle:
     archive = folder.with_suffix(".zip")
     total = 0
     with zipfile.ZipFile(archive, "w") as packed:
@@ -196,7 +196,7 @@ def _pack(folder: Path) -> Bundle:
             content = path.read_bytes()
             total += len(content)
             packed.writestr(entry, content, compresslevel=_COMPRESSION)
-    return Bundle(archive, total, hashlib.sha256(archive.read_bytes()).hexdigest())
+    return FunctionBundle(archive, total, hashlib.sha256(archive.read_bytes()).hexdigest())
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from bench.company import install_author
 from bench.engine.workflow import ENTITY_TYPE, make_data, read_contract_file, read_patch_file
 from signet.engine.definitions.definitions import Definitions
-from signet.engine.documents.commands import Author, Create, Operation
+from signet.engine.documents.commands import Caller, Create, Operation
 from signet.engine.documents.mutate import Documents
 from signet.store.database import Database
 
 BATCH = 500
 
 
-class Company:
+class BenchCompany:
     """Makes tenants and documents, each number once."""
 
     def __init__(self, database: Database) -> None:
@@ -22,26 +22,26 @@ class Company:
         self._tenants = 0
         self._numbers = 0
 
-    def install_tenants(self, count: int) -> list[Author]:
+    def install_tenants(self, count: int) -> list[Caller]:
         contract, patch = read_contract_file(), read_patch_file()
         authors = []
         for _ in range(count):
             self._tenants += 1
-            author = install_author(self._database, self._tenants)
-            self._definitions.save_contract(author, contract)
-            self._definitions.publish_contract(author, ENTITY_TYPE, 1)
-            self._definitions.publish(author, self._definitions.save_patch(author, patch))
-            authors.append(author)
+            caller = install_author(self._database, self._tenants)
+            self._definitions.save_contract(caller, contract)
+            self._definitions.publish_contract(caller, ENTITY_TYPE, 1)
+            self._definitions.publish(caller, self._definitions.save_patch(caller, patch))
+            authors.append(caller)
         return authors
 
-    def create_documents(self, authors: Sequence[Author], count: int) -> None:
+    def create_documents(self, callers: Sequence[Caller], count: int) -> None:
         """So many in all, the same number for each author."""
-        for author in authors:
-            left = count // len(authors)
+        for caller in callers:
+            left = count // len(callers)
             while left:
                 operations: list[Operation] = []
                 for _ in range(min(left, BATCH)):
                     self._numbers += 1
                     operations.append(Create(ENTITY_TYPE, make_data(self._numbers)))
-                self._documents.mutate_many(author, operations)
+                self._documents.mutate_many(caller, operations)
                 left -= len(operations)

@@ -7,7 +7,7 @@ from statistics import median
 from bench.company import durable_server
 from bench.engine.processes import child_processes
 from bench.engine.reference import measure_single_steps
-from bench.engine.runs import ENGINES, LIMIT, Arena, Load, Run, Side, opened_arena
+from bench.engine.runs import ENGINES, LIMIT, Arena, BenchSide, EngineRun, Load, opened_arena
 from bench.engine.workflow import DOCUMENT_BYTES, GATES, STEPS
 from bench.pgbench import CLIENTS, THREADS
 
@@ -48,9 +48,9 @@ def measure_server(url: str, loads: Sequence[Load], singles: int, seconds: float
         yield f"pgbench, one step a transaction, {CLIENTS} clients, {THREADS} threads: {single:,.0f} steps/s"
 
 
-def _run_in_turn(arena: Arena, load: Load, sides: Sequence[Side]) -> dict[Side, list[Run]]:
+def _run_in_turn(arena: Arena, load: Load, sides: Sequence[BenchSide]) -> dict[BenchSide, list[EngineRun]]:
     """Repetition by repetition, so that whatever else the machine does hurts all sides alike."""
-    runs: dict[Side, list[Run]] = {side: [] for side in sides}
+    runs: dict[BenchSide, list[EngineRun]] = {side: [] for side in sides}
     with ExitStack() as leaving:
         children = {
             side: leaving.enter_context(child_processes(side.module, arena.url, side.processes))
@@ -62,7 +62,7 @@ def _run_in_turn(arena: Arena, load: Load, sides: Sequence[Side]) -> dict[Side, 
     return runs
 
 
-def _describe_load(load: Load, runs: dict[Side, list[Run]]) -> Iterator[str]:
+def _describe_load(load: Load, runs: dict[BenchSide, list[EngineRun]]) -> Iterator[str]:
     limits = runs.pop(LIMIT)
     yield f"  {_describe_runs(LIMIT, limits)}"
     floor = f" (floor {FLOOR:,}, stretch {STRETCH:,})" if load.waiting == BACKLOG else ""
@@ -78,8 +78,8 @@ def _describe_load(load: Load, runs: dict[Side, list[Run]]) -> Iterator[str]:
         )
 
 
-def _describe_runs(side: Side, runs: Sequence[Run], floor: str = "") -> str:
-    def middle(figure: Callable[[Run], float]) -> float:
+def _describe_runs(side: BenchSide, runs: Sequence[EngineRun], floor: str = "") -> str:
+    def middle(figure: Callable[[EngineRun], float]) -> float:
         return median(map(figure, runs))
 
     return (
@@ -90,7 +90,7 @@ def _describe_runs(side: Side, runs: Sequence[Run], floor: str = "") -> str:
     )
 
 
-def _time_singles(arena: Arena, side: Side, singles: int) -> str:
+def _time_singles(arena: Arena, side: BenchSide, singles: int) -> str:
     with child_processes(side.module, arena.url, 1) as (child,):
         taken = median(arena.time_single(child, side.task) for _ in range(singles))
     goal = "" if side is LIMIT else f" (at most {MAX_MILLISECONDS:g})"

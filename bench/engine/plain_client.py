@@ -15,7 +15,7 @@ import psycopg
 
 from bench.counting import read_peak_memory
 from bench.engine.processes import Task, serve
-from bench.engine.rows import Row, RowMaker, Rows, WaitingDocument
+from bench.engine.rows import BenchRowMaker, Row, Rows, WaitingDocument
 from bench.engine.workflow import compile_workflow, make_data, simulate_steps
 from signet.store.schema.server import act_as
 
@@ -137,7 +137,7 @@ class PlainClient:
         """Claims their triggers too: no part of what is measured, yet a trigger's status cannot skip it."""
         with self._transaction(tenant_id):
             self._connection.execute(_CLAIM, {"ids": [document.event_id for document in documents]})
-        maker = RowMaker(self._workflow, self._steps, datetime.now(UTC))
+        maker = BenchRowMaker(self._workflow, self._steps, datetime.now(UTC))
         for document in documents:
             maker.add(document)
         writer = psycopg.ClientCursor(self._connection)

@@ -54,7 +54,7 @@ class Rows:
 
 
 @dataclass(slots=True)
-class _Passage:
+class _DocumentPassage:
     """A document under way: its chain so far."""
 
     document: WaitingDocument
@@ -63,7 +63,7 @@ class _Passage:
     head: Head
 
 
-class RowMaker:
+class BenchRowMaker:
     """Collects the rows of a batch of documents of one tenant."""
 
     def __init__(self, workflow: Workflow, steps: Sequence[SimulatedStep], now: datetime) -> None:
@@ -74,7 +74,7 @@ class RowMaker:
 
     def add(self, document: WaitingDocument) -> None:
         mark, head = VersionMark(1, document.snapshot_hash), Head(1, document.audit_hash)
-        passage = _Passage(document, json.loads(document.snapshot), mark, head)
+        passage = _DocumentPassage(document, json.loads(document.snapshot), mark, head)
         variables: dict[str, Any] = {}
         for simulated in self._steps:
             node, step_id = self._workflow.nodes[simulated.step.node], make_id()
@@ -134,7 +134,9 @@ class RowMaker:
                 }
             )
 
-    def _add_mutation(self, passage: _Passage, gate: WorkflowNode, version: int, step_id: UUID) -> None:
+    def _add_mutation(
+        self, passage: _DocumentPassage, gate: WorkflowNode, version: int, step_id: UUID
+    ) -> None:
         document, status = passage.document, gate.config["to"]
         passage.snapshot |= {"status": status, "version": version}
         snapshot = canonical_bytes(passage.snapshot)

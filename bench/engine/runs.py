@@ -11,7 +11,7 @@ import psycopg
 from bench.company import open_database
 from bench.counting import Admin, read_wal
 from bench.engine import plain_client, worker
-from bench.engine.company import Company
+from bench.engine.company import BenchCompany
 from bench.engine.processes import ChildProcess, ask_all, child_processes
 from bench.engine.workflow import STEPS
 
@@ -27,7 +27,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class BenchSide:
     """Processes of one kind, and the task that they time."""
 
     name: str
@@ -37,12 +37,12 @@ class Side:
 
 
 # On two cores two plain clients write the most.
-LIMIT = Side("limit", plain_client.MODULE, "write", 2)
-ENGINES = (Side("engine", worker.MODULE, "drain", 1), Side("engine", worker.MODULE, "drain", 2))
+LIMIT = BenchSide("limit", plain_client.MODULE, "write", 2)
+ENGINES = (BenchSide("engine", worker.MODULE, "drain", 1), BenchSide("engine", worker.MODULE, "drain", 2))
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class EngineRun:
     steps: int
     creating: float
     seconds: float
@@ -68,13 +68,13 @@ class Run:
 def opened_arena(url: str, tenants: int) -> Iterator["Arena"]:
     """On the server of this URL, a superuser's, with so many tenants beside the first."""
     with psycopg.connect(url, autocommit=True) as admin, closing(open_database(url, 1)) as database:
-        yield Arena(url, admin, Company(database), tenants)
+        yield Arena(url, admin, BenchCompany(database), tenants)
 
 
 class Arena:
     """The first tenant is for loads of one, all the others are for loads of many."""
 
-    def __init__(self, url: str, admin: Admin, company: Company, tenants: int) -> None:
+    def __init__(self, url: str, admin: Admin, company: BenchCompany, tenants: int) -> None:
         self.url = url
         self.admin = admin
         self._company = company
@@ -82,12 +82,12 @@ class Arena:
 
     def create(self, waiting: int, tenants: int = 1) -> tuple[list[str], float]:
         """Documents that wait, in so many tenants, made in so many seconds."""
-        authors = self._authors[:1] if tenants == 1 else self._authors[1 : 1 + tenants]
+        callers = self._authors[:1] if tenants == 1 else self._authors[1 : 1 + tenants]
         begin = perf_counter()
-        self._company.create_documents(authors, waiting)
-        return [str(author.principal.tenant_id) for author in authors], perf_counter() - begin
+        self._company.create_documents(callers, waiting)
+        return [str(caller.principal.tenant_id) for caller in callers], perf_counter() - begin
 
-    def run(self, load: Load, children: Sequence[ChildProcess], task: str) -> Run:
+    def run(self, load: Load, children: Sequence[ChildProcess], task: str) -> EngineRun:
         # Every run begins just after a checkpoint, so that none falls into the time that is measured.
         self.admin.execute("CHECKPOINT")
         tenant_ids, creating = self.create(load.waiting, load.tenants)
@@ -104,7 +104,7 @@ class Arena:
                 break
         wal = read_wal(self.admin) - before
         self._check(steps + load.waiting * STEPS)
-        return Run(load.waiting * STEPS, creating, seconds, wal, memory)
+        return EngineRun(load.waiting * STEPS, creating, seconds, wal, memory)
 
     def time_single(self, child: ChildProcess, task: str) -> float:
         """Milliseconds for the ten steps of one document on an idle system, inside the process."""

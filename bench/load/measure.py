@@ -10,7 +10,7 @@ from uuid import UUID
 import psycopg
 
 from bench.company import BenchTenant, durable_server, make_tenants, open_database
-from bench.load.wrk import Run, run_wrk
+from bench.load.wrk import LoadRun, run_wrk
 from signet.core.approvals.policy import Policy, hash_policy
 from signet.core.tenants.quotas import READS, WRITES, Quota
 from signet.core.tenants.tenant_file import Member
@@ -46,7 +46,7 @@ def measure(seconds: int = SECONDS) -> Iterator[str]:
                     yield _describe(name, clients, call, run, reference)
 
 
-def _describe(name: str, clients: int, call: str, run: Run, reference: Run | None) -> str:
+def _describe(name: str, clients: int, call: str, run: LoadRun, reference: LoadRun | None) -> str:
     share = f"{run.requests_per_second / reference.requests_per_second:.2f} of bare" if reference else ""
     return (
         f"{name:6} {clients:3} clients  {call:6} {run.requests_per_second:7.0f}/s   p50 {run.p50_ms:6.1f} ms"

@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from signet.api.application import Application, Ports
+from signet.api.application import Application, Dependencies
 from signet.api.auth.tokens import make_tokens
 from signet.engine.access.quotas import RequestQuotas
 from signet.local.gateway import Handler, open_gateway
@@ -26,7 +26,9 @@ def answer_bare(event: dict[str, Any], context: object) -> dict[str, Any]:
 def make_api(url: str, secret: str) -> Handler:
     database = Database(url, PoolSettings(size=CONNECTIONS, idle_count=CONNECTIONS))
     use = make_use_cases(database)
-    return Application(Ports(use, make_authentication(use, make_tokens(secret)), RequestQuotas(database)))
+    return Application(
+        Dependencies(use, make_authentication(use, make_tokens(secret)), RequestQuotas(database))
+    )
 
 
 def main() -> None:

@@ -13,14 +13,16 @@ _MICROSECONDS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Run:
+class LoadRun:
     requests_per_second: float
     p50_ms: float
     p95_ms: float
     errors: int
 
 
-def run_wrk(url: str, call: str, token: str, documents: Sequence[str], *, clients: int, seconds: int) -> Run:
+def run_wrk(
+    url: str, call: str, token: str, documents: Sequence[str], *, clients: int, seconds: int
+) -> LoadRun:
     """One thread a client, so that each knows the version that it has brought its document to."""
     program = shutil.which("wrk")
     if program is None:
@@ -32,4 +34,4 @@ def run_wrk(url: str, call: str, token: str, documents: Sequence[str], *, client
     )
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     requests, duration, p50, p95, errors = (int(float(part)) for part in line.split()[1:])
-    return Run(requests / duration * _MICROSECONDS, p50 / 1_000, p95 / 1_000, errors)
+    return LoadRun(requests / duration * _MICROSECONDS, p50 / 1_000, p95 / 1_000, errors)

@@ -8,7 +8,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from signet.aws.custom_resources import Outcome, answer_request
+from signet.aws.custom_resources import ResourceOutcome, answer_request
 from signet.wiring.migration import migrate_database
 
 PHYSICAL_ID = "signet-schema"
@@ -20,13 +20,13 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
     answer_request(event, PHYSICAL_ID, _migrate(event))
 
 
-def _migrate(event: dict[str, Any]) -> Outcome:
+def _migrate(event: dict[str, Any]) -> ResourceOutcome:
     # A stack that is deleted leaves its data to the database's own protection.
     if event.get("RequestType") == "Delete":
-        return Outcome(True)
+        return ResourceOutcome(True)
     try:
         count = migrate_database(logger.info)
     except Exception as error:
         logger.exception("the database was not migrated")
-        return Outcome(False, f"{type(error).__name__}: {error}")
-    return Outcome(True, f"{count} migrations applied")
+        return ResourceOutcome(False, f"{type(error).__name__}: {error}")
+    return ResourceOutcome(True, f"{count} migrations applied")

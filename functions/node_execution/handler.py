@@ -6,12 +6,12 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.wake_up_records import EVENTS_RESERVE_MS, work_on
-from signet.wiring.engine import get_shifts
+from signet.wiring.engine import get_consumer
 from signet.wiring.process import flushing, prepare
 
-prepare(get_shifts)
+prepare(get_consumer)
 
 
 @flushing()
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
-    return work_on(event, context, get_shifts(), EVENTS_RESERVE_MS)
+    return work_on(event, context, get_consumer(), EVENTS_RESERVE_MS)

@@ -6,12 +6,12 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.wake_up_records import EFFECTS_RESERVE_MS, work_on
-from signet.wiring.effects import get_shifts
+from signet.wiring.effects import get_consumer
 from signet.wiring.process import flushing, prepare
 
-prepare(get_shifts)
+prepare(get_consumer)
 
 
 @flushing()
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
-    return work_on(event, context, get_shifts(), EFFECTS_RESERVE_MS)
+    return work_on(event, context, get_consumer(), EFFECTS_RESERVE_MS)

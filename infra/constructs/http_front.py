@@ -26,7 +26,7 @@ _LOGGED = {
 
 
 @dataclass(frozen=True)
-class Limits:
+class FrontLimits:
     requests_per_second: int
     burst: int
 
@@ -40,7 +40,7 @@ class HttpFront(Construct):
         name: str,
         settings: EnvironmentSettings,
         function: aws_lambda.IFunction,
-        limits: Limits,
+        limits: FrontLimits,
         domain_name: str | None,
     ) -> None:
         super().__init__(scope, construct_id)

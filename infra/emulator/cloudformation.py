@@ -12,7 +12,7 @@ from ministack.services import rds, s3, secretsmanager
 from ministack.services.cloudformation import provisioners
 
 from infra.emulator.database import prepare_database
-from infra.emulator.plan import Plan
+from infra.emulator.plan import EmulatorPlan
 
 Made = tuple[str, dict[str, Any]]
 Properties = Mapping[str, Any]
@@ -34,7 +34,7 @@ _RECORDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def add_what_is_missing(plan: Plan) -> None:
+def add_what_is_missing(plan: EmulatorPlan) -> None:
     for name, (prefix, attributes) in _RECORDS.items():
         _HANDLERS.setdefault(name, _make_record(prefix, attributes))
     _HANDLERS.setdefault("AWS::RDS::DBProxy", _make_proxy_handler())
@@ -151,7 +151,7 @@ def _lock_objects(name: str, properties: Properties) -> Mapping[str, Any]:
     return {}
 
 
-def _describe_cluster(plan: Plan, name: str, properties: Properties) -> Mapping[str, Any]:
+def _describe_cluster(plan: EmulatorPlan, name: str, properties: Properties) -> Mapping[str, Any]:
     """With its master and its database in the real Postgres, and the secret where RDS keeps the password."""
     prepare_database(plan, properties)
     if not properties.get("ManageMasterUserPassword"):

@@ -6,14 +6,14 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from infra.emulator.plan import Plan
+from infra.emulator.plan import EmulatorPlan
 
 SUPERUSER = "postgres"
 # Who has it signs in with tokens of IAM.
 _IAM_ROLE = "rds_iam"
 
 
-def prepare_database(plan: Plan, properties: Mapping[str, Any]) -> None:
+def prepare_database(plan: EmulatorPlan, properties: Mapping[str, Any]) -> None:
     """Once is enough, again is harmless."""
     master, database = properties["MasterUsername"], properties.get("DatabaseName")
     with psycopg.connect(

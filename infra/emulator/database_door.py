@@ -18,7 +18,7 @@ from ministack.core.responses import request_scope
 from ministack.services import rds
 
 from infra.emulator.certificates import issue
-from infra.emulator.plan import ACCOUNT, Plan
+from infra.emulator.plan import ACCOUNT, EmulatorPlan
 
 _SSL_REQUEST = 80_877_103
 _CANCEL_REQUEST = 80_877_102
@@ -39,7 +39,7 @@ class Refused(Exception):
         self.code = code
 
 
-def open_door(plan: Plan) -> None:
+def open_door(plan: EmulatorPlan) -> None:
     """In a thread of its own: what queries the database does not wait for ministack."""
     is_open = threading.Event()
     threading.Thread(target=lambda: asyncio.run(_serve(plan, is_open)), daemon=True).start()
@@ -47,7 +47,7 @@ def open_door(plan: Plan) -> None:
         raise SystemExit("the door to the database does not open")
 
 
-async def _serve(plan: Plan, is_open: threading.Event) -> None:
+async def _serve(plan: EmulatorPlan, is_open: threading.Event) -> None:
     context = _make_context(plan)
 
     async def receive(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -67,7 +67,7 @@ async def _serve(plan: Plan, is_open: threading.Event) -> None:
         await server.serve_forever()
 
 
-def _make_context(plan: Plan) -> ssl.SSLContext:
+def _make_context(plan: EmulatorPlan) -> ssl.SSLContext:
     """Whatever name of AWS a client asks for, it gets that name's certificate."""
 
     @functools.cache
@@ -85,7 +85,7 @@ def _make_context(plan: Plan) -> ssl.SSLContext:
 
 
 async def _let_in(
-    plan: Plan, context: ssl.SSLContext, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    plan: EmulatorPlan, context: ssl.SSLContext, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     code, message = await _read_startup(reader)
     if code == _SSL_REQUEST:
@@ -138,7 +138,7 @@ async def _read_password(reader: asyncio.StreamReader) -> str:
     return (await reader.readexactly(length - 4)).rstrip(b"\0").decode(errors="replace")
 
 
-def check_password(plan: Plan, role: str, password: str) -> None:
+def check_password(plan: EmulatorPlan, role: str, password: str) -> None:
     """The master's own, or a token that names an endpoint which the signer may connect to as this role."""
     if any(_is_master(cluster, role, password) for cluster in rds._clusters._data.values()):
         return
@@ -173,7 +173,7 @@ def _list_endpoints() -> Iterator[tuple[str, str]]:
         yield proxy["Endpoint"].lower(), proxy["DBProxyArn"].rpartition(":")[2]
 
 
-def _check_policies(plan: Plan, key_id: str, arn: str) -> None:
+def _check_policies(plan: EmulatorPlan, key_id: str, arn: str) -> None:
     with request_scope(ACCOUNT, plan.region):
         principal = iam_evaluator.resolve_principal(key_id, ACCOUNT)
         if isinstance(principal, iam_evaluator.AuthError):

@@ -20,8 +20,8 @@ from typing import Any
 from ministack.core import lambda_runtime
 from ministack.services import lambda_svc, sts
 
-from infra.emulator.function_process import INIT_SECONDS, FunctionProcess, Outcome, StartFailed
-from infra.emulator.plan import Plan
+from infra.emulator.function_process import INIT_SECONDS, FunctionProcess, InvocationOutcome, StartFailed
+from infra.emulator.plan import EmulatorPlan
 from infra.emulator.runtime_api import Invocation
 
 _CREDENTIALS_SECONDS = 7 * 86_400
@@ -29,7 +29,7 @@ _CERTIFICATES = re.compile(r"/opt/certificates/[\w.-]+")
 _extracting = threading.Lock()
 
 
-def run_functions_as_lambda_does(plan: Plan) -> None:
+def run_functions_as_lambda_does(plan: EmulatorPlan) -> None:
     choose_other = lambda_runtime._worker_class_for
     execute_other = lambda_svc._execute_function_warm
 
@@ -51,7 +51,7 @@ def run_functions_as_lambda_does(plan: Plan) -> None:
 
 
 class Environment(lambda_runtime.Worker):  # type: ignore[misc]  # ministack has no types
-    plan: Plan
+    plan: EmulatorPlan
 
     def __init__(self, name: str, config: dict[str, Any], code: bytes) -> None:
         super().__init__(name, config, code)
@@ -110,7 +110,7 @@ class Environment(lambda_runtime.Worker):  # type: ignore[misc]  # ministack has
             self._running.end()
 
 
-def _describe(outcome: Outcome, log: str, was_cold: bool) -> dict[str, Any]:
+def _describe(outcome: InvocationOutcome, log: str, was_cold: bool) -> dict[str, Any]:
     told = {"cold_start": was_cold, "log": log}
     if outcome.problem is None:
         return {"status": "ok", "result": outcome.body, **told}
@@ -122,7 +122,7 @@ def _describe(outcome: Outcome, log: str, was_cold: bool) -> dict[str, Any]:
     }
 
 
-def make_environment(plan: Plan, config: Mapping[str, Any], folder: Path) -> dict[str, str]:
+def make_environment(plan: EmulatorPlan, config: Mapping[str, Any], folder: Path) -> dict[str, str]:
     """Nothing of ours: what Lambda sets, what the template says, and where this machine's doors are."""
     name, region = config["FunctionName"], plan.region
     layers = [
@@ -167,12 +167,12 @@ def _make_credentials(config: Mapping[str, Any]) -> dict[str, str]:
     return {name: value for name, value in made.items() if value}
 
 
-def _find_below_opt(plan: Plan, value: str) -> str:
+def _find_below_opt(plan: EmulatorPlan, value: str) -> str:
     """There is no /opt of the function's own: of what stands there, only the certificates are named."""
     return _CERTIFICATES.sub(str(plan.authority), value)
 
 
-def _lead_to_doors(plan: Plan) -> dict[str, str]:
+def _lead_to_doors(plan: EmulatorPlan) -> dict[str, str]:
     """Names of AWS keep their certificates and signatures; only the way to them is local."""
     return {
         "PGHOSTADDR": "127.0.0.1",

@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from infra.emulator.runtime_api import Answered, Ended, InitFailed, Invocation, Ready, RuntimeApi
+from infra.emulator.runtime_api import Ended, InitFailed, Invocation, InvocationAnswer, Ready, RuntimeApi
 
 INIT_SECONDS = 10.0
 STOP_SECONDS = 2.0
@@ -27,7 +27,7 @@ class StartFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class InvocationOutcome:
     """What an invocation came to; `problem` as Lambda reports it."""
 
     body: Any = None
@@ -66,15 +66,15 @@ class FunctionProcess:
             raise TimeoutError(f"not ready after {seconds} seconds: {said}")
         raise StartFailed(f"could not start: {said}")
 
-    def invoke(self, invocation: Invocation, seconds: float) -> Outcome:
+    def invoke(self, invocation: Invocation, seconds: float) -> InvocationOutcome:
         self._api.give(invocation)
         deadline = time.monotonic() + seconds
         while (report := self._next_report(deadline - time.monotonic())) is not None:
             match report:
-                case Answered(invocation.request_id, is_error=False, body=body):
-                    return Outcome(body)
-                case Answered(invocation.request_id, body=body):
-                    return Outcome(problem=_as_problem(body))
+                case InvocationAnswer(invocation.request_id, is_error=False, body=body):
+                    return InvocationOutcome(body)
+                case InvocationAnswer(invocation.request_id, body=body):
+                    return InvocationOutcome(problem=_as_problem(body))
                 case InitFailed(problem):
                     return self._fail(str(problem), "Runtime.InitError")
                 case Ended():
@@ -99,9 +99,9 @@ class FunctionProcess:
                 self.process.wait()
         self._api.close()
 
-    def _fail(self, message: str, error_type: str = "Runtime.ExitError") -> Outcome:
+    def _fail(self, message: str, error_type: str = "Runtime.ExitError") -> InvocationOutcome:
         self.end()
-        return Outcome(problem={"errorMessage": message, "errorType": error_type})
+        return InvocationOutcome(problem={"errorMessage": message, "errorType": error_type})
 
     def _next_report(self, seconds: float) -> Any:
         try:

@@ -23,7 +23,7 @@ _KEY_ID = "emulator"
 
 
 @dataclass(frozen=True)
-class Issuer:
+class EmulatedIssuer:
     url: str
     _key: rsa.RSAPrivateKey
 
@@ -62,13 +62,13 @@ class Issuer:
 
 
 @contextmanager
-def running_issuer() -> Iterator[Issuer]:
-    class Handler(_Handler):
+def running_issuer() -> Iterator[EmulatedIssuer]:
+    class Handler(_IssuerHandler):
         pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
-        Handler.issuer = issuer = Issuer(f"http://127.0.0.1:{server.server_port}", key)
+        Handler.issuer = issuer = EmulatedIssuer(f"http://127.0.0.1:{server.server_port}", key)
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
@@ -78,10 +78,10 @@ def running_issuer() -> Iterator[Issuer]:
             thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _IssuerHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    issuer: Issuer
+    issuer: EmulatedIssuer
 
     def do_GET(self) -> None:
         shown = self.issuer.show(self.path)

@@ -8,7 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-from infra.emulator.plan import ACCOUNT, Plan, read_plan
+from infra.emulator.plan import ACCOUNT, EmulatorPlan, read_plan
 
 # Seconds between two looks at what is due; ministack's own are 10.
 _SCHEDULE_SECONDS = 1.0
@@ -49,7 +49,7 @@ def _end_with_parent() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _tell_ministack(plan: Plan) -> None:
+def _tell_ministack(plan: EmulatorPlan) -> None:
     os.environ.update(
         {
             "GATEWAY_PORT": str(plan.gateway_port),

@@ -9,7 +9,7 @@ ACCOUNT = "000000000000"
 
 
 @dataclass(frozen=True)
-class Plan:
+class EmulatorPlan:
     """All folders and ports belong to this run alone, so that two clones run at once."""
 
     region: str
@@ -39,9 +39,9 @@ class Plan:
         path.write_text(json.dumps(asdict(self), default=str), encoding="utf-8")
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> EmulatorPlan:
     told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    for each in fields(Plan):
+    for each in fields(EmulatorPlan):
         if each.type is Path:
             told[each.name] = Path(told[each.name])
-    return Plan(**told)
+    return EmulatorPlan(**told)

@@ -18,8 +18,8 @@ from pathlib import Path
 import boto3
 
 from infra.emulator.certificates import make_authority
-from infra.emulator.issuer import Issuer, running_issuer
-from infra.emulator.plan import Plan
+from infra.emulator.issuer import EmulatedIssuer, running_issuer
+from infra.emulator.plan import EmulatorPlan
 from infra.emulator.state_folder import open_state_folder
 from signet.local.postgres import PostgresServer, throwaway_postgres
 
@@ -39,8 +39,8 @@ class EmulatorFailed(Exception):
 
 @dataclass(frozen=True)
 class Emulator:
-    plan: Plan
-    issuer: Issuer
+    plan: EmulatorPlan
+    issuer: EmulatedIssuer
     postgres: PostgresServer
     pid: int
 
@@ -75,9 +75,9 @@ def running_emulator() -> Iterator[Emulator]:
             yield Emulator(plan, issuer, postgres, process.pid)
 
 
-def _make_plan(state: Path, postgres: PostgresServer) -> Plan:
+def _make_plan(state: Path, postgres: PostgresServer) -> EmulatorPlan:
     gateway_port, door_port = _find_free_ports(2)
-    return Plan(
+    return EmulatorPlan(
         region=REGION,
         gateway_port=gateway_port,
         state=state,
@@ -116,7 +116,7 @@ def _trust_own_socket(postgres: PostgresServer) -> None:
 
 
 @contextmanager
-def _running_ministack(plan: Plan) -> Iterator[subprocess.Popen[bytes]]:
+def _running_ministack(plan: EmulatorPlan) -> Iterator[subprocess.Popen[bytes]]:
     told = plan.state / "plan.json"
     plan.write(told)
     with (plan.state / "emulator.log").open("wb") as log:
@@ -143,7 +143,7 @@ def _running_ministack(plan: Plan) -> Iterator[subprocess.Popen[bytes]]:
             process.wait()
 
 
-def _await_ready(plan: Plan, process: subprocess.Popen[bytes]) -> None:
+def _await_ready(plan: EmulatorPlan, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not _is_ready(plan):
         if process.poll() is not None or time.monotonic() > deadline:
@@ -152,7 +152,7 @@ def _await_ready(plan: Plan, process: subprocess.Popen[bytes]) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def _is_ready(plan: Plan) -> bool:
+def _is_ready(plan: EmulatorPlan) -> bool:
     try:
         with urllib.request.urlopen(f"{plan.gateway_url}/_ministack/health", timeout=1) as answer:
             return bool(answer.status == 200)

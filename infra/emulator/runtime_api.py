@@ -33,7 +33,7 @@ class InitFailed:
 
 
 @dataclass(frozen=True)
-class Answered:
+class InvocationAnswer:
     request_id: str
     is_error: bool
     body: Any
@@ -44,7 +44,7 @@ class Ended:
     """The process is gone."""
 
 
-Report = Ready | InitFailed | Answered | Ended
+Report = Ready | InitFailed | InvocationAnswer | Ended
 
 
 class RuntimeApi:
@@ -54,7 +54,7 @@ class RuntimeApi:
         self.reports: SimpleQueue[Report] = SimpleQueue()
         self._invocations: SimpleQueue[Invocation | None] = SimpleQueue()
         self._is_ready = False
-        self._server = _Server(("127.0.0.1", 0), self._make_handler())
+        self._server = _RuntimeServer(("127.0.0.1", 0), self._make_handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
 
@@ -77,18 +77,18 @@ class RuntimeApi:
             self.reports.put(Ready())
         return self._invocations.get()
 
-    def _make_handler(self) -> type["_Handler"]:
-        return type("Handler", (_Handler,), {"api": self})
+    def _make_handler(self) -> type["_RuntimeHandler"]:
+        return type("Handler", (_RuntimeHandler,), {"api": self})
 
 
-class _Server(ThreadingHTTPServer):
+class _RuntimeServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A process that was killed leaves its connections open on our side: nothing to say."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _RuntimeHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # Headers and body are written apart: without this each answer waits 40 ms for an acknowledgement.
     disable_nagle_algorithm = True
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         if _INIT_ERROR.fullmatch(self.path):
             self.api.reports.put(InitFailed(body))
         elif result := _RESULT.fullmatch(self.path):
-            self.api.reports.put(Answered(result[1], result[2] == "error", body))
+            self.api.reports.put(InvocationAnswer(result[1], result[2] == "error", body))
         else:
             self._answer(404, b"")
             return

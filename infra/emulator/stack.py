@@ -31,7 +31,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Stack:
+class EmulatedStack:
     emulator: Emulator
     outputs: Outputs
     tenant: TenantFile
@@ -70,7 +70,7 @@ class Stack:
 
 
 @contextmanager
-def running_stack(say: Say, environment: Mapping[str, str] | None = None) -> Iterator[Stack]:
+def running_stack(say: Say, environment: Mapping[str, str] | None = None) -> Iterator[EmulatedStack]:
     """With `environment` added to that of the functions. Only from the main thread."""
     with running_emulator() as emulator:
         state = emulator.plan.state
@@ -90,7 +90,7 @@ def running_stack(say: Say, environment: Mapping[str, str] | None = None) -> Ite
         deployment = Deployment(assembly, emulator.session, emulator.plan.gateway_url, ACCOUNT)
         outputs = deployment.run(lambda text: say(f"  {text}"))
         tenant = read_tenant_file(EXAMPLE_TENANT)
-        stack = Stack(emulator, outputs, tenant)
+        stack = EmulatedStack(emulator, outputs, tenant)
         _install(stack, tenant)
         yield stack
 
@@ -103,7 +103,7 @@ def _run(module: str, *arguments: str) -> None:
         raise EmulatorFailed(f"{module} failed:\n{ended.stdout}{ended.stderr}")
 
 
-def _install(stack: Stack, tenant: TenantFile) -> None:
+def _install(stack: EmulatedStack, tenant: TenantFile) -> None:
     database = Database(act_as(stack.owner_url, "signet_api"), PoolSettings())
     try:
         install_tenant(database, tenant)

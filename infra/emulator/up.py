@@ -6,12 +6,12 @@ import threading
 
 from infra.emulator.deploy import DeployFailed
 from infra.emulator.running import EmulatorFailed
-from infra.emulator.stack import Stack, running_stack
+from infra.emulator.stack import EmulatedStack, running_stack
 from signet.local.parent import end_with_parent
 from signet.local.postgres import PostgresFailed
 
 
-class _Stopped(Exception):
+class _EmulatorStopped(Exception):
     """Whatever is being done ends here, and all that was started with it."""
 
 
@@ -23,7 +23,7 @@ def main() -> None:
         with running_stack(say=lambda text: print(text, flush=True)) as stack:
             _greet(stack)
             threading.Event().wait()
-    except _Stopped:
+    except _EmulatorStopped:
         print("stopped", flush=True)
     except (DeployFailed, EmulatorFailed, PostgresFailed) as error:
         print(f"make up-local: {error}", file=sys.stderr)
@@ -34,10 +34,10 @@ def _stop(_number: int, _frame: object) -> None:
     # A second one changes nothing: the first one is already ending everything.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    raise _Stopped
+    raise _EmulatorStopped
 
 
-def _greet(stack: Stack) -> None:
+def _greet(stack: EmulatedStack) -> None:
     member = stack.tenant.members[0]
     print(f"Signet is at {stack.api_url}")
     print(f"  with API keys at {stack.machine_url}")

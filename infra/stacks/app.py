@@ -9,7 +9,7 @@ from aws_cdk.aws_apigatewayv2_authorizers import HttpJwtAuthorizer
 from aws_cdk.aws_lambda_event_sources import SqsEventSource
 from constructs import Construct
 
-from infra.constructs.http_front import HttpFront, Limits
+from infra.constructs.http_front import FrontLimits, HttpFront
 from infra.constructs.scheduled_start import PlannedSweeps, ScheduledStart
 from infra.constructs.signet_function import RUNTIME, FunctionParts, SignetFunction
 from infra.constructs.signet_stack import SignetStack
@@ -285,7 +285,7 @@ class AppStack(SignetStack):
             name=settings.prefix,
             settings=settings,
             function=self.api.invoked,
-            limits=Limits(settings.api_requests_per_second, settings.api_burst),
+            limits=FrontLimits(settings.api_requests_per_second, settings.api_burst),
             domain_name=settings.api_domain_name,
         )
         authorizer = HttpJwtAuthorizer("Tokens", settings.jwt_issuer, jwt_audience=[*settings.jwt_audiences])
@@ -305,7 +305,7 @@ class AppStack(SignetStack):
             name=f"{settings.prefix}-machines",
             settings=settings,
             function=self.api.invoked,
-            limits=Limits(settings.machine_requests_per_second, settings.machine_burst),
+            limits=FrontLimits(settings.machine_requests_per_second, settings.machine_burst),
             domain_name=settings.machine_domain_name,
         )
         machines.add_routes("/v1/{proxy+}", [_ANY], why_open=_CHECKED_INSIDE)

@@ -44,7 +44,7 @@ class IssuerSettings:
 
 
 @dataclass(frozen=True)
-class LeavingSettings:
+class DeliverySettings:
     """What leaves the system from here, and how. What is not named has no connector."""
 
     # An identity that SES has verified.
@@ -89,7 +89,7 @@ class Settings:
     database_auth: Literal["url", "iam"] = "url"
     aws: AwsSettings | None = None
     retentions: Retentions = field(default_factory=Retentions)
-    leaving: LeavingSettings = field(default_factory=LeavingSettings)
+    leaving: DeliverySettings = field(default_factory=DeliverySettings)
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -167,11 +167,11 @@ def _read_retentions(number: Callable[[str, int, int, int], int], environ: Mappi
     )
 
 
-def _read_leaving(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> LeavingSettings:
+def _read_leaving(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> DeliverySettings:
     sender, bus_name = (environ.get(name) or None for name in ("SIGNET_MAIL_SENDER", "SIGNET_BUS_NAME"))
     if sender is not None and ("@" not in sender or not sender.isprintable()):
         mistakes.append(f"SIGNET_MAIL_SENDER must be a mail address, not {sender!r}")
-    source = environ.get("SIGNET_EVENT_SOURCE") or LeavingSettings.event_source
+    source = environ.get("SIGNET_EVENT_SOURCE") or DeliverySettings.event_source
     if not _EVENT_SOURCE.fullmatch(source) or source.startswith("aws."):
         mistakes.append(f"SIGNET_EVENT_SOURCE must be a name such as com.example.signet, not {source!r}")
     text_messages = environ.get("SIGNET_TEXT_MESSAGES") or "off"
@@ -179,7 +179,7 @@ def _read_leaving(environ: Mapping[str, str], environment: str, mistakes: list[s
         mistakes.append(f"SIGNET_TEXT_MESSAGES must be on or off, not {text_messages!r}")
     if (sender or bus_name or text_messages == "on") and not read_region(environ):
         mistakes.append("AWS_REGION is not set, but mail, text messages or a bus are")
-    return LeavingSettings(
+    return DeliverySettings(
         sender, bus_name, source, text_messages == "on", _read_addresses(environ, environment, mistakes)
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.test_truth_invariants import HOLD
-from tests.mutants.mutation import Mutation, Outcome, Verdict, is_green, judge, mutate
+from tests.mutants.mutation import MutantVerdict, Mutation, PhaseOutcome, is_green, judge, mutate
 from tests.mutants.table import MUTATIONS
 from tests.mutants.witness import find_strangers
 
@@ -43,25 +43,25 @@ def test_the_way_down_of_a_migration_is_left_alone() -> None:
     assert mutate("-- up\nold\n-- down\nold", mutation) == "-- up\nnew\n-- down\nold"
 
 
-def ended(test: str, call: str | None, setup: str = "passed") -> list[Outcome]:
-    calls = [Outcome(test, "call", call)] if call else []
-    return [Outcome(test, "setup", setup), *calls, Outcome(test, "teardown", "passed")]
+def ended(test: str, call: str | None, setup: str = "passed") -> list[PhaseOutcome]:
+    calls = [PhaseOutcome(test, "call", call)] if call else []
+    return [PhaseOutcome(test, "setup", setup), *calls, PhaseOutcome(test, "teardown", "passed")]
 
 
 @pytest.mark.parametrize(
     ("outcomes", "verdict"),
     [
-        (ended("a::t", "failed"), Verdict.CAUGHT),
-        ([*ended("a::t[1]", "passed"), *ended("a::t[2]", "failed")], Verdict.CAUGHT),
-        (ended("a::t", "passed"), Verdict.SURVIVED),
-        ([*ended("a::t", "passed"), *ended("a::t_other", "failed")], Verdict.SURVIVED),
-        (ended("a::t", "skipped"), Verdict.SURVIVED),
-        (ended("a::t", None, setup="failed"), Verdict.BROKEN),
-        ([*ended("a::t[1]", "failed"), *ended("a::t[2]", None, setup="failed")], Verdict.BROKEN),
-        ([], Verdict.BROKEN),
+        (ended("a::t", "failed"), MutantVerdict.CAUGHT),
+        ([*ended("a::t[1]", "passed"), *ended("a::t[2]", "failed")], MutantVerdict.CAUGHT),
+        (ended("a::t", "passed"), MutantVerdict.SURVIVED),
+        ([*ended("a::t", "passed"), *ended("a::t_other", "failed")], MutantVerdict.SURVIVED),
+        (ended("a::t", "skipped"), MutantVerdict.SURVIVED),
+        (ended("a::t", None, setup="failed"), MutantVerdict.BROKEN),
+        ([*ended("a::t[1]", "failed"), *ended("a::t[2]", None, setup="failed")], MutantVerdict.BROKEN),
+        ([], MutantVerdict.BROKEN),
     ],
 )
-def test_a_verdict(outcomes: list[Outcome], verdict: Verdict) -> None:
+def test_a_verdict(outcomes: list[PhaseOutcome], verdict: MutantVerdict) -> None:
     assert judge(["a::t"], outcomes) == {"a::t": verdict}
 
 
@@ -74,7 +74,7 @@ def test_a_verdict(outcomes: list[Outcome], verdict: Verdict) -> None:
         ([], False),
     ],
 )
-def test_unmutated_tests_must_have_run_and_passed(outcomes: list[Outcome], green: bool) -> None:
+def test_unmutated_tests_must_have_run_and_passed(outcomes: list[PhaseOutcome], green: bool) -> None:
     assert is_green(["a::t"], outcomes) is green
 
 

@@ -11,15 +11,15 @@ import pytest
 from botocore.stub import Stubber
 
 from signet.aws.clients import Clients
-from signet.outbound.connector import Outgoing, Recipient
-from tests.outbound.receiver import Answer, Receiver, receiving
+from signet.outbound.connector import OutboundMessage, Recipient
+from tests.outbound.receiver import Answer, WebhookReceiver, receiving
 
 EFFECT, TENANT = UUID(int=7), UUID(int=1)
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC)
 ANN = Recipient("ann", "Ann", "ann@a.example", "+4915112345671")
 BEN = Recipient("ben", "Ben", "ben@a.example", "+4915112345672")
 CLEO = Recipient("cleo", "Cleo", None, None)
-_MESSAGE = Outgoing(
+_MESSAGE = OutboundMessage(
     EFFECT,
     TENANT,
     "email",
@@ -32,7 +32,7 @@ _MESSAGE = Outgoing(
 )
 
 
-def message(*people: Recipient, **more: Any) -> Outgoing:
+def message(*people: Recipient, **more: Any) -> OutboundMessage:
     return replace(_MESSAGE, recipients=people, **more)
 
 
@@ -45,7 +45,7 @@ def stubbed(clients: Clients, service: str) -> Iterator[Stubber]:
 
 
 @contextmanager
-def serving(monkeypatch: pytest.MonkeyPatch, answer: Answer) -> Iterator[Receiver]:
+def serving(monkeypatch: pytest.MonkeyPatch, answer: Answer) -> Iterator[WebhookReceiver]:
     """A service on the loopback, at the address that the environment names for all of them."""
     with receiving(answer) as receiver:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{receiver.port}")

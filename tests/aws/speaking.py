@@ -18,7 +18,7 @@ CREDENTIALS = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEK
 
 
 @dataclass
-class Heard:
+class HeardCall:
     path: str
     headers: Mapping[str, str]
     body: Any
@@ -29,7 +29,7 @@ class Speaker:
     """`answers`: status and body of each in turn; the last one for all that follow. None hangs up."""
 
     answers: list[tuple[int, bytes] | None] = field(default_factory=lambda: [(200, b"{}")])
-    heard: list[Heard] = field(default_factory=list)
+    heard: list[HeardCall] = field(default_factory=list)
     # One for each TCP connection that was made.
     connections: set[tuple[str, int]] = field(default_factory=set)
     url: str = ""
@@ -56,7 +56,7 @@ def speaking() -> Iterator[Speaker]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            speaker.heard.append(Heard(self.path, headers, json.loads(body) if body else None))
+            speaker.heard.append(HeardCall(self.path, headers, json.loads(body) if body else None))
             speaker.connections.add(self.client_address)
             said = speaker.answers.pop(0) if len(speaker.answers) > 1 else speaker.answers[0]
             if said is None:

@@ -14,7 +14,7 @@ from moto import mock_aws
 from signet.aws.bus import MAX_ENTRY_BYTES, TIME_BYTES, Bus
 from signet.aws.clients import Clients
 from signet.core.integrations.cloud_events import CloudEvent
-from signet.outbound.connector import Outgoing
+from signet.outbound.connector import OutboundMessage
 from tests.aws.sending import EFFECT, MOMENT, TENANT, message, refuse, serving, stubbed
 from tests.outbound.receiver import answering
 
@@ -24,7 +24,7 @@ TAKEN = b'{"FailedEntryCount": 0, "Entries": [{"EventId": "e-1"}]}'
 _NAME = re.compile(r"[a-z0-9]{1,20}")
 
 
-def event(**payload: Any) -> Outgoing:
+def event(**payload: Any) -> OutboundMessage:
     return message(payload={**EVENT, **payload})
 
 

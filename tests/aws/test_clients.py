@@ -12,7 +12,7 @@ from signet.aws.clients import CALL_SECONDS, MAX_ATTEMPTS, Clients
 from signet.aws.mail import Mail
 from signet.engine.integrations.effects import LEASE_SECONDS, MAX_CLAIMED
 from signet.outbound.telling import TELLING_SECONDS
-from signet.settings import LeavingSettings
+from signet.settings import DeliverySettings
 from signet.wiring.effects import make_connectors
 from tests.aws.sending import ANN, message, serving
 from tests.outbound.receiver import answering
@@ -64,7 +64,7 @@ def test_what_is_sent_from_elsewhere_needs_no_aws() -> None:
 
 
 def test_what_is_named_has_a_connector_and_nothing_else() -> None:
-    everything = LeavingSettings("signet@a.example", "signet", "signet", sends_text_messages=True)
-    assert set(make_connectors(LeavingSettings())) == {"webhook"}
+    everything = DeliverySettings("signet@a.example", "signet", "signet", sends_text_messages=True)
+    assert set(make_connectors(DeliverySettings())) == {"webhook"}
     assert set(make_connectors(replace(everything, mail_sender=None))) == {"webhook", "sms", "integration"}
     assert set(make_connectors(everything, "eu-central-1")) == {"webhook", "email", "sms", "integration"}

@@ -185,10 +185,10 @@ def test_a_mistake_of_ours_forgets_nobody_who_has_it() -> None:
         sent.append(address)
         return Delivery(None, None, "m-1")
 
-    delivery = telling.tell_each(message(ANN, BEN), "mail address", lambda person: person.email, send)
+    delivery = telling.deliver_to_each(message(ANN, BEN), "mail address", lambda person: person.email, send)
     assert (delivery.error, delivery.is_final) == ("CONNECTOR_FAILED: KeyError (for ben)", False)
     assert delivery.body == {"told": {"ann": "m-1"}, "left": ["ben"]}
-    telling.tell_each(
+    telling.deliver_to_each(
         message(ANN, BEN, earlier=delivery.body), "mail address", lambda person: person.email, send
     )
     assert sent == [ANN.email]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from signet.aws.database_tokens import make_database_token
-from signet.aws.signing import Credentials, Scope, sign
+from signet.aws.signing import Credentials, SignatureScope, sign
 from tests.aws.speaking import CREDENTIALS, NOW
 
 TEXT = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=40)
@@ -32,7 +32,7 @@ def sign_by_sdk(given: Credentials, region: str, headers: dict[str, str], body: 
 
 def sign_here(given: Credentials, region: str, headers: dict[str, str], body: bytes) -> str:
     host = "sqs.eu-central-1.amazonaws.com"
-    return sign(given, Scope(region, "sqs", NOW), host, "/", headers, body)["authorization"]
+    return sign(given, SignatureScope(region, "sqs", NOW), host, "/", headers, body)["authorization"]
 
 
 @given(
@@ -79,4 +79,4 @@ def test_no_secret_is_shown() -> None:
 
 
 def test_a_moment_is_written_in_utc() -> None:
-    assert Scope("r", "s", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)).moment == "20260102T030405Z"
+    assert SignatureScope("r", "s", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)).moment == "20260102T030405Z"

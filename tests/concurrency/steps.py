@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from signet.core.errors import SignetError
 from signet.engine.documents.commands import Operation, Outcome
-from tests.engine.standing_company import WAIT_SECONDS, Standing
+from tests.engine.standing_company import WAIT_SECONDS, CompanyWithWorkers
 
 
 class LetGo(Exception):
@@ -39,7 +39,9 @@ class Second:
 
 
 @contextmanager
-def holding(standing: Standing, operations: list[Operation], *, commits: bool = True) -> Iterator[None]:
+def holding(
+    standing: CompanyWithWorkers, operations: list[Operation], *, commits: bool = True
+) -> Iterator[None]:
     """The operations are done and their transaction is open as long as the block runs."""
     company = standing.company
     try:
@@ -52,6 +54,6 @@ def holding(standing: Standing, operations: list[Operation], *, commits: bool = 
         pass
 
 
-def second(standing: Standing, *operations: Operation) -> Second:
+def second(standing: CompanyWithWorkers, *operations: Operation) -> Second:
     company = standing.company
     return Second(lambda: company.documents.mutate_many(company.author("second"), operations))

@@ -20,19 +20,19 @@ from signet.store.approvals.requests import hold_roles, read_candidates
 from signet.store.tenants.tenants import read_now, save_members, save_roles
 from tests.concurrency.steps import Second, holding, second
 from tests.engine.approvals.asked import Asking
-from tests.engine.standing_company import Standing, standing_company
+from tests.engine.standing_company import CompanyWithWorkers, standing_company
 from tests.engine.waves.stage import standing_stage
 from tests.unit.approvals.asking import role
 
 
 @pytest.fixture
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with standing_company(server_url) as made:
         yield made
 
 
 @pytest.fixture
-def asking(standing: Standing) -> Asking:
+def asking(standing: CompanyWithWorkers) -> Asking:
     company = standing.company
     made = Asking(company, standing.admin, Approvals(company.database, company.documents.caches))
     made.hire()
@@ -44,10 +44,10 @@ def deciding(asking: Asking, request_id: UUID, user_id: str) -> Iterator[None]:
     """The vote is counted, and its transaction is open as long as the block runs."""
     company = asking.company
     opening = find_document(company.tenant_id, request_id)
-    with company.database.exchange(company.tenant_id, opening) as exchange:
-        assert exchange.opening_row is not None
-        document_id = exchange.opening_row[0]
-        act = Deciding(company.documents.caches, exchange, company.author(user_id), request_id, document_id)
+    with company.database.pipelined(company.tenant_id, opening) as pipeline:
+        assert pipeline.first_row is not None
+        document_id = pipeline.first_row[0]
+        act = Deciding(company.documents.caches, pipeline, company.author(user_id), request_id, document_id)
         assert act.decide("approved", None).vote == "approved"
         yield
 
@@ -64,7 +64,7 @@ def code_of(came: Any) -> str:
 
 
 def test_of_two_who_vote_for_the_last_seat_the_second_finds_it_closed(
-    standing: Standing, asking: Asking
+    standing: CompanyWithWorkers, asking: Asking
 ) -> None:
     request_id = asking.ask("@finance")
     with deciding(asking, request_id, "ben"):
@@ -75,7 +75,9 @@ def test_of_two_who_vote_for_the_last_seat_the_second_finds_it_closed(
     assert asking.rows("SELECT decided_by FROM approval_decisions") == [("ben",)]
 
 
-def test_two_who_vote_for_two_seats_of_a_role_each_get_one(standing: Standing, asking: Asking) -> None:
+def test_two_who_vote_for_two_seats_of_a_role_each_get_one(
+    standing: CompanyWithWorkers, asking: Asking
+) -> None:
     request_id = asking.ask("@finance", "@finance")
     with deciding(asking, request_id, "ben"):
         late = voting(asking, request_id, "cleo")
@@ -86,7 +88,9 @@ def test_two_who_vote_for_two_seats_of_a_role_each_get_one(standing: Standing, a
     assert len(asking.triggers()) == 1
 
 
-def test_a_second_click_of_the_same_person_is_not_counted(standing: Standing, asking: Asking) -> None:
+def test_a_second_click_of_the_same_person_is_not_counted(
+    standing: CompanyWithWorkers, asking: Asking
+) -> None:
     request_id = asking.ask("@finance", "@finance")
     with deciding(asking, request_id, "ben"):
         late = voting(asking, request_id, "ben")
@@ -99,7 +103,7 @@ def edit_of(made: Applied) -> Update:
     return Update(made.document_id, made.version, {"cost_center": "C"})
 
 
-def test_an_edit_that_was_first_bars_the_vote(standing: Standing, asking: Asking) -> None:
+def test_an_edit_that_was_first_bars_the_vote(standing: CompanyWithWorkers, asking: Asking) -> None:
     made = asking.create()
     request_id = asking.ask("anna", made=made)
     with holding(standing, [edit_of(made)]):
@@ -109,7 +113,7 @@ def test_an_edit_that_was_first_bars_the_vote(standing: Standing, asking: Asking
     assert asking.rows("SELECT count(*) FROM approval_decisions") == [(0,)]
 
 
-def test_an_edit_that_was_given_up_bars_nothing(standing: Standing, asking: Asking) -> None:
+def test_an_edit_that_was_given_up_bars_nothing(standing: CompanyWithWorkers, asking: Asking) -> None:
     made = asking.create()
     request_id = asking.ask("anna", made=made)
     with holding(standing, [edit_of(made)], commits=False):
@@ -119,7 +123,7 @@ def test_an_edit_that_was_given_up_bars_nothing(standing: Standing, asking: Aski
 
 
 def test_a_vote_that_was_first_is_about_the_version_before_the_edit(
-    standing: Standing, asking: Asking
+    standing: CompanyWithWorkers, asking: Asking
 ) -> None:
     made = asking.create()
     request_id = asking.ask("anna", made=made)
@@ -133,7 +137,7 @@ def test_a_vote_that_was_first_is_about_the_version_before_the_edit(
     assert asking.request(request_id) == ("approved", False, True)
 
 
-def test_a_revocation_that_was_first_bars_the_vote(standing: Standing, asking: Asking) -> None:
+def test_a_revocation_that_was_first_bars_the_vote(standing: CompanyWithWorkers, asking: Asking) -> None:
     delegation_id, request_id = asking.delegate("anna", "dora"), asking.ask("anna")
     company = asking.company
     with company.database.transaction(company.tenant_id) as connection:
@@ -144,7 +148,7 @@ def test_a_revocation_that_was_first_bars_the_vote(standing: Standing, asking: A
 
 
 def test_a_revocation_waits_for_the_vote_that_the_delegation_allows(
-    standing: Standing, asking: Asking
+    standing: CompanyWithWorkers, asking: Asking
 ) -> None:
     delegation_id, request_id = asking.delegate("anna", "dora"), asking.ask("anna")
 
@@ -161,13 +165,13 @@ def test_a_revocation_waits_for_the_vote_that_the_delegation_allows(
     assert asking.rows("SELECT on_behalf_of FROM approval_decisions") == [("anna",)]
 
 
-def test_two_delegations_at_once_close_no_circle(standing: Standing, asking: Asking) -> None:
+def test_two_delegations_at_once_close_no_circle(standing: CompanyWithWorkers, asking: Asking) -> None:
     company, delegations = asking.company, Delegations(asking.company.database)
 
     def give_back() -> list[Any]:
         now = asking.rows("SELECT now(), now() + interval '1 day'")[0]
-        author = company.author("dora")
-        return [delegations.delegate(author, "dora", "anna", from_time=now[0], to_time=now[1])]
+        caller = company.author("dora")
+        return [delegations.delegate(caller, "dora", "anna", from_time=now[0], to_time=now[1])]
 
     with company.database.transaction(company.tenant_id) as connection:
         connection.execute("SELECT FROM tenants FOR NO KEY UPDATE")
@@ -181,7 +185,7 @@ def test_two_delegations_at_once_close_no_circle(standing: Standing, asking: Ask
     assert code_of(late.result()) == "DELEGATION_CYCLE"
 
 
-def test_a_vote_waits_for_a_wave_that_ends_the_request(standing: Standing, asking: Asking) -> None:
+def test_a_vote_waits_for_a_wave_that_ends_the_request(standing: CompanyWithWorkers, asking: Asking) -> None:
     """Also one that holds the request alone."""
     request_id = asking.ask("anna")
     with psycopg.connect(standing.admin_url) as wave:
@@ -193,7 +197,9 @@ def test_a_vote_waits_for_a_wave_that_ends_the_request(standing: Standing, askin
     assert asking.rows("SELECT count(*) FROM approval_decisions") == [(0,)]
 
 
-def test_a_role_is_lost_when_no_wave_relies_on_it_any_more(standing: Standing, asking: Asking) -> None:
+def test_a_role_is_lost_when_no_wave_relies_on_it_any_more(
+    standing: CompanyWithWorkers, asking: Asking
+) -> None:
     """So whoever loses it finds the requests that a wave makes meanwhile."""
     company, lost = asking.company, list[set[str]]()
     cleo = Member(user_id="cleo", display_name="cleo")

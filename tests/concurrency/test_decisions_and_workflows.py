@@ -14,19 +14,19 @@ from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Update
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGate
 from signet.engine.execution.worker import Drained
-from signet.engine.instances.operator_transaction import Operating
+from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.approvals.decisions import find_document
 from signet.store.tenants.tenants import save_members
 from tests.concurrency.steps import Second, holding
 from tests.engine.waves.operated import operating_on
-from tests.engine.waves.stage import Made, Stage, standing_stage
+from tests.engine.waves.stage import Made, WorkflowStage, standing_stage
 from tests.unit.approvals.asking import user
 
 PEOPLE = ("mona", "carl")
 
 
 @pytest.fixture
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         members = tuple(Member(user_id=name, display_name=name, roles=("clerk",)) for name in PEOPLE)
         with made.standing.company.database.transaction(made.tenant_id) as connection:
@@ -35,7 +35,7 @@ def stage(server_url: str) -> Iterator[Stage]:
 
 
 @pytest.fixture
-def document(stage: Stage) -> Made:
+def document(stage: WorkflowStage) -> Made:
     """Submitted by carl; mona is asked."""
     node = {"id": "look", "type": "approval", "config": {"approvers": [user("mona")]}}
     made = stage.create(stage.publish(approval={"nodes": [node]}))
@@ -44,45 +44,45 @@ def document(stage: Stage) -> Made:
     return made
 
 
-def request_of(stage: Stage) -> tuple[Any, ...]:
+def request_of(stage: WorkflowStage) -> tuple[Any, ...]:
     return stage.standing.row("SELECT id, status, applied FROM approval_requests")
 
 
-def decide(stage: Stage) -> list[Any]:
+def decide(stage: WorkflowStage) -> list[Any]:
     company = stage.standing.company
     approvals = Approvals(company.database, stage.caches())
     return [approvals.decide(company.author("mona"), request_of(stage)[0], "approved")]
 
 
 @contextmanager
-def deciding(stage: Stage) -> Iterator[None]:
+def deciding(stage: WorkflowStage) -> Iterator[None]:
     """The vote is counted, and its transaction is open as long as the block runs."""
     company, request_id = stage.standing.company, request_of(stage)[0]
     opening = find_document(stage.tenant_id, request_id)
-    with company.database.exchange(stage.tenant_id, opening) as exchange:
-        assert exchange.opening_row is not None
-        about: UUID = exchange.opening_row[0]
-        Deciding(stage.caches(), exchange, company.author("mona"), request_id, about).decide("approved", None)
+    with company.database.pipelined(stage.tenant_id, opening) as pipeline:
+        assert pipeline.first_row is not None
+        about: UUID = pipeline.first_row[0]
+        Deciding(stage.caches(), pipeline, company.author("mona"), request_id, about).decide("approved", None)
         yield
 
 
-def status(stage: Stage, document: Made) -> tuple[str, str]:
+def status(stage: WorkflowStage, document: Made) -> tuple[str, str]:
     """Of the document, and of its instance."""
     return stage.status_of(document.id), stage.instance(document.instance_id)["status"]
 
 
 def test_a_cancel_that_was_first_closes_the_request(
-    stage: Stage, document: Made, monkeypatch: pytest.MonkeyPatch
+    stage: WorkflowStage, document: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late: list[Second] = []
-    write = Operating.write
+    write = OperatorTransaction.write
 
-    def write_and_meet(operating: Operating) -> None:
-        write(operating)
+    def write_and_meet(transaction: OperatorTransaction) -> None:
+        write(transaction)
         late.append(Second(lambda: decide(stage)))
         stage.standing.wait_until_blocked()
 
-    monkeypatch.setattr(Operating, "write", write_and_meet)
+    monkeypatch.setattr(OperatorTransaction, "write", write_and_meet)
     instances, olga = operating_on(stage)
     version = stage.instance(document.instance_id)["version"]
     instances.cancel(olga, document.instance_id, version, "nobody wants it")
@@ -95,7 +95,7 @@ def test_a_cancel_that_was_first_closes_the_request(
 
 
 def test_a_decision_that_was_first_is_void_once_the_instance_is_cancelled(
-    stage: Stage, document: Made
+    stage: WorkflowStage, document: Made
 ) -> None:
     instances, olga = operating_on(stage)
     version = stage.instance(document.instance_id)["version"]
@@ -115,7 +115,9 @@ def test_a_decision_that_was_first_is_void_once_the_instance_is_cancelled(
     stage.check_rebuild(document.instance_id)
 
 
-def test_an_edit_that_was_first_takes_the_approval_from_the_gate(stage: Stage, document: Made) -> None:
+def test_an_edit_that_was_first_takes_the_approval_from_the_gate(
+    stage: WorkflowStage, document: Made
+) -> None:
     decide(stage)
     version = stage.version_of(document.id)
     with holding(stage.standing, [Update(document.id, version, {"amount": 7})]):
@@ -132,7 +134,7 @@ def test_an_edit_that_was_first_takes_the_approval_from_the_gate(stage: Stage, d
 
 
 def test_a_gate_that_was_first_leaves_the_edit_a_document_that_is_locked(
-    stage: Stage, document: Made, monkeypatch: pytest.MonkeyPatch
+    stage: WorkflowStage, document: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The wave has the document; the edit waits, and then finds what was approved."""
     version = stage.version_of(document.id)

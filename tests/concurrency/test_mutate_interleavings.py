@@ -20,13 +20,13 @@ from signet.engine.documents.commands import (
 from signet.store.definitions.write import lock_contracts_of_type
 from tests.concurrency.steps import holding, second
 from tests.engine.conftest import INVOICE
-from tests.engine.standing_company import Standing, standing_company
+from tests.engine.standing_company import CompanyWithWorkers, standing_company
 
 Make = Callable[[UUID], Operation]
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with standing_company(server_url) as made:
         yield made
 
@@ -52,7 +52,7 @@ def cancel(document_id: UUID) -> RequestTransition:
 
 
 @dataclass(frozen=True)
-class Meeting:
+class MutationMeeting:
     first: Make
     second: Make
     # What the second one gets when the first commits: a code, or the version that it makes.
@@ -63,23 +63,27 @@ class Meeting:
 
 CONFLICT = "DOCUMENT_VERSION_CONFLICT"
 MEETINGS = {
-    "update, update": Meeting(update, update, CONFLICT),
-    "update, delete": Meeting(update, delete, CONFLICT),
-    "delete, update": Meeting(delete, update, "DOCUMENT_NOT_FOUND"),
-    "update, amend": Meeting(update, amend, CONFLICT, "active"),
-    "amend, update": Meeting(amend, update, CONFLICT, "active"),
-    "amend, amend": Meeting(amend, amend, CONFLICT, "active"),
-    "edit that amends, edit that amends": Meeting(update, update, CONFLICT, "submitted", "amend_only"),
-    "request, edit": Meeting(submit, update, 2),
-    "edit, request": Meeting(update, submit, CONFLICT),
-    "request, request": Meeting(submit, cancel, 1),
-    "request, delete": Meeting(submit, delete, 2),
+    "update, update": MutationMeeting(update, update, CONFLICT),
+    "update, delete": MutationMeeting(update, delete, CONFLICT),
+    "delete, update": MutationMeeting(delete, update, "DOCUMENT_NOT_FOUND"),
+    "update, amend": MutationMeeting(update, amend, CONFLICT, "active"),
+    "amend, update": MutationMeeting(amend, update, CONFLICT, "active"),
+    "amend, amend": MutationMeeting(amend, amend, CONFLICT, "active"),
+    "edit that amends, edit that amends": MutationMeeting(
+        update, update, CONFLICT, "submitted", "amend_only"
+    ),
+    "request, edit": MutationMeeting(submit, update, 2),
+    "edit, request": MutationMeeting(update, submit, CONFLICT),
+    "request, request": MutationMeeting(submit, cancel, 1),
+    "request, delete": MutationMeeting(submit, delete, 2),
 }
 
 
 @pytest.mark.parametrize("commits", [True, False], ids=["commit", "rollback"])
 @pytest.mark.parametrize("name", MEETINGS)
-def test_the_second_decides_on_what_the_first_left(standing: Standing, name: str, commits: bool) -> None:
+def test_the_second_decides_on_what_the_first_left(
+    standing: CompanyWithWorkers, name: str, commits: bool
+) -> None:
     meeting = MEETINGS[name]
     document_id = standing.create().document_id
     standing.put_at(document_id, meeting.status, meeting.window)
@@ -102,7 +106,7 @@ def test_the_second_decides_on_what_the_first_left(standing: Standing, name: str
     assert open_requests <= 1
 
 
-def check_versions(standing: Standing, document_id: UUID) -> None:
+def check_versions(standing: CompanyWithWorkers, document_id: UUID) -> None:
     """Gap-free, with one link of the chain for each mutation and one living amendment at most."""
     (current, versions) = standing.row(
         "SELECT d.version, array_agg(v.version ORDER BY v.version) FROM documents d"
@@ -119,7 +123,7 @@ def check_versions(standing: Standing, document_id: UUID) -> None:
     assert amendments <= 1
 
 
-def test_time_goes_on_along_a_chain(standing: Standing) -> None:
+def test_time_goes_on_along_a_chain(standing: CompanyWithWorkers) -> None:
     """Who begins first and comes second is not dated before the one in between."""
     document_id, company = standing.create().document_id, standing.company
     with company.database.transaction(company.tenant_id) as early:
@@ -133,7 +137,7 @@ def test_time_goes_on_along_a_chain(standing: Standing) -> None:
         assert len(times) == 3 and times == sorted(times)
 
 
-def test_a_request_that_was_edited_away_says_so(standing: Standing) -> None:
+def test_a_request_that_was_edited_away_says_so(standing: CompanyWithWorkers) -> None:
     document_id = standing.create().document_id
     with holding(standing, [submit(document_id)]):
         other = second(standing, update(document_id))
@@ -146,7 +150,7 @@ def test_a_request_that_was_edited_away_says_so(standing: Standing) -> None:
 
 
 @pytest.mark.parametrize("commits", [True, False], ids=["commit", "rollback"])
-def test_two_new_documents_want_one_key(standing: Standing, commits: bool) -> None:
+def test_two_new_documents_want_one_key(standing: CompanyWithWorkers, commits: bool) -> None:
     data = {**INVOICE, "number": f"R-{uuid4()}"}
     with holding(standing, [Create("invoice", data)], commits=commits):
         other = second(standing, Create("invoice", data))
@@ -163,7 +167,7 @@ def test_two_new_documents_want_one_key(standing: Standing, commits: bool) -> No
 
 
 @pytest.mark.parametrize("commits", [True, False], ids=["commit", "rollback"])
-def test_two_new_documents_want_one_id(standing: Standing, commits: bool) -> None:
+def test_two_new_documents_want_one_id(standing: CompanyWithWorkers, commits: bool) -> None:
     wanted = uuid4()
     make = [Create("invoice", {**INVOICE, "number": f"R-{uuid4()}"}, id=wanted) for _ in range(2)]
     with holding(standing, [make[0]], commits=commits):
@@ -179,7 +183,7 @@ def test_two_new_documents_want_one_id(standing: Standing, commits: bool) -> Non
 
 
 @pytest.mark.parametrize("commits", [True, False], ids=["commit", "rollback"])
-def test_a_key_that_is_being_given_up(standing: Standing, commits: bool) -> None:
+def test_a_key_that_is_being_given_up(standing: CompanyWithWorkers, commits: bool) -> None:
     one, two, number = standing.create(), standing.create(), f"R-{uuid4()}"
     standing.company.documents.mutate(standing.company.author(), update(one.document_id, number=number))
     with holding(standing, [update(one.document_id, 2, number=f"R-{uuid4()}")], commits=commits):
@@ -191,7 +195,7 @@ def test_a_key_that_is_being_given_up(standing: Standing, commits: bool) -> None
     assert holders == [(two.document_id if commits else one.document_id,)]
 
 
-def test_two_documents_swap_their_keys_in_one_batch_or_not_at_all(standing: Standing) -> None:
+def test_two_documents_swap_their_keys_in_one_batch_or_not_at_all(standing: CompanyWithWorkers) -> None:
     numbers = [f"R-{uuid4()}", f"R-{uuid4()}"]
     one, two = (standing.create(number=number).document_id for number in numbers)
     swap: list[Operation] = [update(one, number=numbers[1]), update(two, number=numbers[0])]
@@ -210,7 +214,7 @@ def test_two_documents_swap_their_keys_in_one_batch_or_not_at_all(standing: Stan
     assert holders == [(two,), (one,)]
 
 
-def test_a_deadlock_over_keys_is_said_to_have_changed_nothing(standing: Standing) -> None:
+def test_a_deadlock_over_keys_is_said_to_have_changed_nothing(standing: CompanyWithWorkers) -> None:
     """Two swaps in two transactions: each gave up what the other wants. One is told to come again."""
     numbers = sorted([f"R-{uuid4()}", f"R-{uuid4()}"])
     _, two = (standing.create(number=number).document_id for number in numbers)
@@ -230,7 +234,7 @@ def test_a_deadlock_over_keys_is_said_to_have_changed_nothing(standing: Standing
     assert standing.row("SELECT document_id FROM document_keys WHERE value = %s", numbers[1]) == (two,)
 
 
-def test_batches_in_opposite_order_wait_instead_of_blocking_each_other(standing: Standing) -> None:
+def test_batches_in_opposite_order_wait_instead_of_blocking_each_other(standing: CompanyWithWorkers) -> None:
     ids = [standing.create().document_id for _ in range(5)]
     with holding(standing, [update(one) for one in ids]):
         other = second(standing, *[update(one) for one in reversed(ids)])
@@ -241,7 +245,7 @@ def test_batches_in_opposite_order_wait_instead_of_blocking_each_other(standing:
         check_versions(standing, one)
 
 
-def test_publishing_and_creating_do_not_wait_for_each_other(standing: Standing) -> None:
+def test_publishing_and_creating_do_not_wait_for_each_other(standing: CompanyWithWorkers) -> None:
     company = standing.company
     with company.database.transaction(company.tenant_id) as publisher:
         lock_contracts_of_type(publisher, company.tenant_id, "invoice")

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from tests.engine.callers import Report, make_author, processes, write_from_process, write_often
-from tests.engine.standing_company import IS_CAMPAIGN, Standing, standing_company
+from tests.engine.callers import Report, make_caller, processes, write_from_process, write_often
+from tests.engine.standing_company import IS_CAMPAIGN, CompanyWithWorkers, standing_company
 
 THREADS, THREAD_ROUNDS = 2, 500
 PROCESSES, PROCESS_ROUNDS = 8, 125 if IS_CAMPAIGN else 40
@@ -15,12 +15,14 @@ JOIN_SECONDS = 120
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with standing_company(server_url) as made:
         yield made
 
 
-def check_race(standing: Standing, document_id: UUID, reports: Sequence[Report], expected: int) -> None:
+def check_race(
+    standing: CompanyWithWorkers, document_id: UUID, reports: Sequence[Report], expected: int
+) -> None:
     assert sum(written for written, _ in reports) == expected
     assert sum(conflicts for _, conflicts in reports) > 0, "nobody met anybody: this was no race"
     (version, data) = standing.row("SELECT version, data FROM documents WHERE id = %s", document_id)
@@ -47,13 +49,13 @@ def check_race(standing: Standing, document_id: UUID, reports: Sequence[Report],
     assert events == expected + 1
 
 
-def test_two_threads_race_a_thousand_times(standing: Standing) -> None:
+def test_two_threads_race_a_thousand_times(standing: CompanyWithWorkers) -> None:
     company, document_id = standing.company, standing.create().document_id
     reports: list[Report] = []
 
     def write(name: str) -> None:
-        author = make_author(company.tenant_id, name)
-        reports.append(write_often(company.documents, author, document_id, THREAD_ROUNDS))
+        caller = make_caller(company.tenant_id, name)
+        reports.append(write_often(company.documents, caller, document_id, THREAD_ROUNDS))
 
     threads = [threading.Thread(target=write, args=[f"writer-{n}"], daemon=True) for n in range(THREADS)]
     for thread in threads:
@@ -63,7 +65,7 @@ def test_two_threads_race_a_thousand_times(standing: Standing) -> None:
     check_race(standing, document_id, reports, THREADS * THREAD_ROUNDS)
 
 
-def test_eight_processes_race(standing: Standing) -> None:
+def test_eight_processes_race(standing: CompanyWithWorkers) -> None:
     context, document_id = processes(), standing.create().document_id
     queue = context.SimpleQueue()
     writers = [

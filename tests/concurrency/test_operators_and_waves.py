@@ -9,59 +9,59 @@ import pytest
 from signet.authoring.actions import ActionInput, ActionResult
 from signet.core.errors import Rejected
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Applied, Author, RequestTransition
+from signet.engine.documents.commands import Applied, Caller, RequestTransition
 from signet.engine.execution.wave import _Wave
 from signet.engine.execution.worker import Drained, Worker
 from signet.engine.instances.actions import Instances
-from signet.engine.instances.moves import Moving, Target
-from signet.engine.instances.operator_transaction import Operating
+from signet.engine.instances.moves import InstanceMoves, MoveTarget
+from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
 from tests.concurrency.steps import Second
-from tests.engine.standing_company import Standing, standing_company
+from tests.engine.standing_company import CompanyWithWorkers, standing_company
 from tests.engine.waves.operated import operating_on
-from tests.engine.waves.stage import Answer, Made, Stage, standing_stage
+from tests.engine.waves.stage import CallAnswer, Made, WorkflowStage, standing_stage
 from tests.pooling.reaching import as_role
 
 
 @pytest.fixture
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with standing_company(server_url) as made:
         yield made
 
 
 @pytest.fixture
-def worker(standing: Standing) -> Iterator[Worker]:
+def worker(standing: CompanyWithWorkers) -> Iterator[Worker]:
     database = Database(as_role(standing.admin_url, "signet_worker"), PoolSettings(size=2))
     yield make_worker(database)
     database.close()
 
 
 @pytest.fixture
-def instances(standing: Standing) -> Instances:
+def instances(standing: CompanyWithWorkers) -> Instances:
     company = standing.company
     return Instances(company.database, company.documents.caches, CompiledCache())
 
 
 @pytest.fixture
-def moving(standing: Standing) -> Moving:
+def moving(standing: CompanyWithWorkers) -> InstanceMoves:
     company = standing.company
-    return Moving(company.database, company.documents.caches, CompiledCache())
+    return InstanceMoves(company.database, company.documents.caches, CompiledCache())
 
 
-def trigger(standing: Standing, made: Applied) -> tuple[Any, ...]:
+def trigger(standing: CompanyWithWorkers, made: Applied) -> tuple[Any, ...]:
     query = "SELECT status, attempts FROM workflow_events_outbox WHERE instance_id = %s"
     return standing.row(query, made.instance_id)
 
 
 def test_a_wave_passes_by_what_an_operator_holds(
-    standing: Standing, worker: Worker, instances: Instances
+    standing: CompanyWithWorkers, worker: Worker, instances: Instances
 ) -> None:
     """And takes it up later: its trigger lost no attempt."""
     held, free = standing.create(), standing.create()
     assert held.instance_id is not None and free.instance_id is not None
-    author, tenant_id = standing.company.author("olga"), standing.company.tenant_id
-    with instances._locked(author, held.instance_id, "fail"):
+    caller, tenant_id = standing.company.author("olga"), standing.company.tenant_id
+    with instances._locked(caller, held.instance_id, "fail"):
         assert worker.drain([tenant_id]).instances == 1
         assert trigger(standing, held) == ("pending", 0)
         assert trigger(standing, free) == ("completed", 1)
@@ -71,18 +71,18 @@ def test_a_wave_passes_by_what_an_operator_holds(
 
 
 def test_of_two_operators_the_second_learns_that_it_has_changed(
-    standing: Standing, worker: Worker, instances: Instances
+    standing: CompanyWithWorkers, worker: Worker, instances: Instances
 ) -> None:
     made = standing.create()
     assert made.instance_id is not None
-    instance_id, author = made.instance_id, standing.company.author("olga")
+    instance_id, caller = made.instance_id, standing.company.author("olga")
     worker.drain([standing.company.tenant_id])
-    with instances._locked(author, instance_id, "pause") as operating:
-        operating.control(operating.open(instance_id), "paused", "first")
-        operating.note(instance_id, "pause", "first")
+    with instances._locked(caller, instance_id, "pause") as transaction:
+        transaction.control(transaction.open(instance_id), "paused", "first")
+        transaction.note(instance_id, "pause", "first")
 
         def fail() -> list[Any]:
-            instances.fail(author, instance_id, 2, "second")
+            instances.fail(caller, instance_id, 2, "second")
             return [None]
 
         second = Second(fail)
@@ -96,15 +96,15 @@ def test_of_two_operators_the_second_learns_that_it_has_changed(
 NOTE = {"id": "note", "type": "script", "config": {"set": {"noted": "1"}}}
 
 
-def publish_note(standing: Standing) -> None:
+def publish_note(standing: CompanyWithWorkers) -> None:
     """What the tenant made of the envelope that its invoices run under."""
-    definitions, author = standing.company.definitions, standing.company.author()
+    definitions, caller = standing.company.definitions, standing.company.author()
     base = {"entity_type": "invoice", "envelope_version": 1}
     patch = {"patch": "own", "base": base, "slots": {"draft_to_submitted": {"nodes": [NOTE]}}}
-    definitions.publish(author, definitions.save_patch(author, patch))
+    definitions.publish(caller, definitions.save_patch(caller, patch))
 
 
-def definition_of(standing: Standing, made: Applied) -> tuple[Any, ...]:
+def definition_of(standing: CompanyWithWorkers, made: Applied) -> tuple[Any, ...]:
     query = (
         "SELECT d.name FROM workflow_instances i JOIN workflow_definitions d ON d.id = i.definition_id"
         " WHERE i.id = %s"
@@ -113,15 +113,15 @@ def definition_of(standing: Standing, made: Applied) -> tuple[Any, ...]:
 
 
 def test_a_move_waits_for_a_wave_and_then_learns_that_it_has_changed(
-    standing: Standing, worker: Worker, moving: Moving
+    standing: CompanyWithWorkers, worker: Worker, moves: InstanceMoves
 ) -> None:
     made = standing.create()
     assert made.instance_id is not None
-    instance_id, author = made.instance_id, standing.company.author("olga")
+    instance_id, caller = made.instance_id, standing.company.author("olga")
     publish_note(standing)
 
     def move() -> list[Any]:
-        return [moving.move(author, instance_id, 0, Target(1, "own"))]
+        return [moves.move(caller, instance_id, 0, MoveTarget(1, "own"))]
 
     came: list[Second] = []
 
@@ -131,7 +131,7 @@ def test_a_move_waits_for_a_wave_and_then_learns_that_it_has_changed(
         standing.wait_until_blocked()
         return finish(wave, *arguments)
 
-    finish = _Wave.finish
+    finish = _Wave.collect_rows
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Wave, "finish", begin_to_move)
         worker.drain([standing.company.tenant_id])
@@ -139,35 +139,35 @@ def test_a_move_waits_for_a_wave_and_then_learns_that_it_has_changed(
     refused = second.result()
     assert isinstance(refused, Rejected) and refused.details == {"current_version": 2}
     assert definition_of(standing, made) == ("invoice",)
-    assert moving.move(author, instance_id, 2, Target(1, "own")).outcome == "moved"
+    assert moves.move(caller, instance_id, 2, MoveTarget(1, "own")).outcome == "moved"
     assert definition_of(standing, made) == ("own",)
 
 
 def test_a_wave_passes_by_what_is_being_moved_and_then_goes_the_new_way(
-    standing: Standing, worker: Worker, moving: Moving
+    standing: CompanyWithWorkers, worker: Worker, moves: InstanceMoves
 ) -> None:
     made = standing.create()
     assert made.instance_id is not None
-    instance_id, author, tenant_id = (
+    instance_id, caller, tenant_id = (
         made.instance_id,
         standing.company.author("olga"),
         standing.company.tenant_id,
     )
     publish_note(standing)
-    write = Operating.write
+    write = OperatorTransaction.write
 
-    def drain_meanwhile(operating: Operating) -> None:
-        write(operating)
+    def drain_meanwhile(transaction: OperatorTransaction) -> None:
+        write(transaction)
         assert worker.drain([tenant_id]).instances == 0
         assert trigger(standing, made) == ("pending", 0)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Operating, "write", drain_meanwhile)
-        assert moving.move(author, instance_id, 0, Target(1, "own")).outcome == "moved"
+        patch.setattr(OperatorTransaction, "write", drain_meanwhile)
+        assert moves.move(caller, instance_id, 0, MoveTarget(1, "own")).outcome == "moved"
     standing.run("UPDATE workflow_events_outbox SET due_at = now() WHERE status = 'pending'")
     worker.drain([tenant_id])
     request = RequestTransition(made.document_id, 1, "submit")
-    standing.company.documents.mutate(author, request)
+    standing.company.documents.mutate(caller, request)
     worker.drain([tenant_id])
     nodes = standing.rows("SELECT node_id FROM workflow_step_executions WHERE instance_id = %s", instance_id)
     assert ("usr:draft_to_submitted:note",) in nodes
@@ -176,7 +176,7 @@ def test_a_wave_passes_by_what_is_being_moved_and_then_goes_the_new_way(
 # --- each act on one branch of two, and a wave that moves the other ---
 
 CALL, OTHER = "usr:checks:call", "usr:checks:other"
-Act = Callable[[Instances, Author, UUID, int], object]
+Act = Callable[[Instances, Caller, UUID, int], object]
 ACTS: dict[str, Act] = {
     "cancel": lambda i, olga, id, version: i.cancel(olga, id, version, "why"),
     "cancel_token": lambda i, olga, id, version: i.cancel_token(olga, id, version, CALL, "why"),
@@ -202,12 +202,12 @@ SIDE_BY_SIDE: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         yield made
 
 
-def submitted(stage: Stage, run: Callable[[ActionInput], ActionResult]) -> Made:
+def submitted(stage: WorkflowStage, run: Callable[[ActionInput], ActionResult]) -> Made:
     """Both calls are on their way; the answer to the other one runs the action."""
     entity_type = stage.publish(checks=SIDE_BY_SIDE)
     stage.registry.action(entity_type, "run")(run)
@@ -217,13 +217,13 @@ def submitted(stage: Stage, run: Callable[[ActionInput], ActionResult]) -> Made:
     return document
 
 
-def answer_other(stage: Stage, document: Made) -> None:
+def answer_other(stage: WorkflowStage, document: Made) -> None:
     (step_id,) = stage.standing.row(
         "SELECT id FROM workflow_step_executions WHERE instance_id = %s AND node_id = %s",
         document.instance_id,
         OTHER,
     )
-    stage.answer_steps({step_id: Answer()})
+    stage.answer_steps({step_id: CallAnswer()})
 
 
 def done(given: ActionInput) -> ActionResult:
@@ -241,22 +241,22 @@ AFTERWARDS = {
 
 @pytest.mark.parametrize("act", ACTS)
 def test_a_wave_that_comes_during_an_act_passes_by_and_goes_on_from_what_it_left(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, act: str
+    stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
     """All is written and nothing committed when the wave comes."""
     document = submitted(stage, done)
     answer_other(stage, document)
     version, steps = stage.instance(document.instance_id)["version"], stage.steps(document.instance_id)
     waves: list[tuple[int, list[tuple[Any, ...]]]] = []
-    write = Operating.write
+    write = OperatorTransaction.write
 
-    def write_and_meet(operating: Operating) -> None:
-        write(operating)
+    def write_and_meet(transaction: OperatorTransaction) -> None:
+        write(transaction)
         drained = Drained()
         assert stage.worker().work(stage.tenant_id, drained)
         waves.append((drained.steps, stage.steps(document.instance_id)))
 
-    monkeypatch.setattr(Operating, "write", write_and_meet)
+    monkeypatch.setattr(OperatorTransaction, "write", write_and_meet)
     instances, olga = operating_on(stage)
     ACTS[act](instances, olga, document.instance_id, version)
     assert waves == [(0, steps)]
@@ -270,7 +270,7 @@ def test_a_wave_that_comes_during_an_act_passes_by_and_goes_on_from_what_it_left
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_who_acts_during_a_wave_waits_and_learns_that_it_has_moved(stage: Stage, act: str) -> None:
+def test_who_acts_during_a_wave_waits_and_learns_that_it_has_moved(stage: WorkflowStage, act: str) -> None:
     """The wave is in the midst of its action, with the document and the instance locked."""
     late: list[Second] = []
     instances, olga = operating_on(stage)
@@ -301,7 +301,9 @@ def test_who_acts_during_a_wave_waits_and_learns_that_it_has_moved(stage: Stage,
     stage.check_rebuild(document.instance_id)
 
 
-def test_of_two_who_retry_the_second_finds_it_running(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_two_who_retry_the_second_finds_it_running(
+    stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Or the dead trigger would be tried twice as often as anybody wanted."""
     entity_type = stage.publish(
         checks={"nodes": [{"id": "a", "type": "rule", "config": {"rules": ["none"]}}]}
@@ -315,18 +317,18 @@ def test_of_two_who_retry_the_second_finds_it_running(stage: Stage, monkeypatch:
     assert row["status"] == "paused"
     instances, olga = operating_on(stage)
     late: list[Second] = []
-    write = Operating.write
+    write = OperatorTransaction.write
 
     def retry() -> list[Any]:
         return [instances.retry(olga, document.instance_id, row["version"], "again")]
 
-    def write_and_meet(operating: Operating) -> None:
-        write(operating)
+    def write_and_meet(transaction: OperatorTransaction) -> None:
+        write(transaction)
         if not late:
             late.append(Second(retry))
             stage.standing.wait_until_blocked()
 
-    monkeypatch.setattr(Operating, "write", write_and_meet)
+    monkeypatch.setattr(OperatorTransaction, "write", write_and_meet)
     retry()
     came = late[0].result()
     assert isinstance(came, Rejected) and came.code == "INSTANCE_VERSION_CONFLICT"

@@ -11,11 +11,11 @@ from signet.engine.tenants.members import Members
 from signet.engine.tenants.org_chart import OrgChart
 from signet.store.tenants.tenants import save_members, save_roles
 from tests.concurrency.steps import Second
-from tests.engine.standing_company import Standing, standing_company
+from tests.engine.standing_company import CompanyWithWorkers, standing_company
 
 
 @pytest.fixture
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     """With two administrators, and nobody else who may edit members."""
     with standing_company(server_url) as made:
         company = made.company
@@ -30,7 +30,7 @@ def code_of(came: Any) -> str:
     return came.code if isinstance(came, Rejected) else "done"
 
 
-def test_two_administrators_do_not_remove_each_other(standing: Standing) -> None:
+def test_two_administrators_do_not_remove_each_other(standing: CompanyWithWorkers) -> None:
     company = standing.company
     members = Members(company.database)
 
@@ -38,21 +38,21 @@ def test_two_administrators_do_not_remove_each_other(standing: Standing) -> None
         gone = Member(user_id=other, display_name=other, roles=("chief",))
         return [members.save(company.author(author, "chief"), gone, "disabled")]
 
-    with company.database.joining(company.tenant_id):
+    with company.database.shared_transaction(company.tenant_id):
         disable("ada", "ben")
         second = Second(lambda: disable("ben", "ada"))
         standing.wait_until_blocked()
     assert code_of(second.result()) == "LAST_ADMINISTRATOR"
 
 
-def test_two_lines_do_not_close_a_circle(standing: Standing) -> None:
+def test_two_lines_do_not_close_a_circle(standing: CompanyWithWorkers) -> None:
     company = standing.company
     chart = OrgChart(company.database)
 
     def report(below: str, above: str) -> list[Any]:
         return [chart.set_manager(company.author("ada", "chief"), below, above)]
 
-    with company.database.joining(company.tenant_id):
+    with company.database.shared_transaction(company.tenant_id):
         report("ada", "ben")
         second = Second(lambda: report("ben", "ada"))
         standing.wait_until_blocked()

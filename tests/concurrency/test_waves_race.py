@@ -7,7 +7,7 @@ import pytest
 
 from tests.engine.callers import processes, race_from_process
 from tests.engine.standing_company import IS_CAMPAIGN
-from tests.engine.waves.stage import Stage, standing_stage
+from tests.engine.waves.stage import WorkflowStage, standing_stage
 from tests.pooling.reaching import as_role
 
 WORKERS, DOCUMENTS = 2, 1_000 if IS_CAMPAIGN else 200
@@ -21,12 +21,12 @@ HISTORIES: LiteralString = (
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         yield made
 
 
-def test_two_workers_drain_the_documents_of_one_tenant(stage: Stage) -> None:
+def test_two_workers_drain_the_documents_of_one_tenant(stage: WorkflowStage) -> None:
     """Each is woken twice, the other way round, so that both workers meet at the same instances."""
     entity_type = stage.publish(checks={"nodes": [POST]})
     documents = [stage.create(entity_type) for _ in range(DOCUMENTS)]

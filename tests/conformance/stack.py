@@ -21,7 +21,7 @@ PLENTY = 10_000_000
 
 
 @dataclass(frozen=True)
-class Stack:
+class ConformanceStack:
     """Where it answers, and a client that needs no network."""
 
     url: str
@@ -30,7 +30,7 @@ class Stack:
 
 
 @contextmanager
-def running_stack(owner_url: str) -> Iterator[Stack]:
+def running_stack(owner_url: str) -> Iterator[ConformanceStack]:
     """With one company, whose invoices have their workflow."""
     api = Database(as_role(owner_url, "signet_api"), PoolSettings(size=8))
     engine = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=2))
@@ -46,7 +46,7 @@ def running_stack(owner_url: str) -> Iterator[Stack]:
             running_worker(engine, make_worker(engine), make_effects(engine)),
         ):
             gateway.start(application)
-            yield Stack(gateway.url, company, Client(application, company.tenant_id))
+            yield ConformanceStack(gateway.url, company, Client(application, company.tenant_id))
     finally:
         for database in (api, engine, owner):
             database.close()

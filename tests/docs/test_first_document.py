@@ -17,7 +17,7 @@ from signet.store.database import Database
 from signet.wiring.effects import make_effects
 from signet.wiring.engine import make_worker
 from tests.functions.applications import wire
-from tests.functions.calling import Answered, Client
+from tests.functions.calling import Client, ClientAnswer
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "first_document.md"
@@ -57,7 +57,7 @@ def people(database: Database, worker: Database) -> Iterator[dict[str, Client]]:
         }
 
 
-def send(people: dict[str, Client], sent: Sent, known: dict[str, str]) -> Answered:
+def send(people: dict[str, Client], sent: Sent, known: dict[str, str]) -> ClientAnswer:
     path = re.sub(r"{(\w+)}", lambda found: known[found[1]], sent.path)
     headers: dict[str, Any] = {name.lower().replace("-", "_"): value for name, value in sent.headers.items()}
     return people[sent.who].call(sent.method, path, sent.body, **headers)
@@ -80,7 +80,7 @@ def test_the_page_does_what_it_says(people: dict[str, Client]) -> None:
     assert people["carl"].get(known["document"]).body["data"]["number"] == "R-1"
 
 
-def learn(known: dict[str, str], answer: Answered) -> None:
+def learn(known: dict[str, str], answer: ClientAnswer) -> None:
     body = json.loads(answer.text) if answer.text else {}
     if (
         "/v1/documents/" in answer.headers.get("location", "")

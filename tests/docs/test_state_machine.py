@@ -11,7 +11,7 @@ import pytest
 from psycopg import Connection
 
 from signet.core.runtime.tokens import Token, TokenState
-from tests.engine.standing_company import Standing
+from tests.engine.standing_company import CompanyWithWorkers
 from tests.store.attack import OWNER, STATUS_REGRESSION, filled_company
 from tests.store.test_invariants import change_status, one_row_without_checks, publish_effective
 from tests.unit.workflow.random_histories import History
@@ -101,14 +101,16 @@ def test_a_life_ends_where_nothing_follows_and_every_state_can_be_reached(table:
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with filled_company(server_url) as made:
         publish_effective(made)  # for a row that is no default
         yield made
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_arrow_is_accepted_and_every_other_change_refused(standing: Standing, table: str) -> None:
+def test_every_arrow_is_accepted_and_every_other_change_refused(
+    standing: CompanyWithWorkers, table: str
+) -> None:
     """By the table's owner; `tests/store/test_invariants.py` tries the same as everybody else."""
     with one_row_without_checks(standing, table) as connection:
         for before, after in permutations(sorted(list_states(DRAWINGS[table])), 2):

@@ -18,7 +18,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
-class Answer:
+class DeployedAnswer:
     status: int
     headers: Message
     text: str
@@ -31,7 +31,7 @@ class Answer:
     def etag(self) -> str:
         return str(self.headers["etag"])
 
-    def expect(self, *statuses: int) -> "Answer":
+    def expect(self, *statuses: int) -> "DeployedAnswer":
         assert self.status in statuses, f"{self.status}: {self.text}"
         return self
 
@@ -41,7 +41,7 @@ class Caller:
     url: str
     token: str | None = None
 
-    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> DeployedAnswer:
         """Header names with `_` where HTTP has a hyphen."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token is not None:
@@ -52,15 +52,15 @@ class Caller:
         request = urllib.request.Request(self.url + path, data, sent, method=method)
         try:
             with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as answer:
-                return Answer(answer.status, answer.headers, answer.read().decode())
+                return DeployedAnswer(answer.status, answer.headers, answer.read().decode())
         except urllib.error.HTTPError as answer:
             with answer:
-                return Answer(answer.code, answer.headers, answer.read().decode())
+                return DeployedAnswer(answer.code, answer.headers, answer.read().decode())
 
-    def get(self, path: str, **headers: str) -> Answer:
+    def get(self, path: str, **headers: str) -> DeployedAnswer:
         return self.call("GET", path, **headers)
 
-    def post(self, path: str, body: Any = None, **headers: str) -> Answer:
+    def post(self, path: str, body: Any = None, **headers: str) -> DeployedAnswer:
         return self.call("POST", path, body, **{"idempotency_key": str(uuid4()), **headers})
 
 

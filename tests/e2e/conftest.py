@@ -11,7 +11,7 @@ from infra.emulator.stack import PREFIX, running_stack
 from signet.authoring.files import read_document
 from tests.e2e.caller import Caller
 from tests.e2e.deployed import Deployed
-from tests.e2e.receiver import ADDRESS, SECRET, Receiver, receiving
+from tests.e2e.receiver import ADDRESS, SECRET, HttpReceiver, receiving
 
 if not os.environ.get("SIGNET_E2E"):
     collect_ignore_glob = ["test_*.py"]
@@ -40,7 +40,7 @@ def _stop_clock(deployed: Deployed) -> None:
 
 
 @pytest.fixture(scope="session")
-def ledger(deployed: Deployed) -> Iterator[Receiver]:
+def ledger(deployed: Deployed) -> Iterator[HttpReceiver]:
     """The tenant's own; its secret is where the deployment keeps them."""
     name = f"{PREFIX.replace('-', '/')}/{deployed.tenant_id}/ledger_secret"
     deployed.stack.client("secretsmanager").create_secret(Name=name, SecretString=SECRET)
@@ -51,7 +51,7 @@ def ledger(deployed: Deployed) -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def receiver(ledger: Receiver) -> Receiver:
+def receiver(ledger: HttpReceiver) -> HttpReceiver:
     """The ledger, with nothing of another test in it."""
     while not ledger.received.empty():
         ledger.received.get()
@@ -59,7 +59,7 @@ def receiver(ledger: Receiver) -> Receiver:
 
 
 @pytest.fixture(scope="session")
-def invoices(deployed: Deployed, ledger: Receiver) -> str:
+def invoices(deployed: Deployed, ledger: HttpReceiver) -> str:
     """Use case A, published over HTTP; at its end the ledger is told, by a webhook. The definition's id."""
     ada = deployed.as_person("ada")
     publish_contract(ada, "invoice")

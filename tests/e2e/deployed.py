@@ -11,7 +11,7 @@ from uuid import UUID
 
 import psycopg
 
-from infra.emulator.stack import PREFIX, Stack
+from infra.emulator.stack import PREFIX, EmulatedStack
 from tests.e2e.caller import Caller, await_that
 
 _OWN_VISIBILITY_SECONDS = 1
@@ -19,7 +19,7 @@ _OWN_VISIBILITY_SECONDS = 1
 
 @dataclass(frozen=True)
 class Deployed:
-    stack: Stack
+    stack: EmulatedStack
     # As the superuser, in no tenant.
     database: psycopg.Connection[tuple[Any, ...]]
 

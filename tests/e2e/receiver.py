@@ -34,7 +34,7 @@ class Received:
 
 
 @dataclass
-class Receiver:
+class HttpReceiver:
     port: int
     received: SimpleQueue[Received] = field(default_factory=SimpleQueue)
     status: int = 200
@@ -47,7 +47,7 @@ class Receiver:
 
 
 @contextmanager
-def receiving() -> Iterator[Receiver]:
+def receiving() -> Iterator[HttpReceiver]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", "0")))
@@ -65,7 +65,7 @@ def receiving() -> Iterator[Receiver]:
             pass
 
     with serving(Handler) as port:
-        receiver = Receiver(port)
+        receiver = HttpReceiver(port)
         receiver.may_answer.set()
         try:
             yield receiver

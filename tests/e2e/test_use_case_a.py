@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.caller import Caller, await_that, make_trace
 from tests.e2e.deployed import Deployed
-from tests.e2e.receiver import Receiver
+from tests.e2e.receiver import HttpReceiver
 
 pytestmark = pytest.mark.usefixtures("invoices")
 
@@ -48,7 +48,7 @@ def await_status(caller: Caller, invoice: str, status: str) -> None:
     await_that(lambda: caller.get(invoice).expect(200).body["status"] == status, f"{invoice} is {status}")
 
 
-def test_an_invoice_goes_through_its_chain(deployed: Deployed, receiver: Receiver) -> None:
+def test_an_invoice_goes_through_its_chain(deployed: Deployed, receiver: HttpReceiver) -> None:
     carl = deployed.as_person("carl")
     invoice = make_invoice(carl, total=260_000)
     submit(carl, invoice)
@@ -59,7 +59,7 @@ def test_an_invoice_goes_through_its_chain(deployed: Deployed, receiver: Receive
     assert json.loads(told.body)["data"]["invoice"] == carl.get(invoice).body["data"]["number"]
 
 
-def test_one_trace_from_the_request_to_the_receiver(deployed: Deployed, receiver: Receiver) -> None:
+def test_one_trace_from_the_request_to_the_receiver(deployed: Deployed, receiver: HttpReceiver) -> None:
     """A small invoice of a trusted vendor asks nobody: what it needs follows from the one request."""
     carl, trace = deployed.as_person("carl"), make_trace()
     invoice = make_invoice(carl, total=40_000, vendor="V-100")
@@ -74,7 +74,7 @@ def test_one_trace_from_the_request_to_the_receiver(deployed: Deployed, receiver
     assert trace["id"] in told.headers["traceparent"]
 
 
-def test_a_webhook_is_signed_for_its_receiver(deployed: Deployed, receiver: Receiver) -> None:
+def test_a_webhook_is_signed_for_its_receiver(deployed: Deployed, receiver: HttpReceiver) -> None:
     carl = deployed.as_person("carl")
     invoice = make_invoice(carl, total=40_000, vendor="V-100")
     submit(carl, invoice)

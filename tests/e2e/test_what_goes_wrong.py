@@ -7,7 +7,7 @@ import pytest
 from tests.e2e.caller import await_that
 from tests.e2e.conftest import publish_contract, publish_patch
 from tests.e2e.deployed import Deployed
-from tests.e2e.receiver import Receiver
+from tests.e2e.receiver import HttpReceiver
 from tests.e2e.test_use_case_a import await_status, make_invoice, submit
 
 # Whoever answers within two seconds decides; silence is a no.
@@ -51,7 +51,7 @@ def test_a_message_that_nobody_can_read_is_set_aside_and_can_be_sent_again(deplo
 
 
 def test_an_effect_that_failed_for_good_is_sent_again_by_an_operator(
-    deployed: Deployed, receiver: Receiver
+    deployed: Deployed, receiver: HttpReceiver
 ) -> None:
     receiver.status = 410  # gone: the endpoint is disabled, and nobody is asked again
     ada, carl = deployed.as_person("ada"), deployed.as_person("carl")
@@ -78,7 +78,7 @@ def list_dead(deployed: Deployed, queue: str) -> list[Any]:
 
 
 def test_a_worker_killed_while_it_calls_comes_back_by_its_lease(
-    deployed: Deployed, receiver: Receiver
+    deployed: Deployed, receiver: HttpReceiver
 ) -> None:
     """The receiver hears it twice, under one id; the books have it once."""
     receiver.may_answer.clear()
@@ -120,7 +120,7 @@ def test_a_worker_killed_in_a_wave_leaves_nothing_behind(deployed: Deployed) -> 
     assert deployed.read(steps) == [(0,)]
 
 
-def test_with_all_wake_ups_lost_the_sweep_completes_it(deployed: Deployed, receiver: Receiver) -> None:
+def test_with_all_wake_ups_lost_the_sweep_completes_it(deployed: Deployed, receiver: HttpReceiver) -> None:
     carl = deployed.as_person("carl")
     for function in ("node-execution", "side-effect-io"):
         deployed.set_deaf(function, True)

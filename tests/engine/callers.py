@@ -9,7 +9,7 @@ from uuid import UUID
 from signet.core.errors import Rejected, SignetError
 from signet.core.tenants.principal import Principal
 from signet.engine.cache import CompiledCache, ContractCache
-from signet.engine.documents.commands import Author, Operation, Update
+from signet.engine.documents.commands import Caller, Operation, Update
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
@@ -27,17 +27,17 @@ def processes() -> ForkServerContext:
     return context
 
 
-def make_author(tenant_id: UUID, user_id: str) -> Author:
-    return Author(Principal(tenant_id, user_id, ("admin",)), via="test")
+def make_caller(tenant_id: UUID, user_id: str) -> Caller:
+    return Caller(Principal(tenant_id, user_id, ("admin",)), via="test")
 
 
-def write_often(documents: Documents, author: Author, document_id: UUID, times: int) -> Report:
+def write_often(documents: Documents, caller: Caller, document_id: UUID, times: int) -> Report:
     """Updates until `times` of them went through; after a conflict on the version that it named."""
     version, written, conflicts = 1, 0, 0
     while written < times:
         try:
-            patch = {"cost_center": f"{author.principal.subject}-{written}"}
-            version = documents.mutate(author, Update(document_id, version, patch)).version
+            patch = {"cost_center": f"{caller.principal.subject}-{written}"}
+            version = documents.mutate(caller, Update(document_id, version, patch)).version
             written += 1
         except Rejected as error:
             if error.code != "DOCUMENT_VERSION_CONFLICT":
@@ -53,7 +53,7 @@ def write_from_process(
     url: str, tenant_id: UUID, user_id: str, document_id: UUID, times: int, reports: "SimpleQueue[Report]"
 ) -> None:
     database = Database(url, PoolSettings())
-    reports.put(write_often(Documents(database), make_author(tenant_id, user_id), document_id, times))
+    reports.put(write_often(Documents(database), make_caller(tenant_id, user_id), document_id, times))
     database.close()
 
 
@@ -61,7 +61,7 @@ def mutate_from_process(url: str, tenant_id: UUID, operations: list[Operation], 
     """Is killed while it does so, sooner or later."""
     try:
         documents = Documents(Database(url, PoolSettings(wait_seconds=1.0)))
-        documents.mutate_many(make_author(tenant_id, "carl"), operations, idempotency_key=key)
+        documents.mutate_many(make_caller(tenant_id, "carl"), operations, idempotency_key=key)
     except SignetError:
         pass
 

@@ -13,7 +13,7 @@ from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantFile
 from signet.core.validation.strict_model import read_strictly
 from signet.engine.definitions.definitions import Definitions
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.documents.mutate import Documents
 from signet.engine.tenants.install import install_tenant
 from signet.store.database import Database
@@ -35,8 +35,8 @@ class Company:
     def principal(self, user_id: str = "carl", *roles: str) -> Principal:
         return Principal(self.tenant_id, user_id, roles or ("admin",))
 
-    def author(self, user_id: str = "carl", *roles: str) -> Author:
-        return Author(self.principal(user_id, *roles), via="test", trace_id="00-test")
+    def author(self, user_id: str = "carl", *roles: str) -> Caller:
+        return Caller(self.principal(user_id, *roles), via="test", trace_id="00-test")
 
     def publish(self, name: str, **changes: Any) -> None:
         """The example's contract, with changes at its top level."""

@@ -23,7 +23,7 @@ IS_CAMPAIGN = bool(os.environ.get("SIGNET_TEST_CAMPAIGN"))
 
 
 @dataclass(frozen=True)
-class Standing:
+class CompanyWithWorkers:
     company: Company
     admin: Admin
     admin_url: str
@@ -69,7 +69,7 @@ class Standing:
 
 
 @contextmanager
-def standing_company(server_url: str) -> Iterator[Standing]:
+def standing_company(server_url: str) -> Iterator[CompanyWithWorkers]:
     name = f"signet_{uuid4().hex}"
     create_database(server_url, name, template=os.environ["SIGNET_TEST_TEMPLATE"])
     url = use_database(server_url, name)
@@ -78,7 +78,7 @@ def standing_company(server_url: str) -> Iterator[Standing]:
         company = make_company(database)
         company.publish("invoice")
         with psycopg.connect(url, autocommit=True) as admin:
-            yield Standing(company, admin, url)
+            yield CompanyWithWorkers(company, admin, url)
     finally:
         database.close()
         expect_clean_sessions(url)

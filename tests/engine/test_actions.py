@@ -11,7 +11,7 @@ from signet.authoring.actions import ActionInput, ActionRegistry, ActionResult, 
 from signet.core.errors import Rejected
 from signet.engine.documents.commands import (
     Applied,
-    Author,
+    Caller,
     Create,
     Operation,
     RequestTransition,
@@ -20,7 +20,7 @@ from signet.engine.documents.commands import (
 )
 from signet.engine.documents.mutate import Documents
 from tests.engine.conftest import INVOICE, Company
-from tests.engine.opening import author_of_step, opened
+from tests.engine.opening import caller_of_step, opened
 
 Admin = Connection[tuple[Any, ...]]
 ACTIONS: dict[str, Any] = {
@@ -324,14 +324,14 @@ def test_a_step_of_the_own_workflow_needs_no_version_and_no_window(company: Comp
     invoice = create(company)
     do(company, RequestTransition(invoice.document_id, 1, "submit"))
     admin.execute("UPDATE workflow_instances SET edit_window = 'locked'")
-    step = author_of_step(company, invoice.instance_id, "eve")
+    step = caller_of_step(company, invoice.instance_id, "eve")
     with opened(company, invoice.document_id) as documents:
         for center in ("A", "B"):
             run = RunAction(invoice.document_id, None, "assign", {"center": center})
-            outcome = documents.perform(step, run)
+            outcome = documents.execute(step, run)
             assert isinstance(outcome, Applied) and outcome.output is not None
             assert outcome.output["cost_center"] == center
-        planned = documents.perform(step, RunAction(invoice.document_id, None, "plan", {"title": "Ring"}))
+        planned = documents.execute(step, RunAction(invoice.document_id, None, "plan", {"title": "Ring"}))
         assert isinstance(planned, Applied) and planned.version == 3
     assert rows(admin, "SELECT version, editor_ids FROM documents WHERE id = %s", invoice.document_id) == [
         (3, [])
@@ -352,10 +352,10 @@ def test_a_step_of_the_own_workflow_needs_no_version_and_no_window(company: Comp
 def test_nobody_else_may_leave_the_version_out(company: Company) -> None:
     invoice = create(company)
     run = RunAction(invoice.document_id, None, "assign", {"center": "A"})
-    other: list[Author] = [company.author(), author_of_step(company, uuid4())]
-    for author in other:
+    other: list[Caller] = [company.author(), caller_of_step(company, uuid4())]
+    for caller in other:
         with opened(company, invoice.document_id) as documents:
-            refused = documents.perform(author, run)
+            refused = documents.execute(caller, run)
         assert isinstance(refused, Rejected) and refused.code == "DOCUMENT_VERSION_MISSING"
 
 
@@ -363,9 +363,9 @@ def test_what_an_amendment_ends_is_ended_for_whoever_comes_next(company: Company
     invoice = create(company)
     admin.execute("UPDATE workflow_instances SET edit_window = 'amend_only'")
     with opened(company, invoice.document_id) as documents:
-        amended = documents.perform(company.author(), Update(invoice.document_id, 1, {"grand_total": 1}))
+        amended = documents.execute(company.author(), Update(invoice.document_id, 1, {"grand_total": 1}))
         assert isinstance(amended, Applied) and amended.original_id == invoice.document_id
-        again = documents.perform(company.author(), Update(invoice.document_id, 2, {"grand_total": 2}))
+        again = documents.execute(company.author(), Update(invoice.document_id, 2, {"grand_total": 2}))
     assert isinstance(again, Rejected) and again.code == "WORKFLOW_EDIT_LOCKED"
     assert rows(admin, "SELECT version, status FROM documents WHERE id = %s", invoice.document_id) == [
         (2, "amended")

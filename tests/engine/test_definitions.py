@@ -131,16 +131,16 @@ def test_compiling_a_draft_tells_all_findings_and_writes_nothing(company: Compan
 def test_archiving_a_patch_ends_its_use_and_rolling_back_brings_it_as_a_new_version(
     company: Company, admin: Admin
 ) -> None:
-    author = company.author()
-    patch_id = company.definitions.save_patch(author, read_example("invoice/patch.yaml"))
-    first = company.definitions.publish(author, patch_id)
-    company.definitions.archive(author, patch_id)
+    caller = company.author()
+    patch_id = company.definitions.save_patch(caller, read_example("invoice/patch.yaml"))
+    first = company.definitions.publish(caller, patch_id)
+    company.definitions.archive(caller, patch_id)
     assert definition_of(admin, create(company, "R-1"))["kind"] == "envelope"
-    again = company.definitions.roll_back(author, patch_id)
+    again = company.definitions.roll_back(caller, patch_id)
     assert (again.version, again.compiled_hash) == (2, first.compiled_hash)
     assert definition_of(admin, create(company, "R-2"))["id"] == again.definition_id
     with pytest.raises(Rejected, match="only a published definition"):
-        company.definitions.archive(author, patch_id)
+        company.definitions.archive(caller, patch_id)
 
 
 def test_positions_move_without_touching_the_hash(company: Company, admin: Admin) -> None:

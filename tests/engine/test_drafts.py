@@ -8,7 +8,7 @@ import pytest
 from psycopg import Connection
 
 from signet.core.errors import Rejected
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from tests.engine.conftest import Company
 from tests.engine.test_definitions import read_example
 
@@ -27,49 +27,49 @@ def refused(call: Callable[[], object]) -> str:
 
 
 def test_a_contract_draft_is_replaced_by_who_has_seen_it(company: Company) -> None:
-    author, definitions = company.author(), company.definitions
-    draft = definitions.create_contract(author, second())
+    caller, definitions = company.author(), company.definitions
+    draft = definitions.create_contract(caller, second())
     assert (draft.entity_type, draft.version, draft.revision) == ("invoice", 2, 1)
-    assert refused(lambda: definitions.create_contract(author, second())) == "DRAFT_EXISTS"
-    replaced = definitions.replace_contract(author, "invoice", 2, 1, second(label="Other"))
+    assert refused(lambda: definitions.create_contract(caller, second())) == "DRAFT_EXISTS"
+    replaced = definitions.replace_contract(caller, "invoice", 2, 1, second(label="Other"))
     assert replaced.revision == 2 and replaced.hash != draft.hash
     conflict = "DRAFT_VERSION_CONFLICT"
-    assert refused(lambda: definitions.replace_contract(author, "invoice", 2, 1, second())) == conflict
-    assert refused(lambda: definitions.publish_contract(author, "invoice", 2, 1)) == conflict
-    assert refused(lambda: definitions.delete_contract(author, "invoice", 2, 1)) == conflict
+    assert refused(lambda: definitions.replace_contract(caller, "invoice", 2, 1, second())) == conflict
+    assert refused(lambda: definitions.publish_contract(caller, "invoice", 2, 1)) == conflict
+    assert refused(lambda: definitions.delete_contract(caller, "invoice", 2, 1)) == conflict
     other = second(version=3)
     assert (
-        refused(lambda: definitions.replace_contract(author, "invoice", 2, 2, other)) == "DEFINITION_INVALID"
+        refused(lambda: definitions.replace_contract(caller, "invoice", 2, 2, other)) == "DEFINITION_INVALID"
     )
-    assert definitions.publish_contract(author, "invoice", 2, 2).version == 2
-    assert refused(lambda: definitions.publish_contract(author, "invoice", 2)) == "VERSION_FROZEN"
+    assert definitions.publish_contract(caller, "invoice", 2, 2).version == 2
+    assert refused(lambda: definitions.publish_contract(caller, "invoice", 2)) == "VERSION_FROZEN"
     assert (
-        refused(lambda: definitions.replace_contract(author, "invoice", 2, 3, second())) == "VERSION_FROZEN"
+        refused(lambda: definitions.replace_contract(caller, "invoice", 2, 3, second())) == "VERSION_FROZEN"
     )
 
 
 def test_a_deleted_contract_draft_leaves_its_version_free(company: Company) -> None:
-    author, definitions = company.author(), company.definitions
-    definitions.create_contract(author, second())
-    definitions.delete_contract(author, "invoice", 2, 1)
-    assert refused(lambda: definitions.delete_contract(author, "invoice", 2, 1)) == "ENTITY_TYPE_UNKNOWN"
-    assert definitions.create_contract(author, second()).revision == 1
+    caller, definitions = company.author(), company.definitions
+    definitions.create_contract(caller, second())
+    definitions.delete_contract(caller, "invoice", 2, 1)
+    assert refused(lambda: definitions.delete_contract(caller, "invoice", 2, 1)) == "ENTITY_TYPE_UNKNOWN"
+    assert definitions.create_contract(caller, second()).revision == 1
 
 
 def test_a_definition_draft_is_replaced_by_who_has_seen_it(company: Company) -> None:
-    author, definitions, patch = company.author(), company.definitions, read_example(PATCH)
-    draft = definitions.create(author, "org_patch", patch, {"amount": [1, 2]})
-    definitions.move_canvas(author, draft.id, {"amount": [3, 4]})
-    assert definitions.replace(author, draft.id, 1, patch | {"label": "Other"}).revision == 2
+    caller, definitions, patch = company.author(), company.definitions, read_example(PATCH)
+    draft = definitions.create(caller, "org_patch", patch, {"amount": [1, 2]})
+    definitions.move_canvas(caller, draft.id, {"amount": [3, 4]})
+    assert definitions.replace(caller, draft.id, 1, patch | {"label": "Other"}).revision == 2
     conflict = "DRAFT_VERSION_CONFLICT"
-    assert refused(lambda: definitions.replace(author, draft.id, 1, patch)) == conflict
-    assert refused(lambda: definitions.publish(author, draft.id, 1)) == conflict
-    assert refused(lambda: definitions.delete(author, draft.id, 1)) == conflict
+    assert refused(lambda: definitions.replace(caller, draft.id, 1, patch)) == conflict
+    assert refused(lambda: definitions.publish(caller, draft.id, 1)) == conflict
+    assert refused(lambda: definitions.delete(caller, draft.id, 1)) == conflict
     renamed = patch | {"patch": "another"}
-    assert refused(lambda: definitions.replace(author, draft.id, 2, renamed)) == "DEFINITION_INVALID"
-    definitions.publish(author, draft.id, 2)
-    assert refused(lambda: definitions.replace(author, draft.id, 3, patch)) == "VERSION_FROZEN"
-    assert refused(lambda: definitions.delete(author, draft.id, 3)) == "VERSION_FROZEN"
+    assert refused(lambda: definitions.replace(caller, draft.id, 2, renamed)) == "DEFINITION_INVALID"
+    definitions.publish(caller, draft.id, 2)
+    assert refused(lambda: definitions.replace(caller, draft.id, 3, patch)) == "VERSION_FROZEN"
+    assert refused(lambda: definitions.delete(caller, draft.id, 3)) == "VERSION_FROZEN"
 
 
 def test_a_deleted_draft_is_gone(company: Company) -> None:
@@ -111,7 +111,7 @@ def test_a_default_has_no_canvas(company: Company, admin: Admin) -> None:
     )
 
 
-ACTS: dict[str, tuple[str, Callable[[Company, Author], object]]] = {
+ACTS: dict[str, tuple[str, Callable[[Company, Caller], object]]] = {
     "save_contract": ("contract:edit", lambda c, a: c.definitions.save_contract(a, second())),
     "create_contract": ("contract:edit", lambda c, a: c.definitions.create_contract(a, second())),
     "replace_contract": (

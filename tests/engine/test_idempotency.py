@@ -6,16 +6,16 @@ from uuid import uuid4
 import pytest
 
 from signet.core.errors import Rejected
-from signet.engine.documents.commands import Applied, Author, Create, Operation, Update
+from signet.engine.documents.commands import Applied, Caller, Create, Operation, Update
 from signet.engine.documents.idempotency import apply_once, hash_request
 from signet.store.documents.idempotency_keys import keep_outcome, take_key
 from tests.concurrency.steps import LetGo, Second
 from tests.engine.conftest import INVOICE
-from tests.engine.standing_company import Standing, standing_company
+from tests.engine.standing_company import CompanyWithWorkers, standing_company
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with standing_company(server_url) as made:
         yield made
 
@@ -24,17 +24,21 @@ def new_invoice() -> Create:
     return Create("invoice", {**INVOICE, "number": f"R-{uuid4()}"})
 
 
-def send(standing: Standing, operation: Operation, key: str, author: Author | None = None) -> Applied:
+def send(
+    standing: CompanyWithWorkers, operation: Operation, key: str, caller: Caller | None = None
+) -> Applied:
     company = standing.company
-    return company.documents.mutate(author or company.author(), operation, idempotency_key=key)
+    return company.documents.mutate(caller or company.author(), operation, idempotency_key=key)
 
 
-def count(standing: Standing, key: str) -> int:
+def count(standing: CompanyWithWorkers, key: str) -> int:
     (found,) = standing.row("SELECT count(*) FROM idempotency_keys WHERE key = %s", key)
     return int(found)
 
 
-def test_a_repetition_gets_the_first_outcome_whatever_has_happened_since(standing: Standing) -> None:
+def test_a_repetition_gets_the_first_outcome_whatever_has_happened_since(
+    standing: CompanyWithWorkers,
+) -> None:
     key = f"key-{uuid4()}"
     document_id = standing.create().document_id
     update = Update(document_id, 1, {"cost_center": "C"})
@@ -45,20 +49,20 @@ def test_a_repetition_gets_the_first_outcome_whatever_has_happened_since(standin
     assert standing.row("SELECT version FROM documents WHERE id = %s", document_id) == (3,)
 
 
-def test_another_request_under_the_key_is_refused(standing: Standing) -> None:
+def test_another_request_under_the_key_is_refused(standing: CompanyWithWorkers) -> None:
     key, wanted = f"key-{uuid4()}", new_invoice()
     send(standing, wanted, key)
     company = standing.company
     others = [(new_invoice(), company.author()), (wanted, company.author("eve"))]
-    for operation, author in others:
+    for operation, caller in others:
         with pytest.raises(Rejected) as caught:
-            send(standing, operation, key, author)
+            send(standing, operation, key, caller)
         assert caught.value.code == "IDEMPOTENCY_KEY_REUSED"
     with pytest.raises(Rejected):
         company.documents.mutate_many(company.author(), [wanted], "each", idempotency_key=key)
 
 
-def test_what_each_item_came_to_is_kept(standing: Standing) -> None:
+def test_what_each_item_came_to_is_kept(standing: CompanyWithWorkers) -> None:
     key, company = f"key-{uuid4()}", standing.company
     batch: list[Operation] = [new_invoice(), Update(standing.create().document_id, 7, {})]
     runs = [
@@ -71,7 +75,7 @@ def test_what_each_item_came_to_is_kept(standing: Standing) -> None:
     assert isinstance(rejected[1], Rejected) and vars(rejected[0]) == vars(rejected[1])
 
 
-def test_what_was_rejected_keeps_no_key(standing: Standing) -> None:
+def test_what_was_rejected_keeps_no_key(standing: CompanyWithWorkers) -> None:
     key, company = f"key-{uuid4()}", standing.company
     batch: list[Operation] = [new_invoice(), Update(standing.create().document_id, 7, {})]
     for mode in ("all", "each"):
@@ -83,18 +87,18 @@ def test_what_was_rejected_keeps_no_key(standing: Standing) -> None:
         assert count(standing, key) == 0
 
 
-def test_without_a_key_nothing_is_kept(standing: Standing) -> None:
+def test_without_a_key_nothing_is_kept(standing: CompanyWithWorkers) -> None:
     before = standing.row("SELECT count(*) FROM idempotency_keys")
     standing.create()
     assert standing.row("SELECT count(*) FROM idempotency_keys") == before
 
 
 @pytest.mark.parametrize("commits", [True, False], ids=["commit", "rollback"])
-def test_two_at_the_same_time(standing: Standing, commits: bool) -> None:
+def test_two_at_the_same_time(standing: CompanyWithWorkers, commits: bool) -> None:
     """The second waits for the first: it gets its outcome, or does the work itself."""
     key, company, wanted = f"key-{uuid4()}", standing.company, new_invoice()
-    author = company.author()
-    request_hash = hash_request(author, [wanted], "all")
+    caller = company.author()
+    request_hash = hash_request(caller, [wanted], "all")
     first: list[object] = []
     try:
         with company.database.transaction(company.tenant_id) as connection:
@@ -103,7 +107,7 @@ def test_two_at_the_same_time(standing: Standing, commits: bool) -> None:
                 company.tenant_id,
                 key,
                 request_hash,
-                lambda: company.documents.apply(connection, author, [wanted]),
+                lambda: company.documents.apply(connection, caller, [wanted]),
             )
             other = Second(lambda: [send(standing, wanted, key)])
             standing.wait_until_blocked()
@@ -117,7 +121,7 @@ def test_two_at_the_same_time(standing: Standing, commits: bool) -> None:
     assert standing.row("SELECT count(*) FROM documents WHERE t2 = %s", wanted.data["number"]) == (1,)
 
 
-def test_a_key_belongs_to_its_tenant(standing: Standing) -> None:
+def test_a_key_belongs_to_its_tenant(standing: CompanyWithWorkers) -> None:
     key, company = f"key-{uuid4()}", standing.company
     with company.database.transaction(company.tenant_id) as connection:
         assert take_key(connection, company.tenant_id, key, "0" * 64).outcome is None

@@ -24,7 +24,7 @@ from signet.engine.documents.commands import (
     Update,
 )
 from tests.engine.conftest import EXAMPLES, INVOICE, make_company
-from tests.engine.standing_company import IS_CAMPAIGN, Standing, standing_company
+from tests.engine.standing_company import IS_CAMPAIGN, CompanyWithWorkers, standing_company
 
 TABLES = (
     "documents",
@@ -54,7 +54,7 @@ def nest(depth: int) -> Any:
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with standing_company(server_url) as made:
         made.company.publish("invoice", version=2, fields=more_fields())
         yield made
@@ -69,18 +69,18 @@ def more_fields() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def document_id(standing: Standing) -> UUID:
+def document_id(standing: CompanyWithWorkers) -> UUID:
     return standing.create().document_id
 
 
-def state(standing: Standing) -> list[tuple[str, int]]:
+def state(standing: CompanyWithWorkers) -> list[tuple[str, int]]:
     counts = " UNION ALL ".join(f"SELECT '{table}', count(*) FROM {table}" for table in TABLES)
     versions = "SELECT 'versions', sum(version)::bigint FROM documents"
     found = standing.admin.execute(f"{counts} UNION ALL {versions} ORDER BY 1".encode()).fetchall()
     return [(name, count) for name, count in found]
 
 
-def refuse(standing: Standing, operation: Operation, **options: Any) -> Rejected:
+def refuse(standing: CompanyWithWorkers, operation: Operation, **options: Any) -> Rejected:
     """The rejection, which can also be sent as JSON; nothing was written."""
     before = state(standing)
     with pytest.raises(Rejected) as caught:
@@ -140,7 +140,7 @@ FIELDS: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_bad_fields(standing: Standing, document_id: UUID, name: str) -> None:
+def test_bad_fields(standing: CompanyWithWorkers, document_id: UUID, name: str) -> None:
     changes, pointer, code = FIELDS[name]
     operations: list[Operation] = [
         Create("invoice", {**INVOICE, **changes}),
@@ -214,7 +214,7 @@ OPERATIONS: dict[str, tuple[Any, str, str]] = {
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_bad_operations(standing: Standing, document_id: UUID, name: str) -> None:
+def test_bad_operations(standing: CompanyWithWorkers, document_id: UUID, name: str) -> None:
     make, code, pointer = OPERATIONS[name]
     error = refuse(standing, make(document_id))
     assert error.code == code
@@ -222,21 +222,21 @@ def test_bad_operations(standing: Standing, document_id: UUID, name: str) -> Non
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "a\0", "\ud800"])
-def test_bad_idempotency_keys(standing: Standing, document_id: UUID, key: str) -> None:
+def test_bad_idempotency_keys(standing: CompanyWithWorkers, document_id: UUID, key: str) -> None:
     error = refuse(standing, Update(document_id, 1, {"cost_center": "C"}), idempotency_key=key)
     assert error.code == "REQUEST_INVALID"
 
 
-def test_a_rejection_leaves_the_key_free(standing: Standing) -> None:
+def test_a_rejection_leaves_the_key_free(standing: CompanyWithWorkers) -> None:
     key, data = f"key-{uuid4()}", {**INVOICE, "number": f"R-{uuid4()}"}
     error = refuse(standing, Create("invoice", {**data, "grand_total": -1}), idempotency_key=key)
     assert error.code == "FIELDS_INVALID"
-    documents, author = standing.company.documents, standing.company.author()
-    applied = documents.mutate(author, Create("invoice", data), idempotency_key=key)
-    assert documents.mutate(author, Create("invoice", data), idempotency_key=key) == applied
+    documents, caller = standing.company.documents, standing.company.author()
+    applied = documents.mutate(caller, Create("invoice", data), idempotency_key=key)
+    assert documents.mutate(caller, Create("invoice", data), idempotency_key=key) == applied
 
 
-def test_two_megabytes(standing: Standing, document_id: UUID) -> None:
+def test_two_megabytes(standing: CompanyWithWorkers, document_id: UUID) -> None:
     """Each field is within its own limit: it is the document that is too large."""
     wide = {f"note_{n}": "x" * 100_000 for n in range(11)}
     assert sum(len(text) for text in wide.values()) > MAX_DATA_BYTES
@@ -247,7 +247,7 @@ def test_two_megabytes(standing: Standing, document_id: UUID) -> None:
             assert (error.code, str(MAX_DATA_BYTES) in error.message) == ("DOCUMENT_TOO_LARGE", True)
 
 
-def test_a_document_grown_too_large_holds_up_only_itself(standing: Standing) -> None:
+def test_a_document_grown_too_large_holds_up_only_itself(standing: CompanyWithWorkers) -> None:
     large = {f"note_{n}": "x" * 100_000 for n in range(11)}
     outcomes = standing.company.documents.mutate_many(
         standing.company.author(),
@@ -260,7 +260,7 @@ def test_a_document_grown_too_large_holds_up_only_itself(standing: Standing) -> 
     assert [type(outcome) for outcome in outcomes] == [Rejected, Applied]
 
 
-def test_the_longest_reason_is_kept(standing: Standing) -> None:
+def test_the_longest_reason_is_kept(standing: CompanyWithWorkers) -> None:
     document_id = standing.create().document_id
     reason = "😀" * MAX_REASON_CHARACTERS
     standing.company.documents.mutate(
@@ -270,7 +270,9 @@ def test_the_longest_reason_is_kept(standing: Standing) -> None:
     assert kept == (reason,)
 
 
-def test_another_tenants_ids_are_not_there_in_any_operation(standing: Standing, document_id: UUID) -> None:
+def test_another_tenants_ids_are_not_there_in_any_operation(
+    standing: CompanyWithWorkers, document_id: UUID
+) -> None:
     other = make_company(standing.company.database)
     other.publish("invoice")
     operations: list[Operation] = [
@@ -293,7 +295,7 @@ def test_another_tenants_ids_are_not_there_in_any_operation(standing: Standing, 
     assert standing.row("SELECT count(*) FROM documents WHERE id = %s", document_id) == (2,)
 
 
-def test_a_lost_key_leaves_the_document_with_the_key_that_it_has(standing: Standing) -> None:
+def test_a_lost_key_leaves_the_document_with_the_key_that_it_has(standing: CompanyWithWorkers) -> None:
     """Of a batch that does what can be done: whoever is rejected gives nothing up."""
     taken, mine, wish = (f"R-{uuid4()}" for _ in range(3))
     standing.create(number=taken)
@@ -331,7 +333,7 @@ CONTENT = OBJECTS | JSON
 )
 @given(content=CONTENT, is_whole=st.booleans(), reason=st.none() | TEXTS, name=TEXTS)
 def test_any_json_is_applied_or_rejected(
-    standing: Standing, content: Any, is_whole: bool, reason: str | None, name: str
+    standing: CompanyWithWorkers, content: Any, is_whole: bool, reason: str | None, name: str
 ) -> None:
     document_id, number = standing.create().document_id, f"R-{uuid4()}"
     whole = {**INVOICE, "number": number, **content} if is_whole and isinstance(content, dict) else content

@@ -31,12 +31,12 @@ def test_personal_values_are_in_one_table_after_every_operation(company: Company
     company.add_rule("looks", "after", looked, {"kind": "reject", "message": "no"})
     data = {**INVOICE, "vendor_contact": "Zacharias", "home": {"city": "Zachastadt"}}
     applied = company.documents.mutate(company.author(), Create("invoice", data))
-    author = company.author()
-    company.documents.mutate(author, Update(applied.document_id, 1, {"vendor_contact": "Zacharina"}))
-    company.documents.mutate(author, RequestTransition(applied.document_id, 2, "submit"))
+    caller = company.author()
+    company.documents.mutate(caller, Update(applied.document_id, 1, {"vendor_contact": "Zacharina"}))
+    company.documents.mutate(caller, RequestTransition(applied.document_id, 2, "submit"))
     admin.execute("UPDATE workflow_instances SET edit_window = 'amend_only'")
     change = {"vendor_contact": "Zacharelle", "home": {"city": "Zachaburg"}, "grand_total": 5}
-    company.documents.mutate(author, Update(applied.document_id, 2, change))
+    company.documents.mutate(caller, Update(applied.document_id, 2, change))
     assert find_word(admin, "Zacha") == ["personal_values"]
     step = admin.execute("SELECT output_json -> 'diff' FROM workflow_step_executions").fetchone()
     assert step == (

@@ -20,10 +20,10 @@ from signet.engine.documents.commands import (
     Update,
 )
 from signet.engine.documents.mutate import Documents
-from signet.engine.documents.references import Follower
+from signet.engine.documents.references import RefQuery
 from signet.store.database import Database, PoolSettings
 from tests.engine.conftest import EXAMPLES, INVOICE, Company, make_company
-from tests.engine.opening import author_of_step, opened
+from tests.engine.opening import caller_of_step, opened
 from tests.pooling.reaching import as_role
 
 Admin = Connection[tuple[Any, ...]]
@@ -178,10 +178,10 @@ def test_only_what_the_ref_declares_is_read(company: Company) -> None:
     document_id = invoice(company, ann)
     with opened(company, document_id) as documents:
         contract = documents.contract_of(documents.row(document_id))
-        facts = documents.facts_of(
+        context = documents.facts_of(
             company.author(), contract, documents.row(document_id), frozenset({"customer"})
         )
-        refs = facts.env(facts.data, status="draft", version=1)["refs"]
+        refs = context.env(context.data, status="draft", version=1)["refs"]
     read = {"name": "Ann", "limit": 10, "is_blocked": None, "contact": None, "status": "known"}
     assert refs == {"customer": read}
 
@@ -225,11 +225,11 @@ def test_a_transaction_sees_what_it_has_changed_itself(company: Company) -> None
     update = Update(document_id, 1, {"cost_center": "C"})
     with opened(company, ann, document_id) as documents:
         assert not isinstance(documents.decide(company.author(), update), Rejected)
-        documents.perform(company.author(), Update(ann, 1, {"is_blocked": True}))
-        refused = documents.perform(company.author(), update)
+        documents.execute(company.author(), Update(ann, 1, {"is_blocked": True}))
+        refused = documents.execute(company.author(), update)
         assert isinstance(refused, Rejected) and refused.code == "PERMISSION_CONDITION"
-        documents.perform(company.author(), Delete(ann, 2))
-        assert isinstance(documents.perform(company.author(), update), Applied)
+        documents.execute(company.author(), Delete(ann, 2))
+        assert isinstance(documents.execute(company.author(), update), Applied)
 
 
 def test_a_transaction_sees_what_it_has_made_itself(company: Company) -> None:
@@ -237,10 +237,10 @@ def test_a_transaction_sees_what_it_has_made_itself(company: Company) -> None:
     company.add_rule("new", "before", f"{new} && entity.customer.contact == null", NO)
     document_id = invoice(company)
     with opened(company, document_id) as documents:
-        met = documents.perform(company.author(), RunAction(document_id, 1, "meet", {}))
+        met = documents.execute(company.author(), RunAction(document_id, 1, "meet", {}))
         assert isinstance(met, Applied) and met.output is not None
         update = Update(document_id, 1, {"customer": met.output["document_id"]})
-        refused = documents.perform(company.author(), update)
+        refused = documents.execute(company.author(), update)
     assert isinstance(refused, Rejected) and refused.code == "RULE_REJECTED"
 
 
@@ -248,8 +248,8 @@ def test_a_workflows_own_step_asks_for_no_refs_of_conditions(company: Company) -
     publish(company, 3, note="entity.payer.name == 'nobody'")
     made = do(company, Create("invoice", {**INVOICE, "number": "R-9", "customer": str(customer(company))}))
     with opened(company, made.document_id) as documents:
-        step = author_of_step(company, made.instance_id)
-        outcome = documents.perform(step, RunAction(made.document_id, None, "note", {}))
+        step = caller_of_step(company, made.instance_id)
+        outcome = documents.execute(step, RunAction(made.document_id, None, "note", {}))
     assert isinstance(outcome, Applied) and outcome.version == 2
 
 
@@ -313,9 +313,9 @@ def test_a_wave_reads_the_refs_of_many_documents_at_once(alone: Company) -> None
         with opened(alone, *ids) as documents:
             rows = [documents.row(one) for one in ids]
             contract = documents.contract_of(rows[0])
-            documents.read_refs(Follower(contract, followed, row.data) for row in rows)
-            facts = [documents.facts_of(alone.author(), contract, row, followed) for row in rows]
-            return [one.env(one.data, status="draft", version=1)["refs"] for one in facts]
+            documents.read_refs(RefQuery(contract, followed, row.data) for row in rows)
+            context = [documents.facts_of(alone.author(), contract, row, followed) for row in rows]
+            return [one.env(one.data, status="draft", version=1)["refs"] for one in context]
 
     both = frozenset({"customer", "payer"})
     assert [refs["customer"]["name"] for refs in look(both)] == [f"Ann {n}" for n in range(5)]

@@ -8,21 +8,21 @@ import pytest
 
 from signet.aws.wake_ups import MAX_DELAY_SECONDS
 from signet.core.errors import Defect, Transient
-from signet.engine.dispatch.consumer import AGAIN_SECONDS, Shifts, ShiftWakeUps
+from signet.engine.dispatch.consumer import AGAIN_SECONDS, BatchedWakeUps, QueueConsumer
 from signet.engine.dispatch.relay import Relay
 from signet.engine.execution.worker import LEASE_SECONDS as EVENTS_LEASE_SECONDS
 from signet.engine.integrations.effects import LEASE_SECONDS as EFFECTS_LEASE_SECONDS
 from signet.engine.telemetry import Silent, SweptQueue
 from signet.store.database import Database, PoolSettings
 from signet.store.wake_ups import WakeUp
-from tests.engine.waves.stage import CALL, Stage, standing_stage
+from tests.engine.waves.stage import CALL, WorkflowStage, standing_stage
 from tests.pooling.reaching import as_role
 
 A, B, C = (UUID(int=number) for number in (1, 2, 3))
 
 
 @dataclass
-class Told:
+class KeptWakeUps:
     wake_ups: list[WakeUp] = field(default_factory=list)
 
     def __call__(self, wake_ups: Collection[WakeUp]) -> None:
@@ -50,35 +50,35 @@ def never() -> bool:
 
 
 def test_no_tenant_waits_for_anothers_thousands() -> None:
-    backlog, told = Backlog({A: 50, B: 1}), Told()
-    shift = Shifts(backlog.work, ShiftWakeUps("events", told)).run([A, B], never)
+    backlog, told = Backlog({A: 50, B: 1}), KeptWakeUps()
+    run = QueueConsumer(backlog.work, BatchedWakeUps("events", told)).run([A, B], never)
     assert backlog.worked.index(B) <= 1
-    assert (list(shift.left), shift.failed, told.wake_ups) == ([], {}, [])
+    assert (list(run.left), run.failed, told.wake_ups) == ([], {}, [])
     assert (backlog.worked.count(A), backlog.worked.count(B)) == (51, 2)
 
 
 def test_what_is_left_when_time_is_up_wakes_somebody() -> None:
-    backlog, told = Backlog({A: 100, B: 100, C: 0}), Told()
+    backlog, told = Backlog({A: 100, B: 100, C: 0}), KeptWakeUps()
     moments = iter([False] * 9 + [True] * 100)
-    shift = Shifts(backlog.work, ShiftWakeUps("events", told)).run([A, B, C], lambda: next(moments))
+    run = QueueConsumer(backlog.work, BatchedWakeUps("events", told)).run([A, B, C], lambda: next(moments))
     assert len(backlog.worked) < 10
-    assert set(shift.left) <= {A, B}
-    assert set(told.wake_ups) == {WakeUp(tenant_id, "events") for tenant_id in shift.left}
+    assert set(run.left) <= {A, B}
+    assert set(told.wake_ups) == {WakeUp(tenant_id, "events") for tenant_id in run.left}
 
 
 def test_a_tenant_whose_work_breaks_off_holds_up_no_other() -> None:
     broken = Defect("BROKEN", "an invariant")
     backlog = Backlog({A: broken, B: Transient("DATABASE_UNAVAILABLE", "gone"), C: 3})
-    shift = Shifts(backlog.work, ShiftWakeUps("events", Told())).run([A, B, C], never)
+    run = QueueConsumer(backlog.work, BatchedWakeUps("events", KeptWakeUps())).run([A, B, C], never)
     # What is nobody's fault is found again by the relay; only the unforeseen is answered for.
-    assert shift.failed == {A: broken}
+    assert run.failed == {A: broken}
     assert backlog.worked.count(C) == 4
 
 
 def test_what_was_interrupted_is_looked_for_again_also_where_the_relay_comes_once_an_hour() -> None:
-    told = Told()
+    told = KeptWakeUps()
     backlog = Backlog({A: Transient("DATABASE_UNAVAILABLE", "asleep"), B: 1})
-    Shifts(backlog.work, ShiftWakeUps("effects", told)).run([A, B], never)
+    QueueConsumer(backlog.work, BatchedWakeUps("effects", told)).run([A, B], never)
     assert told.wake_ups == [WakeUp(A, "effects", AGAIN_SECONDS)]
     # As a sweep, of which there is one for all: messages would go round, and more of them each time.
     assert AGAIN_SECONDS > max(MAX_DELAY_SECONDS, EVENTS_LEASE_SECONDS, EFFECTS_LEASE_SECONDS)
@@ -86,21 +86,21 @@ def test_what_was_interrupted_is_looked_for_again_also_where_the_relay_comes_onc
 
 def test_each_tenant_once_however_often_it_was_named() -> None:
     backlog = Backlog({A: 0})
-    Shifts(backlog.work, ShiftWakeUps("events", Told())).run([A, A, A], never)
+    QueueConsumer(backlog.work, BatchedWakeUps("events", KeptWakeUps())).run([A, A, A], never)
     assert backlog.worked == [A]
 
 
 def test_a_shift_does_not_wake_itself() -> None:
-    told = Told()
-    wake_ups = ShiftWakeUps("events", told)
+    told = KeptWakeUps()
+    wake_ups = BatchedWakeUps("events", told)
     wake_ups([WakeUp(A, "events"), WakeUp(A, "effects"), WakeUp(A, "events", 5)])
     assert told.wake_ups == [WakeUp(A, "effects"), WakeUp(A, "events", 5)]
 
 
 def test_what_is_said_again_is_told_once_more_at_the_end() -> None:
     """Whoever was woken the first time may have ended before the last effect was written."""
-    told = Told()
-    wake_ups = ShiftWakeUps("events", told)
+    told = KeptWakeUps()
+    wake_ups = BatchedWakeUps("events", told)
     for _ in range(3):
         wake_ups([WakeUp(A, "effects")])
     assert told.wake_ups == [WakeUp(A, "effects")]
@@ -112,13 +112,13 @@ def test_what_is_said_again_is_told_once_more_at_the_end() -> None:
 
 
 @pytest.fixture
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         yield made
 
 
-def test_the_relay_finds_who_has_work_in_either_queue(stage: Stage) -> None:
-    told = Told()
+def test_the_relay_finds_who_has_work_in_either_queue(stage: WorkflowStage) -> None:
+    told = KeptWakeUps()
     relay = Relay(stage.database, told)
     stage.drain()
     assert relay.sweep() == {"events": 0, "effects": 0}
@@ -140,7 +140,7 @@ class Watcher(Silent):
 
 
 def test_the_relay_tells_how_long_the_oldest_has_been_due_also_where_nobody_can_be_woken(
-    stage: Stage,
+    stage: WorkflowStage,
 ) -> None:
     def fail(wake_ups: Collection[WakeUp]) -> None:
         raise Transient("WAKE_UPS_REFUSED", "the queue is away")
@@ -155,8 +155,8 @@ def test_the_relay_tells_how_long_the_oldest_has_been_due_also_where_nobody_can_
     assert 3_600 <= swept["events"].oldest_seconds < 3_700
 
 
-def test_the_relay_finds_whose_worker_died(stage: Stage) -> None:
-    told = Told()
+def test_the_relay_finds_whose_worker_died(stage: WorkflowStage) -> None:
+    told = KeptWakeUps()
     made = stage.create(stage.publish())
     with stage.database.transaction(stage.tenant_id) as connection:
         connection.execute(
@@ -169,8 +169,8 @@ def test_the_relay_finds_whose_worker_died(stage: Stage) -> None:
     stage.drain()
 
 
-def test_a_transaction_tells_after_its_commit_and_only_then(stage: Stage) -> None:
-    told = Told()
+def test_a_transaction_tells_after_its_commit_and_only_then(stage: WorkflowStage) -> None:
+    told = KeptWakeUps()
     database = Database(as_role(stage.standing.admin_url, "signet_worker"), PoolSettings(), wake=told)
     worker = stage.worker(database=database)
     made = stage.create(stage.publish(checks={"nodes": [CALL]}))

@@ -1,6 +1,6 @@
 """At which messages to cut, and when what was cut off has come to its end."""
 
-from tests.engine.standing_company import IS_CAMPAIGN, Standing
+from tests.engine.standing_company import IS_CAMPAIGN, CompanyWithWorkers
 from tests.faults.wire_proxy import WireProxy
 
 SOME, LAST = 6, 4
@@ -22,6 +22,6 @@ def near_the_end(total: int) -> list[int]:
     return [total + 1, *range(max(1, total - 2), total + 4)] * TRIES
 
 
-def wait_for_the_server(standing: Standing, proxy: WireProxy) -> None:
+def wait_for_the_server(standing: CompanyWithWorkers, proxy: WireProxy) -> None:
     """Until the backend that was cut off has ended what it was doing."""
     standing.wait_until("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)", proxy.cut_backend)

@@ -25,9 +25,9 @@ from signet.engine.documents.commands import (
 from signet.engine.documents.mutate import Documents
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import describe_url
-from tests.engine.callers import make_author, mutate_from_process, processes
+from tests.engine.callers import make_caller, mutate_from_process, processes
 from tests.engine.conftest import INVOICE
-from tests.engine.standing_company import Standing, standing_company
+from tests.engine.standing_company import CompanyWithWorkers, standing_company
 from tests.faults.cutting import choose, near_the_end, wait_for_the_server
 from tests.faults.wire_proxy import FROM_CLIENT, FROM_SERVER, Cut, WireProxy
 
@@ -53,13 +53,13 @@ SELECT
     (SELECT count(*) FROM idempotency_keys WHERE key = %(key)s)
 """
 Footprint = tuple[Any, ...]
-Make = Callable[[Standing], list[Operation]]
+Make = Callable[[CompanyWithWorkers], list[Operation]]
 
 
-class Case:
+class FaultCase:
     """One mutation on documents of its own, and what of it is in the database."""
 
-    def __init__(self, standing: Standing, make: Make, *, is_keyed: bool = True) -> None:
+    def __init__(self, standing: CompanyWithWorkers, make: Make, *, is_keyed: bool = True) -> None:
         self._standing = standing
         self._is_keyed = is_keyed
         self.operations = make(standing)
@@ -72,9 +72,9 @@ class Case:
         return found
 
     def run(self, documents: Documents) -> list[Outcome]:
-        author = make_author(self._standing.company.tenant_id, "carl")
+        caller = make_caller(self._standing.company.tenant_id, "carl")
         key = self.key if self._is_keyed else None
-        return documents.mutate_many(author, self.operations, idempotency_key=key)
+        return documents.mutate_many(caller, self.operations, idempotency_key=key)
 
     def finish(self) -> list[Outcome]:
         return self.run(self._standing.company.documents)
@@ -85,12 +85,12 @@ def new_invoice() -> Create:
     return Create("invoice", data, id=uuid4())
 
 
-def changed(standing: Standing) -> Update:
+def changed(standing: CompanyWithWorkers) -> Update:
     patch = {"number": f"R-{uuid4()}", "vendor_contact": "Otto Example"}
     return Update(standing.create().document_id, 1, patch)
 
 
-def amended(standing: Standing) -> list[Operation]:
+def amended(standing: CompanyWithWorkers) -> list[Operation]:
     document_id = standing.create().document_id
     standing.put_at(document_id, "submitted", "amend_only")
     return [Update(document_id, 1, {"grand_total": 5, "vendor_contact": "Otto Example"})]
@@ -111,20 +111,20 @@ CASES: dict[str, Make] = {
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with standing_company(server_url) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def proxy(standing: Standing) -> Iterator[WireProxy]:
+def proxy(standing: CompanyWithWorkers) -> Iterator[WireProxy]:
     parts = describe_url(standing.admin_url)
     with WireProxy(parts["host"], int(parts["port"])) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def proxied_url(standing: Standing, proxy: WireProxy) -> str:
+def proxied_url(standing: CompanyWithWorkers, proxy: WireProxy) -> str:
     return make_conninfo(standing.api_url, host="127.0.0.1", port=proxy.port, sslmode="prefer")
 
 
@@ -135,15 +135,17 @@ def database(proxied_url: str) -> Iterator[Database]:
     made.close()
 
 
-def measure(standing: Standing, make: Make, *, is_keyed: bool = True) -> tuple[Footprint, Footprint]:
+def measure(
+    standing: CompanyWithWorkers, make: Make, *, is_keyed: bool = True
+) -> tuple[Footprint, Footprint]:
     """Before and after, where nothing goes wrong."""
-    case = Case(standing, make, is_keyed=is_keyed)
+    case = FaultCase(standing, make, is_keyed=is_keyed)
     before = case.footprint()
     case.finish()
     return before, case.footprint()
 
 
-def check_repetition(case: Case, done: Footprint) -> None:
+def check_repetition(case: FaultCase, done: Footprint) -> None:
     first = case.finish()
     assert all(isinstance(outcome, Applied) for outcome in first)
     assert case.footprint() == done
@@ -155,7 +157,7 @@ def check_repetition(case: Case, done: Footprint) -> None:
 @pytest.mark.parametrize("direction", [FROM_CLIENT, FROM_SERVER])
 @pytest.mark.parametrize("name", CASES)
 def test_a_broken_connection_leaves_all_or_nothing(
-    standing: Standing,
+    standing: CompanyWithWorkers,
     proxy: WireProxy,
     database: Database,
     name: str,
@@ -166,12 +168,12 @@ def test_a_broken_connection_leaves_all_or_nothing(
     proxy.arm(None)
     make, documents = CASES[name], Documents(database)
     before, done = measure(standing, make, is_keyed=is_keyed)
-    Case(standing, make).run(documents)  # the caches are warm from here on
+    FaultCase(standing, make).run(documents)  # the caches are warm from here on
     proxy.arm(None)
-    Case(standing, make, is_keyed=is_keyed).run(documents)
+    FaultCase(standing, make, is_keyed=is_keyed).run(documents)
     total, said = proxy.seen(direction), set[str]()
     for number in [*choose(total), *near_the_end(total)]:
-        case = Case(standing, make, is_keyed=is_keyed)
+        case = FaultCase(standing, make, is_keyed=is_keyed)
         came = cut_at(proxy, database, Cut(direction, number, is_delivered), case, documents)
         wait_for_the_server(standing, proxy)
         said.add(came)
@@ -187,7 +189,7 @@ def test_a_broken_connection_leaves_all_or_nothing(
         pytest.fail(f"no pass was clean, or no commit was cut: {said} of {total}")
 
 
-def cut_at(proxy: WireProxy, database: Database, cut: Cut, case: Case, documents: Documents) -> str:
+def cut_at(proxy: WireProxy, database: Database, cut: Cut, case: FaultCase, documents: Documents) -> str:
     """What the caller is told: "done", or the code of what went wrong."""
     proxy.arm(None)
     with database.tenantless_transaction():
@@ -204,11 +206,16 @@ def cut_at(proxy: WireProxy, database: Database, cut: Cut, case: Case, documents
 @pytest.mark.parametrize("direction", [FROM_CLIENT, FROM_SERVER])
 @pytest.mark.parametrize("name", ["update", "batch"])
 def test_a_killed_process_leaves_all_or_nothing(
-    standing: Standing, proxy: WireProxy, proxied_url: str, name: str, direction: str, is_delivered: bool
+    standing: CompanyWithWorkers,
+    proxy: WireProxy,
+    proxied_url: str,
+    name: str,
+    direction: str,
+    is_delivered: bool,
 ) -> None:
     before, done = measure(standing, CASES[name])
 
-    def run(case: Case, cut: Callable[[Any], None]) -> None:
+    def run(case: FaultCase, cut: Callable[[Any], None]) -> None:
         arguments = (proxied_url, standing.company.tenant_id, case.operations, case.key)
         process = processes().Process(target=mutate_from_process, args=arguments, daemon=True)
         cut(process)
@@ -216,7 +223,7 @@ def test_a_killed_process_leaves_all_or_nothing(
         process.join(JOIN_SECONDS)
         assert process.exitcode is not None
 
-    case = Case(standing, CASES[name])
+    case = FaultCase(standing, CASES[name])
     run(case, lambda process: proxy.arm(None))
     assert case.footprint() == done
     total, seen = proxy.seen(direction), set[bool]()
@@ -226,7 +233,7 @@ def test_a_killed_process_leaves_all_or_nothing(
     for index, number in enumerate([*chosen, *near_the_end(total)]):
         if index >= len(chosen) and wanted <= seen:
             break
-        case, cut = Case(standing, CASES[name]), Cut(direction, number, is_delivered)
+        case, cut = FaultCase(standing, CASES[name]), Cut(direction, number, is_delivered)
         run(case, lambda process, cut=cut: proxy.arm(cut, process.kill))  # type: ignore[misc]
         wait_for_the_server(standing, proxy)
         after = case.footprint()

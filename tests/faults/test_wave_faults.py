@@ -20,7 +20,7 @@ from tests.engine.callers import drain_from_process, processes
 from tests.engine.standing_company import IS_CAMPAIGN
 from tests.engine.waves.footprint import FOOTPRINT, Footprint
 from tests.engine.waves.random_lives import TASK
-from tests.engine.waves.stage import CALL, CONTRACT, Made, Stage, standing_stage
+from tests.engine.waves.stage import CALL, CONTRACT, Made, WorkflowStage, standing_stage
 from tests.faults.cutting import BEYOND, choose, wait_for_the_server
 from tests.faults.wire_proxy import FROM_CLIENT, FROM_SERVER, Cut, WireProxy
 
@@ -50,10 +50,10 @@ CALLED = 2
 
 
 @dataclass
-class Work:
+class WaveWork:
     """What is due for one wave: a birth, a request, and a call that came back."""
 
-    stage: Stage
+    stage: WorkflowStage
     documents: list[Made]
 
     def ids(self) -> list[UUID]:
@@ -76,7 +76,7 @@ class Work:
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         company = made.standing.company
         company.definitions.save_contract(company.author(), TASK)
@@ -85,21 +85,21 @@ def stage(server_url: str) -> Iterator[Stage]:
 
 
 @pytest.fixture(scope="module")
-def entity_type(stage: Stage) -> str:
+def entity_type(stage: WorkflowStage) -> str:
     edges = [{"source": "post", "target": "tell"}, {"source": "tell", "target": "call"}]
     slots = {"checks": {"nodes": [POST, TELL, CALL], "edges": edges}, "posting": {"nodes": [SPAWN]}}
     return stage.publish({**CONTRACT, "actions": ACTIONS}, **slots)
 
 
 @pytest.fixture(scope="module")
-def proxy(stage: Stage) -> Iterator[WireProxy]:
+def proxy(stage: WorkflowStage) -> Iterator[WireProxy]:
     parts = describe_url(stage.standing.admin_url)
     with WireProxy(parts["host"], int(parts["port"])) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def proxied_url(stage: Stage, proxy: WireProxy) -> str:
+def proxied_url(stage: WorkflowStage, proxy: WireProxy) -> str:
     url = act_as(stage.standing.admin_url, "signet_worker")
     return make_conninfo(url, host="127.0.0.1", port=proxy.port, sslmode="prefer")
 
@@ -111,7 +111,7 @@ def database(proxied_url: str) -> Iterator[Database]:
     made.close()
 
 
-def make_work(stage: Stage, entity_type: str) -> Work:
+def make_work(stage: WorkflowStage, entity_type: str) -> WaveWork:
     born, asked, called = (stage.create(entity_type, number=name) for name in ("one", "two", "three"))
     stage.drain()
     stage.ask(called.id, "submit")
@@ -119,10 +119,10 @@ def make_work(stage: Stage, entity_type: str) -> Work:
     for _ in ("tell", "call"):
         stage.answer(called.instance_id)
     stage.ask(asked.id, "submit")
-    return Work(stage, [stage.create(entity_type, number="four"), asked, called, born])
+    return WaveWork(stage, [stage.create(entity_type, number="four"), asked, called, born])
 
 
-def measure(stage: Stage, entity_type: str) -> list[list[Footprint]]:
+def measure(stage: WorkflowStage, entity_type: str) -> list[list[Footprint]]:
     """Before, and after each wave, where nothing goes wrong."""
     work, worker = make_work(stage, entity_type), stage.worker()
     states = [work.footprint()]
@@ -145,7 +145,7 @@ def check_whole(after: list[Footprint], states: list[list[Footprint]]) -> None:
     assert not has_made or after[-1] in [state[-1] for state in states[1:]]
 
 
-def run(stage: Stage, database: Database) -> str:
+def run(stage: WorkflowStage, database: Database) -> str:
     """What the worker came to: "done", or the code of what went wrong."""
     try:
         stage.worker(database=database).drain([stage.tenant_id])
@@ -158,7 +158,7 @@ def run(stage: Stage, database: Database) -> str:
 @pytest.mark.parametrize("is_delivered", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("direction", [FROM_CLIENT, FROM_SERVER])
 def test_a_worker_that_is_cut_off_leaves_whole_waves(
-    stage: Stage,
+    stage: WorkflowStage,
     entity_type: str,
     proxy: WireProxy,
     database: Database,
@@ -191,7 +191,12 @@ def test_a_worker_that_is_cut_off_leaves_whole_waves(
 @pytest.mark.parametrize("is_delivered", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("direction", [FROM_CLIENT, FROM_SERVER])
 def test_a_worker_that_is_killed_leaves_whole_waves(
-    stage: Stage, entity_type: str, proxy: WireProxy, proxied_url: str, direction: str, is_delivered: bool
+    stage: WorkflowStage,
+    entity_type: str,
+    proxy: WireProxy,
+    proxied_url: str,
+    direction: str,
+    is_delivered: bool,
 ) -> None:
     states = measure(stage, entity_type)
 

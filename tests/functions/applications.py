@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from signet.api.application import Application, More, Ports
+from signet.api.application import Application, Dependencies, More
 from signet.api.auth.authentication import Authentication
 from signet.api.auth.tokens import make_tokens
 from signet.engine.access.quotas import RequestQuotas
@@ -38,5 +38,5 @@ def wire(
     authenticate = (
         make_authentication(use, tokens) if isinstance(database, Database) else Authentication(tokens.verify)
     )
-    ports = Ports(use, authenticate, cast(RequestQuotas, quotas), origins, metrics_token)
-    return Application(ports, more)
+    dependencies = Dependencies(use, authenticate, cast(RequestQuotas, quotas), origins, metrics_token)
+    return Application(dependencies, more)

@@ -14,7 +14,7 @@ from tests.functions.applications import SECRET
 
 
 @dataclass(frozen=True)
-class Answered:
+class ClientAnswer:
     status: int
     headers: Mapping[str, str]
     text: str
@@ -48,7 +48,7 @@ class Client:
         *,
         query: Mapping[str, Any] | None = None,
         **headers: Any,
-    ) -> Answered:
+    ) -> ClientAnswer:
         """Header names with `_` where HTTP has a hyphen."""
         token = self.key or make_development_token(
             SECRET, self.tenant_id, self.subject, list(self.roles), 600, datetime.now(UTC)
@@ -58,21 +58,21 @@ class Client:
         if body is not None:
             sent.setdefault("content-type", "application/json")
         answer = self.application(make_event(method, path, body, sent, query or {}), None)
-        return Answered(answer["statusCode"], answer["headers"], answer["body"])
+        return ClientAnswer(answer["statusCode"], answer["headers"], answer["body"])
 
-    def get(self, path: str, **more: Any) -> Answered:
+    def get(self, path: str, **more: Any) -> ClientAnswer:
         return self.call("GET", path, **more)
 
-    def post(self, path: str, body: Any = None, **more: Any) -> Answered:
+    def post(self, path: str, body: Any = None, **more: Any) -> ClientAnswer:
         return self.call("POST", path, body, **more)
 
-    def put(self, path: str, body: Any = None, **more: Any) -> Answered:
+    def put(self, path: str, body: Any = None, **more: Any) -> ClientAnswer:
         return self.call("PUT", path, body, **more)
 
-    def delete(self, path: str, **more: Any) -> Answered:
+    def delete(self, path: str, **more: Any) -> ClientAnswer:
         return self.call("DELETE", path, **more)
 
-    def patch(self, path: str, body: Any = None, **more: Any) -> Answered:
+    def patch(self, path: str, body: Any = None, **more: Any) -> ClientAnswer:
         return self.call("PATCH", path, body, **more)
 
 

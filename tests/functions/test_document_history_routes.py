@@ -16,7 +16,7 @@ from signet.wiring.engine import make_worker
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
-from tests.functions.calling import Answered, Client
+from tests.functions.calling import Client, ClientAnswer
 from tests.pooling.reaching import as_role
 
 Admin = psycopg.Connection[Any]
@@ -224,7 +224,7 @@ def test_a_cursor_of_another_list_is_refused(client: Client, place: str, below: 
     other = client.post(
         "/v1/documents", {"entity_type": "invoice", "data": {**INVOICE, "number": "R-2"}}
     ).headers["location"]
-    refused: Answered = client.get(other + below, query={"cursor": cursor})
+    refused: ClientAnswer = client.get(other + below, query={"cursor": cursor})
     assert (refused.status, refused.code) == (422, "CURSOR_INVALID")
 
 

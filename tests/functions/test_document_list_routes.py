@@ -10,20 +10,20 @@ from signet.api.http import cursors
 from signet.api.http.cursors import write_cursor
 from signet.authoring.files import read_document
 from signet.core.expressions import compile_expression, parse_expression
-from signet.core.expressions.errors import Mistake
+from signet.core.expressions.errors import ExpressionError
 from signet.store.database import Database
 from tests.engine.conftest import EXAMPLES, INVOICE, Company, make_company
 from tests.functions.applications import wire
-from tests.functions.calling import Answered, Client
+from tests.functions.calling import Client, ClientAnswer
 
 Admin = psycopg.Connection[Any]
 
 
-def find(client: Client, **query: Any) -> Answered:
+def find(client: Client, **query: Any) -> ClientAnswer:
     return client.get("/v1/documents", query={"entity_type": "invoice", **query})
 
 
-def numbers_of(answered: Answered) -> list[str]:
+def numbers_of(answered: ClientAnswer) -> list[str]:
     assert answered.status == 200, answered.text
     return [item["data"]["number"] for item in answered.body["items"]]
 
@@ -98,7 +98,7 @@ FILTERS = [
 @pytest.mark.parametrize("text", FILTERS)
 def test_a_filter_finds_what_the_expression_holds_for(invoices: Client, text: str) -> None:
     expression = parse_expression(text)
-    assert not isinstance(expression, Mistake)
+    assert not isinstance(expression, ExpressionError)
     holds = compile_expression(expression).value
     expected = []
     for item in find(invoices).body["items"]:

@@ -9,7 +9,7 @@ import pytest
 from signet.store.database import Database
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
-from tests.functions.calling import Answered, Client
+from tests.functions.calling import Client, ClientAnswer
 
 Admin = psycopg.Connection[Any]
 
@@ -145,7 +145,7 @@ def test_another_tenants_document_is_not_there(
         assert (refused.status, refused.code) == (404, "DOCUMENT_NOT_FOUND")
 
 
-def make_many(client: Client, mode: str, *documents: dict[str, Any], **headers: Any) -> Answered:
+def make_many(client: Client, mode: str, *documents: dict[str, Any], **headers: Any) -> ClientAnswer:
     return client.post("/v1/documents/bulk", {"mode": mode, "documents": list(documents)}, **headers)
 
 

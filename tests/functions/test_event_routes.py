@@ -16,7 +16,7 @@ from signet.store.database import Database
 from tests.engine.conftest import Company, make_company
 from tests.engine.waves.situations import Admin, read
 from tests.functions.applications import wire
-from tests.functions.calling import Answered, Client, make_event
+from tests.functions.calling import Client, ClientAnswer, make_event
 
 OLD, NEW, OTHER = (bytes([letter]) * 24 for letter in b"one")
 ENDPOINT = {"name": "bank", "key_prefix": "paid:", "key_pointer": "/data/invoice", "secrets": ["bank_key"]}
@@ -51,7 +51,7 @@ def send_signed(
     place: str | None = None,
     headers: Mapping[str, str] | None = None,
     is_encoded: bool = False,
-) -> Answered:
+) -> ClientAnswer:
     """As a sender without a token."""
     text = body if isinstance(body, str) else json.dumps(body)
     signed = sign([secret], message_id, now() if moment is None else moment, text.encode())
@@ -60,7 +60,7 @@ def send_signed(
     if is_encoded:
         event |= {"body": base64.b64encode(text.encode()).decode(), "isBase64Encoded": True}
     answer = client.application(event, None)
-    return Answered(answer["statusCode"], answer["headers"], answer["body"])
+    return ClientAnswer(answer["statusCode"], answer["headers"], answer["body"])
 
 
 def count(admin: Admin) -> int:

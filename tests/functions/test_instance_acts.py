@@ -22,7 +22,7 @@ from tests.engine.waves.situations import (
     submit,
     version_of,
 )
-from tests.functions.calling import Answered, Client
+from tests.functions.calling import Client, ClientAnswer
 from tests.pooling.reaching import as_role
 
 WHY = {"reason": "the supplier is being checked"}
@@ -46,7 +46,9 @@ def worker(owner_url: str) -> Iterator[Worker]:
     database.close()
 
 
-def act(client: Client, instance_id: UUID, name: str, version: int | None = None, **more: Any) -> Answered:
+def act(
+    client: Client, instance_id: UUID, name: str, version: int | None = None, **more: Any
+) -> ClientAnswer:
     headers = {} if version is None else {"if_match": f'"{version}"'}
     return client.post(f"/v1/instances/{instance_id}/{name}", more.get("body", ALL[name]), **headers)
 
@@ -164,7 +166,9 @@ def test_what_is_no_act(
     assert (refused.status, refused.body["errors"][0]["pointer"]) == (422, pointer)
 
 
-def bulk(client: Client, name: str, *items: dict[str, Any], reason: str | None = WHY["reason"]) -> Answered:
+def bulk(
+    client: Client, name: str, *items: dict[str, Any], reason: str | None = WHY["reason"]
+) -> ClientAnswer:
     body = {"act": name, "items": items} | ({"reason": reason} if reason is not None else {})
     return client.post("/v1/instances/bulk", body)
 

@@ -21,7 +21,7 @@ from tests.engine.waves.situations import (
     read,
     submit,
 )
-from tests.functions.calling import Answered, Client
+from tests.functions.calling import Client, ClientAnswer
 from tests.pooling.reaching import as_role
 
 CHECK = "usr:submitted_to_approved:check"
@@ -36,7 +36,7 @@ def worker(owner_url: str) -> Iterator[Worker]:
     database.close()
 
 
-def show(client: Client, instance_id: UUID | None, part: str = "", **query: Any) -> Answered:
+def show(client: Client, instance_id: UUID | None, part: str = "", **query: Any) -> ClientAnswer:
     return client.call("GET", f"/v1/instances/{instance_id}{part}", query=query)
 
 
@@ -142,9 +142,9 @@ def test_its_life_as_a_whole(client: Client, company: Company, worker: Worker) -
 
 def test_the_graph_and_how_far_it_has_come(client: Client, company: Company, worker: Worker) -> None:
     publish_lanes(company)
-    author = company.author()
+    caller = company.author()
     ((patch_id,),) = company_rows(company, "SELECT id FROM workflow_definitions WHERE name = 'own' LIMIT 1")
-    company.definitions.move_canvas(author, patch_id, {"check": [40, 7.5]})
+    company.definitions.move_canvas(caller, patch_id, {"check": [40, 7.5]})
     made = submit(company, worker)
     graph = show(client, made.instance_id, "/graph").body
     nodes = {node["id"]: node for node in graph["nodes"]}

@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.janitor.handler import RESERVE_SECONDS, handler
 from signet.core.errors import Defect
 from signet.engine.housekeeping import sealing
-from signet.engine.housekeeping.task_run import Turn
+from signet.engine.housekeeping.task_run import TaskRun
 from signet.settings import Settings
 from signet.store.database import Database
 from signet.store.wake_ups import Wake
@@ -88,7 +88,7 @@ def test_a_task_that_fails_is_named_and_the_call_is_answered(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(turn: Turn) -> None:
+    def fail(turn: TaskRun) -> None:
         raise Defect("BROKEN", "hunter2")
 
     monkeypatch.setattr(sealing, "seal_tenants", fail)

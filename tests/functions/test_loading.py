@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 
 from signet.api.application import make_resolver
-from signet.api.lazy import MadeOnce
+from signet.api.lazy import LazyAttribute
 from signet.api.routes import index, table
 from signet.core.errors import Transient
 from signet.engine.telemetry import RequestReport, Silent
@@ -41,7 +41,7 @@ class Watch(Silent):
         self.reports.append(report)
 
 
-class Meeting:
+class ImportMeeting:
     """Holds the first who imports until the second has come."""
 
     def __init__(self, load: Callable[[str], ModuleType]) -> None:
@@ -56,7 +56,7 @@ class Meeting:
 
 def test_two_first_requests_of_one_group(monkeypatch: pytest.MonkeyPatch) -> None:
     application, tenant_id = wire(Reached()), uuid4()
-    meeting = Meeting(importlib.import_module)
+    meeting = ImportMeeting(importlib.import_module)
     monkeypatch.setattr(table, "import_module", meeting)
 
     def come_second() -> int:
@@ -74,7 +74,7 @@ def test_what_is_made_once_is_made_once() -> None:
     inside, second_came = threading.Event(), threading.Event()
 
     class Owner:
-        @MadeOnce
+        @LazyAttribute
         def part(self) -> object:
             inside.set()
             assert second_came.wait(10)
@@ -98,7 +98,7 @@ def test_a_failed_making_is_tried_again() -> None:
     outcomes: list[Any] = [ImportError("no such module"), None]
 
     class Owner:
-        @MadeOnce
+        @LazyAttribute
         def part(self) -> None:
             if (outcome := outcomes.pop(0)) is not None:
                 raise outcome

@@ -15,7 +15,7 @@ from signet.core.tenants.tenant_file import MAX_ROLES
 from signet.store.database import Database
 from tests.engine.conftest import Company, make_company
 from tests.functions.applications import wire
-from tests.functions.calling import Answered, Client
+from tests.functions.calling import Client, ClientAnswer
 
 Admin = psycopg.Connection[Any]
 MONA = {"display_name": "Mona", "email": "mona@a.example", "roles": ["clerk"]}
@@ -48,7 +48,7 @@ def list_all(client: Client, path: str, limit: int) -> list[Any]:
         query["cursor"] = page.body["next_cursor"]
 
 
-def pointers(answered: Answered) -> list[str]:
+def pointers(answered: ClientAnswer) -> list[str]:
     return [error["pointer"] for error in answered.body["errors"]]
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from functions.wake_up_records import EVENTS_RESERVE_MS
 from signet.engine.integrations.effects import Effects
-from tests.engine.waves.stage import Stage, standing_stage
-from tests.simulation.deployment import Deployment, deployed
-from tests.simulation.message_queues import Message, MessageQueues, standing_queues
+from tests.engine.waves.stage import WorkflowStage, standing_stage
+from tests.simulation.deployment import SimulatedDeployment, deployed
+from tests.simulation.message_queues import MessageQueues, QueueMessage, standing_queues
 
 NOTICE = {
     "id": "tell",
@@ -19,7 +19,7 @@ NOTICE = {
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         made.add_member("ada")
         yield made
@@ -32,24 +32,26 @@ def queues() -> Iterator[MessageQueues]:
 
 
 @pytest.fixture
-def deployment(stage: Stage, queues: MessageQueues) -> Iterator[Deployment]:
+def deployment(stage: WorkflowStage, queues: MessageQueues) -> Iterator[SimulatedDeployment]:
     stage.drain()
     with deployed(stage.standing.admin_url, queues) as made:
         yield made
 
 
-def wake(stage: Stage, number: int = 1, queue: str = "events") -> Message:
-    return Message(number, queue, f'{{"tenant":"{stage.tenant_id}","kind":"{queue}"}}')
+def wake(stage: WorkflowStage, number: int = 1, queue: str = "events") -> QueueMessage:
+    return QueueMessage(number, queue, f'{{"tenant":"{stage.tenant_id}","kind":"{queue}"}}')
 
 
-def undone(stage: Stage, table: str = "workflow_events_outbox") -> int:
+def undone(stage: WorkflowStage, table: str = "workflow_events_outbox") -> int:
     (count,) = stage.standing.admin.execute(
         f"SELECT count(*) FROM {table} WHERE status <> 'completed'"
     ).fetchone() or (0,)
     return int(count)
 
 
-def test_a_wake_up_moves_everything_that_is_due(stage: Stage, deployment: Deployment) -> None:
+def test_a_wake_up_moves_everything_that_is_due(
+    stage: WorkflowStage, deployment: SimulatedDeployment
+) -> None:
     contract = stage.publish()
     made = [stage.create(contract) for _ in range(3)]
     assert deployment.deliver(wake(stage)) == {"batchItemFailures": []}
@@ -58,7 +60,7 @@ def test_a_wake_up_moves_everything_that_is_due(stage: Stage, deployment: Deploy
 
 
 def test_a_wave_with_an_effect_wakes_whoever_delivers(
-    stage: Stage, deployment: Deployment, queues: MessageQueues
+    stage: WorkflowStage, deployment: SimulatedDeployment, queues: MessageQueues
 ) -> None:
     made = stage.create(stage.publish(checks={"nodes": [NOTICE]}))
     stage.ask(made.id, "submit")
@@ -71,16 +73,16 @@ def test_a_wave_with_an_effect_wakes_whoever_delivers(
 
 
 def test_a_message_that_cannot_be_read_comes_again_and_takes_no_other_along(
-    stage: Stage, deployment: Deployment
+    stage: WorkflowStage, deployment: SimulatedDeployment
 ) -> None:
     stage.create(stage.publish())
     poison = [
-        Message(1, "events", "no JSON"),
-        Message(2, "events", '{"tenant": "nobody", "kind": "events"}'),
-        Message(3, "events", '{"kind": "events"}'),
-        Message(4, "events", f'{{"tenant": "{uuid4()}", "kind": "events", "node": "x"}}'),
-        Message(5, "events", "[]"),
-        Message(6, "events", ""),
+        QueueMessage(1, "events", "no JSON"),
+        QueueMessage(2, "events", '{"tenant": "nobody", "kind": "events"}'),
+        QueueMessage(3, "events", '{"kind": "events"}'),
+        QueueMessage(4, "events", f'{{"tenant": "{uuid4()}", "kind": "events", "node": "x"}}'),
+        QueueMessage(5, "events", "[]"),
+        QueueMessage(6, "events", ""),
     ]
     answer = deployment.deliver(*poison, wake(stage, 7))
     failed = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
@@ -88,18 +90,20 @@ def test_a_message_that_cannot_be_read_comes_again_and_takes_no_other_along(
     assert undone(stage) == 0
 
 
-def test_a_batch_of_nothing_but_poison_is_answered_for_message_by_message(deployment: Deployment) -> None:
-    answer = deployment.deliver(Message(1, "events", "{"), Message(2, "events", "{"))
+def test_a_batch_of_nothing_but_poison_is_answered_for_message_by_message(
+    deployment: SimulatedDeployment,
+) -> None:
+    answer = deployment.deliver(QueueMessage(1, "events", "{"), QueueMessage(2, "events", "{"))
     assert len(answer["batchItemFailures"]) == 2
 
 
-def test_a_tenant_that_is_not_there_has_nothing_to_do(deployment: Deployment) -> None:
-    message = Message(1, "events", f'{{"tenant":"{uuid4()}","kind":"events"}}')
+def test_a_tenant_that_is_not_there_has_nothing_to_do(deployment: SimulatedDeployment) -> None:
+    message = QueueMessage(1, "events", f'{{"tenant":"{uuid4()}","kind":"events"}}')
     assert deployment.deliver(message) == {"batchItemFailures": []}
 
 
 def test_what_is_not_done_in_time_wakes_the_next(
-    stage: Stage, deployment: Deployment, queues: MessageQueues
+    stage: WorkflowStage, deployment: SimulatedDeployment, queues: MessageQueues
 ) -> None:
     made = stage.create(stage.publish())
     deployment.context.remaining_ms = EVENTS_RESERVE_MS - 1
@@ -112,7 +116,7 @@ def test_what_is_not_done_in_time_wakes_the_next(
 
 
 def test_what_nobody_foresaw_fails_the_message_of_its_tenant_alone(
-    stage: Stage, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    stage: WorkflowStage, deployment: SimulatedDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_down(self: Effects, tenant_id: object) -> int:
         raise RuntimeError("a bug")
@@ -123,7 +127,7 @@ def test_what_nobody_foresaw_fails_the_message_of_its_tenant_alone(
 
 
 def test_the_sweep_sends_what_nobody_was_woken_for(
-    stage: Stage, deployment: Deployment, queues: MessageQueues
+    stage: WorkflowStage, deployment: SimulatedDeployment, queues: MessageQueues
 ) -> None:
     stage.create(stage.publish())
     assert deployment.sweep() == {"events": 1, "effects": 0}
@@ -132,6 +136,8 @@ def test_the_sweep_sends_what_nobody_was_woken_for(
     assert deployment.sweep() == {"events": 0, "effects": 0}
 
 
-def test_an_effects_message_in_the_wrong_queue_does_no_harm(stage: Stage, deployment: Deployment) -> None:
+def test_an_effects_message_in_the_wrong_queue_does_no_harm(
+    stage: WorkflowStage, deployment: SimulatedDeployment
+) -> None:
     body = wake(stage, 1, "effects").body
-    assert deployment.deliver(Message(1, "events", body)) == {"batchItemFailures": []}
+    assert deployment.deliver(QueueMessage(1, "events", body)) == {"batchItemFailures": []}

@@ -9,7 +9,7 @@ import pytest
 from signet.store.database import Database
 from tests.engine.conftest import INVOICE, make_company
 from tests.functions.applications import wire
-from tests.functions.calling import Answered, Client
+from tests.functions.calling import Client, ClientAnswer
 
 Admin = psycopg.Connection[Any]
 PLACE = "/v1/rules/invoice/ceiling"
@@ -21,11 +21,11 @@ RULE = {
 }
 
 
-def save(client: Client, place: str = PLACE, **changes: Any) -> Answered:
+def save(client: Client, place: str = PLACE, **changes: Any) -> ClientAnswer:
     return client.put(place, {**RULE, **changes})
 
 
-def create(client: Client, total: int) -> Answered:
+def create(client: Client, total: int) -> ClientAnswer:
     data = {**INVOICE, "number": f"R-{total}", "grand_total": total}
     return client.post("/v1/documents", {"entity_type": "invoice", "data": data})
 

@@ -11,7 +11,7 @@ from signet.engine.definitions.designer import simulate as simulating
 from signet.store.database import Database
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.engine.test_definitions import create, publish_patch, read_example
-from tests.functions.calling import Answered, Client
+from tests.functions.calling import Client, ClientAnswer
 from tests.functions.test_definition_routes import DEFINITIONS, patch
 
 SLOT = "submitted_to_approved"
@@ -94,7 +94,7 @@ def test_a_diff_is_slot_by_slot(client: Client, draft: str) -> None:
     assert client.get(f"{draft}/diff", query={"against": str(UUID(int=1))}).code == "DEFINITION_NOT_FOUND"
 
 
-def simulate(client: Client, place: str, **body: Any) -> Answered:
+def simulate(client: Client, place: str, **body: Any) -> ClientAnswer:
     return client.post(f"{place}/simulate", {"document": INVOICE, **body})
 
 

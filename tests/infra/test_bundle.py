@@ -8,7 +8,7 @@ from pathlib import Path
 import botocore
 import pytest
 
-from infra.bundle import AWS_SERVICES, TARGETS, Bundle, Target, make_bundles
+from infra.bundle import AWS_SERVICES, TARGETS, BundleTarget, FunctionBundle, make_bundles
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEN = {
@@ -32,7 +32,7 @@ class Install:
         self._files = files
         self._count = 0
 
-    def __call__(self, requirements: Path, into: Path, target: Target) -> None:
+    def __call__(self, requirements: Path, into: Path, target: BundleTarget) -> None:
         self._count += 1
         files = {**self._files, "package-1.0.dist-info/RECORD": f"installation {self._count}\n"}
         if requirements.name == "telemetry.txt":
@@ -45,22 +45,22 @@ class Install:
             path.chmod(0o755 if self._count % 2 else 0o600)
 
 
-def make(into: Path, install: Install, target: str = "local") -> dict[str, Bundle]:
+def make(into: Path, install: Install, target: str = "local") -> dict[str, FunctionBundle]:
     bundles = make_bundles(TARGETS[target], ROOT / "requirements", into, install)
     return {bundle.archive.stem: bundle for bundle in bundles}
 
 
-def names_in(bundle: Bundle) -> set[str]:
+def names_in(bundle: FunctionBundle) -> set[str]:
     with zipfile.ZipFile(bundle.archive) as packed:
         return set(packed.namelist())
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Bundle]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FunctionBundle]:
     return make(tmp_path_factory.mktemp("made"), Install(SEEN))
 
 
-def test_the_same_input_makes_the_same_bytes(made: dict[str, Bundle], tmp_path: Path) -> None:
+def test_the_same_input_makes_the_same_bytes(made: dict[str, FunctionBundle], tmp_path: Path) -> None:
     install = Install(SEEN)
     install(Path("warm-up.txt"), tmp_path / "elsewhere", TARGETS["local"])
     again = make(tmp_path / "again", install)
@@ -69,13 +69,13 @@ def test_the_same_input_makes_the_same_bytes(made: dict[str, Bundle], tmp_path: 
     }
 
 
-def test_other_input_makes_others(made: dict[str, Bundle], tmp_path: Path) -> None:
+def test_other_input_makes_others(made: dict[str, FunctionBundle], tmp_path: Path) -> None:
     other = make(tmp_path, Install({**SEEN, "package/__init__.py": "VALUE = 2\n"}))
     assert other["layer"].sha256 != made["layer"].sha256
     assert other["functions"].sha256 == made["functions"].sha256
 
 
-def test_what_nobody_reads_is_left_out(made: dict[str, Bundle]) -> None:
+def test_what_nobody_reads_is_left_out(made: dict[str, FunctionBundle]) -> None:
     names = names_in(made["layer"])
     assert {"python/package/__init__.py", "python/botocore/data/s3/service-2.json"} <= names
     assert {"python/botocore/data/endpoints.json", "python/package-1.0.dist-info/METADATA"} <= names
@@ -83,7 +83,9 @@ def test_what_nobody_reads_is_left_out(made: dict[str, Bundle]) -> None:
     assert [name for name in names for part in gone if f"/{part}" in name or name.endswith(part)] == []
 
 
-def test_the_layer_has_the_package_its_migrations_and_whom_to_believe(made: dict[str, Bundle]) -> None:
+def test_the_layer_has_the_package_its_migrations_and_whom_to_believe(
+    made: dict[str, FunctionBundle],
+) -> None:
     names = names_in(made["layer"])
     migrations = {f"migrations/{path.name}" for path in (ROOT / "migrations").glob("0*.sql")}
     assert migrations
@@ -98,13 +100,13 @@ def test_the_layer_has_the_package_its_migrations_and_whom_to_believe(made: dict
     assert "functions/api/handler.py" in names_in(made["functions"])
 
 
-def test_the_layer_of_telemetry_repeats_nothing(made: dict[str, Bundle]) -> None:
+def test_the_layer_of_telemetry_repeats_nothing(made: dict[str, FunctionBundle]) -> None:
     assert {name for name in names_in(made["telemetry"]) if name.endswith(".py")} == {
         "python/traces/__init__.py"
     }
 
 
-def test_bytecode_is_for_the_target_and_never_checked(made: dict[str, Bundle]) -> None:
+def test_bytecode_is_for_the_target_and_never_checked(made: dict[str, FunctionBundle]) -> None:
     cached = f"python/package/__pycache__/__init__.{sys.implementation.cache_tag}.pyc"
     with zipfile.ZipFile(made["layer"].archive) as packed:
         flags = int.from_bytes(packed.read(cached)[4:8], "little")
@@ -116,7 +118,7 @@ def test_without_an_interpreter_of_the_target_there_is_no_bytecode(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    other = Target("lambda", "3.99")
+    other = BundleTarget("lambda", "3.99")
     assert other.interpreter is None
     bundles = make_bundles(other, ROOT / "requirements", tmp_path / "build", Install(SEEN))
     assert [name for bundle in bundles for name in names_in(bundle) if name.endswith(".pyc")] == []

@@ -13,8 +13,8 @@ import pytest
 from infra.emulator.certificates import issue, make_authority
 from infra.emulator.deploy import zip_folder
 from infra.emulator.issuer import AUDIENCE, running_issuer
-from infra.emulator.plan import Plan, read_plan
-from infra.emulator.runtime_api import Answered, InitFailed, Invocation, Ready, RuntimeApi
+from infra.emulator.plan import EmulatorPlan, read_plan
+from infra.emulator.runtime_api import InitFailed, Invocation, InvocationAnswer, Ready, RuntimeApi
 from infra.emulator.state_folder import open_state_folder
 from signet.api.auth.tokens import make_tokens
 from signet.core.errors import Rejected
@@ -89,8 +89,8 @@ def test_a_process_asks_and_answers() -> None:
     assert (given.read(), given.headers["Lambda-Runtime-Aws-Request-Id"]) == (b'{"a": 1}', "r-1")
     assert api.reports.get() == Ready()
     for path, report in {
-        "invocation/r-1/response": Answered("r-1", False, {"b": 2}),
-        "invocation/r-1/error": Answered("r-1", True, {"b": 2}),
+        "invocation/r-1/response": InvocationAnswer("r-1", False, {"b": 2}),
+        "invocation/r-1/error": InvocationAnswer("r-1", True, {"b": 2}),
         "init/error": InitFailed({"b": 2}),
     }.items():
         connection.request("POST", f"/2018-06-01/runtime/{path}", b'{"b": 2}')
@@ -104,7 +104,7 @@ def test_a_process_asks_and_answers() -> None:
 
 def test_the_plan_is_what_was_written(tmp_path: Path) -> None:
     place = tmp_path / "a"
-    plan = Plan("us-east-1", 1, place, place, place, place, place, place, 2, 3)
+    plan = EmulatorPlan("us-east-1", 1, place, place, place, place, place, place, 2, 3)
     plan.write(tmp_path / "plan.json")
     assert read_plan(tmp_path / "plan.json") == plan
 

@@ -121,11 +121,11 @@ def test_a_domain_needs_its_certificate() -> None:
 def _make_front(settings: EnvironmentSettings) -> None:
     from aws_cdk import App, Stack, aws_lambda
 
-    from infra.constructs.http_front import HttpFront, Limits
+    from infra.constructs.http_front import FrontLimits, HttpFront
 
     stack = Stack(App(), "stack")
     function = aws_lambda.Function.from_function_name(stack, "Function", "any")
-    limits = Limits(1, 1)
+    limits = FrontLimits(1, 1)
     HttpFront(
         stack,
         "Front",

@@ -6,18 +6,18 @@ import pytest
 
 from signet.store.database import Database
 from tests.engine.conftest import Company, make_company
-from tests.engine.standing_company import Standing, standing_company
-from tests.engine.waves.stage import Stage, standing_stage
+from tests.engine.standing_company import CompanyWithWorkers, standing_company
+from tests.engine.waves.stage import WorkflowStage, standing_stage
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with standing_company(server_url) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         yield made
 

@@ -11,14 +11,14 @@ from signet.authoring.actions import ActionInput, ActionResult
 from signet.engine.documents.commands import Update
 from signet.engine.execution.worker import Drained
 from tests.concurrency.steps import holding
-from tests.engine.waves.stage import Made, Stage
+from tests.engine.waves.stage import Made, WorkflowStage
 
 RUN = {"id": "run", "type": "action", "config": {"action": "run"}}
-Hold = Callable[[Stage, Made], Any]
+Hold = Callable[[WorkflowStage, Made], Any]
 
 
 @contextmanager
-def locked(stage: Stage, statement: LiteralString, *values: Any) -> Iterator[None]:
+def locked(stage: WorkflowStage, statement: LiteralString, *values: Any) -> Iterator[None]:
     """As long as the block runs, by a session of somebody else's."""
     with psycopg.connect(stage.standing.admin_url) as other:
         other.execute(statement, values)
@@ -40,7 +40,7 @@ HOLDERS: dict[str, Hold] = {
 
 
 @pytest.mark.parametrize("holder", HOLDERS)
-def test_wf_01_an_instance_that_somebody_holds_is_passed_by(stage: Stage, holder: str) -> None:
+def test_wf_01_an_instance_that_somebody_holds_is_passed_by(stage: WorkflowStage, holder: str) -> None:
     """Its trigger goes back as if it had never been claimed; the others of its wave move."""
     entity_type = stage.publish()
     documents = [stage.create(entity_type) for _ in range(3)]
@@ -60,7 +60,7 @@ def test_wf_01_an_instance_that_somebody_holds_is_passed_by(stage: Stage, holder
     assert stage.nodes(held.instance_id) == ["sys:start", "sys:state:draft"]
 
 
-def test_wf_01_a_worker_that_comes_while_another_is_at_it_does_nothing(stage: Stage) -> None:
+def test_wf_01_a_worker_that_comes_while_another_is_at_it_does_nothing(stage: WorkflowStage) -> None:
     """The second comes in the middle of the first one's wave, for the same instance."""
     met: list[tuple[int, int, list[tuple[Any, ...]]]] = []
 
@@ -85,7 +85,7 @@ def test_wf_01_a_worker_that_comes_while_another_is_at_it_does_nothing(stage: St
     assert stage.nodes(document.instance_id) == nodes
 
 
-def test_wf_01_two_of_one_instance_in_one_claim_are_one_wave(stage: Stage) -> None:
+def test_wf_01_two_of_one_instance_in_one_claim_are_one_wave(stage: WorkflowStage) -> None:
     document = stage.create(stage.publish())
     for _ in range(3):
         stage.wake(document.instance_id)

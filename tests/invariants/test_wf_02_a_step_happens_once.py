@@ -13,14 +13,14 @@ from uuid import UUID
 import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
-from tests.engine.waves.stage import CALL, Hurried, Made, Stage
+from tests.engine.waves.stage import CALL, Hurried, Made, WorkflowStage
 
 Row = dict[str, Any]
 RUN = {"id": "run", "type": "action", "config": {"action": "run", "save_as": "sum"}}
 
 
 @dataclass
-class Life:
+class DoubleLife:
     """A document's way to the end, and what its instance's row said after each wave."""
 
     document: Made
@@ -28,7 +28,7 @@ class Life:
 
 
 @pytest.fixture(scope="module")
-def entity_type(stage: Stage) -> str:
+def entity_type(stage: WorkflowStage) -> str:
     """A call beside a function, and a call after the gate."""
 
     def run(given: ActionInput) -> ActionResult:
@@ -55,7 +55,7 @@ def entity_type(stage: Stage) -> str:
     return name
 
 
-def go_on(stage: Stage, life: Life) -> None:
+def go_on(stage: WorkflowStage, life: DoubleLife) -> None:
     """Wave by wave, until nothing is due."""
     worker = stage.worker(Hurried())
     life.rows.append(stage.instance(life.document.instance_id))
@@ -63,7 +63,7 @@ def go_on(stage: Stage, life: Life) -> None:
         life.rows.append(stage.instance(life.document.instance_id))
 
 
-def stimuli(stage: Stage, life: Life) -> Sequence[Any]:
+def stimuli(stage: WorkflowStage, life: DoubleLife) -> Sequence[Any]:
     """What happens to it, one after the other."""
     document = life.document
     return (
@@ -74,8 +74,8 @@ def stimuli(stage: Stage, life: Life) -> Sequence[Any]:
     )
 
 
-def live(stage: Stage, entity_type: str) -> Life:
-    life = Life(stage.create(entity_type))
+def live(stage: WorkflowStage, entity_type: str) -> DoubleLife:
+    life = DoubleLife(stage.create(entity_type))
     for happen in stimuli(stage, life):
         happen()
         go_on(stage, life)
@@ -83,7 +83,7 @@ def live(stage: Stage, entity_type: str) -> Life:
     return life
 
 
-def footprint(stage: Stage, document: Made) -> Row:
+def footprint(stage: WorkflowStage, document: Made) -> Row:
     """All that its workflow has done."""
     standing, instance_id = stage.standing, document.instance_id
     return {
@@ -104,7 +104,7 @@ def key_of(*parts: object) -> str:
 
 
 def test_wf_02_the_key_of_a_step_is_its_instance_node_token_and_version(
-    stage: Stage, entity_type: str
+    stage: WorkflowStage, entity_type: str
 ) -> None:
     document = live(stage, entity_type).document
     steps = stage.whole_steps(document.instance_id)
@@ -118,7 +118,7 @@ def test_wf_02_the_key_of_a_step_is_its_instance_node_token_and_version(
     assert sorted(UUID(step["id"]) for step in steps) == sorted(receipt for (receipt,) in receipts)
 
 
-def test_wf_02_a_wave_on_any_row_of_the_past_repeats_nothing(stage: Stage, entity_type: str) -> None:
+def test_wf_02_a_wave_on_any_row_of_the_past_repeats_nothing(stage: WorkflowStage, entity_type: str) -> None:
     life = live(stage, entity_type)
     done, row = footprint(stage, life.document), stage.instance(life.document.instance_id)
     assert len({past["version"] for past in life.rows}) == 8
@@ -133,7 +133,7 @@ def test_wf_02_a_wave_on_any_row_of_the_past_repeats_nothing(stage: Stage, entit
 
 @pytest.mark.parametrize("happened", [1, 2, 3])
 def test_wf_02_an_instance_whose_row_lagged_goes_on_where_its_steps_are(
-    stage: Stage, entity_type: str, happened: int
+    stage: WorkflowStage, entity_type: str, happened: int
 ) -> None:
     """From every row that it had before, and to the same end."""
     expected = [step[:3] for step in stage.steps(live(stage, entity_type).document.instance_id)]
@@ -141,7 +141,7 @@ def test_wf_02_an_instance_whose_row_lagged_goes_on_where_its_steps_are(
     for number in range(100):
         if number == pasts:
             return
-        life = Life(stage.create(entity_type))
+        life = DoubleLife(stage.create(entity_type))
         happenings = stimuli(stage, life)
         for happen in happenings[:happened]:
             happen()
@@ -156,7 +156,7 @@ def test_wf_02_an_instance_whose_row_lagged_goes_on_where_its_steps_are(
         stage.check_rebuild(life.document.instance_id)
 
 
-def test_wf_02_what_people_did_is_taken_in_once(stage: Stage, entity_type: str) -> None:
+def test_wf_02_what_people_did_is_taken_in_once(stage: WorkflowStage, entity_type: str) -> None:
     """An edit moves no token: that it was taken in says only its number, which is given once."""
     document = stage.create(entity_type)
     stage.drain()
@@ -171,7 +171,7 @@ def test_wf_02_what_people_did_is_taken_in_once(stage: Stage, entity_type: str) 
     assert stage.instance(document.instance_id) == row
 
 
-def test_wf_02_another_version_is_another_step(stage: Stage, entity_type: str) -> None:
+def test_wf_02_another_version_is_another_step(stage: WorkflowStage, entity_type: str) -> None:
     document = stage.create(entity_type)
     stage.ask(document.id, "submit")
     stage.drain()

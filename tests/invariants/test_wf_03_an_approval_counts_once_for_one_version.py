@@ -13,13 +13,13 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
 from signet.engine.approvals.inbox import Approvals
 from tests.engine.waves.operated import operating_on, version
-from tests.engine.waves.stage import CALL, Made, Stage
+from tests.engine.waves.stage import CALL, Made, WorkflowStage
 
 LOOK_NODE = "usr:approval:look"
 LOOK = {"id": "look", "type": "approval", "config": {"approvers": [{"by": "user", "user": "mona"}]}}
 
 
-def newest(stage: Stage, instance_id: UUID) -> dict[str, Any]:
+def newest(stage: WorkflowStage, instance_id: UUID) -> dict[str, Any]:
     query: LiteralString = (
         "SELECT to_jsonb(r) FROM approval_requests r WHERE instance_id = %s ORDER BY id DESC LIMIT 1"
     )
@@ -27,7 +27,7 @@ def newest(stage: Stage, instance_id: UUID) -> dict[str, Any]:
     return dict(found)
 
 
-def submitted(stage: Stage, *nodes: Any) -> Made:
+def submitted(stage: WorkflowStage, *nodes: Any) -> Made:
     stage.standing.run(
         "INSERT INTO members VALUES (%s, 'mona', 'Mona') ON CONFLICT DO NOTHING", stage.tenant_id
     )
@@ -38,14 +38,14 @@ def submitted(stage: Stage, *nodes: Any) -> Made:
     return document
 
 
-def decide(stage: Stage, request: dict[str, Any], vote: Vote = "approved") -> None:
+def decide(stage: WorkflowStage, request: dict[str, Any], vote: Vote = "approved") -> None:
     company = stage.standing.company
     Approvals(company.database, stage.caches()).decide(
         company.author("mona"), UUID(request["id"]), vote, "so"
     )
 
 
-def test_wf_03_what_is_approved_lets_the_gate_pass_and_is_used_up(stage: Stage) -> None:
+def test_wf_03_what_is_approved_lets_the_gate_pass_and_is_used_up(stage: WorkflowStage) -> None:
     document = submitted(stage, LOOK)
     decide(stage, newest(stage, document.instance_id))
     stage.drain()
@@ -56,7 +56,7 @@ def test_wf_03_what_is_approved_lets_the_gate_pass_and_is_used_up(stage: Stage) 
     assert (step["applied"], step["approval_request_id"]) == (True, request["id"])
 
 
-def test_wf_03_an_edit_after_the_approval_takes_it_away(stage: Stage) -> None:
+def test_wf_03_an_edit_after_the_approval_takes_it_away(stage: WorkflowStage) -> None:
     """Approved, and on its way to the gate; the document is edited, and people are asked again."""
     document = submitted(stage, LOOK, CALL)
     first = newest(stage, document.instance_id)
@@ -72,7 +72,7 @@ def test_wf_03_an_edit_after_the_approval_takes_it_away(stage: Stage) -> None:
     assert stage.status_of(document.id) == "submitted"
 
 
-def test_wf_03_a_vote_for_a_version_that_is_gone_does_not_count(stage: Stage) -> None:
+def test_wf_03_a_vote_for_a_version_that_is_gone_does_not_count(stage: WorkflowStage) -> None:
     document = submitted(stage, LOOK)
     request = newest(stage, document.instance_id)
     stage.edit(document.id, amount=7)
@@ -82,7 +82,7 @@ def test_wf_03_a_vote_for_a_version_that_is_gone_does_not_count(stage: Stage) ->
     assert stage.standing.rows(decisions, request["id"]) == []
 
 
-def test_wf_03_a_gate_does_not_take_an_approval_of_another_version(stage: Stage) -> None:
+def test_wf_03_a_gate_does_not_take_an_approval_of_another_version(stage: WorkflowStage) -> None:
     """Whatever brought it there: here an owner's hand."""
     document = submitted(stage, LOOK, CALL)
     request = newest(stage, document.instance_id)
@@ -96,7 +96,7 @@ def test_wf_03_a_gate_does_not_take_an_approval_of_another_version(stage: Stage)
     assert row["status"] == "paused" and row["reason"].startswith("APPROVAL_STALE")
 
 
-def test_wf_03_what_was_used_up_is_not_used_again(stage: Stage) -> None:
+def test_wf_03_what_was_used_up_is_not_used_again(stage: WorkflowStage) -> None:
     """A document that comes by again is approved again."""
     document = submitted(stage, LOOK)
     decide(stage, newest(stage, document.instance_id), "rejected")
@@ -110,7 +110,7 @@ def test_wf_03_what_was_used_up_is_not_used_again(stage: Stage) -> None:
     assert rows == [("rejected",), ("open",)]
 
 
-def test_wf_03_who_cancels_an_approval_has_not_given_it(stage: Stage) -> None:
+def test_wf_03_who_cancels_an_approval_has_not_given_it(stage: WorkflowStage) -> None:
     """The document goes back, and is approved before it passes; the vote that comes too late is refused."""
     document = submitted(stage, LOOK)
     request = newest(stage, document.instance_id)

@@ -10,7 +10,7 @@ import pytest
 
 from signet.engine.documents.commands import Create
 from tests.engine.conftest import INVOICE
-from tests.engine.standing_company import Standing, standing_company
+from tests.engine.standing_company import CompanyWithWorkers, standing_company
 from tests.engine.test_definitions import publish_patch, read_example
 from tests.store.attack import FROZEN, NO_PRIVILEGE, OWNER, ROLES, STATUS_REGRESSION, attack
 
@@ -33,7 +33,7 @@ DEFINITIONS: LiteralString = (
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     """With an envelope, a published patch and its effective workflow, an archived one and a draft."""
     with standing_company(server_url) as made:
         if made.row("SELECT rolsuper FROM pg_roles WHERE rolname = current_user") != (True,):
@@ -52,7 +52,7 @@ def standing(server_url: str) -> Iterator[Standing]:
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("status", ["published", "archived"])
 def test_wf_04_a_published_definition_never_changes(
-    standing: Standing, status: LiteralString, change: LiteralString, role: str
+    standing: CompanyWithWorkers, status: LiteralString, change: LiteralString, role: str
 ) -> None:
     before = standing.rows(DEFINITIONS)
     found = attack(
@@ -73,7 +73,9 @@ def test_wf_04_a_published_definition_never_changes(
         "DELETE FROM workflow_definitions WHERE is_default",
     ],
 )
-def test_wf_04_a_default_never_changes_at_all(standing: Standing, attempt: LiteralString, role: str) -> None:
+def test_wf_04_a_default_never_changes_at_all(
+    standing: CompanyWithWorkers, attempt: LiteralString, role: str
+) -> None:
     assert attack(standing, role, attempt) == (FROZEN if role in WRITERS else NO_PRIVILEGE)
 
 
@@ -87,7 +89,7 @@ def test_wf_04_a_default_never_changes_at_all(standing: Standing, attempt: Liter
     ],
 )
 def test_wf_04_a_published_contract_never_changes(
-    standing: Standing, attempt: LiteralString, role: str
+    standing: CompanyWithWorkers, attempt: LiteralString, role: str
 ) -> None:
     assert attack(standing, role, attempt) == (FROZEN if role in WRITERS else NO_PRIVILEGE)
 
@@ -95,7 +97,7 @@ def test_wf_04_a_published_contract_never_changes(
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("status", ["published", "archived"])
 def test_wf_04_a_published_definition_is_never_deleted(
-    standing: Standing, status: LiteralString, role: str
+    standing: CompanyWithWorkers, status: LiteralString, role: str
 ) -> None:
     found = attack(
         standing, role, f"DELETE FROM workflow_definitions WHERE NOT is_default AND status = '{status}'"
@@ -106,7 +108,7 @@ def test_wf_04_a_published_definition_is_never_deleted(
 @pytest.mark.parametrize("role", WRITERS)
 @pytest.mark.parametrize(("before", "after"), [("published", "draft"), ("archived", "published")])
 def test_wf_04_a_published_definition_never_becomes_a_draft_again(
-    standing: Standing, before: LiteralString, after: LiteralString, role: str
+    standing: CompanyWithWorkers, before: LiteralString, after: LiteralString, role: str
 ) -> None:
     change: LiteralString = f"UPDATE workflow_definitions SET status = '{after}'"
     found = attack(standing, role, f"{change} WHERE NOT is_default AND status = '{before}'")
@@ -115,7 +117,7 @@ def test_wf_04_a_published_definition_never_becomes_a_draft_again(
 
 @pytest.mark.parametrize("role", WRITERS)
 def test_wf_04_a_draft_may_be_edited_and_deleted_and_what_is_published_archived(
-    standing: Standing, role: str
+    standing: CompanyWithWorkers, role: str
 ) -> None:
     """What the triggers let through: else the tests above could not fail for the right reason."""
     for allowed in (
@@ -126,7 +128,7 @@ def test_wf_04_a_draft_may_be_edited_and_deleted_and_what_is_published_archived(
         assert attack(standing, role, allowed) == ""
 
 
-def test_wf_04_a_workflow_in_use_runs_the_bytes_that_were_published(standing: Standing) -> None:
+def test_wf_04_a_workflow_in_use_runs_the_bytes_that_were_published(standing: CompanyWithWorkers) -> None:
     """A later version of the patch is a row of its own; the document keeps to the one it began with."""
     company = standing.company
     created = company.documents.mutate(company.author(), Create("invoice", {**INVOICE, "number": "R-wf-04"}))

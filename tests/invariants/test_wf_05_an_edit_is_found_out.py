@@ -11,7 +11,7 @@ import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
 from signet.core.runtime.document_changes import DRIFT
-from tests.engine.waves.stage import CALL, CONTRACT, Made, Stage
+from tests.engine.waves.stage import CALL, CONTRACT, Made, WorkflowStage
 
 POST = {"id": "post", "type": "action", "config": {"action": "post"}}
 RUN = {"id": "run", "type": "action", "config": {"action": "run"}}
@@ -23,7 +23,7 @@ def with_slot(name: str, **changes: Any) -> dict[str, Any]:
     return contract
 
 
-def under_way(stage: Stage, contract: dict[str, Any] | None = None, **slots: Any) -> Made:
+def under_way(stage: WorkflowStage, contract: dict[str, Any] | None = None, **slots: Any) -> Made:
     """Submitted, and waiting for a call in one of the slots."""
     document = stage.create(stage.publish(contract, **slots))
     stage.ask(document.id, "submit")
@@ -32,7 +32,7 @@ def under_way(stage: Stage, contract: dict[str, Any] | None = None, **slots: Any
     return document
 
 
-def edit_past_the_window(stage: Stage, document: Made, **patch: Any) -> None:
+def edit_past_the_window(stage: WorkflowStage, document: Made, **patch: Any) -> None:
     """What no edit window lets through: as after a mistake of ours, or by an owner's hand."""
     change = "UPDATE workflow_instances SET edit_window = 'editable' WHERE id = %s"
     stage.standing.run(change, document.instance_id)
@@ -40,7 +40,7 @@ def edit_past_the_window(stage: Stage, document: Made, **patch: Any) -> None:
 
 
 @pytest.mark.parametrize("is_answered", [False, True], ids=["woken", "answered"])
-def test_wf_05_drift_in_a_stable_region_pauses(stage: Stage, is_answered: bool) -> None:
+def test_wf_05_drift_in_a_stable_region_pauses(stage: WorkflowStage, is_answered: bool) -> None:
     contract = with_slot("approval", edit="locked", stable=True)
     document = under_way(stage, contract, approval={"nodes": [CALL]})
     seen = stage.instance(document.instance_id)["entity_version"]
@@ -64,7 +64,7 @@ def test_wf_05_drift_in_a_stable_region_pauses(stage: Stage, is_answered: bool) 
     stage.check_rebuild(document.instance_id)
 
 
-def test_wf_05_an_edit_on_the_way_of_a_request_goes_back_to_its_state(stage: Stage) -> None:
+def test_wf_05_an_edit_on_the_way_of_a_request_goes_back_to_its_state(stage: WorkflowStage) -> None:
     """What was asked for was asked of another version: the request is superseded, and may be made again."""
     document = under_way(stage, checks={"nodes": [CALL]})
     stage.edit(document.id, amount=9)
@@ -83,7 +83,7 @@ def test_wf_05_an_edit_on_the_way_of_a_request_goes_back_to_its_state(stage: Sta
     assert (again["node_id"], again["status"], again["entity_version"]) == ("usr:checks:call", "running", 2)
 
 
-def test_wf_05_an_edit_and_a_new_request_before_the_worker_looks(stage: Stage) -> None:
+def test_wf_05_an_edit_and_a_new_request_before_the_worker_looks(stage: WorkflowStage) -> None:
     document = under_way(stage, checks={"nodes": [CALL]})
     stage.edit(document.id, amount=9)
     stage.ask(document.id, "submit")
@@ -97,7 +97,7 @@ def test_wf_05_an_edit_and_a_new_request_before_the_worker_looks(stage: Stage) -
     assert stage.instance(document.instance_id)["entity_version"] == 2
 
 
-def test_wf_05_an_edit_on_an_automatic_way_begins_its_slot_anew(stage: Stage) -> None:
+def test_wf_05_an_edit_on_an_automatic_way_begins_its_slot_anew(stage: WorkflowStage) -> None:
     """Nobody asked for anything: the state leads into the slot by itself, on the new version."""
     document = under_way(stage, approval={"nodes": [CALL]})
     stage.edit(document.id, amount=9)
@@ -117,7 +117,7 @@ def test_wf_05_an_edit_on_an_automatic_way_begins_its_slot_anew(stage: Stage) ->
     stage.check_rebuild(document.instance_id)
 
 
-def test_wf_05_an_edit_behind_a_gate_begins_the_slot_behind_it_anew(stage: Stage) -> None:
+def test_wf_05_an_edit_behind_a_gate_begins_the_slot_behind_it_anew(stage: WorkflowStage) -> None:
     """The transition stands; what follows it is about the new version."""
     contract = with_slot("posting", edit="editable")
     contract["states"]["active"]["edit"] = "editable"
@@ -132,7 +132,7 @@ def test_wf_05_an_edit_behind_a_gate_begins_the_slot_behind_it_anew(stage: Stage
     assert stage.status_of(document.id) == "active"
 
 
-def test_wf_05_an_edit_at_rest_is_on_record_and_moves_nobody(stage: Stage) -> None:
+def test_wf_05_an_edit_at_rest_is_on_record_and_moves_nobody(stage: WorkflowStage) -> None:
     document = stage.create(stage.publish())
     stage.drain()
     for amount in (7, 8):
@@ -147,7 +147,9 @@ def test_wf_05_an_edit_at_rest_is_on_record_and_moves_nobody(stage: Stage) -> No
 
 
 @pytest.mark.parametrize("node", [POST, RUN], ids=["update", "python"])
-def test_wf_05_what_the_instance_itself_changes_is_no_drift(stage: Stage, node: dict[str, Any]) -> None:
+def test_wf_05_what_the_instance_itself_changes_is_no_drift(
+    stage: WorkflowStage, node: dict[str, Any]
+) -> None:
     """Its version moves with the document's, in one transaction: also in a region where nobody edits."""
 
     def run(given: ActionInput) -> ActionResult:

@@ -10,7 +10,7 @@ from typing import Any, LiteralString
 import pytest
 
 from tests.engine.waves.random_lives import begin, live, prepare
-from tests.engine.waves.stage import CALL, CONTRACT, Made, Stage
+from tests.engine.waves.stage import CALL, CONTRACT, Made, WorkflowStage
 
 POST: dict[str, Any] = {"id": "post", "type": "action", "config": {"action": "post"}}
 SPAWN: dict[str, Any] = {"id": "spawn", "type": "action", "config": {"action": "spawn"}}
@@ -34,7 +34,7 @@ WITHOUT_STEP: LiteralString = (
 
 
 @pytest.fixture(scope="module")
-def written(stage: Stage) -> Iterator[Stage]:
+def written(stage: WorkflowStage) -> Iterator[WorkflowStage]:
     """With a log of what is written, in its order."""
     stage.standing.run("CREATE TABLE written (place serial, what text, step_id uuid)")
     stage.standing.run("GRANT ALL ON written, written_place_seq TO PUBLIC")
@@ -49,7 +49,7 @@ def written(stage: Stage) -> Iterator[Stage]:
     yield stage
 
 
-def publish(stage: Stage) -> str:
+def publish(stage: WorkflowStage) -> str:
     contract = {
         **CONTRACT,
         "actions": {
@@ -63,7 +63,7 @@ def publish(stage: Stage) -> str:
     )
 
 
-def live_plainly(stage: Stage) -> Made:
+def live_plainly(stage: WorkflowStage) -> Made:
     document = stage.create(publish(stage))
     stage.ask(document.id, "submit")
     stage.drain()
@@ -74,7 +74,7 @@ def live_plainly(stage: Stage) -> Made:
     return document
 
 
-def test_wf_09_the_steps_row_comes_before_what_it_does(written: Stage) -> None:
+def test_wf_09_the_steps_row_comes_before_what_it_does(written: WorkflowStage) -> None:
     document = live_plainly(written)
     steps = {step["id"]: step["node_id"] for step in written.whole_steps(document.instance_id)}
     log = written.standing.rows(
@@ -93,7 +93,7 @@ def test_wf_09_the_steps_row_comes_before_what_it_does(written: Stage) -> None:
     }
 
 
-def test_wf_09_every_version_that_a_workflow_makes_is_of_a_step(stage: Stage) -> None:
+def test_wf_09_every_version_that_a_workflow_makes_is_of_a_step(stage: WorkflowStage) -> None:
     """The first is a person's; of each later one the audit row names the step."""
     document = live_plainly(stage)
     rows = stage.standing.rows(
@@ -108,7 +108,7 @@ def test_wf_09_every_version_that_a_workflow_makes_is_of_a_step(stage: Stage) ->
     assert rows == [(2, "usr:checks:post", 2), (3, "sys:gate:submit", 3), (4, "sys:gate:approve", 4)]
 
 
-def test_wf_09_random_workflows_do_nothing_without_a_step(written: Stage) -> None:
+def test_wf_09_random_workflows_do_nothing_without_a_step(written: WorkflowStage) -> None:
     """Whatever they come to: rejections, refusals, errors, interrupts, lists."""
     lives = [begin(written, seed, seed + 1) for seed in range(40)]
     live(written, lives)
@@ -126,7 +126,7 @@ def test_wf_09_random_workflows_do_nothing_without_a_step(written: Stage) -> Non
     assert early == []
 
 
-def test_wf_09_an_effect_belongs_to_a_step(stage: Stage) -> None:
+def test_wf_09_an_effect_belongs_to_a_step(stage: WorkflowStage) -> None:
     live_plainly(stage)
     strays = stage.standing.rows(
         "SELECT e.id FROM workflow_side_effects_outbox e WHERE NOT EXISTS ("

@@ -15,8 +15,8 @@ import pytest
 
 import signet
 from signet.engine.integrations.effects import Effects
-from signet.outbound.connector import Delivery, Outgoing
-from tests.engine.waves.stage import CALL, Made, Stage, standing_stage
+from signet.outbound.connector import Delivery, OutboundMessage
+from tests.engine.waves.stage import CALL, Made, WorkflowStage, standing_stage
 
 PACKAGE = Path(signet.__file__).parent
 TELL: dict[str, Any] = {
@@ -34,12 +34,12 @@ EFFECTS: LiteralString = (
 
 
 @pytest.fixture
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         yield made
 
 
-def begin(stage: Stage) -> Made:
+def begin(stage: WorkflowStage) -> Made:
     """A document whose workflow wants to tell somebody, and to call somebody."""
     slots = {"nodes": [TELL, CALL], "edges": [{"source": "tell", "target": "call"}]}
     made = stage.create(stage.publish(checks=slots))
@@ -47,28 +47,28 @@ def begin(stage: Stage) -> Made:
     return made
 
 
-def effects_of(stage: Stage, made: Made) -> list[tuple[Any, ...]]:
+def effects_of(stage: WorkflowStage, made: Made) -> list[tuple[Any, ...]]:
     return stage.standing.rows(EFFECTS, made.instance_id)
 
 
-class Watching:
+class WatchingConnector:
     """A connector that looks, over a connection of its own, whether what it is to deliver is committed."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self.seen: list[tuple[Any, ...]] = []
 
-    def deliver(self, outgoing: Outgoing) -> Delivery:
+    def deliver(self, message: OutboundMessage) -> Delivery:
         query: LiteralString = (
             "SELECT e.status, s.id IS NOT NULL FROM workflow_side_effects_outbox e"
             " LEFT JOIN workflow_step_executions s ON s.id = e.step_execution_id WHERE e.id = %s"
         )
         with psycopg.connect(self._url) as connection:
-            self.seen.extend(connection.execute(query, (outgoing.id,)).fetchall())
+            self.seen.extend(connection.execute(query, (message.id,)).fetchall())
         return Delivery(202, None, {"said": "yes"})
 
 
-def test_wf_10_a_wave_reaches_nobody(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wf_10_a_wave_reaches_nobody(stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch) -> None:
     made = begin(stage)
     with monkeypatch.context() as patched:
         for name in ("connect", "connect_ex", "sendto"):
@@ -86,24 +86,24 @@ def _refuse(*arguments: Any, **named: Any) -> Any:
     raise AssertionError("the engine speaks to somebody")
 
 
-def _deliver(stage: Stage) -> Watching:
+def _deliver(stage: WorkflowStage) -> WatchingConnector:
     stage.standing.run(
         "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
         " VALUES (%s, 'erp', 'https://erp.example/', '{s}', 'carl')",
         stage.tenant_id,
     )
     stage.drain()
-    watching = Watching(stage.standing.admin_url)
+    watching = WatchingConnector(stage.standing.admin_url)
     Effects(stage.database, {"webhook": watching, "email": watching}).work(stage.tenant_id)
     return watching
 
 
-def test_wf_10_what_is_delivered_was_committed_with_its_step(stage: Stage) -> None:
+def test_wf_10_what_is_delivered_was_committed_with_its_step(stage: WorkflowStage) -> None:
     begin(stage)
     assert _deliver(stage).seen == [("processing", True)] * 2
 
 
-def test_wf_10_evidence_stands_on_the_row_and_on_the_step(stage: Stage) -> None:
+def test_wf_10_evidence_stands_on_the_row_and_on_the_step(stage: WorkflowStage) -> None:
     made = begin(stage)
     _deliver(stage)
     stage.drain()
@@ -125,7 +125,7 @@ def _values(found: Any) -> list[Any]:
 
 
 def test_wf_10_a_wave_that_is_rolled_back_leaves_nothing_to_be_sent(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = begin(stage)
 
@@ -137,7 +137,7 @@ def test_wf_10_a_wave_that_is_rolled_back_leaves_nothing_to_be_sent(
         with pytest.raises(psycopg.errors.DataError):
             stage.drain()
     assert effects_of(stage, made) == []
-    watching = Watching(stage.standing.admin_url)
+    watching = WatchingConnector(stage.standing.admin_url)
     assert Effects(stage.database, {"webhook": watching, "email": watching}).work(stage.tenant_id) == 0
     assert watching.seen == []
 

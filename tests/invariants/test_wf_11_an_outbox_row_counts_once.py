@@ -14,14 +14,16 @@ from signet.engine.documents.commands import RequestTransition
 from signet.ids import created_at_of, make_id
 from signet.store.documents.write import WriteBatch, write_batch
 from signet.store.tenants.tenants import read_now
-from tests.engine.standing_company import Standing
+from tests.engine.standing_company import CompanyWithWorkers
 from tests.store.attack import NO_PRIVILEGE, OWNER, ROLES, attack
 
 EVENTS: LiteralString = "SELECT id FROM workflow_events_outbox WHERE instance_id = %s ORDER BY id"
 RECEIPTS: LiteralString = "SELECT event_idempotency_key FROM workflow_outbox_receipts WHERE instance_id = %s"
 
 
-def write_event(standing: Standing, instance_id: UUID, payload: dict[str, Any], version: int = 1) -> UUID:
+def write_event(
+    standing: CompanyWithWorkers, instance_id: UUID, payload: dict[str, Any], version: int = 1
+) -> UUID:
     """As a new row in a transaction of its own: by a writer who does not know whether it did before."""
     event_id = make_id()
     row = {
@@ -42,7 +44,7 @@ def write_event(standing: Standing, instance_id: UUID, payload: dict[str, Any], 
     return event_id
 
 
-def test_wf_11_the_same_event_written_again_is_the_same_row(standing: Standing) -> None:
+def test_wf_11_the_same_event_written_again_is_the_same_row(standing: CompanyWithWorkers) -> None:
     instance_id, payload = uuid4(), {"cause_id": "one", "field": "grand_total"}
     first = write_event(standing, instance_id, payload)
     for _ in range(3):
@@ -53,7 +55,7 @@ def test_wf_11_the_same_event_written_again_is_the_same_row(standing: Standing) 
     assert standing.rows(RECEIPTS, instance_id) == [(key,)]
 
 
-def test_wf_11_an_equal_payload_of_another_cause_is_another_event(standing: Standing) -> None:
+def test_wf_11_an_equal_payload_of_another_cause_is_another_event(standing: CompanyWithWorkers) -> None:
     instance_id = uuid4()
     written = [write_event(standing, instance_id, {"cause_id": cause}) for cause in ("one", "two")]
     written.append(write_event(standing, instance_id, {"cause_id": "one"}, version=2))
@@ -61,7 +63,9 @@ def test_wf_11_an_equal_payload_of_another_cause_is_another_event(standing: Stan
     assert len(standing.rows(RECEIPTS, instance_id)) == 3
 
 
-def test_wf_11_two_equal_requests_on_one_version_wake_the_workflow_twice(standing: Standing) -> None:
+def test_wf_11_two_equal_requests_on_one_version_wake_the_workflow_twice(
+    standing: CompanyWithWorkers,
+) -> None:
     """Nothing but their cause tells them apart, and the second must not be lost."""
     document = standing.create()
     company = standing.company
@@ -75,7 +79,7 @@ def test_wf_11_two_equal_requests_on_one_version_wake_the_workflow_twice(standin
     assert events == [({"transition": "submit"}, 1)] * 2
 
 
-def test_wf_11_the_receipt_decides_also_when_the_row_is_gone(standing: Standing) -> None:
+def test_wf_11_the_receipt_decides_also_when_the_row_is_gone(standing: CompanyWithWorkers) -> None:
     """A completed row may be pruned; that its event happened stays known."""
     instance_id, payload = uuid4(), {"cause_id": "one"}
     write_event(standing, instance_id, payload)
@@ -85,7 +89,7 @@ def test_wf_11_the_receipt_decides_also_when_the_row_is_gone(standing: Standing)
     assert len(standing.rows(RECEIPTS, instance_id)) == 1
 
 
-def test_wf_11_the_same_event_of_another_instance_is_another_event(standing: Standing) -> None:
+def test_wf_11_the_same_event_of_another_instance_is_another_event(standing: CompanyWithWorkers) -> None:
     payload = {"cause_id": "one"}
     for instance_id in (uuid4(), uuid4()):
         event_id = write_event(standing, instance_id, payload)
@@ -102,13 +106,13 @@ def test_wf_11_the_same_event_of_another_instance_is_another_event(standing: Sta
     ],
 )
 def test_wf_11_nobody_at_work_takes_a_receipt_back(
-    standing: Standing, attempt: LiteralString, role: str
+    standing: CompanyWithWorkers, attempt: LiteralString, role: str
 ) -> None:
     write_event(standing, uuid4(), {"cause_id": "one"})
     assert attack(standing, role, attempt) == NO_PRIVILEGE
 
 
-def test_wf_11_the_same_event_twice_in_one_batch_is_one_row(standing: Standing) -> None:
+def test_wf_11_the_same_event_twice_in_one_batch_is_one_row(standing: CompanyWithWorkers) -> None:
     instance_id, payload = uuid4(), {"cause_id": "one"}
     rows: list[Mapping[str, Any]] = []
     for event_id in (make_id(), make_id()):

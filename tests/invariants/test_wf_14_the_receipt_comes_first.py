@@ -13,7 +13,7 @@ from signet.engine.execution.wave import Claim, LostReceipt, Waves
 from signet.ids import make_id
 from signet.store.instances.waves import write_steps
 from signet.store.outbox.queue import EVENTS, claim
-from tests.engine.waves.stage import CALL, Made, Stage, stopped
+from tests.engine.waves.stage import CALL, Made, WorkflowStage, stopped
 
 RUN: dict[str, Any] = {"id": "run", "type": "action", "config": {"action": "run"}}
 TELL: dict[str, Any] = {
@@ -24,7 +24,7 @@ TELL: dict[str, Any] = {
 GATE = "sys:gate:submit"
 
 
-def publish(stage: Stage, nodes: list[dict[str, Any]], calls: list[UUID]) -> str:
+def publish(stage: WorkflowStage, nodes: list[dict[str, Any]], calls: list[UUID]) -> str:
     def run(given: ActionInput) -> ActionResult:
         calls.append(given.document.id)
         return ActionResult(output={"total": 1})
@@ -34,7 +34,7 @@ def publish(stage: Stage, nodes: list[dict[str, Any]], calls: list[UUID]) -> str
     return entity_type
 
 
-def put_receipt(stage: Stage, document: Made, node: str) -> None:
+def put_receipt(stage: WorkflowStage, document: Made, node: str) -> None:
     """As if this step had been done by somebody else, whose step is nowhere to be seen."""
     stage.standing.run(
         "INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id,"
@@ -46,7 +46,7 @@ def put_receipt(stage: Stage, document: Made, node: str) -> None:
     )
 
 
-def run_wave(stage: Stage) -> None:
+def run_wave(stage: WorkflowStage) -> None:
     """One claim and its wave, without the worker that answers for it."""
     claim_id = make_id()
     with stage.database.transaction(stage.tenant_id) as connection:
@@ -58,7 +58,7 @@ def run_wave(stage: Stage) -> None:
     )
 
 
-def footprint(stage: Stage, documents: list[Made]) -> list[Any]:
+def footprint(stage: WorkflowStage, documents: list[Made]) -> list[Any]:
     return [
         (
             stage.instance(document.instance_id),
@@ -79,7 +79,7 @@ def footprint(stage: Stage, documents: list[Made]) -> list[Any]:
     ids=["action", "call", "notification", "gate"],
 )
 def test_wf_14_where_a_receipt_was_lost_nobody_acts(
-    stage: Stage, nodes: list[dict[str, Any]], node: str
+    stage: WorkflowStage, nodes: list[dict[str, Any]], node: str
 ) -> None:
     """Neither the instance whose receipt it was, nor any other of its wave."""
     calls: list[UUID] = []
@@ -106,7 +106,7 @@ def test_wf_14_where_a_receipt_was_lost_nobody_acts(
 
 
 def test_wf_14_a_node_acts_when_its_receipt_and_its_step_are_written(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
 
@@ -129,7 +129,7 @@ def test_wf_14_a_node_acts_when_its_receipt_and_its_step_are_written(
     assert order[acted + 1].startswith("written sys:slot:checks:out")
 
 
-def test_wf_14_a_step_is_written_only_with_its_receipt(stage: Stage) -> None:
+def test_wf_14_a_step_is_written_only_with_its_receipt(stage: WorkflowStage) -> None:
     """Of two steps of which one has a receipt already, the other one is written, and the count says one."""
     document = stage.create(stage.publish())
     stage.drain()

@@ -14,7 +14,7 @@ from signet.core.errors import Rejected
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Amend, Delete, Update
 from signet.engine.execution.rebuild import rebuild_instance
-from signet.engine.instances.moves import Moving, Target
+from signet.engine.instances.moves import InstanceMoves, MoveTarget
 from tests.engine.waves.random_lives import (
     Life,
     begin,
@@ -25,7 +25,7 @@ from tests.engine.waves.random_lives import (
     publish_next,
     workflows,
 )
-from tests.engine.waves.stage import CALL, CONTRACT, Hurried, Made, Stage
+from tests.engine.waves.stage import CALL, CONTRACT, Hurried, Made, WorkflowStage
 from tests.unit.workflow.strategies import fuzz, numbers
 
 # Columns that a rebuild makes anew, each with something else in it.
@@ -45,14 +45,14 @@ WRONG: dict[str, LiteralString] = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def prepared(stage: Stage) -> None:
+def prepared(stage: WorkflowStage) -> None:
     prepare(stage)
 
 
 @fuzz(15, shrinks=False)
 @given(workflows, numbers)
 def test_wf_15_after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row(
-    stage: Stage, seed: int, number: int
+    stage: WorkflowStage, seed: int, number: int
 ) -> None:
     """Every round is a wave of its own, so that also what is between two of them is a row."""
     lives = [begin(stage, seed, number), begin(stage, seed, number + 1)]
@@ -66,7 +66,7 @@ def test_wf_15_after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row(
 
 @fuzz(15, shrinks=False)
 @given(workflows, numbers)
-def test_wf_15_also_when_people_interfere(stage: Stage, seed: int, number: int) -> None:
+def test_wf_15_also_when_people_interfere(stage: WorkflowStage, seed: int, number: int) -> None:
     """Edits, amendments and deletions at any time, as far as mutate() takes them."""
     life, rng = begin(stage, seed, number), Random(number)
     worker = stage.worker(Hurried())
@@ -78,7 +78,7 @@ def test_wf_15_also_when_people_interfere(stage: Stage, seed: int, number: int) 
         stage.check_rebuild(life.instance_id)
 
 
-def interfere(stage: Stage, life: Life, rng: Random) -> None:
+def interfere(stage: WorkflowStage, life: Life, rng: Random) -> None:
     version = stage.version_of(life.document_id)
     wanted = life.script.requests[rng.randrange(len(life.script.requests))]
     chance = rng.random()
@@ -95,7 +95,7 @@ def interfere(stage: Stage, life: Life, rng: Random) -> None:
         pass
 
 
-def test_wf_15_of_a_document_that_was_deleted(stage: Stage) -> None:
+def test_wf_15_of_a_document_that_was_deleted(stage: WorkflowStage) -> None:
     document = stage.create(stage.publish())
     stage.drain()
     stage.mutate(Delete(document.id, 1))
@@ -107,7 +107,7 @@ def test_wf_15_of_a_document_that_was_deleted(stage: Stage) -> None:
     assert stage.instance(document.instance_id) == instance
 
 
-def test_wf_15_of_a_document_that_was_amended(stage: Stage) -> None:
+def test_wf_15_of_a_document_that_was_amended(stage: WorkflowStage) -> None:
     """Both: the one that ended, and the one that began."""
     contract = {
         **CONTRACT,
@@ -132,7 +132,9 @@ def test_wf_15_of_a_document_that_was_amended(stage: Stage) -> None:
 
 @fuzz(15, shrinks=False)
 @given(workflows, numbers)
-def test_wf_15_of_one_that_was_moved_to_another_workflow(stage: Stage, seed: int, number: int) -> None:
+def test_wf_15_of_one_that_was_moved_to_another_workflow(
+    stage: WorkflowStage, seed: int, number: int
+) -> None:
     """Each step is read with the workflow that it was made under, before the move and after it."""
     life, rng = begin(stage, seed, number), Random(number)
     began_with = stage.instance(life.instance_id)
@@ -142,12 +144,12 @@ def test_wf_15_of_one_that_was_moved_to_another_workflow(stage: Stage, seed: int
         if rng.random() < 0.5:
             interfere(stage, life, rng)
     workflow, version = publish_next(stage, seed, rng)
-    moving = Moving(stage.standing.company.database, stage.caches(), CompiledCache())
-    author = stage.standing.company.author("olga")
+    moves = InstanceMoves(stage.standing.company.database, stage.caches(), CompiledCache())
+    caller = stage.standing.company.author("olga")
     row = stage.instance(life.instance_id)
     if row["status"] not in ("running", "paused"):
         return
-    outcome = moving.move(author, life.instance_id, row["version"], Target(version))
+    outcome = moves.move(caller, life.instance_id, row["version"], MoveTarget(version))
     stage.check_rebuild(life.instance_id)
     if outcome.outcome != "moved":
         return
@@ -163,17 +165,17 @@ def test_wf_15_of_one_that_was_moved_to_another_workflow(stage: Stage, seed: int
     assert stage.instance(life.instance_id) == last
 
 
-def test_wf_15_of_one_whose_first_steps_are_of_nodes_that_are_gone(stage: Stage) -> None:
+def test_wf_15_of_one_whose_first_steps_are_of_nodes_that_are_gone(stage: WorkflowStage) -> None:
     note = {"id": "note", "type": "script", "config": {"set": {"noted": "1"}}}
     entity_type = stage.publish(checks={"nodes": [note]}, approval={"nodes": [CALL]})
     document = stage.create(entity_type)
     stage.ask(document.id, "submit")
     stage.drain()
     version = stage.publish_next(entity_type, approval={"nodes": [CALL]})
-    moving = Moving(stage.standing.company.database, stage.caches(), CompiledCache())
+    moves = InstanceMoves(stage.standing.company.database, stage.caches(), CompiledCache())
     seen = stage.instance(document.instance_id)["version"]
-    author = stage.standing.company.author("olga")
-    assert moving.move(author, document.instance_id, seen, Target(version)).outcome == "moved"
+    caller = stage.standing.company.author("olga")
+    assert moves.move(caller, document.instance_id, seen, MoveTarget(version)).outcome == "moved"
     stage.check_rebuild(document.instance_id)
     stage.answer(document.instance_id)
     stage.drain()
@@ -181,7 +183,7 @@ def test_wf_15_of_one_whose_first_steps_are_of_nodes_that_are_gone(stage: Stage)
     stage.check_rebuild(document.instance_id)
 
 
-def in_a_slot(stage: Stage) -> Made:
+def in_a_slot(stage: WorkflowStage) -> Made:
     script = {"id": "keep", "type": "script", "config": {"set": {"kept": "entity.amount"}}}
     edges = [{"source": "keep", "target": "call"}]
     document = stage.create(stage.publish(checks={"nodes": [script, CALL], "edges": edges}))
@@ -191,7 +193,7 @@ def in_a_slot(stage: Stage) -> Made:
 
 
 @pytest.mark.parametrize("column", WRONG)
-def test_wf_15_whatever_the_row_says_wrongly_its_steps_put_right(stage: Stage, column: str) -> None:
+def test_wf_15_whatever_the_row_says_wrongly_its_steps_put_right(stage: WorkflowStage, column: str) -> None:
     document = in_a_slot(stage)
     right = stage.instance(document.instance_id)
     stage.standing.run("ALTER TABLE workflow_instances DISABLE TRIGGER USER")
@@ -204,7 +206,7 @@ def test_wf_15_whatever_the_row_says_wrongly_its_steps_put_right(stage: Stage, c
     assert stage.instance(document.instance_id) == right
 
 
-def test_wf_15_every_column_is_known_to_follow_or_to_stay(stage: Stage) -> None:
+def test_wf_15_every_column_is_known_to_follow_or_to_stay(stage: WorkflowStage) -> None:
     """A new column of an instance is either one that never changes, or one that a rebuild makes.
 
     What it runs under stays as it began, but for its own step that moved it: both read that step.

@@ -12,7 +12,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.execution.wave import Claim, LostReceipt, Waves
 from signet.ids import make_id
 from signet.store.outbox.queue import EVENTS, claim
-from tests.engine.waves.stage import CALL, Answer, Made, Stage, stopped
+from tests.engine.waves.stage import CALL, CallAnswer, Made, WorkflowStage, stopped
 
 JOIN = "usr:checks:met"
 
@@ -43,14 +43,14 @@ def script(name: str) -> dict[str, Any]:
     return {"id": name, "type": "script", "config": {"set": {name: "true"}}}
 
 
-def parted(stage: Stage, mode: str, *branches: dict[str, Any]) -> Made:
+def parted(stage: WorkflowStage, mode: str, *branches: dict[str, Any]) -> Made:
     document = stage.create(stage.publish(checks=fork(mode, *branches)))
     stage.ask(document.id, "submit")
     stage.drain()
     return document
 
 
-def answer(stage: Stage, document: Made, *names: str) -> None:
+def answer(stage: WorkflowStage, document: Made, *names: str) -> None:
     """The calls of these branches are delivered, before the instance is woken."""
     steps = dict(
         stage.standing.rows(
@@ -58,14 +58,14 @@ def answer(stage: Stage, document: Made, *names: str) -> None:
             document.instance_id,
         )
     )
-    stage.answer_steps({steps[f"usr:checks:{name}"]: Answer() for name in names})
+    stage.answer_steps({steps[f"usr:checks:{name}"]: CallAnswer() for name in names})
 
 
-def joins(stage: Stage, document: Made) -> list[dict[str, Any]]:
+def joins(stage: WorkflowStage, document: Made) -> list[dict[str, Any]]:
     return [step for step in stage.whole_steps(document.instance_id) if step["node_id"] == JOIN]
 
 
-def check_fired_once(stage: Stage, document: Made) -> None:
+def check_fired_once(stage: WorkflowStage, document: Made) -> None:
     """One step at the join, with the receipt of its split's step; one token goes on."""
     (join,) = joins(stage, document)
     steps = stage.whole_steps(document.instance_id)
@@ -79,7 +79,7 @@ def check_fired_once(stage: Stage, document: Made) -> None:
     stage.check_rebuild(document.instance_id)
 
 
-def test_wf_16_all_of_them_in_the_same_wave(stage: Stage) -> None:
+def test_wf_16_all_of_them_in_the_same_wave(stage: WorkflowStage) -> None:
     document = parted(stage, "all", call("one"), call("two"), call("three"))
     answer(stage, document, "one", "two", "three")
     stage.drain()
@@ -87,7 +87,7 @@ def test_wf_16_all_of_them_in_the_same_wave(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("order", [("one", "two"), ("two", "one")])
-def test_wf_16_the_last_of_them_fires_it(stage: Stage, order: tuple[str, str]) -> None:
+def test_wf_16_the_last_of_them_fires_it(stage: WorkflowStage, order: tuple[str, str]) -> None:
     document = parted(stage, "all", call("one"), call("two"))
     answer(stage, document, order[0])
     stage.drain()
@@ -97,7 +97,7 @@ def test_wf_16_the_last_of_them_fires_it(stage: Stage, order: tuple[str, str]) -
     check_fired_once(stage, document)
 
 
-def test_wf_16_any_of_them_and_the_others_are_cancelled(stage: Stage) -> None:
+def test_wf_16_any_of_them_and_the_others_are_cancelled(stage: WorkflowStage) -> None:
     """Each loser has a row that says so, and its call that comes back later moves nobody."""
     document = parted(stage, "any", call("one"), call("two"), call("three"))
     answer(stage, document, "two")
@@ -112,7 +112,7 @@ def test_wf_16_any_of_them_and_the_others_are_cancelled(stage: Stage) -> None:
     assert stage.steps(document.instance_id) == before
 
 
-def test_wf_16_two_that_arrive_at_an_any_join_in_the_same_wave(stage: Stage) -> None:
+def test_wf_16_two_that_arrive_at_an_any_join_in_the_same_wave(stage: WorkflowStage) -> None:
     """Both calls came back; the first in order wins, and the other one is cancelled."""
     document = parted(stage, "any", call("one"), call("two"))
     answer(stage, document, "one", "two")
@@ -122,7 +122,7 @@ def test_wf_16_two_that_arrive_at_an_any_join_in_the_same_wave(stage: Stage) -> 
     assert (ends["usr:checks:one"], ends["usr:checks:two"]) == ("completed", "cancelled")
 
 
-def test_wf_16_a_loser_that_had_not_begun_has_its_row_too(stage: Stage) -> None:
+def test_wf_16_a_loser_that_had_not_begun_has_its_row_too(stage: WorkflowStage) -> None:
     """The first branch is over in the turn in which the others would begin."""
     document = parted(stage, "any", script("quick"), script("second"), call("third"))
     check_fired_once(stage, document)
@@ -137,7 +137,7 @@ def test_wf_16_a_loser_that_had_not_begun_has_its_row_too(stage: Stage) -> None:
     assert effects == [("usr:checks:after",)]
 
 
-def test_wf_16_a_join_that_has_fired_cannot_fire_again(stage: Stage) -> None:
+def test_wf_16_a_join_that_has_fired_cannot_fire_again(stage: WorkflowStage) -> None:
     """Whoever believes to be the winner finds the receipt of the one before, and does nothing."""
     document = parted(stage, "any", call("one"), call("two"))
     (split,) = (
@@ -164,7 +164,7 @@ def test_wf_16_a_join_that_has_fired_cannot_fire_again(stage: Stage) -> None:
     assert (stage.instance(document.instance_id), stage.steps(document.instance_id)) == before
 
 
-def test_wf_16_when_the_split_parts_again_its_join_fires_again(stage: Stage) -> None:
+def test_wf_16_when_the_split_parts_again_its_join_fires_again(stage: WorkflowStage) -> None:
     """Back at the state and asked again: another split, another epoch; the document is as it was."""
     document = parted(stage, "all", call("one"), call("two"))
     stage.edit(document.id, amount=9)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.functions.calling import Answered, Client
+from tests.functions.calling import Client, ClientAnswer
 
 # The roles of the outsider, in the outsider's own company.
 ROLES: Mapping[str, tuple[str, ...]] = {
@@ -117,7 +117,7 @@ class Operation:
         things: Mapping[str, str],
         query: Mapping[str, Any] | None = None,
         **headers: Any,
-    ) -> Answered:
+    ) -> ClientAnswer:
         body = _write(BODIES[self.name], things) if self.has_body else None
         if "if-match" in self.parameters:
             headers = {"if_match": '"1"', **headers}
@@ -154,14 +154,14 @@ def _fill_text(text: str, things: Mapping[str, str]) -> str:
     return text
 
 
-def find_leaks(answer: Answered, ids: frozenset[str], sent: Mapping[str, str], mark: str) -> list[str]:
+def find_leaks(answer: ClientAnswer, ids: frozenset[str], sent: Mapping[str, str], mark: str) -> list[str]:
     """What of the victim stands in an answer, apart from what was sent."""
     text = answer.text + json.dumps(dict(answer.headers))
     found = (set(_ID.findall(text)) & ids) - set(sent.values())
     return sorted(found) + ([mark] if mark in text else [])
 
 
-def describe(answer: Answered, sent: Mapping[str, str]) -> tuple[Any, ...]:
+def describe(answer: ClientAnswer, sent: Mapping[str, str]) -> tuple[Any, ...]:
     """What an outsider can tell two answers apart by."""
     if not answer.text:
         return (answer.status,)

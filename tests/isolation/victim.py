@@ -13,7 +13,7 @@ from signet.api.application import Application
 from signet.core.approvals.policy import hash_policy
 from signet.ids import created_at_of, make_id
 from tests.engine.approvals.asked import one_stage
-from tests.engine.standing_company import Standing, standing_company
+from tests.engine.standing_company import CompanyWithWorkers, standing_company
 from tests.engine.test_definitions import read_example
 from tests.functions.applications import OPERATOR, wire
 from tests.functions.calling import Client
@@ -58,7 +58,7 @@ PLACES: Mapping[str, LiteralString] = {
 
 @dataclass(frozen=True)
 class Victim:
-    standing: Standing
+    standing: CompanyWithWorkers
     application: Application
     # By the name that a path has for it.
     things: Mapping[str, str]
@@ -106,7 +106,7 @@ def standing_victim(server_url: str, keys: Sequence[str]) -> Iterator[Victim]:
         yield Victim(standing, application, things, frozenset(_list_ids(standing)))
 
 
-def mark(standing: Standing) -> None:
+def mark(standing: CompanyWithWorkers) -> None:
     """Names and texts that are nobody else's; and a quota that lasts for every route there is."""
     standing.run("UPDATE tenant_quotas SET capacity = 1000000")
     mark_people(standing)
@@ -159,14 +159,14 @@ def mark(standing: Standing) -> None:
     standing.run("UPDATE documents SET data = data || jsonb_build_object('notes', %s::text)", MARK)
 
 
-def mark_people(standing: Standing) -> None:
+def mark_people(standing: CompanyWithWorkers) -> None:
     standing.run("INSERT INTO roles SELECT tenant_id, %s, ARRAY['secret_mark:read'] FROM tenants", NAME)
     standing.run("INSERT INTO members SELECT tenant_id, %s, %s FROM tenants", NAME, MARK)
     standing.run("INSERT INTO member_roles SELECT tenant_id, %s, %s FROM tenants", NAME, NAME)
     standing.run("INSERT INTO org_chart SELECT tenant_id, %s, 'mona' FROM tenants", NAME)
 
 
-def _list_ids(standing: Standing) -> Iterator[str]:
+def _list_ids(standing: CompanyWithWorkers) -> Iterator[str]:
     columns = standing.rows(
         "SELECT table_name, column_name FROM information_schema.columns"
         " WHERE table_schema = 'public' AND data_type = 'uuid' AND table_name = ANY (%s)",

@@ -92,7 +92,7 @@ def test_connections_are_bounded(gateway: Gateway) -> None:
 
 
 def test_an_idle_connection_ends(monkeypatch: pytest.MonkeyPatch, gateway: Gateway) -> None:
-    monkeypatch.setattr(gateway_module._Connection, "timeout", 0.1)
+    monkeypatch.setattr(gateway_module._GatewayConnection, "timeout", 0.1)
     assert send_raw(gateway, b"GET / HTTP/1.1\r\n") == b""
 
 

@@ -8,7 +8,7 @@ import pytest
 from signet.core.errors import Transient
 from signet.engine.housekeeping.runner import Housekeeping, Ran
 from signet.engine.housekeeping.task import Task
-from signet.engine.housekeeping.task_run import Turn
+from signet.engine.housekeeping.task_run import TaskRun
 from signet.local.housekeeping_loop import running_housekeeping
 from signet.store.database import Database, PoolSettings
 from tests.pooling.reaching import as_role
@@ -20,7 +20,7 @@ HOUR = 3_600.0
 def test_it_keeps_house_at_once_and_ends_when_it_is_told(owner_url: str) -> None:
     done = threading.Event()
 
-    def note(turn: Turn) -> None:
+    def note(turn: TaskRun) -> None:
         done.set()
 
     database = Database(as_role(owner_url, "signet_janitor"), PoolSettings(size=1))

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from signet.local.postgres import throwaway_postgres
-from tests.mutants.mutation import Mutation, Outcome, Verdict, is_green, judge, mutate_file
+from tests.mutants.mutation import MutantVerdict, Mutation, PhaseOutcome, is_green, judge, mutate_file
 from tests.mutants.table import MUTATIONS
 from tests.mutants.witness import OUTCOMES
 
@@ -44,7 +44,7 @@ def main(words: Sequence[str]) -> int:
             return 1
         with ThreadPoolExecutor(AT_ONCE) as pool:
             verdicts = list(pool.map(partial(try_mutation, pristine, server.url), chosen))
-    caught = verdicts.count(Verdict.CAUGHT)
+    caught = verdicts.count(MutantVerdict.CAUGHT)
     print(f"{caught} of {len(verdicts)} mutations caught")
     return 0 if caught == len(verdicts) else 1
 
@@ -82,8 +82,8 @@ def is_baseline_green(root: Path, server_url: str, tests: Sequence[str]) -> bool
     return False
 
 
-def try_mutation(pristine: Path, server_url: str, mutation: Mutation) -> Verdict:
-    verdict, remarks = Verdict.BROKEN, list[str]()
+def try_mutation(pristine: Path, server_url: str, mutation: Mutation) -> MutantVerdict:
+    verdict, remarks = MutantVerdict.BROKEN, list[str]()
     with tempfile.TemporaryDirectory(prefix="mutant-", dir=pristine.parent) as folder:
         root = Path(folder) / "tree"
         shutil.copytree(pristine, root)
@@ -99,16 +99,16 @@ def try_mutation(pristine: Path, server_url: str, mutation: Mutation) -> Verdict
     return verdict
 
 
-def sum_up(found: Mapping[str, Verdict]) -> tuple[Verdict, list[str]]:
+def sum_up(found: Mapping[str, MutantVerdict]) -> tuple[MutantVerdict, list[str]]:
     """The worst of them, with the tests that were not what they should be."""
-    remarks = [f"{verdict}: {test}" for test, verdict in found.items() if verdict is not Verdict.CAUGHT]
-    for verdict in (Verdict.SURVIVED, Verdict.BROKEN):
+    remarks = [f"{verdict}: {test}" for test, verdict in found.items() if verdict is not MutantVerdict.CAUGHT]
+    for verdict in (MutantVerdict.SURVIVED, MutantVerdict.BROKEN):
         if verdict in found.values():
             return verdict, remarks
-    return Verdict.CAUGHT, remarks
+    return MutantVerdict.CAUGHT, remarks
 
 
-def run_tests(root: Path, server_url: str, tests: Sequence[str]) -> list[Outcome]:
+def run_tests(root: Path, server_url: str, tests: Sequence[str]) -> list[PhaseOutcome]:
     """In a process that finds the sources under `root` before those that are installed; `witness` insists."""
     noted = root.parent / f"{root.name}-outcomes"
     environment = {
@@ -133,7 +133,7 @@ def run_tests(root: Path, server_url: str, tests: Sequence[str]) -> list[Outcome
         shown = (completed.stdout + completed.stderr).splitlines()[-SHOWN_LINES:]
         raise RunFailed("\n".join(shown))
     lines = noted.read_text(encoding="utf-8").splitlines()
-    return [Outcome(*line.rsplit("\t", 2)) for line in lines]
+    return [PhaseOutcome(*line.rsplit("\t", 2)) for line in lines]
 
 
 if __name__ == "__main__":

@@ -100,8 +100,8 @@ COMPILING = (
         "system nodes may be reordered",
         8,
         SOUNDNESS,
-        "if position[edge.source] >= position[edge.target]:",
-        "if position[edge.source] == position[edge.target]:",
+        "if standing[edge.source] >= standing[edge.target]:",
+        "if standing[edge.source] == standing[edge.target]:",
         (f"{WF_08}a_merge_that_reorders_system_nodes_is_found_out",),
     ),
     Mutation(
@@ -113,7 +113,7 @@ COMPILING = (
         (f"{WF_08}every_action_stands_behind_its_policy_gate",),
     ),
     Mutation(
-        "nodes keep the order in which they came",
+        "nodes apply the order in which they came",
         12,
         "shared/signet/core/compiler/graph.py",
         "for node in sorted(nodes, key=lambda node: node.id)}",
@@ -121,7 +121,7 @@ COMPILING = (
         (f"{WF_12}the_order_of_the_input_does_not_matter",),
     ),
     Mutation(
-        "the keys of objects keep the order in which they came",
+        "the keys of objects apply the order in which they came",
         12,
         "shared/signet/core/canonical_json.py",
         "_FAST = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER",

@@ -52,7 +52,7 @@ ENGINE = (
         "what was passed by is taken for done",
         1,
         WAVE,
-        "elif trigger.instance_id in self._places or trigger.instance_id not in self._opened.known:",
+        "elif trigger.instance_id in self._contexts or trigger.instance_id not in self._opened.known:",
         "elif trigger.instance_id:",
         (
             f"{WF_01}an_instance_that_somebody_holds_is_passed_by",
@@ -79,7 +79,7 @@ ENGINE = (
         "an instance's row is believed, whatever its steps say",
         2,
         WAVE,
-        "        self._check_places()\n",
+        "        self._check_projections()\n",
         "",
         (
             f"{WF_02}a_wave_on_any_row_of_the_past_repeats_nothing",
@@ -109,7 +109,7 @@ ENGINE = (
         "an edit in a stable region is an edit like any other",
         5,
         REACTIONS,
-        "if node_id in journey.workflow.stable_nodes]",
+        "if node_id in execution.workflow.stable_nodes]",
         'if node_id == "nowhere"]',
         (f"{WF_05}drift_in_a_stable_region_pauses",),
     ),
@@ -129,8 +129,8 @@ ENGINE = (
         "an edit is not on record",
         5,
         REACTIONS,
-        '    journey.control("edited", seen, version_after=observed.version)\n',
-        "    journey.projection.entity_version = observed.version\n",
+        '    execution.control("edited", seen, version_after=document_state.version)\n',
+        "    execution.projection.entity_version = document_state.version\n",
         (f"{WF_05}an_edit_at_rest_is_on_record_and_moves_nobody",),
     ),
     Mutation(
@@ -168,38 +168,32 @@ ENGINE = (
         "a refusal does not name its step",
         9,
         PLACE,
-        "self.documents.perform(self.system_author(step_id), operation)",
-        "self.documents.perform(self.system_author(), operation)",
+        "self.documents.execute(self.system_caller(step_id), operation)",
+        "self.documents.execute(self.system_caller(), operation)",
         (f"{WF_09}random_workflows_do_nothing_without_a_step",),
     ),
     Mutation(
         "a step is written when all is done",
         9,
         WAVE,
-        """\
-        self._write_new_steps()
-        for place, intent in intents:
-""",
-        "        for place, intent in intents:\n",
+        ("        self._write_new_steps()\n        for place, intent in pending_actions:\n"),
+        "        for context, pending in pending_actions:\n",
         (f"{WF_09}the_steps_row_comes_before_what_it_does",),
     ),
     Mutation(
         "nodes act whatever became of their receipts",
         14,
         WAVE,
-        "if write_steps(self._connection, rows, self._opened.setting.now) < len(rows):",
-        "if write_steps(self._connection, rows, self._opened.setting.now) < 0:",
+        "if write_steps(self._connection, rows, self._opened.transaction.now) < len(rows):",
+        "if write_steps(self._connection, rows, self._opened.transaction.now) < 0:",
         (f"{WF_14}where_a_receipt_was_lost_nobody_acts",),
     ),
     Mutation(
         "nodes act before their receipts are written",
         14,
         WAVE,
-        """\
-        self._write_new_steps()
-        for place, intent in intents:
-""",
-        "        for place, intent in intents:\n",
+        ("        self._write_new_steps()\n        for place, intent in pending_actions:\n"),
+        "        for context, pending in pending_actions:\n",
         (
             f"{WF_14}where_a_receipt_was_lost_nobody_acts",
             f"{WF_14}a_node_acts_when_its_receipt_and_its_step_are_written",
@@ -214,7 +208,7 @@ ENGINE = (
         (f"{WF_14}a_step_is_written_only_with_its_receipt",),
     ),
     Mutation(
-        "a step does not keep the variables that it set",
+        "a step does not apply the variables that it set",
         15,
         PROJECTION,
         '                output["variables"] = dict(self.variables)\n',
@@ -225,8 +219,8 @@ ENGINE = (
         "an instance does not say which of its steps was the last",
         15,
         ROWS,
-        "    if happened > place.last_step[0]:\n",
-        "    if place.last_step[1] is None:\n",
+        "    if happened > context.last_step[0]:\n",
+        "    if context.last_step[1] is None:\n",
         (f"{WF_15}after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row",),
     ),
     Mutation(
@@ -293,8 +287,8 @@ ENGINE = (
         "a join whose receipt is there fires all the same",
         16,
         WAVE,
-        "if write_steps(self._connection, rows, self._opened.setting.now) < len(rows):",
-        "if write_steps(self._connection, rows, self._opened.setting.now) < len(rows) - 1:",
+        "if write_steps(self._connection, rows, self._opened.transaction.now) < len(rows):",
+        "if write_steps(self._connection, rows, self._opened.transaction.now) < len(rows) - 1:",
         (f"{WF_16}a_join_that_has_fired_cannot_fire_again",),
     ),
     Mutation(
@@ -309,11 +303,8 @@ ENGINE = (
         "losers go on",
         16,
         ROUTING,
-        """\
-    _cancel_below(position, parent_id, moves)
-    parent = position.tokens[parent_id]
-""",
-        "    parent = position.tokens[parent_id]\n",
+        ("    _cancel_below(standing, parent_id, changes)\n    parent = standing.tokens[parent_id]\n"),
+        "    parent = standing.tokens[parent_id]\n",
         (
             f"{WF_16}any_of_them_and_the_others_are_cancelled",
             f"{WF_16}two_that_arrive_at_an_any_join_in_the_same_wave",

@@ -8,7 +8,7 @@ from pathlib import Path
 DOWN = "\n-- down\n"
 
 
-class Verdict(StrEnum):
+class MutantVerdict(StrEnum):
     CAUGHT = "caught"
     SURVIVED = "SURVIVED"
     BROKEN = "BROKEN"  # nothing is known: a test did not run as far as its own statements
@@ -26,7 +26,7 @@ class Mutation:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PhaseOutcome:
     """How one phase of one test ended, as `witness` wrote it down."""
 
     test: str
@@ -51,19 +51,19 @@ def mutate_file(root: Path, mutation: Mutation) -> None:
     path.write_text(mutate(path.read_text(encoding="utf-8"), mutation), encoding="utf-8")
 
 
-def judge(tests: Sequence[str], outcomes: Sequence[Outcome]) -> Mapping[str, Verdict]:
+def judge(tests: Sequence[str], outcomes: Sequence[PhaseOutcome]) -> Mapping[str, MutantVerdict]:
     return {name: _judge([outcome for outcome in outcomes if outcome.belongs_to(name)]) for name in tests}
 
 
-def _judge(outcomes: Sequence[Outcome]) -> Verdict:
+def _judge(outcomes: Sequence[PhaseOutcome]) -> MutantVerdict:
     calls = {outcome.result for outcome in outcomes if outcome.phase == "call"}
     around = {outcome.result for outcome in outcomes if outcome.phase != "call"}
     if not calls or around != {"passed"}:
-        return Verdict.BROKEN
-    return Verdict.CAUGHT if "failed" in calls else Verdict.SURVIVED
+        return MutantVerdict.BROKEN
+    return MutantVerdict.CAUGHT if "failed" in calls else MutantVerdict.SURVIVED
 
 
-def is_green(tests: Sequence[str], outcomes: Sequence[Outcome]) -> bool:
+def is_green(tests: Sequence[str], outcomes: Sequence[PhaseOutcome]) -> bool:
     """Every test ran, and nothing was skipped or failed."""
     ran = all(
         any(outcome.belongs_to(name) and outcome.phase == "call" for outcome in outcomes) for name in tests

@@ -12,7 +12,7 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 @dataclass
-class Receiver:
+class WebhookReceiver:
     port: int
     received: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ def answering(status: int, body: bytes = b"", **headers: str) -> Answer:
 
 
 @contextmanager
-def receiving(answer: Answer) -> Iterator[Receiver]:
+def receiving(answer: Answer) -> Iterator[WebhookReceiver]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", "0")))
@@ -48,5 +48,5 @@ def receiving(answer: Answer) -> Iterator[Receiver]:
             pass
 
     with serving(Handler) as port:
-        receiver = Receiver(port)
+        receiver = WebhookReceiver(port)
         yield receiver

@@ -12,8 +12,8 @@ import pytest
 from signet.core.errors import Rejected
 from signet.outbound import webhook
 from signet.outbound.connector import Delivery
-from signet.outbound.webhook import MAX_ANSWER_BYTES, MAX_BODY_BYTES, Reach, check_url, post
-from tests.outbound.receiver import Receiver, answering, receiving
+from signet.outbound.webhook import MAX_ANSWER_BYTES, MAX_BODY_BYTES, AllowedAddresses, check_url, post
+from tests.outbound.receiver import WebhookReceiver, answering, receiving
 
 LOOPBACK = "127.0.0.1"
 
@@ -23,11 +23,11 @@ def to_loopback(host: str, port: int) -> Sequence[str]:
     return [LOOPBACK]
 
 
-def reach(**more: Any) -> Reach:
-    return Reach(frozenset({LOOPBACK}), **more)
+def reach(**more: Any) -> AllowedAddresses:
+    return AllowedAddresses(frozenset({LOOPBACK}), **more)
 
 
-def send(receiver: Receiver, body: bytes = b"{}", **headers: str) -> Delivery:
+def send(receiver: WebhookReceiver, body: bytes = b"{}", **headers: str) -> Delivery:
     return post(receiver.url, body, headers, reach(), resolve=to_loopback)
 
 
@@ -127,7 +127,7 @@ def test_headers_that_never_end_are_given_up(monkeypatch: pytest.MonkeyPatch) ->
 def test_nobody_there() -> None:
     with socket.create_server((LOOPBACK, 0)) as taken:
         port = taken.getsockname()[1]
-    delivery = send(Receiver(port))
+    delivery = send(WebhookReceiver(port))
     assert (delivery.status, delivery.is_final) == (None, False)
     assert (delivery.error or "").startswith("NOT_REACHED")
 
@@ -171,13 +171,15 @@ def no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_name_that_leads_inside_is_not_called(no_connection: None, address: str) -> None:
-    delivery = post("https://a.example/", b"{}", {}, Reach(), resolve=lambda host, port: [address])
+    delivery = post("https://a.example/", b"{}", {}, AllowedAddresses(), resolve=lambda host, port: [address])
     assert delivery.is_final
     assert (delivery.error or "").startswith("ADDRESS_REFUSED")
 
 
 def test_a_name_that_leads_inside_as_well_is_not_called(no_connection: None) -> None:
-    delivery = post("https://a.example/", b"{}", {}, Reach(), resolve=lambda h, p: ["8.8.8.8", "127.0.0.1"])
+    delivery = post(
+        "https://a.example/", b"{}", {}, AllowedAddresses(), resolve=lambda h, p: ["8.8.8.8", "127.0.0.1"]
+    )
     assert (delivery.error or "").startswith("ADDRESS_REFUSED")
 
 
@@ -201,7 +203,7 @@ def test_a_name_that_leads_inside_as_well_is_not_called(no_connection: None) -> 
 )
 def test_an_address_in_whatever_spelling_is_looked_at_resolved(no_connection: None, host: str) -> None:
     """By the machine's own resolver, which reads what C programs do."""
-    delivery = post(f"https://{host}/", b"{}", {}, Reach())
+    delivery = post(f"https://{host}/", b"{}", {}, AllowedAddresses())
     assert (delivery.error or "").startswith("ADDRESS_REFUSED"), delivery
 
 
@@ -225,7 +227,7 @@ def test_where_the_socket_has_come_to_is_looked_at_too(monkeypatch: pytest.Monke
             "https://a.example/",
             b"{}",
             {},
-            Reach(),
+            AllowedAddresses(),
             resolve=lambda host, port: ["8.8.8.8"],
         )
     assert (delivery.error or "").startswith("ADDRESS_REFUSED")
@@ -275,9 +277,9 @@ def test_a_receiver_without_a_certificate_gets_nothing() -> None:
 )
 def test_an_address_that_is_none_of_an_endpoint(no_connection: None, url: str) -> None:
     with pytest.raises(Rejected) as raised:
-        check_url(url, Reach())
+        check_url(url, AllowedAddresses())
     assert raised.value.code == "ENDPOINT_INVALID"
-    assert post(url, b"{}", {}, Reach()).is_final
+    assert post(url, b"{}", {}, AllowedAddresses()).is_final
 
 
 @pytest.mark.parametrize(
@@ -295,7 +297,7 @@ def test_an_address_that_is_none_of_an_endpoint(no_connection: None, url: str) -
     ],
 )
 def test_a_tenant_may_be_held_to_some_hosts(no_connection: None, host: str, is_allowed: bool) -> None:
-    held = Reach(hosts=("erp.example", "*.b.example"))
+    held = AllowedAddresses(hosts=("erp.example", "*.b.example"))
     url = f"https://{host}/"
     if is_allowed:
         assert check_url(url, held).hostname == host.lower()

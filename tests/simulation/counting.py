@@ -13,11 +13,11 @@ from signet.api.application import Application
 from signet.store.database import Database, PoolSettings
 from signet.wiring.process import get_settings, get_telemetry, make_wake
 from tests.cost.counts import Counts
-from tests.engine.waves.stage import CONTRACT, Stage
+from tests.engine.waves.stage import CONTRACT, WorkflowStage
 from tests.functions.applications import wire
 from tests.functions.calling import Client
 from tests.pooling.reaching import as_role
-from tests.simulation.deployment import Deployment, deployed
+from tests.simulation.deployment import SimulatedDeployment, deployed
 from tests.simulation.message_queues import standing_queues
 
 BATCH = 10
@@ -35,7 +35,7 @@ CHECKS = {
 
 
 @dataclass
-class Work:
+class FunctionWork:
     """Of one function."""
 
     calls: int = 0
@@ -43,7 +43,7 @@ class Work:
 
 
 @dataclass
-class Count:
+class RequestCount:
     documents: int = 0
     steps: int = 0
     # What our own code asks of SQS, and what the event sources do for it.
@@ -51,11 +51,11 @@ class Count:
     messages: int = 0
     # Each is received with one request, and deleted with another.
     batches: int = 0
-    functions: dict[str, Work] = field(default_factory=dict)
+    functions: dict[str, FunctionWork] = field(default_factory=dict)
     log_bytes: int = 0
 
     def time(self, name: str, act: Callable[[], Any]) -> Any:
-        work = self.functions.setdefault(name, Work())
+        work = self.functions.setdefault(name, FunctionWork())
         began = time.perf_counter()
         answer = act()
         work.milliseconds += (time.perf_counter() - began) * 1_000
@@ -65,14 +65,14 @@ class Count:
 
 @dataclass
 class Counting:
-    stage: Stage
-    deployment: Deployment
+    stage: WorkflowStage
+    deployment: SimulatedDeployment
     client: Client
     entity_type: str
     # Where telemetry prints.
     printed: io.StringIO
 
-    def one_after_another(self, documents: int) -> Count:
+    def one_after_another(self, documents: int) -> RequestCount:
         """Each is alone: nobody's wake-up is of use to another one. The dearest that there is."""
         count = self._begin(documents)
         for _ in range(documents):
@@ -82,7 +82,7 @@ class Counting:
             self._deliver(count)
         return self._end(count)
 
-    def all_at_once(self, documents: int) -> Count:
+    def all_at_once(self, documents: int) -> RequestCount:
         """As many as are made while the first wake-up is on its way."""
         count = self._begin(documents)
         made = [self._create(count) for _ in range(documents)]
@@ -92,20 +92,20 @@ class Counting:
         self._deliver(count)
         return self._end(count)
 
-    def _create(self, count: Count) -> str:
+    def _create(self, count: RequestCount) -> str:
         body = {"entity_type": self.entity_type, "data": {"amount": 1}}
         answer = count.time("api", lambda: self.client.post("/v1/documents", body))
         assert answer.status == 201, answer.text
         return str(answer.body["document_id"])
 
-    def _submit(self, count: Count, document_id: str) -> None:
+    def _submit(self, count: RequestCount, document_id: str) -> None:
         path = f"/v1/documents/{document_id}"
         tag = count.time("api", lambda: self.client.get(path)).headers["etag"]
         body = {"transition": "submit", "reason": "for once"}
         answer = count.time("api", lambda: self.client.post(f"{path}/requests", body, if_match=tag))
         assert answer.status < 300, answer.text
 
-    def _deliver(self, count: Count) -> None:
+    def _deliver(self, count: RequestCount) -> None:
         queues = self.deployment.queues
         while queues.waiting:
             for queue, name in (("events", "node_execution"), ("effects", "side_effect_io")):
@@ -114,15 +114,15 @@ class Counting:
                     answer = count.time(name, partial(self.deployment.deliver, *batch))
                     assert answer == {"batchItemFailures": []}
 
-    def _begin(self, documents: int) -> Count:
+    def _begin(self, documents: int) -> RequestCount:
         self._steps = self._count_steps()
         queues = self.deployment.queues
         queues.sent_count = queues.request_count = 0
         self.printed.truncate(0)
         self.printed.seek(0)
-        return Count(documents)
+        return RequestCount(documents)
 
-    def _end(self, count: Count) -> Count:
+    def _end(self, count: RequestCount) -> RequestCount:
         queues = self.deployment.queues
         count.sends, count.messages = queues.request_count, queues.sent_count
         count.steps = self._count_steps() - self._steps
@@ -137,7 +137,7 @@ class Counting:
 
 
 @contextmanager
-def counting(stage: Stage) -> Iterator[Counting]:
+def counting(stage: WorkflowStage) -> Iterator[Counting]:
     entity_type = stage.publish(CONTRACT, checks=CHECKS)
     told = {
         "SIGNET_LOG_LEVEL": "INFO",
@@ -160,7 +160,7 @@ def counting(stage: Stage) -> Iterator[Counting]:
         get_telemetry.cache_clear()
 
 
-def of_1000(count: Count) -> Counts:
+def of_1000(count: RequestCount) -> Counts:
     def scale(number: float) -> int:
         return round(number * 1_000 / count.documents)
 
@@ -180,7 +180,7 @@ def of_1000(count: Count) -> Counts:
     )
 
 
-def describe(title: str, count: Count) -> str:
+def describe(title: str, count: RequestCount) -> str:
     steps = count.steps / 1_000
     requests = (count.sends + 2 * count.batches) / steps
     return (

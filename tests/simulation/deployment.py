@@ -17,12 +17,17 @@ from signet.wiring import effects as effects_wiring
 from signet.wiring import engine as engine_wiring
 from signet.wiring import process
 from tests.pooling.reaching import as_role
-from tests.simulation.message_queues import Message, MessageQueues, make_event
+from tests.simulation.message_queues import MessageQueues, QueueMessage, make_event
 
 Handler = Callable[[dict[str, Any], Any], Any]
 # Whichever function a queue's messages go to.
 HANDLERS: Mapping[str, Handler] = {"events": node_execution, "effects": side_effect_io}
-_CACHES = [process.get_settings, engine_wiring.get_shifts, engine_wiring.get_relay, effects_wiring.get_shifts]
+_CACHES = [
+    process.get_settings,
+    engine_wiring.get_consumer,
+    engine_wiring.get_relay,
+    effects_wiring.get_consumer,
+]
 
 
 @dataclass
@@ -40,12 +45,12 @@ class Context:
 
 
 @dataclass
-class Deployment:
+class SimulatedDeployment:
     queues: MessageQueues
     context: Context = field(default_factory=Context)
     calls: dict[str, int] = field(default_factory=dict)
 
-    def deliver(self, *messages: Message) -> dict[str, Any]:
+    def deliver(self, *messages: QueueMessage) -> dict[str, Any]:
         """One call of the function that the queue of these messages belongs to."""
         queue = messages[0].queue
         self.calls[queue] = self.calls.get(queue, 0) + 1
@@ -56,7 +61,7 @@ class Deployment:
         context = cast(LambdaContext, self.context)
         return outbox_relay({"version": "0", "detail-type": "Scheduled Event"}, context)
 
-    def deliver_all(self, pick: Callable[[list[Message]], int] | None = None) -> None:
+    def deliver_all(self, pick: Callable[[list[QueueMessage]], int] | None = None) -> None:
         """Until nothing is on its way; `pick` says which comes next."""
         while self.queues.waiting:
             index = pick(self.queues.waiting) if pick else 0
@@ -64,7 +69,7 @@ class Deployment:
 
 
 @contextmanager
-def deployed(owner_url: str, queues: MessageQueues, **environment: str) -> Iterator[Deployment]:
+def deployed(owner_url: str, queues: MessageQueues, **environment: str) -> Iterator[SimulatedDeployment]:
     """Everything that is opened is closed, and the wiring forgets all of it."""
     opened: list[Database | SignedCalls] = []
     with pytest.MonkeyPatch.context() as patch, ExitStack() as leaving:
@@ -77,7 +82,7 @@ def deployed(owner_url: str, queues: MessageQueues, **environment: str) -> Itera
         leaving.callback(lambda: [each.close() for each in opened])
         _forget()
         try:
-            yield Deployment(queues)
+            yield SimulatedDeployment(queues)
         finally:
             _forget()
 

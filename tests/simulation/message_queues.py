@@ -16,7 +16,7 @@ from tests.loopback import serving
 NAMESPACE = UUID(int=8)
 
 
-class Message(NamedTuple):
+class QueueMessage(NamedTuple):
     """`number` counts all that were ever sent."""
 
     number: int
@@ -26,17 +26,17 @@ class Message(NamedTuple):
 
 
 # What of a message arrives: nothing, itself, or itself more often.
-Fate = Callable[[Message], Sequence[Message]]
+Fate = Callable[[QueueMessage], Sequence[QueueMessage]]
 
 
-def arrive(message: Message) -> Sequence[Message]:
+def arrive(message: QueueMessage) -> Sequence[QueueMessage]:
     return [message]
 
 
 @dataclass
 class MessageQueues:
     fate: Fate = arrive
-    waiting: list[Message] = field(default_factory=list)
+    waiting: list[QueueMessage] = field(default_factory=list)
     sent_count: int = 0
     request_count: int = 0
     url: str = ""
@@ -51,11 +51,11 @@ class MessageQueues:
         queue = body["QueueUrl"].rpartition("/")[2]
         for entry in body["Entries"]:
             self.sent_count += 1
-            message = Message(self.sent_count, queue, entry["MessageBody"], entry["DelaySeconds"])
+            message = QueueMessage(self.sent_count, queue, entry["MessageBody"], entry["DelaySeconds"])
             self.waiting.extend(self.fate(message))
         return {"Successful": [{"Id": entry["Id"]} for entry in body["Entries"]], "Failed": []}
 
-    def pick(self, queue: str, count: int = 10) -> list[Message]:
+    def pick(self, queue: str, count: int = 10) -> list[QueueMessage]:
         """The oldest of a queue, delayed or not: the test says what time it is."""
         chosen = [message for message in self.waiting if message.queue == queue][:count]
         for message in chosen:
@@ -63,12 +63,12 @@ class MessageQueues:
         return chosen
 
 
-def make_event(messages: Sequence[Message]) -> dict[str, Any]:
+def make_event(messages: Sequence[QueueMessage]) -> dict[str, Any]:
     """As an event source mapping hands a batch over."""
     return {"Records": [_make_record(message) for message in messages]}
 
 
-def _make_record(message: Message) -> dict[str, Any]:
+def _make_record(message: QueueMessage) -> dict[str, Any]:
     return {
         "messageId": str(uuid5(NAMESPACE, str(message.number))),
         "receiptHandle": f"handle-{message.number}",

@@ -21,9 +21,9 @@ from signet.store.outbox.queue import QUEUES, claim_due
 from signet.wiring.process import get_settings, make_wake
 from tests.engine.standing_company import IS_CAMPAIGN
 from tests.engine.waves.footprint import FOOTPRINT, Footprint
-from tests.engine.waves.stage import Stage, standing_stage
-from tests.simulation.deployment import Deployment, deployed
-from tests.simulation.message_queues import Message, MessageQueues, arrive, standing_queues
+from tests.engine.waves.stage import WorkflowStage, standing_stage
+from tests.simulation.deployment import SimulatedDeployment, deployed
+from tests.simulation.message_queues import MessageQueues, QueueMessage, arrive, standing_queues
 
 SEEDS = range(300 if IS_CAMPAIGN else 12)
 DOCUMENTS = 3
@@ -43,15 +43,15 @@ SLOTS = {
 }
 
 
-def shuffle(chance: random.Random | None) -> Callable[[list[Message]], int] | None:
+def shuffle(chance: random.Random | None) -> Callable[[list[QueueMessage]], int] | None:
     """Whichever is on its way may come next."""
     return None if chance is None else lambda waiting: chance.randrange(len(waiting))
 
 
 @dataclass
-class World:
-    stage: Stage
-    deployment: Deployment
+class DeployedWorld:
+    stage: WorkflowStage
+    deployment: SimulatedDeployment
     documents: Documents
     entity_type: str
 
@@ -61,17 +61,17 @@ class World:
 
     def begin(self) -> list[UUID]:
         """So many documents, each asked to be submitted before or after its workflow has begun."""
-        author = self.stage.standing.company.author()
+        caller = self.stage.standing.company.author()
         made = [
-            self.documents.mutate(author, Create(self.entity_type, {"amount": number}))
+            self.documents.mutate(caller, Create(self.entity_type, {"amount": number}))
             for number in range(DOCUMENTS)
         ]
         return [each.document_id for each in made]
 
     def submit(self, document_id: UUID) -> None:
-        author = self.stage.standing.company.author()
+        caller = self.stage.standing.company.author()
         version = self.stage.version_of(document_id)
-        self.documents.mutate(author, RequestTransition(document_id, version, "submit", "for once"))
+        self.documents.mutate(caller, RequestTransition(document_id, version, "submit", "for once"))
 
     def finish(self, chance: random.Random | None = None) -> None:
         """Minutes pass; the relay comes, and what it sends may be lost as well."""
@@ -115,30 +115,30 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def world(stage: Stage) -> Iterator[World]:
+def world(stage: WorkflowStage) -> Iterator[DeployedWorld]:
     entity_type = stage.publish(**SLOTS)
     stage.add_member("ada")
     with standing_queues() as queues, deployed(stage.standing.admin_url, queues) as deployment:
         wake = make_wake(get_settings())
         api = Database(stage.standing.api_url, PoolSettings(), wake=wake)
-        yield World(stage, deployment, Documents(api), entity_type)
+        yield DeployedWorld(stage, deployment, Documents(api), entity_type)
         api.close()
 
 
 @pytest.fixture(autouse=True)
-def _calm(world: World) -> None:
+def _calm(world: DeployedWorld) -> None:
     world.queues.waiting.clear()
     world.queues.fate = arrive
     world.queues.sent_count = 0
 
 
-def live(world: World, chance: random.Random | None = None) -> list[UUID]:
+def live(world: DeployedWorld, chance: random.Random | None = None) -> list[UUID]:
     """The first document is submitted before anything has come; the others when all has calmed down."""
     ids = world.begin()
     world.submit(ids[0])
@@ -154,7 +154,7 @@ def live(world: World, chance: random.Random | None = None) -> list[UUID]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(world: World) -> tuple[list[Footprint], int]:
+def undisturbed(world: DeployedWorld) -> tuple[list[Footprint], int]:
     """What a life leaves behind when every message comes once and in order; and how many that are."""
     world.queues.fate = arrive
     before = world.queues.sent_count
@@ -183,16 +183,18 @@ FATES = ("lost", "doubled", "last")
 
 @pytest.mark.parametrize("fate", FATES)
 def test_any_single_message_may_go_astray(
-    world: World, undisturbed: tuple[list[Footprint], int], fate: str
+    world: DeployedWorld, undisturbed: tuple[list[Footprint], int], fate: str
 ) -> None:
     expected, count = undisturbed
     assert count > 10
     for number in range(1, count + 1):
-        kept: list[Message] = []
+        kept: list[QueueMessage] = []
         world.queues.waiting.clear()
         world.queues.sent_count = 0
 
-        def decide(message: Message, chosen: int = number, late: list[Message] = kept) -> Sequence[Message]:
+        def decide(
+            message: QueueMessage, chosen: int = number, late: list[QueueMessage] = kept
+        ) -> Sequence[QueueMessage]:
             if message.number != chosen:
                 return [message]
             if fate == "doubled":
@@ -210,7 +212,7 @@ def test_any_single_message_may_go_astray(
         world.check_books(ids)
 
 
-def test_all_may_be_lost(world: World, undisturbed: tuple[list[Footprint], int]) -> None:
+def test_all_may_be_lost(world: DeployedWorld, undisturbed: tuple[list[Footprint], int]) -> None:
     """By the sweep alone; of which nothing arrives for a while either."""
     expected, _ = undisturbed
     world.queues.fate = lambda message: []
@@ -224,11 +226,13 @@ def test_all_may_be_lost(world: World, undisturbed: tuple[list[Footprint], int])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_everything_at_once(world: World, undisturbed: tuple[list[Footprint], int], seed: int) -> None:
+def test_everything_at_once(
+    world: DeployedWorld, undisturbed: tuple[list[Footprint], int], seed: int
+) -> None:
     expected, _ = undisturbed
     chance = random.Random(seed)
 
-    def decide(message: Message) -> Sequence[Message]:
+    def decide(message: QueueMessage) -> Sequence[QueueMessage]:
         return [message] * chance.choice((0, 0, 1, 1, 1, 2, 3))
 
     world.queues.fate = decide

@@ -11,7 +11,7 @@ from signet.store.database import Database, PoolSettings
 from tests.cost.counts import read_counts, write_counts
 from tests.cost.others import STEPS
 from tests.engine.waves.stage import standing_stage
-from tests.simulation.counting import BATCH, Count, Counting, counting, describe, of_1000
+from tests.simulation.counting import BATCH, Counting, RequestCount, counting, describe, of_1000
 
 DOCUMENTS = 40
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cost.md"
@@ -31,36 +31,36 @@ def counted(server_url: str) -> Iterator[Counting]:
 
 
 @pytest.fixture(scope="module")
-def alone(counted: Counting) -> Count:
+def alone(counted: Counting) -> RequestCount:
     return counted.one_after_another(DOCUMENTS)
 
 
 @pytest.fixture(scope="module")
-def together(counted: Counting, alone: Count) -> Count:
+def together(counted: Counting, alone: RequestCount) -> RequestCount:
     return counted.all_at_once(DOCUMENTS)
 
 
-def test_a_document_that_is_alone_costs_a_few_requests(alone: Count) -> None:
+def test_a_document_that_is_alone_costs_a_few_requests(alone: RequestCount) -> None:
     print(describe("one after another", alone))
     # Born, submitted, told, and told that it was told: a message and a batch of each.
     assert alone.sends <= 4 * DOCUMENTS
     assert alone.batches <= 4 * DOCUMENTS
 
 
-def test_documents_that_come_together_share_them(together: Count) -> None:
+def test_documents_that_come_together_share_them(together: RequestCount) -> None:
     print(describe("all at once", together))
     # A send for each write of a person; what the engine does for all of them is in a few waves.
     assert together.sends <= 2 * DOCUMENTS + 10
     assert together.batches <= 2 * DOCUMENTS / BATCH + 10
 
 
-def test_what_is_told_of_it_has_an_upper_end(alone: Count, together: Count) -> None:
+def test_what_is_told_of_it_has_an_upper_end(alone: RequestCount, together: RequestCount) -> None:
     print(*write_counts(of_1000(alone), of_1000(together)), sep="\n")
     # Two lines for each request, one of them its metrics; a few for each wave.
     assert 0 < together.log_bytes < alone.log_bytes <= 20_000 * DOCUMENTS
 
 
-def test_the_page_counts_what_is_counted_here(alone: Count, together: Count) -> None:
+def test_the_page_counts_what_is_counted_here(alone: RequestCount, together: RequestCount) -> None:
     """All but times and lines, which are of this machine and this day."""
     told = read_counts(PAGE.read_text(encoding="utf-8"))
     for said, found in zip(told, (of_1000(alone), of_1000(together)), strict=True):

@@ -10,7 +10,7 @@ import pytest
 from psycopg import sql
 
 from signet.engine.documents.commands import RequestTransition, Update
-from tests.engine.standing_company import Admin, Standing, standing_company
+from tests.engine.standing_company import Admin, CompanyWithWorkers, standing_company
 from tests.store.catalogue import RUNTIME_ROLES, WITHOUT_TENANT
 
 OWNER = "signet_owner"
@@ -21,7 +21,7 @@ NO_ROW = "no row"
 
 
 @contextmanager
-def filled_company(server_url: str) -> Iterator[Standing]:
+def filled_company(server_url: str) -> Iterator[CompanyWithWorkers]:
     with standing_company(server_url) as made:
         if made.row("SELECT rolsuper FROM pg_roles WHERE rolname = current_user") != (True,):
             pytest.skip("only a superuser may act as the owner and fill every table")
@@ -29,7 +29,7 @@ def filled_company(server_url: str) -> Iterator[Standing]:
         yield made
 
 
-def fill(standing: Standing) -> None:
+def fill(standing: CompanyWithWorkers) -> None:
     """At least one row of the company in every tenant table."""
     company = standing.company
     applied = standing.create(vendor_contact="Erna Example")
@@ -88,7 +88,7 @@ def fill(standing: Standing) -> None:
     fill_endpoints(standing)
 
 
-def fill_endpoints(standing: Standing) -> None:
+def fill_endpoints(standing: CompanyWithWorkers) -> None:
     """Who is called, who sends, and what was sent."""
     standing.run(
         "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
@@ -107,7 +107,7 @@ def fill_endpoints(standing: Standing) -> None:
     )
 
 
-def fill_approvals(standing: Standing) -> None:
+def fill_approvals(standing: CompanyWithWorkers) -> None:
     """A request about every version of every document, each with a seat that carl has filled for mona."""
     standing.run(
         "INSERT INTO approval_chains (tenant_id, name, version, hash, created_by)"
@@ -147,7 +147,7 @@ def fill_approvals(standing: Standing) -> None:
 
 
 @contextmanager
-def acting(standing: Standing, role: str, tenant: str | None = None) -> Iterator[Admin]:
+def acting(standing: CompanyWithWorkers, role: str, tenant: str | None = None) -> Iterator[Admin]:
     """As that role inside that tenant; nothing stays."""
     with psycopg.connect(standing.admin_url) as connection:
         seen = str(standing.company.tenant_id) if tenant is None else tenant
@@ -157,7 +157,9 @@ def acting(standing: Standing, role: str, tenant: str | None = None) -> Iterator
         connection.rollback()
 
 
-def attack(standing: Standing, role: str, statement: LiteralString | sql.Composed, *values: Any) -> str:
+def attack(
+    standing: CompanyWithWorkers, role: str, statement: LiteralString | sql.Composed, *values: Any
+) -> str:
     """The SQLSTATE that answers it; '' when it went through and hit a row."""
     with acting(standing, role) as connection:
         try:
@@ -167,7 +169,7 @@ def attack(standing: Standing, role: str, statement: LiteralString | sql.Compose
     return "" if hit else NO_ROW
 
 
-def tenant_tables(standing: Standing) -> list[str]:
+def tenant_tables(standing: CompanyWithWorkers) -> list[str]:
     found = standing.rows(
         "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"
         " AND NOT relispartition AND relname <> ALL (%s) ORDER BY relname",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from signet.core.documents.list_filter import Scalar
-from signet.store.documents.lists import ColumnTerm, Place, Slice, write_list
+from signet.store.documents.lists import ColumnTerm, CursorPosition, Slice, write_list
 from tests.store.probes import API, LARGE, NUMBER, ROW, Probe
 
 # About when the row was made that is asked for.
@@ -37,7 +37,7 @@ def listing(
     value: Scalar | None = None,
     is_descending: bool = False,
 ) -> Probe:
-    after = None if terms else Place(value, AT, ROW)
+    after = None if terms else CursorPosition(value, AT, ROW)
     statement = write_list(LARGE, Slice("invoice", terms, None, column, is_descending), after, 51)
     return Probe(index, statement.text, statement.values, API)
 

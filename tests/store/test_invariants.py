@@ -10,12 +10,12 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.engine.standing_company import Admin, Standing
+from tests.engine.standing_company import Admin, CompanyWithWorkers
 from tests.store.attack import FROZEN, NO_PRIVILEGE, OWNER, ROLES, STATUS_REGRESSION, attack, filled_company
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with filled_company(server_url) as made:
         yield made
 
@@ -44,14 +44,16 @@ FREEZE_DEFAULT: list[LiteralString] = [
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("statement", [*FREEZE_CONTRACT, *FREEZE_DEFAULT])
 def test_wf_04_published_contracts_and_defaults_never_change(
-    standing: Standing, statement: LiteralString, role: str
+    standing: CompanyWithWorkers, statement: LiteralString, role: str
 ) -> None:
     writes = role in ("signet_api", OWNER)
     assert attack(standing, role, statement) == (FROZEN if writes else NO_PRIVILEGE)
 
 
 @pytest.mark.parametrize("role", ["signet_api", OWNER])
-def test_wf_04_every_column_of_a_published_definition_is_frozen(standing: Standing, role: str) -> None:
+def test_wf_04_every_column_of_a_published_definition_is_frozen(
+    standing: CompanyWithWorkers, role: str
+) -> None:
     """But its status, which may only go on, the count of changes, and where an editor has its nodes."""
     free = {"status", "canvas_json", "updated_at", "revision"}
     columns = standing.rows(
@@ -83,7 +85,7 @@ def test_wf_04_every_column_of_a_published_definition_is_frozen(standing: Standi
     )
 
 
-def publish_effective(standing: Standing) -> None:
+def publish_effective(standing: CompanyWithWorkers) -> None:
     """A published definition that is no default, as a patch's publication leaves it."""
     standing.run(
         "INSERT INTO workflow_definitions (tenant_id, id, definition_kind, entity_type, name, status,"
@@ -98,7 +100,7 @@ def publish_effective(standing: Standing) -> None:
 # --- a status never goes back ---
 
 
-def status_machines(standing: Standing) -> list[tuple[str, str, str]]:
+def status_machines(standing: CompanyWithWorkers) -> list[tuple[str, str, str]]:
     """Every table with the trigger: name, what it allows, every status that its CHECK knows."""
     return standing.rows(
         "SELECT c.relname, encode(t.tgargs, 'escape'), pg_get_constraintdef(k.oid) FROM pg_trigger t"
@@ -108,7 +110,7 @@ def status_machines(standing: Standing) -> list[tuple[str, str, str]]:
     )
 
 
-def test_every_table_with_a_life_has_the_trigger(standing: Standing) -> None:
+def test_every_table_with_a_life_has_the_trigger(standing: CompanyWithWorkers) -> None:
     found = standing.rows(
         "SELECT c.relname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid"
         " WHERE a.attname = 'status' AND c.relnamespace = 'public'::regnamespace"
@@ -119,7 +121,7 @@ def test_every_table_with_a_life_has_the_trigger(standing: Standing) -> None:
     assert {name for (name,) in found} - free == {name for name, _, _ in status_machines(standing)}
 
 
-def test_every_illegal_change_of_status_is_refused(standing: Standing) -> None:
+def test_every_illegal_change_of_status_is_refused(standing: CompanyWithWorkers) -> None:
     """Each pair of statuses, legal or not, as the owner and as each role that may write the table."""
     publish_effective(standing)
     tried = 0
@@ -142,7 +144,7 @@ def test_every_illegal_change_of_status_is_refused(standing: Standing) -> None:
     assert tried > 200
 
 
-def writers_of(standing: Standing, table: str) -> list[str]:
+def writers_of(standing: CompanyWithWorkers, table: str) -> list[str]:
     roles = standing.rows(
         "SELECT role FROM unnest(%s::text[]) AS role WHERE has_any_column_privilege(role, %s, 'UPDATE')",
         ROLES,
@@ -152,7 +154,7 @@ def writers_of(standing: Standing, table: str) -> list[str]:
 
 
 @contextmanager
-def one_row_without_checks(standing: Standing, table: str) -> Iterator[Admin]:
+def one_row_without_checks(standing: CompanyWithWorkers, table: str) -> Iterator[Admin]:
     """So that the row can be in any status, and nothing but the trigger can refuse the next one."""
     name = sql.Identifier(table)
     with psycopg.connect(standing.admin_url) as connection:

@@ -9,11 +9,11 @@ from psycopg import Connection
 
 from signet.core.errors import Transient
 from signet.core.tenants.tenant_file import TenantFile
-from signet.store.database import Database, PoolSettings, Statement
+from signet.store.database import Database, PoolSettings, PreparedText
 from tests.pooling.reaching import as_role
 
 SHOW = "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')"
-FOREVER = Statement("SELECT pg_sleep(%(seconds)s)", {"seconds": 600})
+FOREVER = PreparedText("SELECT pg_sleep(%(seconds)s)", {"seconds": 600})
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def limited(owner_url: str, **limits: Any) -> Iterator[Database]:
 
 
 def test_limits_hold_for_each_kind_of_transaction_and_end_with_it(owner_url: str, tenant: TenantFile) -> None:
-    tenant_id, show = tenant.tenant_id, Statement(SHOW, {})
+    tenant_id, show = tenant.tenant_id, PreparedText(SHOW, {})
     with limited(owner_url, lock_seconds=1.5, statement_seconds=20) as database:
         seen: list[Any] = []
         with database.transaction(tenant_id) as connection:
@@ -35,8 +35,8 @@ def test_limits_hold_for_each_kind_of_transaction_and_end_with_it(owner_url: str
             seen.append(connection.execute(SHOW).fetchone())
         with database.tenantless_transaction() as connection:
             seen.append(connection.execute(SHOW).fetchone())
-        with database.exchange(tenant_id, show) as exchange:
-            seen.append(exchange.opening_row)
+        with database.pipelined(tenant_id, show) as pipeline:
+            seen.append(pipeline.first_row)
         assert seen == [("1500ms", "20s")] * 4
         assert connection.execute(SHOW).fetchone() == ("0", "0")
 
@@ -49,13 +49,13 @@ def test_the_limits_of_a_lambda() -> None:
 def test_who_waits_too_long_for_a_lock_is_told_to_come_again(
     owner_url: str, admin: Connection[tuple[object, ...]], tenant: TenantFile
 ) -> None:
-    update = Statement("UPDATE members SET display_name = %(name)s", {"name": "x"})
+    update = PreparedText("UPDATE members SET display_name = %(name)s", {"name": "x"})
     with limited(owner_url, lock_seconds=0.05) as database, admin.transaction():
         admin.execute("SELECT FROM members FOR UPDATE")
         with pytest.raises(Transient) as caught, database.transaction(tenant.tenant_id) as connection:
             connection.execute(update.text, update.values)
         assert caught.value.code == "DATABASE_CONTENDED"
-        with pytest.raises(Transient) as caught, database.exchange(tenant.tenant_id, update):
+        with pytest.raises(Transient) as caught, database.pipelined(tenant.tenant_id, update):
             pass
         assert caught.value.code == "DATABASE_CONTENDED"
 
@@ -68,17 +68,17 @@ def test_a_statement_that_takes_too_long_is_ended(owner_url: str, tenant: Tenant
             "STATEMENT_TIMED_OUT",
             True,
         )
-        with pytest.raises(Transient) as caught, database.exchange(tenant.tenant_id, FOREVER):
+        with pytest.raises(Transient) as caught, database.pipelined(tenant.tenant_id, FOREVER):
             pass
         assert caught.value.code == "STATEMENT_TIMED_OUT"
 
 
 def test_also_the_statement_that_goes_with_the_commit(owner_url: str, tenant: TenantFile) -> None:
     insert = "INSERT INTO roles (tenant_id, role) VALUES (current_tenant_id(), %(role)s) RETURNING role"
-    opening = Statement(insert, {"role": "late"})
+    opening = PreparedText(insert, {"role": "late"})
     with limited(owner_url, statement_seconds=0.05) as database:
-        with pytest.raises(Transient) as caught, database.exchange(tenant.tenant_id, opening) as exchange:
-            exchange.closing.append(FOREVER)
+        with pytest.raises(Transient) as caught, database.pipelined(tenant.tenant_id, opening) as pipeline:
+            pipeline.closing.append(FOREVER)
         assert caught.value.code == "STATEMENT_TIMED_OUT"
         with database.transaction(tenant.tenant_id) as connection:
             assert connection.execute("SELECT FROM roles WHERE role = 'late'").rowcount == 0

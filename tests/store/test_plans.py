@@ -16,7 +16,7 @@ import pytest
 from psycopg.rows import class_row
 
 from signet.store.database import Connection, Database, PoolSettings
-from signet.store.documents.write import lock_and_read, read_locked
+from signet.store.documents.write import lock_documents, parse_locked_documents
 from signet.store.instances.lists import END
 from signet.store.instances.waves import open_wave, read_opened
 from signet.store.outbox.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill, measure_queue
@@ -226,9 +226,11 @@ def check_that_measuring_scans_nothing(queue: Queue[Any], database: Database) ->
 
 
 def check_that_mutations_scan_nothing(database: Database) -> None:
-    statement = lock_and_read([ROW], ["clerk"])
+    statement = lock_documents([ROW], ["clerk"])
     with database.transaction(LARGE) as connection, counting(connection) as read:
-        assert read_locked(connection.execute(statement.text, statement.values).fetchone())[0].keys() == {ROW}
+        assert parse_locked_documents(connection.execute(statement.text, statement.values).fetchone())[
+            0
+        ].keys() == {ROW}
     assert read.by_scans == 0
     assert read.by_keys < 10
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.engine.standing_company import Standing
+from tests.engine.standing_company import CompanyWithWorkers
 from tests.store.attack import (
     FROZEN,
     NO_PRIVILEGE,
@@ -76,12 +76,12 @@ OTHER_BY_KIND: dict[str, LiteralString] = {
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with filled_company(server_url) as made:
         yield made
 
 
-def columns_of(standing: Standing, table: str) -> dict[str, sql.Composed]:
+def columns_of(standing: CompanyWithWorkers, table: str) -> dict[str, sql.Composed]:
     """Column → a statement that gives it another value, in every row."""
     found = standing.rows(
         "SELECT attname, atttypid::regtype::text FROM pg_attribute"
@@ -97,14 +97,14 @@ def columns_of(standing: Standing, table: str) -> dict[str, sql.Composed]:
 
 
 @pytest.mark.parametrize("table", FREE)
-def test_not_even_the_owner_makes_a_row_another_one(standing: Standing, table: str) -> None:
+def test_not_even_the_owner_makes_a_row_another_one(standing: CompanyWithWorkers, table: str) -> None:
     columns = columns_of(standing, table)
     assert columns.keys() > FREE[table], "each column is one or the other"
     answers = {name: attack(standing, OWNER, columns[name]) for name in columns.keys() - FREE[table]}
     assert set(answers.values()) == {WRITTEN_ONCE}, answers
 
 
-def test_the_engine_cannot_make_an_instance_another_one(standing: Standing) -> None:
+def test_the_engine_cannot_make_an_instance_another_one(standing: CompanyWithWorkers) -> None:
     columns = columns_of(standing, INSTANCES)
     for role in ("signet_api", "signet_worker"):
         for name in columns.keys() - FREE[INSTANCES]:
@@ -125,13 +125,15 @@ GRANTED = {
 
 @pytest.mark.parametrize("table", [EVENTS, EFFECTS])
 @pytest.mark.parametrize("role", GRANTED)
-def test_a_role_may_write_only_how_a_queued_row_goes_on(standing: Standing, role: str, table: str) -> None:
+def test_a_role_may_write_only_how_a_queued_row_goes_on(
+    standing: CompanyWithWorkers, role: str, table: str
+) -> None:
     granted = GRANTED[role] | ({"response_json"} if (role, table) == ("signet_worker", EFFECTS) else set())
     answers = {name: attack(standing, role, text) for name, text in columns_of(standing, table).items()}
     assert {name for name, answer in answers.items() if answer != NO_PRIVILEGE} == granted
 
 
-def test_saying_again_what_a_row_is_changes_nothing(standing: Standing) -> None:
+def test_saying_again_what_a_row_is_changes_nothing(standing: CompanyWithWorkers) -> None:
     for table in FREE:
         statement = sql.SQL("UPDATE {} SET id = id").format(sql.Identifier(table))
         assert attack(standing, OWNER, statement) == ""
@@ -149,7 +151,7 @@ CLAIMS: dict[LiteralString, str] = {
 @pytest.mark.parametrize("table", [EVENTS, EFFECTS])
 @pytest.mark.parametrize("change", CLAIMS)
 def test_a_row_has_a_claim_with_a_lease_exactly_while_it_is_processing(
-    standing: Standing, change: LiteralString, table: str
+    standing: CompanyWithWorkers, change: LiteralString, table: str
 ) -> None:
     statement = sql.SQL("UPDATE {} SET " + change).format(sql.Identifier(table))
     for role in ("signet_worker", OWNER):
@@ -160,7 +162,9 @@ def test_a_row_has_a_claim_with_a_lease_exactly_while_it_is_processing(
 
 
 @pytest.mark.parametrize("role", ["signet_api", "signet_worker", OWNER])
-def test_of_an_ended_step_only_its_consumption_may_still_be_told(standing: Standing, role: str) -> None:
+def test_of_an_ended_step_only_its_consumption_may_still_be_told(
+    standing: CompanyWithWorkers, role: str
+) -> None:
     """The company's steps have all ended."""
     for name, statement in columns_of(standing, STEPS).items():
         expected = {"applied": "", "status": STATUS_REGRESSION}.get(name, WRITTEN_ONCE)
@@ -168,7 +172,7 @@ def test_of_an_ended_step_only_its_consumption_may_still_be_told(standing: Stand
 
 
 @pytest.mark.parametrize("status", ["completed", "failed", "skipped", "cancelled"])
-def test_a_running_step_ends_once_with_its_outcome(standing: Standing, status: str) -> None:
+def test_a_running_step_ends_once_with_its_outcome(standing: CompanyWithWorkers, status: str) -> None:
     step_id = insert_running_step(standing)
     end: LiteralString = (
         "UPDATE workflow_step_executions SET status = %s, end_seq = 9, output_json = %s, error = %s,"
@@ -184,7 +188,7 @@ def test_a_running_step_ends_once_with_its_outcome(standing: Standing, status: s
         connection.execute("UPDATE workflow_step_executions SET applied = true WHERE id = %s", [step_id])
 
 
-def insert_running_step(standing: Standing) -> UUID:
+def insert_running_step(standing: CompanyWithWorkers) -> UUID:
     step_id = uuid4()
     standing.run(
         "INSERT INTO workflow_step_executions (tenant_id, created_at, id, instance_id, seq, node_id,"

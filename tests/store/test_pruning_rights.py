@@ -6,7 +6,7 @@ from typing import LiteralString
 import pytest
 from psycopg import sql
 
-from tests.engine.standing_company import Standing
+from tests.engine.standing_company import CompanyWithWorkers
 from tests.store.attack import NO_PRIVILEGE, NO_ROW, acting, attack, filled_company, tenant_tables
 from tests.store.catalogue import RUNTIME_ROLES
 
@@ -52,37 +52,37 @@ INNER: list[LiteralString] = [
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with filled_company(server_url) as made:
         yield made
 
 
 @pytest.mark.parametrize("statement", CALLS)
-def test_only_the_janitor_may_call(standing: Standing, statement: LiteralString) -> None:
+def test_only_the_janitor_may_call(standing: CompanyWithWorkers, statement: LiteralString) -> None:
     for role in ("signet_api", "signet_worker"):
         assert attack(standing, role, statement) == NO_PRIVILEGE, role
     assert attack(standing, JANITOR, statement) in ("", NO_ROW)
 
 
 @pytest.mark.parametrize("statement", INNER)
-def test_what_they_are_made_of_is_for_nobody(standing: Standing, statement: LiteralString) -> None:
+def test_what_they_are_made_of_is_for_nobody(standing: CompanyWithWorkers, statement: LiteralString) -> None:
     for role in ("signet_api", "signet_worker", JANITOR):
         assert attack(standing, role, statement) == NO_PRIVILEGE, role
 
 
 @pytest.mark.parametrize("statement", BEYOND)
-def test_not_even_the_janitor_may_go_beyond(standing: Standing, statement: LiteralString) -> None:
+def test_not_even_the_janitor_may_go_beyond(standing: CompanyWithWorkers, statement: LiteralString) -> None:
     assert attack(standing, JANITOR, statement) == BAD_PARAMETER
 
 
-def test_no_role_but_by_those_takes_a_row_away(standing: Standing) -> None:
+def test_no_role_but_by_those_takes_a_row_away(standing: CompanyWithWorkers) -> None:
     for table in tenant_tables(standing):
         for statement in ("DELETE FROM {}", "TRUNCATE {}", "DROP TABLE {}"):
             wanted = sql.SQL(statement).format(sql.Identifier(table))
             assert attack(standing, JANITOR, wanted) == NO_PRIVILEGE, table
 
 
-def test_what_the_janitor_may_change_is_how_things_go_on(standing: Standing) -> None:
+def test_what_the_janitor_may_change_is_how_things_go_on(standing: CompanyWithWorkers) -> None:
     """Nothing of what anything says."""
     attacks: list[LiteralString] = [
         "UPDATE documents SET data = '{}'",
@@ -105,7 +105,7 @@ def test_what_the_janitor_may_change_is_how_things_go_on(standing: Standing) -> 
         assert attack(standing, JANITOR, statement) == NO_PRIVILEGE, statement
 
 
-def test_the_table_of_tasks_is_the_janitors(standing: Standing) -> None:
+def test_the_table_of_tasks_is_the_janitors(standing: CompanyWithWorkers) -> None:
     standing.run("INSERT INTO housekeeping_tasks (task) VALUES ('a') ON CONFLICT DO NOTHING")
     for role in set(RUNTIME_ROLES) - {JANITOR}:
         assert attack(standing, role, "UPDATE housekeeping_tasks SET next_due_at = now()") == NO_PRIVILEGE
@@ -114,7 +114,7 @@ def test_the_table_of_tasks_is_the_janitors(standing: Standing) -> None:
     assert attack(standing, JANITOR, "UPDATE housekeeping_tasks SET next_due_at = now()") == ""
 
 
-def test_without_a_tenant_nothing_goes_and_another_tenants_rows_stay(standing: Standing) -> None:
+def test_without_a_tenant_nothing_goes_and_another_tenants_rows_stay(standing: CompanyWithWorkers) -> None:
     standing.run("UPDATE notifications SET read_at = now() - interval '1 year'")
     count = "SELECT count(*) FROM notifications"
     (before,) = standing.row(count)
@@ -125,7 +125,7 @@ def test_without_a_tenant_nothing_goes_and_another_tenants_rows_stay(standing: S
         assert connection.execute("SELECT prune_notifications('1 day', 10)").fetchone() == (before,)
 
 
-def test_a_table_of_the_callers_own_is_not_taken_for_one_of_these(standing: Standing) -> None:
+def test_a_table_of_the_callers_own_is_not_taken_for_one_of_these(standing: CompanyWithWorkers) -> None:
     standing.run("UPDATE notifications SET read_at = now() - interval '1 year'")
     with acting(standing, JANITOR) as connection:
         connection.execute("RESET ROLE")

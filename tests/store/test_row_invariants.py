@@ -14,7 +14,7 @@ from signet.engine.documents.commands import Update
 from signet.store.documents.write import WriteBatch, write_batch
 from signet.store.tenants.tenants import read_now
 from tests.engine.conftest import Company, make_company
-from tests.engine.standing_company import Admin, Standing
+from tests.engine.standing_company import Admin, CompanyWithWorkers
 from tests.store.attack import (
     NO_PRIVILEGE,
     NO_ROW,
@@ -56,13 +56,13 @@ SEEN_BY_DISPATCH = {
 
 
 @pytest.fixture(scope="module")
-def standing(server_url: str) -> Iterator[Standing]:
+def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
     with filled_company(server_url) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def other(standing: Standing) -> Company:
+def other(standing: CompanyWithWorkers) -> Company:
     made = make_company(standing.company.database)
     made.publish("invoice")
     return made
@@ -70,7 +70,7 @@ def other(standing: Standing) -> Company:
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("table", APPEND_ONLY)
-def test_append_only_tables(standing: Standing, table: str, role: str) -> None:
+def test_append_only_tables(standing: CompanyWithWorkers, table: str, role: str) -> None:
     name = sql.Identifier(table)
     refused = (WRITTEN_ONCE,) if role == OWNER else (NO_PRIVILEGE, WRITTEN_ONCE)
     for statement in ("UPDATE {} SET tenant_id = tenant_id", "DELETE FROM {}", "TRUNCATE {}"):
@@ -79,13 +79,13 @@ def test_append_only_tables(standing: Standing, table: str, role: str) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("table", RECEIPTS)
-def test_receipts_are_never_updated(standing: Standing, table: str, role: str) -> None:
+def test_receipts_are_never_updated(standing: CompanyWithWorkers, table: str, role: str) -> None:
     statement = sql.SQL("UPDATE {} SET created_at = created_at").format(sql.Identifier(table))
     assert attack(standing, role, statement) == (WRITTEN_ONCE if role == OWNER else NO_PRIVILEGE)
 
 
 @pytest.mark.parametrize("table", [*APPEND_ONLY, *RECEIPTS])
-def test_no_runtime_role_may_take_rows_away(standing: Standing, table: str) -> None:
+def test_no_runtime_role_may_take_rows_away(standing: CompanyWithWorkers, table: str) -> None:
     for role in set(ROLES) - {OWNER}:
         for statement in ("DELETE FROM {}", "TRUNCATE {}"):
             wanted = sql.SQL(statement).format(sql.Identifier(table))
@@ -104,11 +104,13 @@ PERSONAL: dict[LiteralString, str] = {
 
 @pytest.mark.parametrize("role", ["signet_api", "signet_worker", OWNER])
 @pytest.mark.parametrize("statement", PERSONAL)
-def test_a_personal_value_can_only_be_erased(standing: Standing, statement: LiteralString, role: str) -> None:
+def test_a_personal_value_can_only_be_erased(
+    standing: CompanyWithWorkers, statement: LiteralString, role: str
+) -> None:
     assert attack(standing, role, statement) == PERSONAL[statement]
 
 
-def test_an_erased_value_stays_erased(standing: Standing) -> None:
+def test_an_erased_value_stays_erased(standing: CompanyWithWorkers) -> None:
     with acting(standing, "signet_api") as connection:
         connection.execute("UPDATE personal_values SET salt = NULL, value = NULL, erased_at = now()")
         with pytest.raises(psycopg.Error) as caught:
@@ -134,7 +136,7 @@ IDENTITY: dict[str, LiteralString] = {
 
 
 @pytest.mark.parametrize("role", ["signet_api", "signet_worker", OWNER])
-def test_a_step_stays_the_step_that_it_is(standing: Standing, role: str) -> None:
+def test_a_step_stays_the_step_that_it_is(standing: CompanyWithWorkers, role: str) -> None:
     for column, value in IDENTITY.items():
         change = sql.SQL("UPDATE workflow_step_executions SET {} = {}")
         statement = change.format(sql.Identifier(column), sql.SQL(value))
@@ -144,7 +146,7 @@ def test_a_step_stays_the_step_that_it_is(standing: Standing, role: str) -> None
     assert [attack(standing, role, each) for each in taken] == [refused, refused]
 
 
-def test_an_outcome_is_kept_once(standing: Standing) -> None:
+def test_an_outcome_is_kept_once(standing: CompanyWithWorkers) -> None:
     change: LiteralString = "UPDATE idempotency_keys SET outcome = '[1]' WHERE key = %s"
     for role in ("signet_api", OWNER):
         assert attack(standing, role, change, "kept") == WRITTEN_ONCE
@@ -152,7 +154,7 @@ def test_an_outcome_is_kept_once(standing: Standing) -> None:
     assert attack(standing, "signet_api", "UPDATE idempotency_keys SET request_hash = 'x'") == NO_PRIVILEGE
 
 
-def test_an_audit_row_under_another_transaction_is_refused(standing: Standing) -> None:
+def test_an_audit_row_under_another_transaction_is_refused(standing: CompanyWithWorkers) -> None:
     copy: LiteralString = (
         "INSERT INTO audit_log SELECT tenant_id, gen_random_uuid(), 'x', 'x', NULL, NULL, hash, content,"
         " action, actor_id, created_at, epoch, %s::xid8 FROM audit_log LIMIT 1"
@@ -164,7 +166,7 @@ def test_an_audit_row_under_another_transaction_is_refused(standing: Standing) -
 # --- row security ---
 
 
-def test_every_tenant_table_has_a_row_to_steal(standing: Standing) -> None:
+def test_every_tenant_table_has_a_row_to_steal(standing: CompanyWithWorkers) -> None:
     empty = []
     for table in tenant_tables(standing):
         query = sql.SQL("SELECT count(*) FROM {} WHERE tenant_id = {}")
@@ -178,7 +180,7 @@ def test_every_tenant_table_has_a_row_to_steal(standing: Standing) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_no_role_reads_or_changes_rows_of_another_tenant(
-    standing: Standing, other: Company, role: str
+    standing: CompanyWithWorkers, other: Company, role: str
 ) -> None:
     """With another tenant's id, with none, and with an empty one."""
     mine = str(standing.company.tenant_id)
@@ -200,14 +202,16 @@ def test_no_role_reads_or_changes_rows_of_another_tenant(
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_no_role_inserts_a_row_of_another_tenant(standing: Standing, other: Company, role: str) -> None:
+def test_no_role_inserts_a_row_of_another_tenant(
+    standing: CompanyWithWorkers, other: Company, role: str
+) -> None:
     """A copy of a real row, so that nothing but row security can object."""
     for table in tenant_tables(standing):
         state = insert_copy(standing, role, table, other.tenant_id)
         assert state == NO_PRIVILEGE, f"{table}: {state}"
 
 
-def attack_in(standing: Standing, role: str, tenant: str, statement: sql.Composed) -> str:
+def attack_in(standing: CompanyWithWorkers, role: str, tenant: str, statement: sql.Composed) -> str:
     with acting(standing, role, tenant) as connection:
         try:
             return "" if connection.execute(statement).rowcount else NO_ROW
@@ -215,7 +219,7 @@ def attack_in(standing: Standing, role: str, tenant: str, statement: sql.Compose
             return error.sqlstate or "?"
 
 
-def insert_copy(standing: Standing, role: str, table: str, acting_as: UUID) -> str:
+def insert_copy(standing: CompanyWithWorkers, role: str, table: str, acting_as: UUID) -> str:
     name = sql.Identifier(table)
     with psycopg.connect(standing.admin_url) as connection:
         copy = sql.SQL(
@@ -239,7 +243,7 @@ def insert_copy(standing: Standing, role: str, table: str, acting_as: UUID) -> s
 # --- WF-11: a mutation's event and its receipt come together, and count once ---
 
 
-def test_wf_11_the_same_event_twice_is_one_row(standing: Standing) -> None:
+def test_wf_11_the_same_event_twice_is_one_row(standing: CompanyWithWorkers) -> None:
     company, event_id = standing.company, uuid4()
     payload = {"cause_id": str(event_id)}
     event = {
@@ -264,7 +268,7 @@ def test_wf_11_the_same_event_twice_is_one_row(standing: Standing) -> None:
     assert receipts == (1,)
 
 
-def test_wf_11_event_and_receipt_are_of_one_transaction(standing: Standing) -> None:
+def test_wf_11_event_and_receipt_are_of_one_transaction(standing: CompanyWithWorkers) -> None:
     """Of every event that mutate() wrote, by the transaction that made both rows."""
     applied = standing.create()
     company = standing.company
@@ -281,7 +285,7 @@ def test_wf_11_event_and_receipt_are_of_one_transaction(standing: Standing) -> N
     assert found == [(True,), (True,)]
 
 
-def test_wf_11_a_rejected_mutation_leaves_neither(standing: Standing) -> None:
+def test_wf_11_a_rejected_mutation_leaves_neither(standing: CompanyWithWorkers) -> None:
     applied = standing.create()
     company = standing.company
     with pytest.raises(Rejected):

@@ -15,7 +15,7 @@ from psycopg import Connection
 import signet.store
 from signet.core.documents.list_filter import Operator, Scalar
 from signet.core.errors import Defect
-from signet.store.documents.lists import TYPE_OF, ColumnTerm, Place, Slice, write_list
+from signet.store.documents.lists import TYPE_OF, ColumnTerm, CursorPosition, Slice, write_list
 from signet.store.outbox.queue import EFFECTS, QUEUES, fill
 from signet.store.statements import Statements, read_statements
 
@@ -58,7 +58,7 @@ def list_of_every_kind() -> Iterator[str]:
         value = place[TYPE_OF[column]] if column else None
         terms = [ColumnTerm(column or "status", each, None) for each in operators]
         asked = Slice("invoice", terms, [1], column, is_descending)
-        for after in (None, Place(value, datetime(2026, 1, 1, tzinfo=UTC), UUID(int=1))):
+        for after in (None, CursorPosition(value, datetime(2026, 1, 1, tzinfo=UTC), UUID(int=1))):
             yield write_list(UUID(int=1), asked, after, 50).text
     yield read_statements(str(STORE / "documents/lists"))["list_contract_versions"]
 

@@ -21,12 +21,12 @@ from signet.store.outbox.queue import (
     release_expired,
     requeue_dead,
 )
-from signet.store.wake_ups import MAX_WAKE_UPS, WakeUp, WakingConnection, note_work, take_wake_ups
+from signet.store.wake_ups import MAX_WAKE_UPS, WakeUp, WakingConnection, add_wake_up, take_wake_ups
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.pooling.reaching import as_role
 
 
-class Heard:
+class HeardWakeUps:
     """What was told, and whether the pool had its connection back by then."""
 
     def __init__(self) -> None:
@@ -41,12 +41,12 @@ class Heard:
 
 
 @pytest.fixture
-def heard() -> Heard:
-    return Heard()
+def heard() -> HeardWakeUps:
+    return HeardWakeUps()
 
 
 @pytest.fixture
-def telling(owner_url: str, heard: Heard) -> Iterator[Database]:
+def telling(owner_url: str, heard: HeardWakeUps) -> Iterator[Database]:
     """With one connection: whoever is told while it is still held would wait for it for ever."""
     database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=1), wake=heard)
     heard.database = database
@@ -55,7 +55,7 @@ def telling(owner_url: str, heard: Heard) -> Iterator[Database]:
 
 
 @pytest.fixture
-def company(telling: Database, heard: Heard) -> Company:
+def company(telling: Database, heard: HeardWakeUps) -> Company:
     company = make_company(telling)
     company.publish("invoice")
     heard.wake_ups.clear()
@@ -70,18 +70,18 @@ def trigger(connection: Connection, company: Company) -> None:
     insert_triggers(connection, company.tenant_id, [make_trigger(make_id(), "continue", {})])
 
 
-def test_a_document_that_is_born_wakes_its_tenants_worker(company: Company, heard: Heard) -> None:
+def test_a_document_that_is_born_wakes_its_tenants_worker(company: Company, heard: HeardWakeUps) -> None:
     make(company)
     assert heard.wake_ups == [WakeUp(company.tenant_id, "events")]
 
 
-def test_what_only_reads_wakes_nobody(company: Company, telling: Database, heard: Heard) -> None:
+def test_what_only_reads_wakes_nobody(company: Company, telling: Database, heard: HeardWakeUps) -> None:
     with telling.snapshot(company.tenant_id) as connection:
         connection.execute("SELECT 1")
     assert heard.wake_ups == []
 
 
-def test_what_is_rolled_back_wakes_nobody(company: Company, telling: Database, heard: Heard) -> None:
+def test_what_is_rolled_back_wakes_nobody(company: Company, telling: Database, heard: HeardWakeUps) -> None:
     with pytest.raises(Rejected), telling.transaction(company.tenant_id) as connection:
         trigger(connection, company)
         raise Rejected("VALUE_INVALID", "no")
@@ -92,9 +92,9 @@ def test_what_is_rolled_back_wakes_nobody(company: Company, telling: Database, h
 
 
 def test_all_that_join_a_transaction_are_told_with_it(
-    company: Company, telling: Database, heard: Heard
+    company: Company, telling: Database, heard: HeardWakeUps
 ) -> None:
-    with telling.joining(company.tenant_id):
+    with telling.shared_transaction(company.tenant_id):
         make(company)
         make(company)
         assert heard.wake_ups == []
@@ -102,14 +102,14 @@ def test_all_that_join_a_transaction_are_told_with_it(
 
 
 @pytest.fixture
-def worker_database(owner_url: str, heard: Heard) -> Iterator[Database]:
+def worker_database(owner_url: str, heard: HeardWakeUps) -> Iterator[Database]:
     database = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=2), wake=heard)
     yield database
     database.close()
 
 
 def test_what_goes_back_wakes_somebody_when_it_is_due(
-    company: Company, worker_database: Database, heard: Heard
+    company: Company, worker_database: Database, heard: HeardWakeUps
 ) -> None:
     tenant_id, claim_id = company.tenant_id, make_id()
     for _ in range(2):
@@ -128,7 +128,7 @@ def test_what_goes_back_wakes_somebody_when_it_is_due(
 
 
 def test_rows_of_a_dead_worker_and_dead_letters_that_come_back_wake_somebody(
-    company: Company, worker_database: Database, heard: Heard
+    company: Company, worker_database: Database, heard: HeardWakeUps
 ) -> None:
     tenant_id, claim_id = company.tenant_id, make_id()
     make(company)
@@ -151,7 +151,7 @@ def test_rows_of_a_dead_worker_and_dead_letters_that_come_back_wake_somebody(
 @given(st.floats(0, 100_000, allow_nan=False))
 def test_nobody_comes_too_early_and_hardly_anybody_too_late(seconds: float) -> None:
     connection = WakingConnection.__new__(WakingConnection)
-    note_work(connection, uuid4(), "events", seconds)
+    add_wake_up(connection, uuid4(), "events", seconds)
     (wake_up,) = take_wake_ups(connection)
     assert seconds <= wake_up.delay_seconds <= max(seconds * 1.1 + 1, seconds)
 
@@ -159,6 +159,6 @@ def test_nobody_comes_too_early_and_hardly_anybody_too_late(seconds: float) -> N
 def test_there_is_an_end_to_what_one_transaction_tells() -> None:
     connection = WakingConnection.__new__(WakingConnection)
     for _ in range(MAX_WAKE_UPS + 10):
-        note_work(connection, uuid4(), "events")
+        add_wake_up(connection, uuid4(), "events")
     assert len(take_wake_ups(connection)) == MAX_WAKE_UPS
     assert len(take_wake_ups(connection)) == 0

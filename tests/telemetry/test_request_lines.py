@@ -14,7 +14,7 @@ from signet.engine.telemetry import RequestReport
 from signet.store.database import Database
 from signet.telemetry.log import Log
 from signet.telemetry.metrics import Metrics
-from signet.telemetry.watching import Watching
+from signet.telemetry.watching import TelemetryFanOut
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
 from tests.functions.calling import Client
@@ -46,10 +46,10 @@ def add_failing_routes(routes: Routes) -> None:
             )
 
 
-def watch(stream: io.StringIO) -> Watching:
+def watch(stream: io.StringIO) -> TelemetryFanOut:
     # Powertools keeps a logger's handlers by its service: each test has its own.
     service = f"test-{uuid4()}"
-    return Watching(Log(service, "INFO", stream), Metrics("signet-test", service, stream))
+    return TelemetryFanOut(Log(service, "INFO", stream), Metrics("signet-test", service, stream))
 
 
 @pytest.fixture

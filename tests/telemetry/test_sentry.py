@@ -12,13 +12,13 @@ from signet.core.errors import Defect, Rejected, Transient
 from signet.engine.telemetry import RequestReport
 from signet.telemetry.log import Log
 from signet.telemetry.sentry import Sentry, scrub
-from signet.telemetry.watching import Watching
+from signet.telemetry.watching import TelemetryFanOut
 
 DSN = "https://key@sentry.example.com/1"
 PERSONAL = "hunter2"
 
 
-class Kept(sentry_sdk.transport.Transport):
+class KeptEvents(sentry_sdk.transport.Transport):
     """Sends nothing."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ def fail(words: str) -> Exception:
 
 
 def test_a_failure_is_told_without_its_words() -> None:
-    kept = Kept()
+    kept = KeptEvents()
     sentry = Sentry(DSN, "staging", kept)
     about = {"instance_id": "i", "trace_id": "t", "password": PERSONAL}
     sentry.capture(fail(PERSONAL), about)
@@ -82,8 +82,8 @@ def test_what_a_library_collects_is_left_out() -> None:
 
 
 def test_only_what_nobody_foresaw_is_told() -> None:
-    kept = Kept()
-    watching = Watching(
+    kept = KeptEvents()
+    watching = TelemetryFanOut(
         Log(f"test-{uuid4()}", "CRITICAL", io.StringIO()), sentry=Sentry(DSN, "staging", kept)
     )
     for error in (Rejected("DOCUMENT_NOT_FOUND", "x"), Transient("DATABASE_UNAVAILABLE", "x"), None):

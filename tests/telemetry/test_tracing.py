@@ -18,7 +18,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from signet.core.errors import Rejected
 from signet.engine.execution.worker import Worker
 from signet.engine.integrations.effects import Effects
-from signet.outbound.connector import Delivery, Outgoing
+from signet.outbound.connector import Delivery, OutboundMessage
 from signet.store.database import Database
 from signet.telemetry.log import Log
 from signet.telemetry.tracing import (
@@ -29,7 +29,7 @@ from signet.telemetry.tracing import (
     Tracing,
     make_tracing,
 )
-from signet.telemetry.watching import Watching
+from signet.telemetry.watching import TelemetryFanOut
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.engine.waves.situations import publish_patch
@@ -48,7 +48,7 @@ class Traced:
     def __init__(self) -> None:
         self._exporter = InMemorySpanExporter()
         tracing = Tracing(SimpleSpanProcessor(self._exporter), "signet-test")
-        self.telemetry = Watching(Log(f"test-{uuid4()}", "CRITICAL", StringIO()), tracing=tracing)
+        self.telemetry = TelemetryFanOut(Log(f"test-{uuid4()}", "CRITICAL", StringIO()), tracing=tracing)
 
     def take(self) -> dict[str, ReadableSpan]:
         spans = {span.name: span for span in self._exporter.get_finished_spans()}
@@ -62,8 +62,8 @@ class Mailbox:
     def __init__(self) -> None:
         self.traces: list[str | None] = []
 
-    def deliver(self, outgoing: Outgoing) -> Delivery:
-        self.traces.append(outgoing.trace_id)
+    def deliver(self, message: OutboundMessage) -> Delivery:
+        self.traces.append(message.trace_id)
         return Delivery(200, None)
 
 

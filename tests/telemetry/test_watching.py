@@ -19,7 +19,7 @@ from signet.store.database import Database
 from signet.telemetry.figures import MAX_SERIES, Figures
 from signet.telemetry.log import Log
 from signet.telemetry.metrics import MAX_VALUES, Metrics
-from signet.telemetry.watching import Watching
+from signet.telemetry.watching import TelemetryFanOut
 from signet.wiring.engine import make_caches, make_worker
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
@@ -36,9 +36,9 @@ def stream() -> io.StringIO:
 
 
 @pytest.fixture
-def watching(stream: io.StringIO) -> Watching:
+def watching(stream: io.StringIO) -> TelemetryFanOut:
     service = f"test-{uuid4()}"
-    return Watching(Log(service, "INFO", stream), Metrics("signet-test", service, stream))
+    return TelemetryFanOut(Log(service, "INFO", stream), Metrics("signet-test", service, stream))
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def company(database: Database) -> Company:
     return company
 
 
-def run_invoice(company: Company, worker: Database, watching: Watching) -> UUID:
+def run_invoice(company: Company, worker: Database, watching: TelemetryFanOut) -> UUID:
     made = company.documents.mutate(company.author(), Create("invoice", INVOICE))
     company.documents.mutate(company.author(), RequestTransition(made.document_id, 1, "submit"))
     Worker(worker, make_caches(), CompiledCache(), lambda: 0.0, watching).drain([company.tenant_id])
@@ -73,7 +73,9 @@ def read_samples(text: str) -> dict[str, float]:
     return samples
 
 
-def test_a_wave_is_told(company: Company, worker: Database, watching: Watching, stream: io.StringIO) -> None:
+def test_a_wave_is_told(
+    company: Company, worker: Database, watching: TelemetryFanOut, stream: io.StringIO
+) -> None:
     run_invoice(company, worker, watching)
     lines = read_lines(stream)
     (wave,) = [line for line in lines if line.get("message") == "wave"]
@@ -89,7 +91,7 @@ def test_a_wave_is_told(company: Company, worker: Database, watching: Watching, 
 
 
 def test_an_instance_that_fails_is_told_without_its_words(
-    company: Company, worker: Database, watching: Watching, stream: io.StringIO, admin: Admin
+    company: Company, worker: Database, watching: TelemetryFanOut, stream: io.StringIO, admin: Admin
 ) -> None:
     made = company.documents.mutate(company.author(), Create("invoice", {**INVOICE, "number": "hunter2"}))
     admin.execute("SET session_replication_role = replica")
@@ -105,7 +107,7 @@ def test_an_instance_that_fails_is_told_without_its_words(
 
 
 def test_leases_that_ran_out_are_told(
-    company: Company, worker: Database, watching: Watching, stream: io.StringIO, admin: Admin
+    company: Company, worker: Database, watching: TelemetryFanOut, stream: io.StringIO, admin: Admin
 ) -> None:
     put(admin, "events", company.tenant_id, "1 hour", status="processing", attempts=5)
     make_worker(worker, watching).work(company.tenant_id)
@@ -113,7 +115,7 @@ def test_leases_that_ran_out_are_told(
     assert (told["level"], told["again"], told["dead"]) == ("WARNING", 0, 1)
 
 
-def test_housekeeping_is_told(watching: Watching, stream: io.StringIO) -> None:
+def test_housekeeping_is_told(watching: TelemetryFanOut, stream: io.StringIO) -> None:
     watching.housekeeping_ended(HousekeepingReport("prune_events", "more", 500, 1.5, 30.0))
     watching.housekeeping_ended(
         HousekeepingReport("seal_audit", "failed", 0, 0.5, 0.0, ValueError("hunter2"))
@@ -137,7 +139,7 @@ def test_housekeeping_is_told(watching: Watching, stream: io.StringIO) -> None:
     assert shown["signet_housekeeping_rows_total"][0][2] == 500
 
 
-def test_what_is_stuck_is_told_with_what_helps(watching: Watching, stream: io.StringIO) -> None:
+def test_what_is_stuck_is_told_with_what_helps(watching: TelemetryFanOut, stream: io.StringIO) -> None:
     tenant_id, instance_id = uuid4(), uuid4()
     watching.stuck_found(tenant_id, 12, [StuckInstance(instance_id, "ready", "wake")])
     told, counted = read_lines(stream)
@@ -147,7 +149,7 @@ def test_what_is_stuck_is_told_with_what_helps(watching: Watching, stream: io.St
 
 
 def test_an_attempt_to_deliver_is_told(
-    company: Company, worker: Database, watching: Watching, stream: io.StringIO, admin: Admin
+    company: Company, worker: Database, watching: TelemetryFanOut, stream: io.StringIO, admin: Admin
 ) -> None:
     put(admin, "effects", company.tenant_id)
     put(admin, "effects", company.tenant_id, attempts=4)
@@ -162,14 +164,16 @@ def test_an_attempt_to_deliver_is_told(
     assert sorted(labels["outcome"] for _, labels, _ in counted.samples) == ["dead", "failed"]
 
 
-def test_no_line_of_metrics_has_more_than_the_format_takes(watching: Watching, stream: io.StringIO) -> None:
+def test_no_line_of_metrics_has_more_than_the_format_takes(
+    watching: TelemetryFanOut, stream: io.StringIO
+) -> None:
     watching.wave_ended(WaveReport(uuid4(), "", waits=[1.0] * 250))
     (whole,) = [line for line in read_lines(stream) if "WaveSize" in line]
     assert len(whole["TriggerWait"]) == MAX_VALUES
 
 
 def test_the_figures_of_everything(
-    company: Company, database: Database, worker: Database, watching: Watching, admin: Admin
+    company: Company, database: Database, worker: Database, watching: TelemetryFanOut, admin: Admin
 ) -> None:
     client = Client(wire(database, telemetry=watching, metrics_token=TOKEN), company.tenant_id)
     run_invoice(company, worker, watching)

@@ -8,14 +8,19 @@ from uuid import UUID
 from signet.core.compiler.artifact import Artifact
 from signet.core.contracts.contract import Contract
 from signet.core.explain.instance import explain_instance, write_instance
-from signet.core.explain.instance_record import DocumentRecord, InstanceRecord, Record, StepRecord
+from signet.core.explain.instance_record import (
+    ExplainedDocument,
+    ExplainedInstance,
+    ExplainedStep,
+    InstanceRecords,
+)
 from tests.unit.workflows_to_read import PATCH, compile_patch, make_contract
 
 CONTRACT = make_contract()
 WORKFLOW = compile_patch(PATCH)
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
-INSTANCE = InstanceRecord(
+INSTANCE = ExplainedInstance(
     id=UUID(int=1),
     definition_id=UUID(int=2),
     definition_version=1,
@@ -30,7 +35,7 @@ INSTANCE = InstanceRecord(
     started_at=NOW,
     updated_at=NOW,
 )
-DOCUMENT = DocumentRecord(contract_version=1, status="draft", version=1, is_deleted=False)
+DOCUMENT = ExplainedDocument(contract_version=1, status="draft", version=1, is_deleted=False)
 DRAFT, FINANCE = "sys:state:draft", "usr:approvals:finance"
 CONDITION = {"expression": "entity.grand_total > 0", "variables": {"entity.grand_total": 7}, "result": True}
 
@@ -39,8 +44,8 @@ def token(node: str, state: str = "waiting") -> dict[str, Any]:
     return {"id": "T", "node": node, "state": state}
 
 
-def step(node: str, node_type: str = "state", *, is_open: bool = False, **changes: Any) -> StepRecord:
-    made = StepRecord(
+def step(node: str, node_type: str = "state", *, is_open: bool = False, **changes: Any) -> ExplainedStep:
+    made = ExplainedStep(
         id=UUID(int=4),
         seq=2,
         end_seq=None if is_open else 2,
@@ -60,23 +65,23 @@ def step(node: str, node_type: str = "state", *, is_open: bool = False, **change
     return replace(made, **changes)
 
 
-def control(name: str, **data: Any) -> StepRecord:
+def control(name: str, **data: Any) -> ExplainedStep:
     return step(f"sys:control:{name}", "control", output_json=data)
 
 
-def record(**changes: Any) -> Record:
+def record(**changes: Any) -> InstanceRecords:
     """`status`, `reason`, `tokens` and `request_id` are the instance's."""
     own = {name: changes.pop(name) for name in ("status", "reason", "request_id") if name in changes}
     instance = replace(INSTANCE, active_tokens=changes.pop("tokens", []), **own)
     nothing: dict[str, Any] = {"steps": [], "request": None, "triggers": [], "effects": [], "turns": []}
-    return Record(**{"instance": instance, "document": DOCUMENT, **nothing, **changes})
+    return InstanceRecords(**{"instance": instance, "document": DOCUMENT, **nothing, **changes})
 
 
-def at(node: str, **changes: Any) -> Record:
+def at(node: str, **changes: Any) -> InstanceRecords:
     """Waiting there."""
     node_type = changes.pop("node_type", "state")
     return record(tokens=[token(node)], steps=[step(node, node_type, is_open=True, **changes)])
 
 
-def tell(found: Record, workflow: Artifact = WORKFLOW, contract: Contract | None = CONTRACT) -> str:
+def tell(found: InstanceRecords, workflow: Artifact = WORKFLOW, contract: Contract | None = CONTRACT) -> str:
     return "\n".join(write_instance(explain_instance(workflow, contract, found)))

@@ -11,9 +11,9 @@ from signet.api.http.problems import MAX_FIELD_ERRORS, RETRY_AFTER_SECONDS, STAT
 from signet.core.errors import (
     CODES,
     Defect,
+    ErrorKind,
     Failed,
     FieldError,
-    Kind,
     Rejected,
     SignetError,
     Superseded,
@@ -49,23 +49,23 @@ def test_codes_are_upper_snake() -> None:
 
 
 def test_every_kind_has_a_status() -> None:
-    assert STATUSES.keys() == set(Kind)
+    assert STATUSES.keys() == set(ErrorKind)
 
 
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (Rejected("WORKFLOW_EDIT_LOCKED", "m"), Kind.LOCKED),
-        (Rejected("NOBODY_GAVE_IT_A_HOME", "m"), Kind.INVALID),
-        (Superseded("ANY", "m"), Kind.SUPERSEDED),
-        (Transient("DATABASE_UNAVAILABLE", "m"), Kind.UNAVAILABLE),
-        (Failed("ANY", "m"), Kind.FAILED),
-        (Defect("ANY", "m"), Kind.DEFECT),
+        (Rejected("WORKFLOW_EDIT_LOCKED", "m"), ErrorKind.LOCKED),
+        (Rejected("NOBODY_GAVE_IT_A_HOME", "m"), ErrorKind.INVALID),
+        (Superseded("ANY", "m"), ErrorKind.SUPERSEDED),
+        (Transient("DATABASE_UNAVAILABLE", "m"), ErrorKind.UNAVAILABLE),
+        (Failed("ANY", "m"), ErrorKind.FAILED),
+        (Defect("ANY", "m"), ErrorKind.DEFECT),
         # A code of Rejected in another class does not make that error the caller's fault.
-        (Transient("TOKEN_EXPIRED", "m"), Kind.UNAVAILABLE),
+        (Transient("TOKEN_EXPIRED", "m"), ErrorKind.UNAVAILABLE),
     ],
 )
-def test_kind(error: SignetError, kind: Kind) -> None:
+def test_kind(error: SignetError, kind: ErrorKind) -> None:
     assert error.kind is kind
 
 

@@ -9,8 +9,15 @@ import pytest
 from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.explain.definition import _letter, explain, write_explanation
-from signet.core.explain.node_sentences import _SENTENCES, say_step
-from signet.core.explain.vocabulary import Vocabulary, plain, say_duration, say_json, say_list, short_id
+from signet.core.explain.node_sentences import _SENTENCES, describe_step
+from signet.core.explain.vocabulary import (
+    Vocabulary,
+    describe_duration,
+    describe_json,
+    describe_list,
+    escape,
+    short_id,
+)
 from tests.unit.golden_text import assert_golden
 from tests.unit.workflows_to_read import (
     AUTOMATION,
@@ -318,7 +325,9 @@ STEPS: list[tuple[str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("node_type", "config", "sentence"), STEPS)
 def test_every_type_has_sentences(node_type: str, config: dict[str, Any], sentence: str) -> None:
     complete = NODE_TYPES[node_type].configuration.model_validate_json(_as_json(config))
-    assert sentence in " ".join(say_step(node_type, complete.model_dump(mode="json", by_alias=True), WORDS))
+    assert sentence in " ".join(
+        describe_step(node_type, complete.model_dump(mode="json", by_alias=True), WORDS)
+    )
 
 
 def test_no_type_is_forgotten() -> None:
@@ -345,7 +354,7 @@ def test_what_an_action_does(kind: str, more: dict[str, Any], sentence: str) -> 
         "save_as": None,
         "for_each": None,
     }
-    assert sentence in " ".join(say_step("action", config, Vocabulary("invoice", contract)))
+    assert sentence in " ".join(describe_step("action", config, Vocabulary("invoice", contract)))
 
 
 @pytest.mark.parametrize(
@@ -370,19 +379,20 @@ def test_what_an_action_does(kind: str, more: dict[str, Any], sentence: str) -> 
     ],
 )
 def test_conditions_in_words(text: str, words: str) -> None:
-    assert words in WORDS.say_condition(text)
+    assert words in WORDS.describe_condition(text)
 
 
 def test_expressions_that_cannot_be_read_are_shown() -> None:
-    assert WORDS.say_expression("no (") == "no ("
-    assert Vocabulary().say_expression("entity") == "the document"
+    assert WORDS.describe_expression("no (") == "no ("
+    assert Vocabulary().describe_expression("entity") == "the document"
 
 
 def test_small_words() -> None:
-    assert [say_list([]), say_list(["a"]), say_list(["a", "b", "c"], "or")] == ["", "a", "a, b or c"]
-    assert say_duration("P1DT1H1M1S") == "1 day, 1 hour, 1 minute and 1 second"
-    assert plain("a\x07\tb") == "a\\u0007 b"
-    assert len(plain("x" * 9_999)) == 2_000
-    assert say_json("x" * 999).endswith("…")
+    assert [describe_list(words) for words in ([], ["a"])] == ["", "a"]
+    assert describe_list(["a", "b", "c"], "or") == "a, b or c"
+    assert describe_duration("P1DT1H1M1S") == "1 day, 1 hour, 1 minute and 1 second"
+    assert escape("a\x07\tb") == "a\\u0007 b"
+    assert len(escape("x" * 9_999)) == 2_000
+    assert describe_json("x" * 999).endswith("…")
     assert short_id("sys:policy:usr:slot:post") == "policy of post"
     assert [_letter(0), _letter(25), _letter(26), _letter(27)] == ["a", "z", "aa", "ab"]

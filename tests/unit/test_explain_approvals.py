@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from signet.core.explain.approvals import find_free_ways
+from signet.core.explain.approvals import find_free_paths
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.definition import explain, write_explanation
 from signet.core.runtime.projection import Step
@@ -14,7 +14,7 @@ from tests.unit.workflow.test_routing import run_history
 @given(seeds, numbers)
 def test_who_passes_a_gate_without_an_approval_was_announced(seed: int, other: int) -> None:
     workflow = WorkflowReading(compile_seed(seed).content)
-    free, is_approved = find_free_ways(workflow), False
+    free, is_approved = find_free_paths(workflow), False
     ended = [event.step for event in run_history(seed, other).events if event.step.end_seq is not None]
     for step in sorted(ended, key=lambda step: step.end_seq or 0):
         if step.node not in workflow.nodes:

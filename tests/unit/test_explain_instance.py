@@ -7,7 +7,12 @@ from uuid import UUID
 import pytest
 
 from signet.core.compiler.node_types import NODE_TYPES
-from signet.core.explain.instance_record import EffectRecord, Record, RequestRecord, TriggerRecord
+from signet.core.explain.instance_record import (
+    EffectRecord,
+    ExplainedTransitionRequest,
+    InstanceRecords,
+    TriggerRecord,
+)
 from signet.core.explain.instance_sentences import AWAITED
 from signet.core.runtime.document_changes import DRIFT
 from tests.unit.instance_records import (
@@ -56,7 +61,7 @@ from tests.unit.workflows_to_read import AUTOMATION, compile_automatic, compile_
         (record(document=replace(DOCUMENT, status="amended")), 'is "amended", at version 1.'),
     ],
 )
-def test_it_begins_with_how_it_stands(found: Record, sentence: str) -> None:
+def test_it_begins_with_how_it_stands(found: InstanceRecords, sentence: str) -> None:
     assert sentence in tell(found).splitlines()[0]
 
 
@@ -72,12 +77,12 @@ def test_without_a_document_and_a_contract() -> None:
     about_nothing = replace(INSTANCE, entity_type=None, entity_id=None)
     waiting = replace(about_nothing, active_tokens=[token("usr:main:wait")])
     opened = step("usr:main:wait", "wait_timer", is_open=True, resume_at=LATER)
-    text = tell(Record(waiting, None, [opened], None, [], [], []), workflow, None)
+    text = tell(InstanceRecords(waiting, None, [opened], None, [], [], []), workflow, None)
     assert text.startswith('The workflow waits at the wait "wait".\nWorkflow reminder')
     assert "The workflow waits for 1 day (P1D)." in text
     assert "It goes on by itself at 2026-03-01 13:00:00 UTC." in text
     ended = replace(about_nothing, status="completed")
-    over = tell(Record(ended, None, [], None, [], [], []), workflow, None)
+    over = tell(InstanceRecords(ended, None, [], None, [], [], []), workflow, None)
     assert "Nothing: it is over.\n\nHow it came here" in over
 
 
@@ -97,7 +102,7 @@ def test_a_state_says_who_may_ask_for_what() -> None:
 
 
 def test_a_request_that_is_open_is_told() -> None:
-    request = RequestRecord(UUID(int=9), "approve", "sam", "at once", NOW)
+    request = ExplainedTransitionRequest(UUID(int=9), "approve", "sam", "at once", NOW)
     found = replace(at(DRAFT), request=request)
     assert 'sam asked for "Approval" at 2026-03-01 12:00:00 UTC ("at once"); that is not' in tell(found)
     assert "What was asked for did not reach it: wake it." in tell(found)

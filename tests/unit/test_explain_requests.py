@@ -14,7 +14,7 @@ from signet.core.explain.instance_record import (
     ApprovalRecord,
     DecisionRecord,
     EditRecord,
-    StepRecord,
+    ExplainedStep,
     VoterRecord,
 )
 from tests.unit.instance_records import CONTRACT, FINANCE, LATER, NOW, WORKFLOW, record, step, tell
@@ -50,26 +50,26 @@ def request(**changes: Any) -> ApprovalRecord:
     return replace(REQUEST, **changes)
 
 
-def asked(end_seq: int | None = 10, status: str = "cancelled", **changes: Any) -> StepRecord:
+def asked(end_seq: int | None = 10, status: str = "cancelled", **changes: Any) -> ExplainedStep:
     """The step that the request belongs to."""
     return step(FINANCE, "approval", id=ASKED, seq=8, end_seq=end_seq, status=status, **changes)
 
 
-def later(node: str, node_type: str, seq: int, **changes: Any) -> StepRecord:
+def later(node: str, node_type: str, seq: int, **changes: Any) -> ExplainedStep:
     return step(node, node_type, id=UUID(int=100 + seq), **{"seq": seq, "end_seq": seq, **changes})
 
 
-def control(name: str, seq: int = 10, **data: Any) -> StepRecord:
+def control(name: str, seq: int = 10, **data: Any) -> ExplainedStep:
     return later(f"sys:control:{name}", "control", seq, output_json=data, entity_version=2)
 
 
-def explained(approval: ApprovalRecord, *steps: StepRecord, **changes: Any) -> RequestExplanation:
+def explained(approval: ApprovalRecord, *steps: ExplainedStep, **changes: Any) -> RequestExplanation:
     found = record(steps=list(steps), approvals=[approval], **changes)
     (only,) = explain_instance(WORKFLOW, CONTRACT, found).approvals
     return only
 
 
-def said(approval: ApprovalRecord, *steps: StepRecord, **changes: Any) -> list[str]:
+def said(approval: ApprovalRecord, *steps: ExplainedStep, **changes: Any) -> list[str]:
     return list(explained(approval, *steps, **changes).text)
 
 
@@ -111,7 +111,7 @@ def test_it_is_a_chapter_of_the_whole_where_there_is_any() -> None:
         ),
     ],
 )
-def test_which_gate_used_it_up(applied: bool, steps: tuple[StepRecord, ...], sentence: str) -> None:
+def test_which_gate_used_it_up(applied: bool, steps: tuple[ExplainedStep, ...], sentence: str) -> None:
     assert said(request(status="approved", applied=applied), *steps)[0].endswith(sentence)
 
 
@@ -287,7 +287,7 @@ VOTED = {"decisions": [DECISION, replace(DECISION, decided_by="frank"), DECISION
         ((), "Amended", ("unknown", (), None, None)),
     ],
 )
-def test_what_voided_it(steps: tuple[StepRecord, ...], sentence: str, cause: tuple[Any, ...]) -> None:
+def test_what_voided_it(steps: tuple[ExplainedStep, ...], sentence: str, cause: tuple[Any, ...]) -> None:
     void = request(status="voided", outcome="amended", **VOTED)
     overtaken = explained(void, *steps, edits=EDITS).overtaken
     assert overtaken is not None

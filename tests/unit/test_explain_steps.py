@@ -4,7 +4,7 @@ import pytest
 
 from signet.core.compiler.artifact import Artifact
 from signet.core.explain.instance import MAX_SHOWN_STEPS, Earlier, explain_instance
-from signet.core.explain.instance_record import StepRecord, TurnRecord
+from signet.core.explain.instance_record import ExplainedStep, TurnRecord
 from tests.unit.instance_records import (
     CONDITION,
     CONTRACT,
@@ -100,7 +100,7 @@ from tests.unit.workflows_to_read import compile_slot
         ),
     ],
 )
-def test_what_happened_in_a_sentence(happened: StepRecord, sentence: str) -> None:
+def test_what_happened_in_a_sentence(happened: ExplainedStep, sentence: str) -> None:
     assert f"     2  {sentence}" in tell(record(steps=[happened]))
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from signet.core.diagrams.instance_graph import Drawing, Visit, draw_instance
+from signet.core.diagrams.instance_graph import GraphDrawing, Visit, draw_instance
 
 NODES = {
     "sys:start": {"type": "start", "config": {}},
@@ -42,7 +42,7 @@ CHECK = "usr:review:check"
 
 def draw(
     *visits: Visit, tokens: tuple[tuple[str, str], ...] = (), canvas: dict[str, Any] | None = None
-) -> Drawing:
+) -> GraphDrawing:
     standing = [{"node": node, "state": state} for node, state in tokens]
     return draw_instance(CONTENT, standing, visits, {"a": 2}, canvas or {})
 

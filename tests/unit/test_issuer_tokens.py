@@ -13,7 +13,7 @@ from signet.api.auth import authentication
 from signet.api.auth.authentication import KEEP_SECONDS, Authentication
 from signet.api.auth.tokens import LEEWAY_SECONDS, make_tokens
 from signet.core.errors import Rejected, Transient
-from signet.core.tenants.principal import NO_TENANT, Principal, Verified
+from signet.core.tenants.principal import NO_TENANT, Principal, VerifiedToken
 from signet.settings import ClaimNames, IssuerSettings
 from tests.unit.issuer import (
     AUDIENCE,
@@ -202,9 +202,9 @@ class Verifier:
         self.until = until
         self.count = 0
 
-    def __call__(self, token: str) -> Verified:
+    def __call__(self, token: str) -> VerifiedToken:
         self.count += 1
-        return Verified(Principal(UUID(int=1), token, ()), self.until)
+        return VerifiedToken(Principal(UUID(int=1), token, ()), self.until)
 
 
 def test_a_token_is_verified_once_in_a_while_and_never_after_its_end() -> None:

@@ -30,7 +30,7 @@ def server() -> Iterator[KeyServer]:
         yield served
 
 
-class Issuer:
+class KeySetIssuer:
     """What it shows, how often it was asked, and what time it is."""
 
     def __init__(self, *kids: str) -> None:
@@ -47,7 +47,7 @@ class Issuer:
 
 
 def test_keys_are_kept_until_they_are_no_longer_fresh() -> None:
-    issuer = Issuer("a")
+    issuer = KeySetIssuer("a")
     for _ in range(3):
         assert issuer.keys.find("a").public_key == "a"
     assert issuer.asked == 1
@@ -57,7 +57,7 @@ def test_keys_are_kept_until_they_are_no_longer_fresh() -> None:
 
 
 def test_a_rotated_key_is_found_and_the_old_one_goes() -> None:
-    issuer = Issuer("a")
+    issuer = KeySetIssuer("a")
     issuer.keys.find("a")
     issuer.kids, issuer.now = ("b",), PAUSE_SECONDS
     assert issuer.keys.find("b").public_key == "b"
@@ -67,7 +67,7 @@ def test_a_rotated_key_is_found_and_the_old_one_goes() -> None:
 
 
 def test_an_unknown_kid_makes_us_ask_no_more_than_once_in_a_while() -> None:
-    issuer = Issuer("a")
+    issuer = KeySetIssuer("a")
     issuer.keys.find("a")
     for number in range(5):
         issuer.now = PAUSE_SECONDS + number
@@ -77,7 +77,7 @@ def test_an_unknown_kid_makes_us_ask_no_more_than_once_in_a_while() -> None:
 
 
 def test_without_the_issuer_what_is_held_goes_on_for_a_day() -> None:
-    issuer = Issuer("a")
+    issuer = KeySetIssuer("a")
     issuer.keys.find("a")
     issuer.kids, issuer.now = None, FRESH_SECONDS
     assert issuer.keys.find("a").public_key == "a"
@@ -93,7 +93,7 @@ def test_without_the_issuer_what_is_held_goes_on_for_a_day() -> None:
 
 
 def test_as_long_as_there_is_none_it_is_tried_again_soon() -> None:
-    issuer = Issuer("a")
+    issuer = KeySetIssuer("a")
     issuer.kids = None
     with pytest.raises(Transient):
         issuer.keys.find("a")
@@ -105,7 +105,7 @@ def test_as_long_as_there_is_none_it_is_tried_again_soon() -> None:
 
 
 def test_who_has_a_key_does_not_wait_for_who_asks() -> None:
-    issuer = Issuer("a")
+    issuer = KeySetIssuer("a")
     issuer.keys.find("a")
     issuer.now = FRESH_SECONDS
     asking = issuer.fetch

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.contracts.compiled_contract import LoadedContract, check_contract_expressions
+from signet.core.contracts.compiled_contract import CompiledContract, check_contract_expressions
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.expression_scope import (
     make_scope,
@@ -25,10 +25,10 @@ from tests.unit.broken_contracts import VALID
 ONE = UUID(int=1)
 
 
-def load(**changes: Any) -> LoadedContract:
+def load(**changes: Any) -> CompiledContract:
     contract, findings = read_strictly(Contract, {**VALID, **changes})
     assert contract is not None, findings
-    return LoadedContract(contract, "0" * 64)
+    return CompiledContract(contract, "0" * 64)
 
 
 def test_authority_is_a_permission_and_a_condition() -> None:

@@ -37,7 +37,7 @@ from signet.api.http.message import (
 from signet.api.http.problems import INTERNAL_ERROR, make_problem
 from signet.api.http.routing import Resolver, Routes
 from signet.api.routes.index import RouteEntry, make_index, read_index
-from signet.api.routes.table import Found, RouteTable, load_all_groups, load_group, write_allowed
+from signet.api.routes.table import MatchedRoute, RouteTable, load_all_groups, load_group, write_allowed
 from signet.api.use_cases import UseCases
 from signet.core.errors import FieldError, Rejected, SignetError
 from signet.core.tenants.principal import Principal
@@ -57,7 +57,7 @@ _WAIT = re.compile(r"(?:^|[,;])\s*wait=([0-9]{1,4})\s*(?:$|[,;])")
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class Dependencies:
     """What the API is made of; `wiring` fills it."""
 
     use: UseCases
@@ -73,9 +73,9 @@ class Application:
     """A handler that any number of threads may call at once. What a group of routes needs is loaded with the
     first request for one of them."""
 
-    def __init__(self, ports: Ports, more: More = ()) -> None:
+    def __init__(self, dependencies: Dependencies, more: More = ()) -> None:
         """`more` are routes that go before those that are listed."""
-        self._ports = ports
+        self._ports = dependencies
         self._more = more
         first = self._make_resolver()
         self._table = RouteTable([*read_index(), *make_index(first.declared)])
@@ -129,13 +129,13 @@ class _Request:
     def __init__(
         self,
         resolver: Resolver,
-        ports: Ports,
+        dependencies: Dependencies,
         table: RouteTable,
         event: dict[str, Any],
         context: object,
     ) -> None:
         self._resolver = resolver
-        self._ports = ports
+        self._ports = dependencies
         self._table = table
         self._event = event
         self._context = cast(LambdaContext, context)
@@ -214,7 +214,7 @@ class _Request:
         if status >= _FIRST_UNEXPECTED_STATUS:
             span.fail(code_of(self._errors[0]) if self._errors else str(status))
 
-    def _serve_found(self, found: Found, event: APIGatewayProxyEventV2) -> dict[str, Any]:
+    def _serve_found(self, found: MatchedRoute, event: APIGatewayProxyEventV2) -> dict[str, Any]:
         principal = self._principal = self._admit(found.entry)
         check_body(event)
         load_group(self._resolver, found.entry.group)

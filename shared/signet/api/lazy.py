@@ -10,7 +10,7 @@ LOADING = RLock()
 T = TypeVar("T")
 
 
-class MadeOnce(Generic[T]):
+class LazyAttribute(Generic[T]):
     """An attribute that is made when it is first read. Only its reading may import what it is made of."""
 
     def __init__(self, make: Callable[[Any], T]) -> None:
@@ -20,12 +20,12 @@ class MadeOnce(Generic[T]):
         self._name = name
 
     @overload
-    def __get__(self, instance: None, owner: type) -> "MadeOnce[T]": ...
+    def __get__(self, instance: None, owner: type) -> "LazyAttribute[T]": ...
 
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
 
-    def __get__(self, instance: object | None, owner: type) -> "MadeOnce[T] | T":
+    def __get__(self, instance: object | None, owner: type) -> "LazyAttribute[T] | T":
         if instance is None:
             return self
         with LOADING:

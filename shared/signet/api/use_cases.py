@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from signet.api.lazy import MadeOnce
+from signet.api.lazy import LazyAttribute
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret
 from signet.store.database import Database
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from signet.engine.cache import CompiledCache
     from signet.engine.definitions.definitions import Definitions
     from signet.engine.definitions.designer.expressions import Expressions
-    from signet.engine.definitions.designer.impact import Foreseeing
+    from signet.engine.definitions.designer.impact import PublicationImpact
     from signet.engine.definitions.designer.palette import Palette
-    from signet.engine.definitions.designer.preview import Trials
-    from signet.engine.definitions.designer.simulate import Simulating
+    from signet.engine.definitions.designer.preview import DefinitionPreview
+    from signet.engine.definitions.designer.simulate import DefinitionSimulation
     from signet.engine.definitions.queries import DefinitionsRead
     from signet.engine.definitions.rules import Rules
     from signet.engine.definitions.templates import Templates
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from signet.engine.documents.queries.versions import DocumentHistory
     from signet.engine.documents.read import DocumentsRead
     from signet.engine.instances.actions import Instances
-    from signet.engine.instances.moves import Moving
+    from signet.engine.instances.moves import InstanceMoves
     from signet.engine.instances.operations import Operations
     from signet.engine.instances.queries import InstancesRead
     from signet.engine.integrations.endpoints import Endpoints
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from signet.engine.integrations.notifications import Notifications
     from signet.engine.tenants.api_keys import ApiKeys
     from signet.engine.tenants.members import Members
-    from signet.engine.tenants.operator import Tenancies
+    from signet.engine.tenants.operator import TenantOperator
     from signet.engine.tenants.org_chart import OrgChart
     from signet.engine.tenants.roles import Roles
-    from signet.engine.tenants.settings import OwnTenant
+    from signet.engine.tenants.settings import TenantAdmin
 
 # Of a URL, and the hosts that a tenant allows.
 CheckUrl = Callable[[str, Sequence[str]], object]
@@ -64,196 +64,196 @@ class UseCases:
 
     def make_all(self) -> None:
         for name, part in vars(type(self)).items():
-            if isinstance(part, MadeOnce):
+            if isinstance(part, LazyAttribute):
                 getattr(self, name)
 
-    @MadeOnce
+    @LazyAttribute
     def _compiled(self) -> "CompiledCache":
         from signet.engine.cache import CompiledCache
 
         return CompiledCache()
 
-    @MadeOnce
+    @LazyAttribute
     def documents(self) -> "Documents":
         from signet.engine.documents.mutate import Documents
 
         return Documents(self.database, telemetry=self.telemetry)
 
-    @MadeOnce
+    @LazyAttribute
     def instances(self) -> "Instances":
         from signet.engine.instances.actions import Instances
 
         return Instances(self.database, self.documents.caches, self._compiled)
 
-    @MadeOnce
+    @LazyAttribute
     def documents_read(self) -> "DocumentsRead":
         from signet.engine.documents.read import DocumentsRead
 
         return DocumentsRead(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def document_lists(self) -> "DocumentLists":
         from signet.engine.documents.queries.lists import DocumentLists
 
         return DocumentLists(self.database, self.documents.caches.contracts)
 
-    @MadeOnce
+    @LazyAttribute
     def document_history(self) -> "DocumentHistory":
         from signet.engine.documents.queries.versions import DocumentHistory
 
         return DocumentHistory(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def erasures(self) -> "Erasures":
         from signet.engine.documents.erase import Erasures
 
         return Erasures(self.database)
 
-    @MadeOnce
-    def document_life(self) -> "DocumentLife":
+    @LazyAttribute
+    def document_timeline(self) -> "DocumentLife":
         from signet.engine.documents.queries.timeline import DocumentLife
 
         return DocumentLife(self.database, self.documents.caches.contracts)
 
-    @MadeOnce
+    @LazyAttribute
     def definitions(self) -> "Definitions":
         from signet.engine.definitions.definitions import Definitions
 
         return Definitions(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def definitions_read(self) -> "DefinitionsRead":
         from signet.engine.definitions.queries import DefinitionsRead
 
         return DefinitionsRead(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def palette(self) -> "Palette":
         from signet.engine.definitions.designer.palette import Palette
 
         return Palette(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def expressions(self) -> "Expressions":
         from signet.engine.definitions.designer.expressions import Expressions
 
         return Expressions(self.database)
 
-    @MadeOnce
-    def trials(self) -> "Trials":
-        from signet.engine.definitions.designer.preview import Trials
+    @LazyAttribute
+    def definition_preview(self) -> "DefinitionPreview":
+        from signet.engine.definitions.designer.preview import DefinitionPreview
 
-        return Trials(self.database)
+        return DefinitionPreview(self.database)
 
-    @MadeOnce
-    def simulating(self) -> "Simulating":
-        from signet.engine.definitions.designer.simulate import Simulating
+    @LazyAttribute
+    def definition_simulation(self) -> "DefinitionSimulation":
+        from signet.engine.definitions.designer.simulate import DefinitionSimulation
 
-        return Simulating(self.database)
+        return DefinitionSimulation(self.database)
 
-    @MadeOnce
-    def foreseeing(self) -> "Foreseeing":
-        from signet.engine.definitions.designer.impact import Foreseeing
+    @LazyAttribute
+    def publication_impact(self) -> "PublicationImpact":
+        from signet.engine.definitions.designer.impact import PublicationImpact
 
-        return Foreseeing(self.database)
+        return PublicationImpact(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def templates(self) -> "Templates":
         from signet.engine.definitions.templates import Templates
 
         return Templates(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def inbound_events(self) -> "InboundEvents":
         from signet.engine.integrations.inbound_events import InboundEvents
 
         return InboundEvents(self.database, self._secrets)
 
-    @MadeOnce
+    @LazyAttribute
     def endpoints(self) -> "Endpoints":
         from signet.engine.integrations.endpoints import Endpoints
 
         return Endpoints(self.database, self._make_check())
 
-    @MadeOnce
-    def moving(self) -> "Moving":
-        from signet.engine.instances.moves import Moving
+    @LazyAttribute
+    def instance_moves(self) -> "InstanceMoves":
+        from signet.engine.instances.moves import InstanceMoves
 
-        return Moving(self.database, self.documents.caches, self._compiled)
+        return InstanceMoves(self.database, self.documents.caches, self._compiled)
 
-    @MadeOnce
+    @LazyAttribute
     def instances_read(self) -> "InstancesRead":
         from signet.engine.instances.queries import InstancesRead
 
         return InstancesRead(self.database, self.documents.caches.contracts)
 
-    @MadeOnce
+    @LazyAttribute
     def operations(self) -> "Operations":
         from signet.engine.instances.operations import Operations
 
         return Operations(self.database, self.instances, self.documents.caches, self._compiled)
 
-    @MadeOnce
+    @LazyAttribute
     def approvals(self) -> "Approvals":
         from signet.engine.approvals.inbox import Approvals
 
         return Approvals(self.database, self.documents.caches)
 
-    @MadeOnce
+    @LazyAttribute
     def approval_chains(self) -> "ApprovalChains":
         from signet.engine.approvals.chains import ApprovalChains
 
         return ApprovalChains(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def delegations(self) -> "Delegations":
         from signet.engine.approvals.delegations import Delegations
 
         return Delegations(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def notifications(self) -> "Notifications":
         from signet.engine.integrations.notifications import Notifications
 
         return Notifications(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def members(self) -> "Members":
         from signet.engine.tenants.members import Members
 
         return Members(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def roles(self) -> "Roles":
         from signet.engine.tenants.roles import Roles
 
         return Roles(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def org_chart(self) -> "OrgChart":
         from signet.engine.tenants.org_chart import OrgChart
 
         return OrgChart(self.database)
 
-    @MadeOnce
-    def own_tenant(self) -> "OwnTenant":
-        from signet.engine.tenants.settings import OwnTenant
+    @LazyAttribute
+    def tenant_admin(self) -> "TenantAdmin":
+        from signet.engine.tenants.settings import TenantAdmin
 
-        return OwnTenant(self.database)
+        return TenantAdmin(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def api_keys(self) -> "ApiKeys":
         from signet.engine.tenants.api_keys import ApiKeys
 
         return ApiKeys(self.database)
 
-    @MadeOnce
-    def tenancies(self) -> "Tenancies":
-        from signet.engine.tenants.operator import Tenancies
+    @LazyAttribute
+    def tenant_operator(self) -> "TenantOperator":
+        from signet.engine.tenants.operator import TenantOperator
 
-        return Tenancies(self.database)
+        return TenantOperator(self.database)
 
-    @MadeOnce
+    @LazyAttribute
     def rules(self) -> "Rules":
         from signet.engine.definitions.rules import Rules
 

@@ -35,7 +35,7 @@ class Spot:
 
 
 @dataclass
-class Reading:
+class FileReading:
     """The reading of one file: its name, and what was found wrong."""
 
     name: str
@@ -53,10 +53,10 @@ class Reading:
         if spot is not None:
             words |= {"line": spot.line, "column": spot.column}
         self._findings.append(
-            find(code, point(path), where=self._say_where(path, spot), file=self.name, **words)
+            find(code, point(path), where=self._describe_where(path, spot), file=self.name, **words)
         )
 
-    def _say_where(self, path: Steps, spot: Spot | None) -> str:
+    def _describe_where(self, path: Steps, spot: Spot | None) -> str:
         if spot is not None:
             return f"{self.name}, line {spot.line}, column {spot.column}"
         return f"{self.name}, at {point(path)}" if path else self.name

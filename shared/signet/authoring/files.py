@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from signet.authoring import json_text, yaml_text
-from signet.authoring.document import INVALID_CHARACTERS, Reading, Spot
+from signet.authoring.document import INVALID_CHARACTERS, FileReading, Spot
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import MAX_DOCUMENT_CHARACTERS
 
@@ -20,7 +20,7 @@ _READERS = {".json": json_text.read, ".yaml": yaml_text.read, ".yml": yaml_text.
 
 def read_document(path: Path) -> tuple[Any, tuple[Finding, ...]]:
     """What a file says, or why it cannot be read. Only regular files: a pipe or device could be endless."""
-    reading = Reading(str(path))
+    reading = FileReading(str(path))
     try:
         if not path.is_file():
             raise FileNotFoundError(0, "there is no such file")
@@ -43,7 +43,7 @@ def read_document(path: Path) -> tuple[Any, tuple[Finding, ...]]:
 
 def read_text(text: str, name: str) -> tuple[Any, tuple[Finding, ...]]:
     """What a text says; its format follows from how its name ends. With findings there is no document."""
-    reading = Reading(name)
+    reading = FileReading(name)
     read = _READERS.get(Path(name).suffix.lower())
     text = text.removeprefix(BYTE_ORDER_MARK)
     invalid = INVALID_CHARACTERS.search(text)

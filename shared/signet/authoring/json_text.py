@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from signet.authoring.document import MAX_DEPTH, Reading, Spot, Steps, shorten
+from signet.authoring.document import MAX_DEPTH, FileReading, Spot, Steps, shorten
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -14,7 +14,7 @@ class _Number(str):
     """The digits of a number before it is known to be kept exactly."""
 
 
-def read(text: str, reading: Reading) -> Any:
+def read(text: str, reading: FileReading) -> Any:
     try:
         raw = json.loads(
             text, object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number, parse_constant=_Number
@@ -30,7 +30,7 @@ def read(text: str, reading: Reading) -> Any:
     return _settle(raw, (), reading)
 
 
-def _settle(raw: Any, path: Steps, reading: Reading) -> Any:
+def _settle(raw: Any, path: Steps, reading: FileReading) -> Any:
     """Recursive, but no deeper than a document may be."""
     if isinstance(raw, _Number):
         if raw.lstrip("-")[:1].isdigit():

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from signet.authoring.document import Reading, Spot, Steps, shorten
+from signet.authoring.document import FileReading, Spot, Steps, shorten
 
 # The C parser is ten times faster; some installations come without it.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -34,11 +34,11 @@ class _Frame:
         return self.path if step is None else (*self.path, step)
 
 
-class _Stopped(Exception):
+class _ReadingStopped(Exception):
     """What follows would make no sense; the reason is among the findings."""
 
 
-def read(text: str, reading: Reading) -> Any:
+def read(text: str, reading: FileReading) -> Any:
     builder = _Builder(reading)
     parser = LOADER(text)
     try:
@@ -48,7 +48,7 @@ def read(text: str, reading: Reading) -> Any:
         spot = _spot(getattr(error, "problem_mark", None))
         problem = str(getattr(error, "problem", None) or "not readable")
         reading.find("DOCUMENT_SYNTAX", spot=spot, problem=problem, format="YAML")
-    except _Stopped:
+    except _ReadingStopped:
         return None
     finally:
         parser.dispose()
@@ -58,7 +58,7 @@ def read(text: str, reading: Reading) -> Any:
 
 
 class _Builder:
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: FileReading) -> None:
         self.reading = reading
         self.documents = 0
         self.document: Any = None
@@ -66,7 +66,7 @@ class _Builder:
 
     def take(self, event: yaml.Event) -> None:
         if self.reading.is_hopeless:
-            raise _Stopped
+            raise _ReadingStopped
         match event:
             case yaml.DocumentStartEvent():
                 self._begin_document(_spot(event.start_mark))
@@ -88,15 +88,15 @@ class _Builder:
         self.documents += 1
         if self.documents > 1:
             self.reading.find("DOCUMENT_SEVERAL", spot=spot)
-            raise _Stopped
+            raise _ReadingStopped
 
     def _open(self, items: list[Any] | dict[str, Any], event: yaml.CollectionStartEvent) -> None:
         self._check_node(event)
         if self.frames and self.frames[-1].wants_key:
             self._find("DOCUMENT_KEY_NOT_TEXT", event, key="made of several values")
-            raise _Stopped
+            raise _ReadingStopped
         if self.reading.is_too_deep(self._path, _spot(event.start_mark)):
-            raise _Stopped
+            raise _ReadingStopped
         self.frames.append(_Frame(self._path, items))
 
     def _put(self, value: Any, event: yaml.Event) -> None:

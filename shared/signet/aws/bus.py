@@ -4,7 +4,7 @@ from signet.aws.clients import Clients
 from signet.aws.failures import strip_people, try_call
 from signet.core.canonical_json import canonical_bytes
 from signet.core.integrations.cloud_events import CloudEvent
-from signet.outbound.connector import Delivery, Outgoing
+from signet.outbound.connector import Delivery, OutboundMessage
 
 # As EventBridge counts an entry: source, detail-type and detail, and a time as 14 bytes.
 MAX_ENTRY_BYTES = 262_144
@@ -20,16 +20,16 @@ class Bus:
         self._name = name
         self._source = source
 
-    def deliver(self, outgoing: Outgoing) -> Delivery:
+    def deliver(self, message: OutboundMessage) -> Delivery:
         event = CloudEvent(
-            outgoing.id,
+            message.id,
             self._source,
-            str(outgoing.payload["event"]),
-            outgoing.created_at,
-            outgoing.tenant_id,
-            outgoing.payload.get("payload", {}),
-            outgoing.payload.get("subject"),
-            outgoing.trace_id,
+            str(message.payload["event"]),
+            message.created_at,
+            message.tenant_id,
+            message.payload.get("payload", {}),
+            message.payload.get("subject"),
+            message.trace_id,
         )
         detail = canonical_bytes(event.to_json())
         if len(detail) + len(event.source) + len(event.type) + TIME_BYTES >= MAX_ENTRY_BYTES:

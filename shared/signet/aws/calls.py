@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from signet.aws.credentials import GetCredentials
-from signet.aws.signing import Scope, sign
+from signet.aws.signing import SignatureScope, sign
 from signet.aws_settings import AwsSettings
 from signet.core.errors import Transient
 
@@ -34,11 +34,11 @@ _DIALECTS: Mapping[Service, Dialect] = {
 }
 
 
-class Call(Protocol):
+class SignedCall(Protocol):
     def call(self, operation: str, parameters: Mapping[str, Any]) -> dict[str, Any]: ...
 
 
-class Create(Protocol):
+class SignedCreate(Protocol):
     def create(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]: ...
 
 
@@ -80,7 +80,7 @@ class SignedCalls:
     def _post(self, path: str, headers: Mapping[str, str], parameters: Mapping[str, Any]) -> dict[str, Any]:
         body = json.dumps(parameters, separators=(",", ":")).encode()
         path = self._place.path.rstrip("/") + path
-        scope = Scope(self._region, self._service, self._clock())
+        scope = SignatureScope(self._region, self._service, self._clock())
         signed = sign(self._credentials(), scope, self._place.netloc, path, headers, body)
         try:
             with self._lock:

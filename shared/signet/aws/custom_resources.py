@@ -14,12 +14,12 @@ MAX_REASON_CHARACTERS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ResourceOutcome:
     is_done: bool
     reason: str = ""
 
 
-def answer_request(request: Mapping[str, Any], physical_id: str, outcome: Outcome) -> None:
+def answer_request(request: Mapping[str, Any], physical_id: str, outcome: ResourceOutcome) -> None:
     """To the address that the request came with: signed beforehand, good for an answer to this one only."""
     body = json.dumps(
         {

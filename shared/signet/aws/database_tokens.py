@@ -5,7 +5,7 @@ from datetime import datetime
 from urllib.parse import unquote, urlsplit
 
 from signet.aws.credentials import GetCredentials
-from signet.aws.signing import Scope, presign
+from signet.aws.signing import SignatureScope, presign
 
 # The longest that a token may last; a connection that was made with it lasts on.
 LASTS_SECONDS = 900
@@ -19,4 +19,4 @@ def make_database_token(
     parts = urlsplit(url)
     host = f"{parts.hostname}:{parts.port or POSTGRES_PORT}"
     query = {"Action": "connect", "DBUser": unquote(parts.username or "")}
-    return presign(credentials(), Scope(region, "rds-db", clock()), host, query, LASTS_SECONDS)
+    return presign(credentials(), SignatureScope(region, "rds-db", clock()), host, query, LASTS_SECONDS)

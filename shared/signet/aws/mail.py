@@ -4,8 +4,8 @@ from typing import Any
 
 from signet.aws.clients import Clients
 from signet.aws.failures import try_call
-from signet.outbound.connector import Delivery, Outgoing, Recipient
-from signet.outbound.telling import tell_each
+from signet.outbound.connector import Delivery, OutboundMessage, Recipient
+from signet.outbound.telling import deliver_to_each
 
 MAX_SUBJECT_CHARACTERS = 200
 MAX_TEXT_BYTES = 262_144
@@ -30,21 +30,21 @@ class Mail:
         self._clients = clients
         self._sender = sender
 
-    def deliver(self, outgoing: Outgoing) -> Delivery:
-        text = str(outgoing.payload.get("text", ""))
+    def deliver(self, message: OutboundMessage) -> Delivery:
+        text = str(message.payload.get("text", ""))
         if len(text.encode(errors="replace")) > MAX_TEXT_BYTES:
             return Delivery(
                 None, f"MESSAGE_TOO_LARGE: a mail has at most {MAX_TEXT_BYTES} bytes", is_final=True
             )
-        subject = _on_one_line(str(outgoing.payload.get("subject", "")))
-        return tell_each(
-            outgoing,
+        subject = _on_one_line(str(message.payload.get("subject", "")))
+        return deliver_to_each(
+            message,
             "mail address",
             _find_address,
-            lambda address: self._send(outgoing, address, subject, text),
+            lambda address: self._send(message, address, subject, text),
         )
 
-    def _send(self, outgoing: Outgoing, address: str, subject: str, text: str) -> Delivery:
+    def _send(self, outgoing: OutboundMessage, address: str, subject: str, text: str) -> Delivery:
         message = {
             "Subject": {"Data": subject, "Charset": "UTF-8"},
             "Body": {"Text": {"Data": text, "Charset": "UTF-8"}},

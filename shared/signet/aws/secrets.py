@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from uuid import UUID
 
-from signet.aws.calls import Call, CallFailed
+from signet.aws.calls import CallFailed, SignedCall
 from signet.core.validation.text import NAME
 
 # How long one that was replaced may still be taken for the new one.
@@ -16,7 +16,7 @@ _UNKNOWN = frozenset({"ResourceNotFoundException", "InvalidRequestException"})
 class SecretsManager:
     """A tenant's own path is all that its names can reach."""
 
-    def __init__(self, calls: Call, prefix: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, calls: SignedCall, prefix: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._calls = calls
         self._prefix = prefix
         self._clock = clock

@@ -20,7 +20,7 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SignatureScope:
     """What a signature is good for."""
 
     region: str
@@ -41,7 +41,12 @@ class Scope:
 
 
 def sign(
-    credentials: Credentials, scope: Scope, host: str, path: str, headers: Mapping[str, str], body: bytes
+    credentials: Credentials,
+    scope: SignatureScope,
+    host: str,
+    path: str,
+    headers: Mapping[str, str],
+    body: bytes,
 ) -> dict[str, str]:
     """The headers of a POST to `path`, with those that prove who sends it. Names are lower case."""
     signed = {**headers, "host": host, "x-amz-date": scope.moment}
@@ -56,7 +61,7 @@ def sign(
 
 
 def presign(
-    credentials: Credentials, scope: Scope, host: str, query: Mapping[str, str], lasts_seconds: int
+    credentials: Credentials, scope: SignatureScope, host: str, query: Mapping[str, str], lasts_seconds: int
 ) -> str:
     """A GET of `host`'s root with its proof within; without the scheme, as the database wants it."""
     asked = {
@@ -74,7 +79,7 @@ def presign(
     return f"{host}/?{text}&X-Amz-Signature={_prove(credentials, scope, request)}"
 
 
-def _prove(credentials: Credentials, scope: Scope, request: str) -> str:
+def _prove(credentials: Credentials, scope: SignatureScope, request: str) -> str:
     digest = hashlib.sha256(request.encode()).hexdigest()
     message = f"{ALGORITHM}\n{scope.moment}\n{scope.text}\n{digest}"
     key = f"AWS4{credentials.secret}".encode()

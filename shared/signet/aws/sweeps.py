@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import Any
 
-from signet.aws.calls import CallFailed, Create
+from signet.aws.calls import CallFailed, SignedCreate
 from signet.aws.wake_ups import MAX_DELAY_SECONDS
 from signet.aws_settings import SweepSettings
 from signet.store.wake_ups import WakeUp
@@ -26,7 +26,7 @@ _LOG = logging.getLogger("signet.sweeps")
 class ScheduledSweeps:
     """Best effort, as wake-ups are."""
 
-    def __init__(self, calls: Create, settings: SweepSettings, clock: Callable[[], datetime]) -> None:
+    def __init__(self, calls: SignedCreate, settings: SweepSettings, clock: Callable[[], datetime]) -> None:
         self._calls = calls
         self._settings = settings
         self._clock = clock

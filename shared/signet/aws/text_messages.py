@@ -4,8 +4,8 @@ from typing import Any
 
 from signet.aws.clients import Clients
 from signet.aws.failures import try_call
-from signet.outbound.connector import Delivery, Outgoing, Recipient
-from signet.outbound.telling import tell_each
+from signet.outbound.connector import Delivery, OutboundMessage, Recipient
+from signet.outbound.telling import deliver_to_each
 
 # Of all parts together that SNS makes of it.
 MAX_TEXT_BYTES = 1_600
@@ -26,13 +26,13 @@ class TextMessages:
     def __init__(self, clients: Clients) -> None:
         self._clients = clients
 
-    def deliver(self, outgoing: Outgoing) -> Delivery:
+    def deliver(self, message: OutboundMessage) -> Delivery:
         """The text alone: a text message has no subject."""
-        text = str(outgoing.payload.get("text", ""))
+        text = str(message.payload.get("text", ""))
         if len(text.encode(errors="replace")) > MAX_TEXT_BYTES:
             reason = f"MESSAGE_TOO_LARGE: a text message has at most {MAX_TEXT_BYTES} bytes"
             return Delivery(None, reason, is_final=True)
-        return tell_each(outgoing, "phone number", _find_number, lambda number: self._send(number, text))
+        return deliver_to_each(message, "phone number", _find_number, lambda number: self._send(number, text))
 
     def _send(self, number: str, text: str) -> Delivery:
         answer = try_call(

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from signet.aws.calls import Call
+from signet.aws.calls import SignedCall
 from signet.core.errors import SignetError, Transient
 from signet.store.wake_ups import QueueName, WakeUp
 
@@ -22,7 +22,7 @@ class QueuedWakeUps:
     """Best effort: whoever commits work is never told that nobody could be woken."""
 
     def __init__(
-        self, calls: Call, urls: Mapping[QueueName, str], clock: Callable[[], float] = time.monotonic
+        self, calls: SignedCall, urls: Mapping[QueueName, str], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._calls = calls
         self._urls = urls

@@ -48,7 +48,7 @@ class _Edge(_Loose):
     label: str = ""
 
 
-class _Shape(_Loose):
+class _ArtifactShape(_Loose):
     kind: Literal["envelope", "effective", "automation"]
     name: str
     compiler_version: str
@@ -109,7 +109,7 @@ def _is_too_deep(content: Any) -> bool:
 
 def _find_problems(content: Mapping[str, Any]) -> Iterator[str]:
     try:
-        shape = _Shape.model_validate(content)
+        shape = _ArtifactShape.model_validate(content)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         yield f"at {point(first['loc'])}: {first['msg']}"
@@ -128,7 +128,7 @@ def _find_problems(content: Mapping[str, Any]) -> Iterator[str]:
             yield f"the slot '{slot}' has no beginning or no end"
 
 
-def _find_node_problems(shape: _Shape) -> Iterator[str]:
+def _find_node_problems(shape: _ArtifactShape) -> Iterator[str]:
     for node_id, node in shape.nodes.items():
         if node.type not in NODE_TYPES:
             yield f"the node '{node_id}' has the unknown type '{node.type}'"
@@ -142,7 +142,7 @@ def _find_node_problems(shape: _Shape) -> Iterator[str]:
             yield f"the node '{node_id}' has no edit window"
 
 
-def _find_edge_problems(shape: _Shape) -> Iterator[str]:
+def _find_edge_problems(shape: _ArtifactShape) -> Iterator[str]:
     for edge_id, edge in shape.edges.items():
         if edge.source not in shape.nodes or edge.target not in shape.nodes:
             yield f"the edge '{edge_id}' connects a node that is not there"

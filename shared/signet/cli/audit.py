@@ -15,7 +15,7 @@ import typer
 
 from signet.cli.console import FINE, FOUND_ERRORS, deliver, stop, write
 from signet.core.errors import SignetError
-from signet.core.explain.vocabulary import plain
+from signet.core.explain.vocabulary import escape
 from signet.engine.audit.export import export_bundle
 from signet.engine.audit.trail import begin_new_epoch, list_seals, seal_tenant
 from signet.engine.audit.verify import verify_tenant
@@ -58,10 +58,10 @@ def verify(
     with _open(database_url) as database:
         result = verify_tenant(database, tenant, lines)
     for finding in result.findings:
-        write(f"BROKEN {plain(finding.where)}: {plain(finding.sentence)} ({finding.code})")
+        write(f"BROKEN {escape(finding.where)}: {escape(finding.sentence)} ({finding.code})")
     write(f"checked {result.row_count} rows, {result.version_count} versions, {result.seal_count} seals")
     if result.tail_count:
-        write(f"not sealed yet: {result.tail_count} rows, the oldest of {plain(result.tail_oldest)}")
+        write(f"not sealed yet: {result.tail_count} rows, the oldest of {escape(result.tail_oldest)}")
     write("sound" if result.is_sound else f"{len(result.findings)} findings")
     raise typer.Exit(FINE if result.is_sound else FOUND_ERRORS)
 
@@ -110,7 +110,7 @@ def export(
         subject = None if document is None else ("document", str(document))
         bundle = export_bundle(database, tenant, folder, subject)
     for name, count in bundle.line_counts.items():
-        write(f"{plain(name)}: {count} lines")
+        write(f"{escape(name)}: {count} lines")
     write(f"manifest {bundle.manifest_hash}")
 
 
@@ -138,5 +138,5 @@ def erase(
         erasure = erase_personal(
             database, tenant, document, fields=field or None, actor_id=actor, via="cli", reason=reason
         )
-    fields = f" of {plain(', '.join(erasure.fields))}" if erasure.fields else ""
+    fields = f" of {escape(', '.join(erasure.fields))}" if erasure.fields else ""
     write(f"{len(erasure.ids)} values{fields} erased")

@@ -6,14 +6,22 @@ from typing import Annotated, Any
 
 import typer
 
-from signet.cli.console import choose_exit_code, deliver, say_counts, stop, write, write_findings, write_json
+from signet.cli.console import (
+    choose_exit_code,
+    deliver,
+    describe_counts,
+    stop,
+    write,
+    write_findings,
+    write_json,
+)
 from signet.cli.sources import Sources, read_sources
 from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.diagrams.mermaid import draw
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.definition import explain, write_explanation
-from signet.core.explain.vocabulary import plain, say_count
+from signet.core.explain.vocabulary import describe_count, escape
 
 
 def compile_command(
@@ -56,12 +64,12 @@ def compile_command(
     sources = read_sources(path, patch, tenant)
     artifact = sources.compile().artifact if sources.is_whole else None
     for note in sources.notes:
-        write(plain(note), sys.stderr)
+        write(escape(note), sys.stderr)
     if as_json:
         deliver(write_json(_describe(artifact, sources)), output)
     elif artifact is None:
         write_findings(sources.found, sys.stderr)
-        write(f"{plain(path)} does not compile: {say_counts(sources.found)}", sys.stderr)
+        write(f"{escape(path)} does not compile: {describe_counts(sources.found)}", sys.stderr)
     elif as_mermaid or as_text:
         write_findings(sources.found, sys.stderr)
         explained = "" if as_mermaid else "\n".join(write_explanation(explain(artifact, sources.contract)))
@@ -82,16 +90,17 @@ def _describe(artifact: Artifact | None, sources: Sources) -> dict[str, Any]:
 
 def _summarise(artifact: Artifact, sources: Sources) -> list[str]:
     content, workflow = artifact.content, WorkflowReading(artifact.content)
-    lines = [f"{content['kind']} {plain(content['name'])}", f"  hash      {artifact.hash}"]
+    lines = [f"{content['kind']} {escape(content['name'])}", f"  hash      {artifact.hash}"]
     for part in ("contract", "envelope"):
         if part in content:
             lines.append(f"  {part:<9} version {content[part]['version']}, {content[part]['hash']}")
     lines += [
         f"  compiler  {content['compiler_version']}",
-        f"  graph     {say_count(len(workflow.nodes), 'node')}, {say_count(len(content['edges']), 'edge')},"
-        f" {say_count(len(artifact.text.encode()), 'byte')}",
+        f"  graph     {describe_count(len(workflow.nodes), 'node')},"
+        f" {describe_count(len(content['edges']), 'edge')},"
+        f" {describe_count(len(artifact.text.encode()), 'byte')}",
         f"  slots     {_count_steps(workflow)}",
-        f"  findings  {say_counts(sources.found)}",
+        f"  findings  {describe_counts(sources.found)}",
     ]
     return lines
 
@@ -102,6 +111,6 @@ def _count_steps(workflow: WorkflowReading) -> str:
         if NODE_TYPES[workflow.type_of(node_id)].group is not None:
             steps[workflow.slot_of(node_id)] += 1
     return (
-        ", ".join(f"{plain(slot)} ({say_count(count, 'step')})" for slot, count in steps.items())
+        ", ".join(f"{escape(slot)} ({describe_count(count, 'step')})" for slot, count in steps.items())
         or "none filled"
     )

@@ -10,7 +10,7 @@ from typing import IO, Any, NoReturn
 
 import typer
 
-from signet.core.explain.vocabulary import plain
+from signet.core.explain.vocabulary import escape
 from signet.core.validation.finding import Finding, Severity
 
 FINE, FOUND_ERRORS, WRONG_USE = 0, 1, 2
@@ -21,7 +21,7 @@ _MARK_COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 
 @dataclass(frozen=True)
-class Found:
+class FileFinding:
     """A finding and the file that it is about."""
 
     file: Path
@@ -49,28 +49,28 @@ def write_json(value: Any) -> str:
 
 def stop(message: str) -> NoReturn:
     """Wrong use: what was asked for cannot be done at all."""
-    write(f"signet: {plain(message)}", sys.stderr)
+    write(f"signet: {escape(message)}", sys.stderr)
     raise typer.Exit(WRONG_USE)
 
 
-def choose_exit_code(found: Iterable[Found]) -> int:
+def choose_exit_code(found: Iterable[FileFinding]) -> int:
     findings = [each.finding for each in found]
     if any(finding.code in UNREADABLE for finding in findings):
         return WRONG_USE
     return FOUND_ERRORS if any(finding.severity is Severity.ERROR for finding in findings) else FINE
 
 
-def write_findings(found: Sequence[Found], stream: IO[str] | None = None) -> None:
+def write_findings(found: Sequence[FileFinding], stream: IO[str] | None = None) -> None:
     stream = stream or sys.stdout
     for each in found:
         finding = each.finding
         severity = _paint(finding.severity.value, _SEVERITY_COLOURS[finding.severity], stream)
-        place = f" {plain(finding.place)}" if finding.place else ""
-        write(f"{severity} {plain(each.file)}{place}: {plain(finding.sentence)}", stream)
-        write(f"    {plain(finding.remedy)} ({finding.code})", stream)
+        place = f" {escape(finding.place)}" if finding.place else ""
+        write(f"{severity} {escape(each.file)}{place}: {escape(finding.sentence)}", stream)
+        write(f"    {escape(finding.remedy)} ({finding.code})", stream)
 
 
-def say_counts(found: Iterable[Found]) -> str:
+def describe_counts(found: Iterable[FileFinding]) -> str:
     severities = [each.finding.severity for each in found]
     counts = [(severities.count(severity), severity.value) for severity in Severity]
     return (

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from signet.cli.console import choose_exit_code, say_counts, write, write_findings, write_json
+from signet.cli.console import choose_exit_code, describe_counts, write, write_findings, write_json
 from signet.cli.sources import Sources, read_contract_file
-from signet.core.explain.vocabulary import plain
+from signet.core.explain.vocabulary import escape
 
 app = typer.Typer(help="Contracts.", no_args_is_help=True)
 
@@ -39,7 +39,7 @@ def check(
         found += sources.found
         if not as_json:
             write_findings(sources.found)
-            write(f"{plain(file)}: {say_counts(sources.found)}")
+            write(f"{escape(file)}: {describe_counts(sources.found)}")
     if as_json:
         write(write_json({"findings": [each.to_json() for each in found]}))
     raise typer.Exit(choose_exit_code(found))

@@ -10,11 +10,11 @@ from signet.cli.artifact_file import read_artifact_file
 from signet.cli.console import (
     FINE,
     FOUND_ERRORS,
-    Found,
+    FileFinding,
     choose_exit_code,
     deliver,
+    describe_counts,
     paint_marks,
-    say_counts,
     stop,
     write,
     write_findings,
@@ -26,7 +26,7 @@ from signet.core.contracts.contract import Contract
 from signet.core.diagrams.diff import Diff, diff_artifacts
 from signet.core.diagrams.diff_text import write_diff
 from signet.core.diagrams.mermaid import draw_diff
-from signet.core.explain.vocabulary import Vocabulary, plain
+from signet.core.explain.vocabulary import Vocabulary, escape
 from signet.core.validation.finding import Severity
 
 
@@ -98,7 +98,7 @@ def _read_with_envelope(path: Path, tenant: Path | None) -> tuple[Artifact, Arti
         stop(f"{path} is an automation, which has no envelope; name two.")
     new = _compile(path, sources)
     bare = sources.compile_bare()
-    old = bare.artifact or _refuse(path, [Found(path, finding) for finding in bare.findings])
+    old = bare.artifact or _refuse(path, [FileFinding(path, finding) for finding in bare.findings])
     return old, new, sources.contract
 
 
@@ -115,12 +115,12 @@ def _read_side(path: Path, tenant: Path | None) -> tuple[Artifact, Contract | No
 def _compile(path: Path, sources: Sources) -> Artifact:
     artifact = sources.compile().artifact if sources.is_whole else None
     for note in sources.notes:
-        write(plain(note), sys.stderr)
+        write(escape(note), sys.stderr)
     return artifact or _refuse(path, sources.found)
 
 
-def _refuse(path: Path, found: list[Found]) -> Artifact:
+def _refuse(path: Path, found: list[FileFinding]) -> Artifact:
     errors = [each for each in found if each.finding.severity is Severity.ERROR]
     write_findings(errors, sys.stderr)
-    write(f"{plain(path)} does not compile: {say_counts(errors)}", sys.stderr)
+    write(f"{escape(path)} does not compile: {describe_counts(errors)}", sys.stderr)
     raise typer.Exit(choose_exit_code(errors))

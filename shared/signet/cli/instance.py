@@ -17,9 +17,9 @@ import typer
 from signet.cli.console import FINE, FOUND_ERRORS, WRONG_USE, write, write_json
 from signet.core.errors import Rejected, SignetError
 from signet.core.explain.instance import write_instance
-from signet.core.explain.vocabulary import plain
+from signet.core.explain.vocabulary import escape
 from signet.engine.cache import ContractCache
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.explain import explain as explain_instance
 from signet.engine.instances.lists import IDLE_SECONDS, LIVE, list_newest, list_stuck
@@ -50,14 +50,14 @@ def open_database(database_url: str) -> Iterator[Database]:
             finally:
                 database.close()
     except SignetError as error:
-        write(f"signet: {plain(error.message)} {plain(error.remedy)}".strip(), sys.stderr)
+        write(f"signet: {escape(error.message)} {escape(error.remedy)}".strip(), sys.stderr)
         raise typer.Exit(FOUND_ERRORS if isinstance(error, Rejected) else WRONG_USE) from None
 
 
 @contextmanager
-def _operating(database_url: str, tenant: UUID, actor: str) -> Iterator[tuple[Instances, Author]]:
+def _operating(database_url: str, tenant: UUID, actor: str) -> Iterator[tuple[Instances, Caller]]:
     with open_database(database_url) as database:
-        yield make_instances(database), Author(find_principal(database, tenant, actor), "cli")
+        yield make_instances(database), Caller(find_principal(database, tenant, actor), "cli")
 
 
 @app.command()
@@ -86,9 +86,9 @@ def list_command(
         write(write_json([_simplify(asdict(each)) for each in listed]))
         return
     for each in listed:
-        reason = f"  {plain(each.reason)}" if each.reason else ""
-        subject = _say_subject(each.entity_type, each.document_id)
-        where = _say_nodes(each.current_nodes)
+        reason = f"  {escape(each.reason)}" if each.reason else ""
+        subject = _describe_subject(each.entity_type, each.document_id)
+        where = _describe_nodes(each.current_nodes)
         write(f"{each.id}  {each.status:<9}  version {each.version}  {subject}  {where}{reason}")
 
 
@@ -112,7 +112,8 @@ def stuck(
             since = f"{each.idle_since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
             write(
                 f"{each.id}  {each.why}  since {since}  version {each.version}"
-                f"  {_say_subject(each.entity_type, each.document_id)}  {_say_nodes(each.current_nodes)}"
+                f"  {_describe_subject(each.entity_type, each.document_id)}"
+                f"  {_describe_nodes(each.current_nodes)}"
                 f"  try: {', '.join(each.remedies)}"
             )
         if not found:
@@ -130,8 +131,8 @@ def pause(
     reason: Reason,
 ) -> None:
     """Let it rest where it is (workflow:pause)."""
-    with _operating(database_url, tenant, actor) as (instances, author):
-        _say_state(instances.pause(author, instance, version, reason))
+    with _operating(database_url, tenant, actor) as (instances, caller):
+        _describe_state(instances.pause(caller, instance, version, reason))
 
 
 @app.command()
@@ -139,8 +140,8 @@ def resume(
     database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor, version: Version
 ) -> None:
     """Let a paused one go on (workflow:resume)."""
-    with _operating(database_url, tenant, actor) as (instances, author):
-        _say_state(instances.resume(author, instance, version))
+    with _operating(database_url, tenant, actor) as (instances, caller):
+        _describe_state(instances.resume(caller, instance, version))
 
 
 @app.command()
@@ -153,8 +154,8 @@ def fail(
     reason: Reason,
 ) -> None:
     """Give it up for good; its document stays as it is (workflow:fail)."""
-    with _operating(database_url, tenant, actor) as (instances, author):
-        _say_state(instances.fail(author, instance, version, reason))
+    with _operating(database_url, tenant, actor) as (instances, caller):
+        _describe_state(instances.fail(caller, instance, version, reason))
 
 
 @app.command()
@@ -167,8 +168,8 @@ def retry(
     reason: Reason,
 ) -> None:
     """Try again what the engine had to pause it for, with fresh attempts (workflow:retry)."""
-    with _operating(database_url, tenant, actor) as (instances, author):
-        _say_state(instances.retry(author, instance, version, reason))
+    with _operating(database_url, tenant, actor) as (instances, caller):
+        _describe_state(instances.retry(caller, instance, version, reason))
 
 
 @app.command()
@@ -181,8 +182,8 @@ def cancel(
     reason: Reason,
 ) -> None:
     """End it, because nobody wants it any more; its document stays as it is (workflow:cancel)."""
-    with _operating(database_url, tenant, actor) as (instances, author):
-        _say_state(instances.cancel(author, instance, version, reason))
+    with _operating(database_url, tenant, actor) as (instances, caller):
+        _describe_state(instances.cancel(caller, instance, version, reason))
 
 
 @app.command()
@@ -196,8 +197,8 @@ def cancel_token(
     reason: Reason,
 ) -> None:
     """Stop one branch, as if it had been rejected (workflow:cancel_token)."""
-    with _operating(database_url, tenant, actor) as (instances, author):
-        _say_state(instances.cancel_token(author, instance, version, token, reason))
+    with _operating(database_url, tenant, actor) as (instances, caller):
+        _describe_state(instances.cancel_token(caller, instance, version, token, reason))
 
 
 @app.command()
@@ -212,22 +213,22 @@ def advance(
     payload: Annotated[str | None, typer.Option(help="What the event or the answer brings, as JSON.")] = None,
 ) -> None:
     """End a wait for the time or for the outside, as if it had come (workflow:advance)."""
-    with _operating(database_url, tenant, actor) as (instances, author):
-        _say_state(instances.advance(author, instance, version, token, reason, _read_payload(payload)))
+    with _operating(database_url, tenant, actor) as (instances, caller):
+        _describe_state(instances.advance(caller, instance, version, token, reason, _read_payload(payload)))
 
 
 @app.command()
 def wake(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
     """Have it look around, and go on where it can (workflow:wake)."""
-    with _operating(database_url, tenant, actor) as (instances, author):
-        _say_state(instances.wake(author, instance))
+    with _operating(database_url, tenant, actor) as (instances, caller):
+        _describe_state(instances.wake(caller, instance))
 
 
 @app.command()
 def rebuild(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
     """Make its row anew from its steps, and wake it (workflow:rebuild)."""
-    with _operating(database_url, tenant, actor) as (instances, author):
-        was_other = instances.rebuild(author, instance).was_other
+    with _operating(database_url, tenant, actor) as (instances, caller):
+        was_other = instances.rebuild(caller, instance).was_other
     write("its row said something else than its steps" if was_other else "its row was right")
 
 
@@ -239,8 +240,8 @@ def requeue(
     actor: Actor,
 ) -> None:
     """Try dead triggers again, and resume what their failure had paused (workflow:requeue)."""
-    with _operating(database_url, tenant, actor) as (instances, author):
-        done = instances.requeue(author, trigger)
+    with _operating(database_url, tenant, actor) as (instances, caller):
+        done = instances.requeue(caller, trigger)
     for each in dict.fromkeys(trigger):
         write(f"{each}  {'requeued' if each in done.triggers else 'is no dead trigger'}")
     for each in done.resumed:
@@ -255,16 +256,16 @@ def _read_payload(text: str | None) -> Any:
         raise Rejected("FIELDS_INVALID", "the payload is no JSON") from None
 
 
-def _say_state(state: InstanceState) -> None:
+def _describe_state(state: InstanceState) -> None:
     write(f"{state.id}  {state.status}  version {state.version}")
 
 
-def _say_subject(entity_type: str | None, document_id: UUID | None) -> str:
-    return f"{plain(entity_type)} {document_id}" if document_id is not None else "no document"
+def _describe_subject(entity_type: str | None, document_id: UUID | None) -> str:
+    return f"{escape(entity_type)} {document_id}" if document_id is not None else "no document"
 
 
-def _say_nodes(nodes: Sequence[str]) -> str:
-    return f"at {', '.join(map(plain, nodes))}" if nodes else "nowhere"
+def _describe_nodes(nodes: Sequence[str]) -> str:
+    return f"at {', '.join(map(escape, nodes))}" if nodes else "nowhere"
 
 
 def _simplify(value: Any) -> Any:

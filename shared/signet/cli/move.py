@@ -12,12 +12,12 @@ import typer
 
 from signet.cli.console import FINE, FOUND_ERRORS, write, write_json
 from signet.cli.instance import Actor, AsJson, DatabaseUrl, Instance, Tenant, open_database
-from signet.core.explain.vocabulary import plain
+from signet.core.explain.vocabulary import escape
 from signet.core.runtime.move_check import Obstacle, Report
-from signet.engine.documents.commands import Author
-from signet.engine.instances.moves import FIRST, MAX_MOVED, MoveOutcome, Target
+from signet.engine.documents.commands import Caller
+from signet.engine.instances.moves import FIRST, MAX_MOVED, MoveOutcome, MoveTarget
 from signet.engine.tenants.install import find_principal
-from signet.wiring.engine import make_moving
+from signet.wiring.engine import make_moves
 
 To = Annotated[int, typer.Option(min=1, help="The version of the definition to move to.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would move and what is blocked.")]
@@ -47,11 +47,11 @@ def move_command(
             "name the version that you saw, or ask for a dry run", param_hint="--version"
         )
     with open_database(database_url) as database:
-        author, moving = Author(find_principal(database, tenant, actor), "cli"), make_moving(database)
+        caller, moves = Caller(find_principal(database, tenant, actor), "cli"), make_moves(database)
         if version is None or dry_run:
-            outcome = moving.report(author, instance, Target(to, name))
+            outcome = moves.report(caller, instance, MoveTarget(to, name))
         else:
-            outcome = moving.move(author, instance, version, Target(to, name), reason)
+            outcome = moves.move(caller, instance, version, MoveTarget(to, name), reason)
     _say([outcome], as_json)
 
 
@@ -70,9 +70,9 @@ def move_all_command(
 ) -> None:
     """Move what runs under older definitions, each instance for itself (workflow:move)."""
     with open_database(database_url) as database:
-        author, moving = Author(find_principal(database, tenant, actor), "cli"), make_moving(database)
-        movable = moving.list_movable(author, entity_type, name, to, after=after, limit=limit)
-        outcomes = moving.move_many(author, movable.seen, Target(to, name), reason, dry_run=dry_run)
+        caller, moves = Caller(find_principal(database, tenant, actor), "cli"), make_moves(database)
+        movable = moves.list_movable(caller, entity_type, name, to, after=after, limit=limit)
+        outcomes = moves.move_many(caller, movable.seen, MoveTarget(to, name), reason, dry_run=dry_run)
     if movable.after is not None and not as_json:
         write(f"there may be more: go on with --after {movable.after}")
     _say(outcomes, as_json)
@@ -95,23 +95,23 @@ def _say(outcomes: Sequence[MoveOutcome], as_json: bool) -> None:
 
 def _list_reasons(outcome: MoveOutcome) -> Iterator[str]:
     if outcome.error is not None:
-        yield f"{outcome.error.code}: {plain(outcome.error.message)}"
+        yield f"{outcome.error.code}: {escape(outcome.error.message)}"
     if outcome.report is not None:
         yield from _list_verdicts(outcome.report)
 
 
 def _list_verdicts(report: Report) -> Iterator[str]:
-    yield from (_say_obstacle("", obstacle) for obstacle in report.obstacles)
-    for verdict in report.verdicts:
-        where = f"{verdict.token.id} at {verdict.token.node}"
-        yield from (_say_obstacle(f"{where}: ", obstacle) for obstacle in verdict.obstacles)
-        if verdict.is_safe:
-            passed = f", and never comes to {', '.join(verdict.passes_by)}" if verdict.passes_by else ""
+    yield from (_describe_obstacle("", obstacle) for obstacle in report.obstacles)
+    for assessment in report.assessments:
+        where = f"{assessment.token.id} at {assessment.token.node}"
+        yield from (_describe_obstacle(f"{where}: ", obstacle) for obstacle in assessment.obstacles)
+        if assessment.is_safe:
+            passed = f", and never comes to {', '.join(assessment.passes_by)}" if assessment.passes_by else ""
             yield f"{where}: safe{passed}"
 
 
-def _say_obstacle(where: str, obstacle: Obstacle) -> str:
-    return f"{where}{obstacle.code}: {plain(obstacle.sentence)}. {obstacle.remedy}"
+def _describe_obstacle(where: str, obstacle: Obstacle) -> str:
+    return f"{where}{obstacle.code}: {escape(obstacle.sentence)}. {obstacle.remedy}"
 
 
 def _describe(outcome: MoveOutcome) -> dict[str, Any]:

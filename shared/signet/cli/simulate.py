@@ -11,17 +11,17 @@ from signet.authoring.scenarios import Scenario, ScenarioFile, compare, read_sce
 from signet.cli.console import (
     FINE,
     FOUND_ERRORS,
-    Found,
+    FileFinding,
     choose_exit_code,
     deliver,
-    say_counts,
+    describe_counts,
     stop,
     write,
     write_findings,
     write_json,
 )
 from signet.cli.sources import read_sources
-from signet.core.explain.vocabulary import plain
+from signet.core.explain.vocabulary import escape
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation
 from signet.core.validation.finding import Finding
@@ -66,7 +66,7 @@ def simulate_command(
     artifact = sources.compile().artifact if sources.is_whole else None
     if artifact is None:
         write_findings(sources.found, sys.stderr)
-        write(f"{plain(path)} does not compile: {say_counts(sources.found)}", sys.stderr)
+        write(f"{escape(path)} does not compile: {describe_counts(sources.found)}", sys.stderr)
         raise typer.Exit(choose_exit_code(sources.found) or FOUND_ERRORS)
     runs = _list_runs(path, scenarios, documents, request or [], approve_all)
     workflow, org = Workflow(artifact), sources.settings.read_values()
@@ -115,7 +115,7 @@ def _read_documents(file: Path, requests: list[str], approve_all: bool) -> tuple
 
 def _stop_at(file: Path, findings: tuple[Finding, ...]) -> None:
     if findings:
-        found = [Found(file, finding) for finding in findings]
+        found = [FileFinding(file, finding) for finding in findings]
         write_findings(found, sys.stderr)
         raise typer.Exit(choose_exit_code(found))
 
@@ -132,22 +132,22 @@ def _show(scenario: Scenario, simulation: Simulation, show_steps: bool) -> None:
         if simulation.document_status
         else simulation.status
     )
-    write(f"{mark} {plain(scenario.name)}: {ending}")
+    write(f"{mark} {escape(scenario.name)}: {ending}")
     if show_steps:
         for step in simulation.steps[:MAX_SHOWN_STEPS]:
-            shown = f"  ({plain(step.shown)})" if step.shown else ""
+            shown = f"  ({escape(step.shown)})" if step.shown else ""
             node, outcome = step.step.node, step.outcome or "waits"
             write(f"    {step.step.seq:4} {shorten(node)} [{node}] {outcome}{shown}")
     for asked in simulation.asked:
-        write(f"    asked at {shorten(asked.node)}: {plain(asked.people)}")
+        write(f"    asked at {shorten(asked.node)}: {escape(asked.people)}")
     for waiting in simulation.waiting:
-        write(f"    waits at {shorten(waiting.node)}: {plain(waiting.shown)}")
+        write(f"    waits at {shorten(waiting.node)}: {escape(waiting.shown)}")
     if simulation.reason:
-        write(f"    paused: {plain(simulation.reason)}")
+        write(f"    paused: {escape(simulation.reason)}")
     for name in simulation.refused:
-        write(f"    could not be asked for here: {plain(name)}")
+        write(f"    could not be asked for here: {escape(name)}")
     for difference in differences:
-        write(f"    ✗ {plain(difference)}")
+        write(f"    ✗ {escape(difference)}")
 
 
 def _to_json(scenario: Scenario, simulation: Simulation) -> dict[str, Any]:

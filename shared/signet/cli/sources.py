@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from signet.authoring.files import read_document
-from signet.cli.console import Found, stop
+from signet.cli.console import FileFinding, stop
 from signet.core.compiler.compiler import Compilation, compile_automation, compile_effective
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
@@ -31,7 +31,7 @@ class Sources:
     settings: TenantSettings = field(default_factory=TenantSettings)
     # The file that findings of the compiler are about.
     file: Path = Path()
-    found: list[Found] = field(default_factory=list)
+    found: list[FileFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -53,7 +53,7 @@ class Sources:
         return compile_effective(make_envelope(self.contract), None, self.settings)
 
     def add(self, file: Path, findings: tuple[Finding, ...]) -> None:
-        self.found += [Found(file, finding) for finding in findings]
+        self.found += [FileFinding(file, finding) for finding in findings]
 
 
 def read_sources(path: Path, patch_file: Path | None = None, tenant_file: Path | None = None) -> Sources:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 
-class Kind(StrEnum):
+class ErrorKind(StrEnum):
     """What sort of answer a code gets, wherever it surfaces; `api/http/problems.py` gives each its status."""
 
     MALFORMED = "malformed"
@@ -41,114 +41,114 @@ class Kind(StrEnum):
 
 
 # The codes of Rejected. A new one is one line here; a test finds those that were forgotten.
-CODES: Mapping[str, Kind] = MappingProxyType(
+CODES: Mapping[str, ErrorKind] = MappingProxyType(
     {
-        "ACTION_NOT_LOADED": Kind.NOT_FOUND,
-        "ACTION_UNKNOWN": Kind.NOT_FOUND,
-        "AMENDMENT_NOT_POSSIBLE": Kind.CONFLICT,
-        "API_KEY_NOT_FOUND": Kind.NOT_FOUND,
-        "API_KEY_TOO_MANY": Kind.CONFLICT,
-        "APPROVAL_CLOSED": Kind.CONFLICT,
-        "APPROVAL_NOT_FOUND": Kind.NOT_FOUND,
-        "APPROVAL_NOT_YOURS": Kind.FORBIDDEN,
-        "APPROVAL_SEAT_TAKEN": Kind.CONFLICT,
-        "APPROVAL_STALE": Kind.CONFLICT,
-        "BATCH_TOO_LARGE": Kind.TOO_LARGE,
-        "BODY_MALFORMED": Kind.MALFORMED,
-        "BODY_TOO_LARGE": Kind.TOO_LARGE,
-        "CHAIN_NOT_FOUND": Kind.NOT_FOUND,
-        "CONTENT_TYPE_UNSUPPORTED": Kind.MEDIA_TYPE,
-        "CURSOR_INVALID": Kind.INVALID,
-        "DEAD_LETTER_NOT_FOUND": Kind.NOT_FOUND,
-        "DEFINITION_INVALID": Kind.INVALID,
-        "DEFINITION_NOT_COMPILED": Kind.CONFLICT,
-        "DEFINITION_NOT_FOUND": Kind.NOT_FOUND,
-        "DELEGATION_CYCLE": Kind.CONFLICT,
-        "DELEGATION_NOT_FOUND": Kind.NOT_FOUND,
-        "DELEGATION_TOO_MANY": Kind.CONFLICT,
-        "DELETE_NOT_POSSIBLE": Kind.CONFLICT,
-        "DOCUMENT_EXISTS": Kind.CONFLICT,
-        "DOCUMENT_NOT_FOUND": Kind.NOT_FOUND,
-        "DOCUMENT_TOO_LARGE": Kind.TOO_LARGE,
-        "DOCUMENT_TWICE_IN_BATCH": Kind.INVALID,
-        "DOCUMENT_VERSION_CONFLICT": Kind.PRECONDITION,
-        "DOCUMENT_VERSION_MISSING": Kind.PRECONDITION_MISSING,
-        "DRAFT_EXISTS": Kind.CONFLICT,
-        "DRAFT_VERSION_CONFLICT": Kind.PRECONDITION,
-        "ENDPOINT_EXISTS": Kind.CONFLICT,
-        "ENDPOINT_HOST_REFUSED": Kind.INVALID,
-        "ENDPOINT_INVALID": Kind.INVALID,
-        "ENDPOINT_NOT_FOUND": Kind.NOT_FOUND,
-        "ENDPOINT_VERSION_CONFLICT": Kind.PRECONDITION,
-        "ENTITY_TYPE_UNKNOWN": Kind.NOT_FOUND,
-        "EVENT_MALFORMED": Kind.MALFORMED,
-        "EVENT_NOT_FOUND": Kind.NOT_FOUND,
-        "FIELDS_INVALID": Kind.INVALID,
-        "FIELD_NOT_INDEXED": Kind.INVALID,
-        "FILTER_INVALID": Kind.INVALID,
-        "IDEMPOTENCY_KEY_REUSED": Kind.INVALID,
-        "INBOUND_ENDPOINT_EXISTS": Kind.CONFLICT,
-        "INBOUND_ENDPOINT_NOT_FOUND": Kind.NOT_FOUND,
-        "INBOUND_ENDPOINT_VERSION_CONFLICT": Kind.PRECONDITION,
-        "INSTANCE_BEHIND": Kind.CONFLICT,
-        "INSTANCE_ENDED": Kind.CONFLICT,
-        "INSTANCE_NOT_FOUND": Kind.NOT_FOUND,
-        "INSTANCE_NOT_PAUSED": Kind.CONFLICT,
-        "INSTANCE_NOT_RUNNING": Kind.CONFLICT,
-        "INSTANCE_PAUSED_BY_PERSON": Kind.CONFLICT,
-        "INSTANCE_TOKEN_NOT_ADVANCEABLE": Kind.CONFLICT,
-        "INSTANCE_TOKEN_NOT_CANCELLABLE": Kind.CONFLICT,
-        "INSTANCE_TOKEN_NOT_FOUND": Kind.NOT_FOUND,
-        "INSTANCE_VERSION_CONFLICT": Kind.PRECONDITION,
-        "KEY_TAKEN": Kind.CONFLICT,
-        "LAST_ADMINISTRATOR": Kind.CONFLICT,
-        "MEMBER_INACTIVE": Kind.FORBIDDEN,
-        "MEMBER_NOT_FOUND": Kind.NOT_FOUND,
-        "METHOD_NOT_ALLOWED": Kind.METHOD,
-        "NODE_NOT_FOUND": Kind.NOT_FOUND,
-        "ORG_CHART_CYCLE": Kind.CONFLICT,
-        "PERMISSION_CONDITION": Kind.FORBIDDEN,
-        "PERMISSION_DENIED": Kind.FORBIDDEN,
-        "QUOTA_EXCEEDED": Kind.TOO_MANY,
-        "QUOTA_UNKNOWN": Kind.NOT_FOUND,
-        "REQUEST_INVALID": Kind.INVALID,
-        "REQUEST_NOT_FOUND": Kind.NOT_FOUND,
-        "ROLE_BEYOND_OWN": Kind.FORBIDDEN,
-        "ROLE_IN_USE": Kind.CONFLICT,
-        "ROLE_NOT_FOUND": Kind.NOT_FOUND,
-        "ROLE_TOO_MANY": Kind.CONFLICT,
-        "ROUTE_NOT_FOUND": Kind.NOT_FOUND,
-        "RULE_REJECTED": Kind.INVALID,
-        "RULE_TOO_MANY": Kind.CONFLICT,
-        "RULE_UNKNOWN": Kind.NOT_FOUND,
-        "RULE_VERSION_CONFLICT": Kind.PRECONDITION,
-        "SEPARATION_OF_DUTIES": Kind.FORBIDDEN,
-        "TEMPLATE_NOT_FOUND": Kind.NOT_FOUND,
-        "TENANT_INACTIVE": Kind.FORBIDDEN,
-        "TENANT_NOT_FOUND": Kind.NOT_FOUND,
-        "TENANT_VERSION_CONFLICT": Kind.PRECONDITION,
-        "TOKEN_EXPIRED": Kind.UNAUTHENTICATED,
-        "TOKEN_INVALID": Kind.UNAUTHENTICATED,
-        "TOKEN_MISSING": Kind.UNAUTHENTICATED,
-        "TRANSITION_NOT_POSSIBLE": Kind.CONFLICT,
-        "TRANSITION_UNKNOWN": Kind.NOT_FOUND,
-        "VERSION_FROZEN": Kind.CONFLICT,
-        "VERSION_MISSING": Kind.PRECONDITION_MISSING,
-        "WEBHOOK_SECRET_INVALID": Kind.INVALID,
-        "WEBHOOK_UNSIGNED": Kind.UNAUTHENTICATED,
-        "WORKFLOW_COMPILER_STALE": Kind.CONFLICT,
-        "WORKFLOW_EDIT_LOCKED": Kind.LOCKED,
-        "WORKFLOW_HASH_MISMATCH": Kind.CONFLICT,
+        "ACTION_NOT_LOADED": ErrorKind.NOT_FOUND,
+        "ACTION_UNKNOWN": ErrorKind.NOT_FOUND,
+        "AMENDMENT_NOT_POSSIBLE": ErrorKind.CONFLICT,
+        "API_KEY_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "API_KEY_TOO_MANY": ErrorKind.CONFLICT,
+        "APPROVAL_CLOSED": ErrorKind.CONFLICT,
+        "APPROVAL_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "APPROVAL_NOT_YOURS": ErrorKind.FORBIDDEN,
+        "APPROVAL_SEAT_TAKEN": ErrorKind.CONFLICT,
+        "APPROVAL_STALE": ErrorKind.CONFLICT,
+        "BATCH_TOO_LARGE": ErrorKind.TOO_LARGE,
+        "BODY_MALFORMED": ErrorKind.MALFORMED,
+        "BODY_TOO_LARGE": ErrorKind.TOO_LARGE,
+        "CHAIN_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "CONTENT_TYPE_UNSUPPORTED": ErrorKind.MEDIA_TYPE,
+        "CURSOR_INVALID": ErrorKind.INVALID,
+        "DEAD_LETTER_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "DEFINITION_INVALID": ErrorKind.INVALID,
+        "DEFINITION_NOT_COMPILED": ErrorKind.CONFLICT,
+        "DEFINITION_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "DELEGATION_CYCLE": ErrorKind.CONFLICT,
+        "DELEGATION_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "DELEGATION_TOO_MANY": ErrorKind.CONFLICT,
+        "DELETE_NOT_POSSIBLE": ErrorKind.CONFLICT,
+        "DOCUMENT_EXISTS": ErrorKind.CONFLICT,
+        "DOCUMENT_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "DOCUMENT_TOO_LARGE": ErrorKind.TOO_LARGE,
+        "DOCUMENT_TWICE_IN_BATCH": ErrorKind.INVALID,
+        "DOCUMENT_VERSION_CONFLICT": ErrorKind.PRECONDITION,
+        "DOCUMENT_VERSION_MISSING": ErrorKind.PRECONDITION_MISSING,
+        "DRAFT_EXISTS": ErrorKind.CONFLICT,
+        "DRAFT_VERSION_CONFLICT": ErrorKind.PRECONDITION,
+        "ENDPOINT_EXISTS": ErrorKind.CONFLICT,
+        "ENDPOINT_HOST_REFUSED": ErrorKind.INVALID,
+        "ENDPOINT_INVALID": ErrorKind.INVALID,
+        "ENDPOINT_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "ENDPOINT_VERSION_CONFLICT": ErrorKind.PRECONDITION,
+        "ENTITY_TYPE_UNKNOWN": ErrorKind.NOT_FOUND,
+        "EVENT_MALFORMED": ErrorKind.MALFORMED,
+        "EVENT_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "FIELDS_INVALID": ErrorKind.INVALID,
+        "FIELD_NOT_INDEXED": ErrorKind.INVALID,
+        "FILTER_INVALID": ErrorKind.INVALID,
+        "IDEMPOTENCY_KEY_REUSED": ErrorKind.INVALID,
+        "INBOUND_ENDPOINT_EXISTS": ErrorKind.CONFLICT,
+        "INBOUND_ENDPOINT_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "INBOUND_ENDPOINT_VERSION_CONFLICT": ErrorKind.PRECONDITION,
+        "INSTANCE_BEHIND": ErrorKind.CONFLICT,
+        "INSTANCE_ENDED": ErrorKind.CONFLICT,
+        "INSTANCE_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "INSTANCE_NOT_PAUSED": ErrorKind.CONFLICT,
+        "INSTANCE_NOT_RUNNING": ErrorKind.CONFLICT,
+        "INSTANCE_PAUSED_BY_PERSON": ErrorKind.CONFLICT,
+        "INSTANCE_TOKEN_NOT_ADVANCEABLE": ErrorKind.CONFLICT,
+        "INSTANCE_TOKEN_NOT_CANCELLABLE": ErrorKind.CONFLICT,
+        "INSTANCE_TOKEN_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "INSTANCE_VERSION_CONFLICT": ErrorKind.PRECONDITION,
+        "KEY_TAKEN": ErrorKind.CONFLICT,
+        "LAST_ADMINISTRATOR": ErrorKind.CONFLICT,
+        "MEMBER_INACTIVE": ErrorKind.FORBIDDEN,
+        "MEMBER_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "METHOD_NOT_ALLOWED": ErrorKind.METHOD,
+        "NODE_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "ORG_CHART_CYCLE": ErrorKind.CONFLICT,
+        "PERMISSION_CONDITION": ErrorKind.FORBIDDEN,
+        "PERMISSION_DENIED": ErrorKind.FORBIDDEN,
+        "QUOTA_EXCEEDED": ErrorKind.TOO_MANY,
+        "QUOTA_UNKNOWN": ErrorKind.NOT_FOUND,
+        "REQUEST_INVALID": ErrorKind.INVALID,
+        "REQUEST_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "ROLE_BEYOND_OWN": ErrorKind.FORBIDDEN,
+        "ROLE_IN_USE": ErrorKind.CONFLICT,
+        "ROLE_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "ROLE_TOO_MANY": ErrorKind.CONFLICT,
+        "ROUTE_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "RULE_REJECTED": ErrorKind.INVALID,
+        "RULE_TOO_MANY": ErrorKind.CONFLICT,
+        "RULE_UNKNOWN": ErrorKind.NOT_FOUND,
+        "RULE_VERSION_CONFLICT": ErrorKind.PRECONDITION,
+        "SEPARATION_OF_DUTIES": ErrorKind.FORBIDDEN,
+        "TEMPLATE_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "TENANT_INACTIVE": ErrorKind.FORBIDDEN,
+        "TENANT_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "TENANT_VERSION_CONFLICT": ErrorKind.PRECONDITION,
+        "TOKEN_EXPIRED": ErrorKind.UNAUTHENTICATED,
+        "TOKEN_INVALID": ErrorKind.UNAUTHENTICATED,
+        "TOKEN_MISSING": ErrorKind.UNAUTHENTICATED,
+        "TRANSITION_NOT_POSSIBLE": ErrorKind.CONFLICT,
+        "TRANSITION_UNKNOWN": ErrorKind.NOT_FOUND,
+        "VERSION_FROZEN": ErrorKind.CONFLICT,
+        "VERSION_MISSING": ErrorKind.PRECONDITION_MISSING,
+        "WEBHOOK_SECRET_INVALID": ErrorKind.INVALID,
+        "WEBHOOK_UNSIGNED": ErrorKind.UNAUTHENTICATED,
+        "WORKFLOW_COMPILER_STALE": ErrorKind.CONFLICT,
+        "WORKFLOW_EDIT_LOCKED": ErrorKind.LOCKED,
+        "WORKFLOW_HASH_MISMATCH": ErrorKind.CONFLICT,
         # Met on the command line, before there is an API.
-        "BUNDLE_FOLDER_NOT_EMPTY": Kind.CONFLICT,
-        "AUDIT_SUBJECT_NOT_FOUND": Kind.NOT_FOUND,
-        "DEVELOPMENT_SECRET_TOO_SHORT": Kind.INVALID,
-        "FILE_UNREADABLE": Kind.NOT_FOUND,
-        "GATEWAY_HOST_NOT_LOOPBACK": Kind.INVALID,
-        "GATEWAY_PORT_TAKEN": Kind.CONFLICT,
-        "SETTINGS_INVALID": Kind.INVALID,
-        "TENANT_INVALID": Kind.INVALID,
-        "TOKEN_LIFETIME_INVALID": Kind.INVALID,
+        "BUNDLE_FOLDER_NOT_EMPTY": ErrorKind.CONFLICT,
+        "AUDIT_SUBJECT_NOT_FOUND": ErrorKind.NOT_FOUND,
+        "DEVELOPMENT_SECRET_TOO_SHORT": ErrorKind.INVALID,
+        "FILE_UNREADABLE": ErrorKind.NOT_FOUND,
+        "GATEWAY_HOST_NOT_LOOPBACK": ErrorKind.INVALID,
+        "GATEWAY_PORT_TAKEN": ErrorKind.CONFLICT,
+        "SETTINGS_INVALID": ErrorKind.INVALID,
+        "TENANT_INVALID": ErrorKind.INVALID,
+        "TOKEN_LIFETIME_INVALID": ErrorKind.INVALID,
     }
 )
 
@@ -166,7 +166,7 @@ class FieldError:
 class SignetError(Exception):
     """Raised only as one of its subclasses."""
 
-    kind_of_class: ClassVar[Kind] = Kind.DEFECT
+    kind_of_class: ClassVar[ErrorKind] = ErrorKind.DEFECT
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class SignetError(Exception):
         self.details: Mapping[str, object] = dict(details or {})
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ErrorKind:
         return self.kind_of_class
 
     def __str__(self) -> str:
@@ -196,10 +196,10 @@ class SignetError(Exception):
 class Rejected(SignetError):
     """The caller's fault: the same request will be rejected again."""
 
-    kind_of_class = Kind.INVALID
+    kind_of_class = ErrorKind.INVALID
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ErrorKind:
         # A code without a home is still the caller's fault.
         return CODES.get(self.code, self.kind_of_class)
 
@@ -207,22 +207,22 @@ class Rejected(SignetError):
 class Superseded(SignetError):
     """Lost a race: another writer did it, or made it pointless."""
 
-    kind_of_class = Kind.SUPERSEDED
+    kind_of_class = ErrorKind.SUPERSEDED
 
 
 class Transient(SignetError):
     """Not now: the same request may succeed later."""
 
-    kind_of_class = Kind.UNAVAILABLE
+    kind_of_class = ErrorKind.UNAVAILABLE
 
 
 class Failed(SignetError):
     """A step that a tenant's author wrote failed by its own decision."""
 
-    kind_of_class = Kind.FAILED
+    kind_of_class = ErrorKind.FAILED
 
 
 class Defect(SignetError):
     """An invariant broke. Never the caller's fault, and never shown to the caller in words."""
 
-    kind_of_class = Kind.DEFECT
+    kind_of_class = ErrorKind.DEFECT

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from signet.core.canonical_json import hash_bytes
 from signet.core.compiler.artifact import read_artifact
-from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.errors import Defect, Rejected
 from signet.core.runtime.workflow import Workflow
@@ -22,11 +22,11 @@ _ContractKey = tuple[UUID, str, int]
 
 class ContractCache:
     def __init__(self) -> None:
-        self._loaded: OrderedDict[_ContractKey, LoadedContract] = OrderedDict()
+        self._loaded: OrderedDict[_ContractKey, CompiledContract] = OrderedDict()
 
     def read(
         self, connection: Connection, tenant_id: UUID, entity_type: str, version: int
-    ) -> LoadedContract | None:
+    ) -> CompiledContract | None:
         key = (tenant_id, entity_type, version)
         loaded = self._loaded.get(key)
         if loaded is not None:
@@ -41,13 +41,13 @@ class ContractCache:
         return loaded
 
 
-def load_contract(body: str, expected_hash: str) -> LoadedContract:
+def load_contract(body: str, expected_hash: str) -> CompiledContract:
     if hash_bytes(body.encode()) != expected_hash:
         raise Defect("CONTRACT_HASH_MISMATCH", "a stored contract is not the one its hash was made of")
     contract, findings = read_strictly(Contract, json.loads(body))
     if contract is None:
         raise Defect("CONTRACT_UNREADABLE", f"a stored contract cannot be read: {findings[0].sentence}")
-    return LoadedContract(contract, expected_hash)
+    return CompiledContract(contract, expected_hash)
 
 
 MAX_CACHED_WORKFLOWS = 200

@@ -24,7 +24,15 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from signet.core.errors import Rejected
-from signet.local.gateway_event import CONTROL, TOKEN, Answer, Request, make_context, make_event, read_answer
+from signet.local.gateway_event import (
+    CONTROL,
+    TOKEN,
+    GatewayRequest,
+    GatewayResponse,
+    make_context,
+    make_event,
+    read_answer,
+)
 
 Handler = Callable[[dict[str, Any], Any], object]
 
@@ -53,7 +61,7 @@ class Gateway:
     def __init__(self, host: str, port: int) -> None:
         address = _check_loopback(host)
         try:
-            self._server = _Server(address, port)
+            self._server = _GatewayServer(address, port)
         except (OSError, OverflowError) as error:
             reason = error.strerror if isinstance(error, OSError) else "there is no such port"
             raise GatewayFailed(
@@ -119,7 +127,7 @@ def _is_loopback(host: str) -> bool:
         return host.lower() == "localhost" or host.lower().endswith(".localhost")
 
 
-class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
+class _GatewayServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
     """A thread per connection, a bounded number of connections."""
 
     allow_reuse_address = True
@@ -133,7 +141,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self._connections: set[socket.socket] = set()
         self._changed = threading.Condition()
         self._serving = self._ended = False
-        super().__init__((address, port), _Connection)
+        super().__init__((address, port), _GatewayConnection)
 
     def serve(self) -> None:
         with self._changed:
@@ -178,10 +186,10 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             _LOG.exception("a connection ended with an error")
 
 
-class _Connection(BaseHTTPRequestHandler):
+class _GatewayConnection(BaseHTTPRequestHandler):
     """One client's connection: request after request, until either side ends it."""
 
-    server: _Server
+    server: _GatewayServer
     raw_requestline: bytes
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -224,8 +232,8 @@ class _Connection(BaseHTTPRequestHandler):
         body = self.rfile.read(length)
         return body if len(body) == length else None
 
-    def _call_handler(self, path: str, query: str, body: bytes) -> Answer:
-        request = Request(
+    def _call_handler(self, path: str, query: str, body: bytes) -> GatewayResponse:
+        request = GatewayRequest(
             method=self.command,
             path=path,
             query=query,
@@ -249,7 +257,7 @@ class _Connection(BaseHTTPRequestHandler):
         self._send(_refusal(HTTPStatus(code)))
         self._drain()
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: GatewayResponse) -> None:
         bodiless = self.command == "HEAD"
         self.wfile.write(_as_bytes(answer, closing=self.close_connection, bodiless=bodiless))
         self.wfile.flush()
@@ -319,12 +327,12 @@ def _read_target(target: str) -> tuple[str, str] | None:
     return decoded.partition("?")[0], query
 
 
-def _refusal(status: HTTPStatus) -> Answer:
+def _refusal(status: HTTPStatus) -> GatewayResponse:
     body = json.dumps({"message": status.phrase}).encode()
-    return Answer(status, [("content-type", "application/json")], body)
+    return GatewayResponse(status, [("content-type", "application/json")], body)
 
 
-def _as_bytes(answer: Answer, *, closing: bool, bodiless: bool) -> bytes:
+def _as_bytes(answer: GatewayResponse, *, closing: bool, bodiless: bool) -> bytes:
     try:
         phrase = HTTPStatus(answer.status).phrase
     except ValueError:

@@ -41,7 +41,7 @@ _LOWEST_STATUS, _HIGHEST_STATUS = 200, 599
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class GatewayRequest:
     method: str
     path: str
     query: str
@@ -53,7 +53,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GatewayResponse:
     status: int
     headers: Sequence[tuple[str, str]]
     body: bytes
@@ -83,7 +83,7 @@ def make_context() -> LambdaContext:
     return LambdaContext(aws_request_id=str(uuid.uuid4()), deadline=time.monotonic() + TIME_LIMIT_SECONDS)
 
 
-def make_event(request: Request) -> dict[str, Any]:
+def make_event(request: GatewayRequest) -> dict[str, Any]:
     """Cookies, query parameters and the body are absent from an event, not empty, when a request has none."""
     headers, cookies = _read_headers(request)
     event: dict[str, Any] = {
@@ -104,7 +104,7 @@ def make_event(request: Request) -> dict[str, Any]:
     return event
 
 
-def _read_headers(request: Request) -> tuple[dict[str, str], list[str]]:
+def _read_headers(request: GatewayRequest) -> tuple[dict[str, str], list[str]]:
     pairs = [(name.lower(), value) for name, value in request.headers]
     cookies = [
         cookie.strip()
@@ -129,7 +129,7 @@ def _join_doubles(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return joined
 
 
-def _make_request_context(request: Request, headers: dict[str, str]) -> dict[str, Any]:
+def _make_request_context(request: GatewayRequest, headers: dict[str, str]) -> dict[str, Any]:
     now = datetime.now(UTC)
     return {
         "accountId": ACCOUNT,
@@ -160,16 +160,16 @@ def _make_body(body: bytes, content_type: str) -> tuple[str, bool]:
     return base64.b64encode(body).decode("ascii"), True
 
 
-def read_answer(result: object) -> Answer:
+def read_answer(result: object) -> GatewayResponse:
     """A result without `statusCode` is a body; one that API Gateway could not send is a defect."""
     if not isinstance(result, dict) or "statusCode" not in result:
         text = result if isinstance(result, str) else json.dumps(result)
-        return Answer(200, [("content-type", "application/json")], text.encode())
+        return GatewayResponse(200, [("content-type", "application/json")], text.encode())
     headers = _read_answer_headers(result.get("headers") or {}, result.get("cookies") or [])
     body = _read_answer_body(result.get("body"), encoded=result.get("isBase64Encoded") is True)
     if body and not any(name == "content-type" for name, _ in headers):
         headers.append(("content-type", "text/plain; charset=utf-8"))
-    return Answer(_read_status(result["statusCode"]), headers, body)
+    return GatewayResponse(_read_status(result["statusCode"]), headers, body)
 
 
 def _read_status(status: object) -> int:

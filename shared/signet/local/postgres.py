@@ -23,8 +23,8 @@ from pathlib import Path
 
 from signet.local.postgres_place import (
     UNFINISHED,
-    Place,
     PostgresFailed,
+    PostgresLayout,
     current_data,
     find_programs,
     give_file,
@@ -196,7 +196,7 @@ def _check_major(data: Path, major: int) -> None:
         )
 
 
-def _prepare(home: Path, place: Place, durable: bool, major: int) -> str:
+def _prepare(home: Path, place: PostgresLayout, durable: bool, major: int) -> str:
     """The password of the data, which are made first where there are none."""
     note = home / "password"
     if place.data.exists():
@@ -216,7 +216,7 @@ def _prepare(home: Path, place: Place, durable: bool, major: int) -> str:
     return password
 
 
-def _make_data(home: Path, place: Place, password: str, durable: bool, major: int) -> None:
+def _make_data(home: Path, place: PostgresLayout, password: str, durable: bool, major: int) -> None:
     """Made under another name and renamed: what a killed initdb leaves never looks like data."""
     folder = unfinished_folder(place)
     handle, told = tempfile.mkstemp(prefix=UNFINISHED, dir=folder.parent)
@@ -249,7 +249,7 @@ def _make_data(home: Path, place: Place, password: str, durable: bool, major: in
 
 
 def _launch(
-    home: Path, place: Place, durable: bool, leaving: ExitStack
+    home: Path, place: PostgresLayout, durable: bool, leaving: ExitStack
 ) -> tuple[subprocess.Popen[bytes], int]:
     """Another process may take the free port before the server does; then the next one is tried."""
     for _ in range(PORT_TRIES):
@@ -270,7 +270,7 @@ def _launch(
     )
 
 
-def _command(place: Place, port: int, durable: bool) -> list[str]:
+def _command(place: PostgresLayout, port: int, durable: bool) -> list[str]:
     """Every setting stands here and none in postgresql.conf, where it would outlive its reason."""
     quoted = str(place.sockets).replace('"', '""')
     settings = {

@@ -51,7 +51,7 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Place:
+class PostgresLayout:
     account: Account
     programs: Path
     data: Path
@@ -97,7 +97,7 @@ def current_data(home: Path) -> Path:
     return (outside if moved else home) / "data"
 
 
-def settle(home: Path, programs: Path, leaving: ExitStack) -> Place:
+def settle(home: Path, programs: Path, leaving: ExitStack) -> PostgresLayout:
     """Chooses where everything stands and brings it there. `leaving` puts it back once the server is gone."""
     account = _account(current_data(home))
     outside = outside_folder(home)
@@ -117,7 +117,7 @@ def settle(home: Path, programs: Path, leaving: ExitStack) -> Place:
     if not programs_run:
         programs = _copy_programs(programs, outside, account)
     _make_sockets(sockets, account)
-    place = Place(account, programs, (home if at_home else outside) / "data", sockets)
+    place = PostgresLayout(account, programs, (home if at_home else outside) / "data", sockets)
     if place.data.exists():
         if place.data.stat().st_uid != account.uid:
             _give(place.data, account)
@@ -125,7 +125,7 @@ def settle(home: Path, programs: Path, leaving: ExitStack) -> Place:
     return place
 
 
-def unfinished_folder(place: Place) -> Path:
+def unfinished_folder(place: PostgresLayout) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=place.data.parent))
     _give(folder, place.account)
     return folder

@@ -27,7 +27,7 @@ class Recipient:
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class OutboundMessage:
     """One effect. `id` stays the same however often it is tried: receivers know it again by that."""
 
     id: UUID
@@ -61,6 +61,6 @@ class Delivery:
 
 
 class Connector(Protocol):
-    def deliver(self, outgoing: Outgoing) -> Delivery:
+    def deliver(self, message: OutboundMessage) -> Delivery:
         """Never raises for what the world outside does."""
         ...

@@ -8,26 +8,26 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from signet.outbound.connector import Delivery, Outgoing, Recipient
+from signet.outbound.connector import Delivery, OutboundMessage, Recipient
 
 # No further message is begun after this; whoever is left is reached by the next attempt.
 TELLING_SECONDS = 20.0
 MAX_NAMED = 10
-NOBODY_MEANT = Delivery(None, "NOBODY_MEANT: no active member is whom this is for", is_final=True)
+NO_RECIPIENT = Delivery(None, "NOBODY_MEANT: no active member is whom this is for", is_final=True)
 
 FindAddress = Callable[[Recipient], str | None]
 Send = Callable[[str], Delivery]
 
 
-def tell_each(outgoing: Outgoing, what: str, find_address: FindAddress, send: Send) -> Delivery:
+def deliver_to_each(message: OutboundMessage, what: str, find_address: FindAddress, send: Send) -> Delivery:
     """`what` is what an address of this sort is called; `send` answers with the message's id as the body."""
-    if not outgoing.recipients:
-        return NOBODY_MEANT
+    if not message.recipients:
+        return NO_RECIPIENT
     began = time.monotonic()
-    told = _read_told(outgoing)
+    told = _read_recipients(message)
     missed: dict[str, str] = {}
     left: dict[str, Delivery] = {}
-    for person in outgoing.recipients:
+    for person in message.recipients:
         address = find_address(person)
         if person.user_id in told:
             continue
@@ -55,7 +55,7 @@ def _try(send: Send, address: str) -> Delivery:
         return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}")
 
 
-def _read_told(outgoing: Outgoing) -> dict[str, str]:
+def _read_recipients(outgoing: OutboundMessage) -> dict[str, str]:
     """By whom it was told, as the attempts before have noted it."""
     earlier = outgoing.earlier.get("told") if isinstance(outgoing.earlier, Mapping) else None
     meant = {person.user_id for person in outgoing.recipients}

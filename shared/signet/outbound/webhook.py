@@ -23,7 +23,7 @@ from signet.core.errors import Rejected, SignetError
 from signet.core.integrations.webhook_signatures import read_secret, sign
 from signet.core.tenants.allowed_hosts import is_among
 from signet.outbound.addresses import find_refusal
-from signet.outbound.connector import Delivery, Outgoing
+from signet.outbound.connector import Delivery, OutboundMessage
 from signet.outbound.secrets import ReadSecret
 
 CONNECT_SECONDS = 5.0
@@ -42,7 +42,7 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class AllowedAddresses:
     """What of the network may be used beyond the public one, and who says so: a deployment, or a tenant."""
 
     # Let through although they are refused, at any port and by plain HTTP: for receivers nearby, and tests.
@@ -51,38 +51,38 @@ class Reach:
     hosts: Sequence[str] = ()
 
 
-PUBLIC = Reach()
+PUBLIC = AllowedAddresses()
 
 
 class Webhooks:
     """Standard Webhooks 1.0.0: signed with every secret that holds, so that one can replace another."""
 
-    def __init__(self, read: ReadSecret, reach: Reach) -> None:
+    def __init__(self, read: ReadSecret, allowed: AllowedAddresses) -> None:
         self._read = read
-        self._reach = reach
+        self._reach = allowed
 
-    def deliver(self, outgoing: Outgoing) -> Delivery:
-        destination = outgoing.destination
+    def deliver(self, message: OutboundMessage) -> Delivery:
+        destination = message.destination
         if destination is None:
             return Delivery(None, "ENDPOINT_UNKNOWN: the tenant has no endpoint of that name")
         body = canonical_bytes(
             {
                 "type": "signet.webhook",
-                "timestamp": outgoing.created_at.isoformat(),
-                "data": outgoing.payload.get("payload", {}),
+                "timestamp": message.created_at.isoformat(),
+                "data": message.payload.get("payload", {}),
             }
         )
         try:
-            found = [self._read(outgoing.tenant_id, name) for name in destination.secret_refs]
+            found = [self._read(message.tenant_id, name) for name in destination.secret_refs]
             # One that is gone signs nothing; the other still does.
             secrets = [read_secret(text) for text in found if text is not None]
         except SignetError as error:
             return Delivery(None, f"SECRET_UNREADABLE: {error.code}")
         if not secrets:
             return Delivery(None, "SECRET_MISSING: none of the endpoint's secrets can be read")
-        headers = sign(secrets, f"msg_{outgoing.id}", int(outgoing.now.timestamp()), body)
-        if outgoing.trace_id:
-            headers["traceparent"] = outgoing.trace_id
+        headers = sign(secrets, f"msg_{message.id}", int(message.now.timestamp()), body)
+        if message.trace_id:
+            headers["traceparent"] = message.trace_id
         return post(destination.url, body, headers, replace(self._reach, hosts=destination.hosts))
 
 
@@ -90,7 +90,7 @@ class _Refused(Exception):
     """The endpoint may not be reached, whatever happens."""
 
 
-def check_url(url: str, reach: Reach) -> SplitResult:
+def check_url(url: str, allowed: AllowedAddresses) -> SplitResult:
     """Of the form that an endpoint may have; where its name leads is seen when something is sent."""
     if len(url) > MAX_URL_CHARACTERS or not url.isascii() or not url.isprintable() or " " in url:
         raise _reject(f"wants at most {MAX_URL_CHARACTERS} visible ASCII characters")
@@ -101,13 +101,13 @@ def check_url(url: str, reach: Reach) -> SplitResult:
         (parts.hostname or "").encode("idna")
     except ValueError:
         raise _reject("is no URL") from None
-    if parts.scheme != "https" and not (parts.scheme == "http" and reach.addresses):
+    if parts.scheme != "https" and not (parts.scheme == "http" and allowed.addresses):
         raise _reject("wants https")
     if not parts.hostname or parts.username is not None or parts.password is not None or parts.fragment:
         raise _reject("wants a host, and neither a user nor a fragment")
-    if port not in PORTS and not (reach.addresses and port):
+    if port not in PORTS and not (allowed.addresses and port):
         raise _reject(f"wants one of the ports {', '.join(map(str, sorted(PORTS)))}")
-    if reach.hosts and not is_among(parts.hostname, reach.hosts):
+    if allowed.hosts and not is_among(parts.hostname, allowed.hosts):
         raise Rejected(
             "ENDPOINT_HOST_REFUSED",
             "the endpoint's host is not among those that this tenant may call",
@@ -126,7 +126,7 @@ def post(
     url: str,
     body: bytes,
     headers: Mapping[str, str],
-    reach: Reach,
+    allowed: AllowedAddresses,
     *,
     resolve: Resolve | None = None,
     context: ssl.SSLContext | None = None,
@@ -134,10 +134,10 @@ def post(
     """Never raises for what the world outside does."""
     started = time.monotonic()
     try:
-        parts = check_url(url, reach)
+        parts = check_url(url, allowed)
         if len(body) > MAX_BODY_BYTES:
             raise _Refused(f"BODY_TOO_LARGE: a webhook has at most {MAX_BODY_BYTES} bytes")
-        delivery = _exchange(parts, body, headers, reach, resolve or _resolve, context, started)
+        delivery = _exchange(parts, body, headers, allowed, resolve or _resolve, context, started)
     except _Refused as error:
         delivery = Delivery(None, str(error), is_final=True)
     except Rejected as error:
@@ -155,12 +155,12 @@ def _exchange(
     parts: SplitResult,
     body: bytes,
     headers: Mapping[str, str],
-    reach: Reach,
+    allowed: AllowedAddresses,
     resolve: Resolve,
     context: ssl.SSLContext | None,
     started: float,
 ) -> Delivery:
-    connection = _Connection(parts, reach, resolve, context, started + TOTAL_SECONDS)
+    connection = _PinnedConnection(parts, allowed, resolve, context, started + TOTAL_SECONDS)
     try:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         sent = {
@@ -177,19 +177,19 @@ def _exchange(
         connection.close()
 
 
-class _Connection(http.client.HTTPConnection):
+class _PinnedConnection(http.client.HTTPConnection):
     """To an address that was looked at, by the name that was asked for, until its time is over."""
 
     def __init__(
         self,
         parts: SplitResult,
-        reach: Reach,
+        allowed: AllowedAddresses,
         resolve: Resolve,
         context: ssl.SSLContext | None,
         deadline: float,
     ) -> None:
         self._is_secure = parts.scheme == "https"
-        self._reach = reach
+        self._reach = allowed
         self._resolve = resolve
         self._context = context or _make_context()
         self._deadline = deadline

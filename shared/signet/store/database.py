@@ -15,7 +15,7 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from signet.core.errors import Defect, Transient
-from signet.store.wake_ups import Wake, WakeUp, WakingConnection, take_wake_ups, wake_nobody
+from signet.store.wake_ups import Wake, WakeUp, WakingConnection, no_wake_up, take_wake_ups
 
 # RDS Proxy pins a session on a longer text: then the values go as parameters.
 MAX_MESSAGE_CHARACTERS = 15_000
@@ -43,22 +43,22 @@ class PoolSettings:
 
 
 @dataclass(frozen=True)
-class Statement:
+class PreparedText:
     text: str
     values: Mapping[str, Any]
 
 
 @dataclass
-class Exchange:
+class PipelinedTransaction:
     """A transaction under way: what its opening statement answered, and what is to go with its COMMIT."""
 
     connection: Connection
     opening_rows: list[tuple[Any, ...]]
     # In this order, after everything that was executed meanwhile.
-    closing: list[Statement] = field(default_factory=list)
+    closing: list[PreparedText] = field(default_factory=list)
 
     @property
-    def opening_row(self) -> tuple[Any, ...] | None:
+    def first_row(self) -> tuple[Any, ...] | None:
         return self.opening_rows[0] if self.opening_rows else None
 
 
@@ -82,7 +82,7 @@ class Database:
         url: str,
         settings: PoolSettings,
         *,
-        wake: Wake = wake_nobody,
+        wake: Wake = no_wake_up,
         make_password: Callable[[], str] | None = None,
     ) -> None:
         self._wake = wake
@@ -104,7 +104,7 @@ class Database:
             "application_name": "signet",
         }
 
-        def say_how() -> dict[str, Any]:
+        def describe_how() -> dict[str, Any]:
             return how if make_password is None else {**how, "password": make_password()}
 
         self._pool: ConnectionPool[WakingConnection] = ConnectionPool(
@@ -118,7 +118,7 @@ class Database:
             reconnect_timeout=settings.wait_seconds,
             open=False,
             configure=_configure,
-            kwargs=say_how,
+            kwargs=describe_how,
         )
 
     @contextmanager
@@ -134,7 +134,7 @@ class Database:
             yield connection
 
     @contextmanager
-    def joining(self, tenant_id: UUID) -> Iterator[Connection]:
+    def shared_transaction(self, tenant_id: UUID) -> Iterator[Connection]:
         """A transaction that those opened within it, by the same thread, are part of: each a savepoint.
 
         So that what a use case does, and that it was asked for, are written together or not at all.
@@ -171,7 +171,7 @@ class Database:
             yield connection
 
     @contextmanager
-    def exchange(self, tenant_id: UUID, opening: Statement) -> Iterator[Exchange]:
+    def pipelined(self, tenant_id: UUID, opening: PreparedText) -> Iterator[PipelinedTransaction]:
         """A transaction of two round trips: BEGIN goes with the first statement, COMMIT with the last.
 
         Written as one message each, with the values as literals: half the round trips of a short transaction
@@ -179,13 +179,15 @@ class Database:
         """
         if (joined := self._find_joined(tenant_id)) is not None:
             with joined.transaction():
-                exchange = Exchange(joined, joined.execute(opening.text, opening.values).fetchall())
-                yield exchange
-                for statement in exchange.closing:
+                pipeline = PipelinedTransaction(
+                    joined, joined.execute(opening.text, opening.values).fetchall()
+                )
+                yield pipeline
+                for statement in pipeline.closing:
                     joined.execute(statement.text, statement.values)
             return
-        with self._begun(self._begin_of(tenant_id), opening) as exchange:
-            yield exchange
+        with self._begun(self._begin_of(tenant_id), opening) as pipeline:
+            yield pipeline
 
     def _begin_of(self, tenant_id: UUID, begin: str = "BEGIN") -> str:
         """One round trip for all of it; a UUID's text needs no quoting."""
@@ -195,21 +197,21 @@ class Database:
 
     @contextmanager
     def _transacted(self, begin: str) -> Iterator[Connection]:
-        with self._begun(begin, None) as exchange:
-            yield exchange.connection
+        with self._begun(begin, None) as pipeline:
+            yield pipeline.connection
 
     @contextmanager
-    def _begun(self, begin: str, opening: Statement | None) -> Iterator[Exchange]:
+    def _begun(self, begin: str, opening: PreparedText | None) -> Iterator[PipelinedTransaction]:
         self._pool.open()
         is_committing = False
         wake_ups: Collection[WakeUp] = ()
         try:
             # Leaving the block on an exception rolls back.
-            with self._connected(begin, opening) as exchange:
-                yield exchange
+            with self._connected(begin, opening) as pipeline:
+                yield pipeline
                 is_committing = True
-                _close(exchange)
-                wake_ups = take_wake_ups(exchange.connection)
+                _close(pipeline)
+                wake_ups = take_wake_ups(pipeline.connection)
         except PoolTimeout as error:
             raise _unavailable() from error
         except psycopg.OperationalError as error:
@@ -218,7 +220,7 @@ class Database:
             self._wake(wake_ups)
 
     @contextmanager
-    def _connected(self, begin: str, opening: Statement | None) -> Iterator[Exchange]:
+    def _connected(self, begin: str, opening: PreparedText | None) -> Iterator[PipelinedTransaction]:
         """One that broke while it lay idle is found out by its BEGIN, when nothing has happened yet.
 
         So no connection needs to be asked beforehand whether it is still there.
@@ -236,7 +238,7 @@ class Database:
                 rows = _open(connection, begin, opening)
             # Of a transaction before it, which was rolled back.
             take_wake_ups(connection)
-            yield Exchange(connection, rows)
+            yield PipelinedTransaction(connection, rows)
 
     def close(self) -> None:
         self._pool.close()
@@ -260,7 +262,7 @@ def _read_json(text: str | bytes) -> Any:
         return json.loads(text)
 
 
-def _open(connection: Connection, begin: str, opening: Statement | None) -> list[tuple[Any, ...]]:
+def _open(connection: Connection, begin: str, opening: PreparedText | None) -> list[tuple[Any, ...]]:
     if opening is None:
         connection.execute(begin)
         return []
@@ -270,9 +272,9 @@ def _open(connection: Connection, begin: str, opening: Statement | None) -> list
     return cursor.fetchall()
 
 
-def _close(exchange: Exchange) -> None:
+def _close(pipeline: PipelinedTransaction) -> None:
     """One round trip either way: as one message where it is short, else as a pipeline."""
-    connection, closing = exchange.connection, exchange.closing
+    connection, closing = pipeline.connection, pipeline.closing
     if not closing:
         connection.commit()
         return
@@ -287,12 +289,12 @@ def _close(exchange: Exchange) -> None:
         connection.execute("COMMIT")
 
 
-def _count_characters(statement: Statement) -> int:
+def _count_characters(statement: PreparedText) -> int:
     """As literals at the least: what is long anyway need not be written to be found too long."""
     return sum(len(value) for value in statement.values.values() if isinstance(value, str))
 
 
-def _write(connection: Connection, statement: Statement) -> str:
+def _write(connection: Connection, statement: PreparedText) -> str:
     """With its values as literals, for a message of several statements."""
     return psycopg.ClientCursor(connection).mogrify(statement.text, statement.values)
 

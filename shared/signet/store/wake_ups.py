@@ -32,7 +32,7 @@ class WakeUp:
 Wake = Callable[[Collection[WakeUp]], None]
 
 
-def wake_nobody(wake_ups: Collection[WakeUp]) -> None:
+def no_wake_up(wake_ups: Collection[WakeUp]) -> None:
     """Where whoever works looks by itself."""
 
 
@@ -50,7 +50,7 @@ def take_wake_ups(connection: psycopg.Connection[tuple[object, ...]]) -> Collect
     return taken.keys()
 
 
-def note_work(
+def add_wake_up(
     connection: psycopg.Connection[tuple[object, ...]],
     tenant_id: UUID,
     queue: QueueName,

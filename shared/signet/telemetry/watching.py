@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from signet.telemetry.tracing import Tracing
 
 
-class Watching:
+class TelemetryFanOut:
     """The engine's port, wired."""
 
     def __init__(

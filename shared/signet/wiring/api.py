@@ -3,13 +3,13 @@
 from collections.abc import Collection
 from functools import cache
 
-from signet.api.application import Application, Ports
+from signet.api.application import Application, Dependencies
 from signet.api.auth.authentication import Authentication
 from signet.api.auth.tokens import Tokens, load_verifying, make_tokens
 from signet.api.use_cases import CheckUrl, UseCases
 from signet.core.tenants.api_key import KEY_TOKEN_PREFIX
-from signet.core.tenants.principal import Verified
-from signet.engine.access.admission import Admission
+from signet.core.tenants.principal import VerifiedToken
+from signet.engine.access.admission import AdmissionCheck
 from signet.engine.access.quotas import RequestQuotas
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret, no_secrets
@@ -25,28 +25,28 @@ def make_use_cases(
     webhook_addresses: Collection[str] = (),
 ) -> UseCases:
     def make_check() -> CheckUrl:
-        from signet.outbound.webhook import Reach, check_url
+        from signet.outbound.webhook import AllowedAddresses, check_url
 
         addresses = frozenset(webhook_addresses)
-        return lambda url, hosts: check_url(url, Reach(addresses, hosts))
+        return lambda url, hosts: check_url(url, AllowedAddresses(addresses, hosts))
 
     return UseCases(database, secrets, make_check, telemetry)
 
 
 def make_authentication(use: UseCases, tokens: Tokens) -> Authentication:
-    def verify(token: str) -> Verified:
+    def verify(token: str) -> VerifiedToken:
         if token.startswith(KEY_TOKEN_PREFIX):
             return use.api_keys.verify(token)
         return tokens.verify(token)
 
-    return Authentication(verify, Admission(use.database).check)
+    return Authentication(verify, AdmissionCheck(use.database).check)
 
 
-def make_ports(settings: Settings, telemetry: Telemetry) -> Ports:
+def make_ports(settings: Settings, telemetry: Telemetry) -> Dependencies:
     database = make_database(settings, make_wake(settings))
     use = make_use_cases(database, make_secrets(settings), telemetry, settings.leaving.webhook_addresses)
     tokens = make_tokens(settings.development_secret, settings.issuer, settings.operator_role)
-    return Ports(
+    return Dependencies(
         use=use,
         authenticate=make_authentication(use, tokens),
         quotas=RequestQuotas(database),

@@ -2,22 +2,24 @@
 
 from functools import cache
 
-from signet.engine.dispatch.consumer import Shifts, ShiftWakeUps
+from signet.engine.dispatch.consumer import BatchedWakeUps, QueueConsumer
 from signet.engine.integrations.effects import Effects
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.connector import Connector
 from signet.outbound.secrets import ReadSecret, no_secrets
-from signet.outbound.webhook import Reach, Webhooks
-from signet.settings import LeavingSettings
+from signet.outbound.webhook import AllowedAddresses, Webhooks
+from signet.settings import DeliverySettings
 from signet.store.database import Database
 from signet.wiring.process import get_settings, get_telemetry, make_database, make_secrets, make_wake
 
 
 def make_connectors(
-    leaving: LeavingSettings, region: str | None = None, secrets: ReadSecret = no_secrets
+    leaving: DeliverySettings, region: str | None = None, secrets: ReadSecret = no_secrets
 ) -> dict[str, Connector]:
     """By type of effect, what this deployment delivers. What is switched off is not loaded."""
-    connectors: dict[str, Connector] = {"webhook": Webhooks(secrets, Reach(leaving.webhook_addresses))}
+    connectors: dict[str, Connector] = {
+        "webhook": Webhooks(secrets, AllowedAddresses(leaving.webhook_addresses))
+    }
     if not (leaving.mail_sender or leaving.bus_name or leaving.sends_text_messages):
         return connectors
     from signet.aws.bus import Bus
@@ -41,7 +43,7 @@ def make_effects(
     telemetry: Telemetry = SILENT,
 ) -> Effects:
     """Of a deployment that says nothing, webhooks to the public internet are all that leaves."""
-    known = make_connectors(LeavingSettings()) if connectors is None else connectors
+    known = make_connectors(DeliverySettings()) if connectors is None else connectors
     return Effects(database, known, telemetry)
 
 
@@ -54,9 +56,9 @@ def get_effects(database: Database) -> Effects:
 
 
 @cache
-def get_shifts() -> Shifts:
+def get_consumer() -> QueueConsumer:
     """Of the process that speaks to the outside world."""
     settings, telemetry = get_settings(), get_telemetry()
-    wake_ups = ShiftWakeUps("effects", make_wake(settings))
+    wake_ups = BatchedWakeUps("effects", make_wake(settings))
     effects = get_effects(make_database(settings, wake_ups))
-    return Shifts(lambda tenant_id: effects.work(tenant_id) > 0, wake_ups, telemetry)
+    return QueueConsumer(lambda tenant_id: effects.work(tenant_id) > 0, wake_ups, telemetry)

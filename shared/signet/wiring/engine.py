@@ -5,13 +5,13 @@ from functools import cache
 from signet.authoring.extensions import load_extensions
 from signet.core.errors import Rejected
 from signet.engine.cache import CompiledCache, ContractCache
-from signet.engine.dispatch.consumer import Shifts, ShiftWakeUps
+from signet.engine.dispatch.consumer import BatchedWakeUps, QueueConsumer
 from signet.engine.dispatch.relay import Relay
 from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
-from signet.engine.instances.moves import Moving
+from signet.engine.instances.moves import InstanceMoves
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.store.database import Database
 from signet.wiring.process import get_settings, get_telemetry, make_database, make_queued_wake_ups, make_wake
@@ -29,18 +29,18 @@ def make_instances(database: Database) -> Instances:
     return Instances(database, make_caches(), CompiledCache())
 
 
-def make_moving(database: Database) -> Moving:
-    return Moving(database, make_caches(), CompiledCache())
+def make_moves(database: Database) -> InstanceMoves:
+    return InstanceMoves(database, make_caches(), CompiledCache())
 
 
 @cache
-def get_shifts() -> Shifts:
+def get_consumer() -> QueueConsumer:
     """Of the process that moves documents."""
     settings, telemetry = get_settings(), get_telemetry()
     load_extensions(settings.extensions)
-    wake_ups = ShiftWakeUps("events", make_wake(settings))
+    wake_ups = BatchedWakeUps("events", make_wake(settings))
     worker = make_worker(make_database(settings, wake_ups), telemetry)
-    return Shifts(worker.work, wake_ups, telemetry)
+    return QueueConsumer(worker.work, wake_ups, telemetry)
 
 
 @cache

@@ -25,15 +25,15 @@ from signet.core.errors import Rejected
 from signet.outbound.secrets import ReadSecret, SecretsFolder, no_secrets
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
-from signet.store.wake_ups import QueueName, Wake, WakeUp, wake_nobody
+from signet.store.wake_ups import QueueName, Wake, WakeUp, no_wake_up
 from signet.telemetry.log import Log
-from signet.telemetry.watching import Watching
+from signet.telemetry.watching import TelemetryFanOut
 
 # The same place in a checkout and in a Lambda's layer.
 MIGRATIONS_FOLDER = Path(__file__).resolve().parents[3] / "migrations"
 
 
-def make_database(settings: Settings, wake: Wake = wake_nobody) -> Database:
+def make_database(settings: Settings, wake: Wake = no_wake_up) -> Database:
     return Database(
         settings.database_url,
         PoolSettings(
@@ -58,7 +58,7 @@ def make_wake(settings: Settings) -> Wake:
     """By messages where there are queues for them; by schedules as well, where the relay comes seldom."""
     queued, aws = make_queued_wake_ups(settings), settings.aws
     if queued is None or aws is None:
-        return wake_nobody
+        return no_wake_up
     if aws.sweeps is None:
         return queued
     calls = SignedCalls("scheduler", aws, make_credentials(aws), read_clock)
@@ -108,7 +108,7 @@ def make_secrets(settings: Settings) -> ReadSecret:
     return no_secrets if settings.secrets_folder is None else SecretsFolder(Path(settings.secrets_folder))
 
 
-def make_telemetry(settings: Settings, stream: IO[str]) -> Watching:
+def make_telemetry(settings: Settings, stream: IO[str]) -> TelemetryFanOut:
     """What is switched off is not loaded."""
     metrics = tracing = sentry = None
     if settings.metrics_namespace is not None:
@@ -123,7 +123,7 @@ def make_telemetry(settings: Settings, stream: IO[str]) -> Watching:
         from signet.telemetry.sentry import Sentry
 
         sentry = Sentry(settings.sentry_dsn, settings.environment)
-    return Watching(Log(settings.service, settings.log_level, stream), metrics, tracing, sentry)
+    return TelemetryFanOut(Log(settings.service, settings.log_level, stream), metrics, tracing, sentry)
 
 
 def prepare(wire: Callable[[], object], load_everything: Callable[[], object] | None = None) -> None:
@@ -155,6 +155,6 @@ def get_settings() -> Settings:
 
 
 @cache
-def get_telemetry() -> Watching:
+def get_telemetry() -> TelemetryFanOut:
     """Of this process, whatever it does."""
     return make_telemetry(get_settings(), sys.stdout)

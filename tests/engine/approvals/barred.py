@@ -16,10 +16,10 @@ from signet.engine.approvals.chains import ApprovalChains, ChainVersion
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Author, RequestTransition, Update
+from signet.engine.documents.commands import Caller, RequestTransition, Update
 from signet.engine.instances.actions import Instances
 from signet.store.tenants.tenants import save_members, save_roles
-from tests.engine.waves.stage import CONTRACT, Made, Stage
+from tests.engine.waves.stage import CONTRACT, Made, WorkflowStage
 from tests.unit.approvals.asking import role, user
 
 BARRED, NOT_ASKED, OVER = "SEPARATION_OF_DUTIES", "APPROVAL_NOT_YOURS", "APPROVAL_CLOSED"
@@ -67,7 +67,7 @@ class Attempt:
 class Scene:
     """A company with people of its own for each scene."""
 
-    stage: Stage
+    stage: WorkflowStage
     who: Who
     # Whom the contract lets decide all the same.
     may_decide: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class Scene:
             save_members(connection, tenant_id, (member,))
         return user_id
 
-    def author(self, user_id: str) -> Author:
+    def author(self, user_id: str) -> Caller:
         """With a token that says that he may everything."""
         return self.stage.standing.company.author(user_id, "admin")
 

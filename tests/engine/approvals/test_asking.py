@@ -9,14 +9,14 @@ from psycopg.types.json import Jsonb
 
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
-from tests.engine.waves.stage import CONTRACT, Stage, standing_stage
+from tests.engine.waves.stage import CONTRACT, WorkflowStage, standing_stage
 
 PEOPLE = {"mona": ["finance"], "otto": ["finance"], "anna": ["board"], "carl": []}
 BY_FINANCE = {"approvers": [{"by": "role", "role": "finance"}]}
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         tenant = made.tenant_id
         for role in ("finance", "board"):
@@ -35,7 +35,7 @@ def approval(**config: Any) -> dict[str, Any]:
     return {"id": "look", "type": "approval", "config": config or BY_FINANCE}
 
 
-def request_of(stage: Stage, instance_id: UUID) -> dict[str, Any]:
+def request_of(stage: WorkflowStage, instance_id: UUID) -> dict[str, Any]:
     query: LiteralString = (
         "SELECT to_jsonb(r) FROM approval_requests r WHERE instance_id = %s ORDER BY id DESC LIMIT 1"
     )
@@ -43,7 +43,7 @@ def request_of(stage: Stage, instance_id: UUID) -> dict[str, Any]:
     return dict(found)
 
 
-def seats_of(stage: Stage, request_id: str) -> list[tuple[Any, ...]]:
+def seats_of(stage: WorkflowStage, request_id: str) -> list[tuple[Any, ...]]:
     return stage.standing.rows(
         "SELECT stage, coalesce(holder_user_id, holder_role), origin, status FROM approval_seats"
         " WHERE request_id = %s ORDER BY stage, position",
@@ -51,7 +51,7 @@ def seats_of(stage: Stage, request_id: str) -> list[tuple[Any, ...]]:
     )
 
 
-def vote(stage: Stage, request_id: str, position: int, status: str, person: str) -> None:
+def vote(stage: WorkflowStage, request_id: str, position: int, status: str, person: str) -> None:
     """As a decision leaves the seat."""
     stage.standing.run(
         "UPDATE approval_seats SET status = %s, decided_by = %s, decided_at = now()"
@@ -63,14 +63,14 @@ def vote(stage: Stage, request_id: str, position: int, status: str, person: str)
     )
 
 
-def submitted(stage: Stage, *nodes: dict[str, Any], **data: Any) -> Any:
+def submitted(stage: WorkflowStage, *nodes: dict[str, Any], **data: Any) -> Any:
     document = stage.create(stage.publish(approval={"nodes": list(nodes)}), **data)
     stage.ask(document.id, "submit")
     stage.drain()
     return document
 
 
-def test_who_is_asked_is_pinned_to_version_snapshot_definition_and_policy(stage: Stage) -> None:
+def test_who_is_asked_is_pinned_to_version_snapshot_definition_and_policy(stage: WorkflowStage) -> None:
     document = submitted(stage, approval())
     request = request_of(stage, document.instance_id)
     snapshot = stage.standing.row(
@@ -88,7 +88,7 @@ def test_who_is_asked_is_pinned_to_version_snapshot_definition_and_policy(stage:
     stage.check_rebuild(document.instance_id)
 
 
-def test_an_approval_lets_the_gate_pass_and_is_used_up(stage: Stage) -> None:
+def test_an_approval_lets_the_gate_pass_and_is_used_up(stage: WorkflowStage) -> None:
     document = submitted(stage, approval())
     request = request_of(stage, document.instance_id)
     vote(stage, request["id"], 1, "approved", "mona")
@@ -102,7 +102,7 @@ def test_an_approval_lets_the_gate_pass_and_is_used_up(stage: Stage) -> None:
     assert step["output_json"]["evidence"]["seats"][0]["decided_by"] == "mona"
 
 
-def test_a_rejection_sends_the_document_back_and_uses_nothing_up(stage: Stage) -> None:
+def test_a_rejection_sends_the_document_back_and_uses_nothing_up(stage: WorkflowStage) -> None:
     document = submitted(stage, approval())
     request = request_of(stage, document.instance_id)
     vote(stage, request["id"], 1, "rejected", "mona")
@@ -113,7 +113,7 @@ def test_a_rejection_sends_the_document_back_and_uses_nothing_up(stage: Stage) -
     assert (request["status"], request["applied"]) == ("rejected", None)
 
 
-def test_an_edit_voids_what_is_open_and_says_so(stage: Stage) -> None:
+def test_an_edit_voids_what_is_open_and_says_so(stage: WorkflowStage) -> None:
     document = submitted(stage, approval())
     first = request_of(stage, document.instance_id)
     stage.edit(document.id, amount=7)
@@ -129,7 +129,7 @@ def test_an_edit_voids_what_is_open_and_says_so(stage: Stage) -> None:
     assert (new["status"], new["document_version"]) == ("open", 3)
 
 
-def test_nobody_who_may_decide_holds_the_instance(stage: Stage) -> None:
+def test_nobody_who_may_decide_holds_the_instance(stage: WorkflowStage) -> None:
     """The creator is the only one asked, and separation of duties bars him: asked in vain, it would hang."""
     document = submitted(stage, approval(approvers=[{"by": "user", "user": "carl"}]))
     row = stage.instance(document.instance_id)
@@ -137,7 +137,7 @@ def test_nobody_who_may_decide_holds_the_instance(stage: Stage) -> None:
     assert "usr:approval:look" not in stage.nodes(document.instance_id)
 
 
-def test_a_wider_circle_is_asked_where_the_first_cannot(stage: Stage) -> None:
+def test_a_wider_circle_is_asked_where_the_first_cannot(stage: WorkflowStage) -> None:
     config = {
         "approvers": [{"by": "user", "user": "carl"}],
         "escalate": {"after": "P3D", "to": {"by": "manager", "of": "entity.creator"}},
@@ -147,7 +147,7 @@ def test_a_wider_circle_is_asked_where_the_first_cannot(stage: Stage) -> None:
     assert seats_of(stage, request["id"])[-1] == (1, "anna", "escalated", "open")
 
 
-def test_time_escalates_and_then_expires(stage: Stage) -> None:
+def test_time_escalates_and_then_expires(stage: WorkflowStage) -> None:
     config = {
         "approvers": [{"by": "user", "user": "mona"}],
         "escalate": {"after": "P1D", "to": {"by": "user", "user": "anna"}},
@@ -180,7 +180,7 @@ def test_time_escalates_and_then_expires(stage: Stage) -> None:
     stage.check_rebuild(document.instance_id)
 
 
-def test_turns_go_round(stage: Stage) -> None:
+def test_turns_go_round(stage: WorkflowStage) -> None:
     entity_type = stage.publish(
         approval={"nodes": [approval(approvers=[{"by": "role", "role": "finance", "pick": "round_robin"}])]}
     )
@@ -193,7 +193,7 @@ def test_turns_go_round(stage: Stage) -> None:
     assert sorted(asked[:2]) == ["mona", "otto"] and asked[2] == asked[0]
 
 
-def test_an_amendment_voids_what_the_original_asked(stage: Stage) -> None:
+def test_an_amendment_voids_what_the_original_asked(stage: WorkflowStage) -> None:
     contract = {
         **CONTRACT,
         "states": {**CONTRACT["states"], "submitted": {"edit": "amend_only"}},
@@ -218,7 +218,7 @@ def test_an_amendment_voids_what_the_original_asked(stage: Stage) -> None:
     assert (new["status"], new["document_id"]) == ("open", str(amended.document_id))
 
 
-def test_an_operator_who_ends_an_instance_ends_its_requests(stage: Stage) -> None:
+def test_an_operator_who_ends_an_instance_ends_its_requests(stage: WorkflowStage) -> None:
     document = submitted(stage, approval())
     request = request_of(stage, document.instance_id)
     company = stage.standing.company
@@ -229,7 +229,7 @@ def test_an_operator_who_ends_an_instance_ends_its_requests(stage: Stage) -> Non
     assert seats_of(stage, request["id"]) == [(1, "finance", "resolved", "closed")]
 
 
-def test_a_chain_asks_stage_after_stage_and_keeps_to_its_version(stage: Stage) -> None:
+def test_a_chain_asks_stage_after_stage_and_keeps_to_its_version(stage: WorkflowStage) -> None:
     tenant = stage.tenant_id
     first = {"approvers": [{"by": "user", "user": "mona"}]}
     second = {"approvers": [{"by": "user", "user": "anna"}]}

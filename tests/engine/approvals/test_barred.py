@@ -7,33 +7,33 @@ import pytest
 
 from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
-from signet.engine.approvals.decide import Decided
+from signet.engine.approvals.decide import VoteResult
 from signet.engine.approvals.inbox import Ballot
 from tests.engine.approvals.barred import BARRED, EVERYBODY, PATHS, WHO, Attempt, Scene
-from tests.engine.waves.stage import Stage, standing_stage
+from tests.engine.waves.stage import WorkflowStage, standing_stage
 from tests.unit.approvals.asking import VOTES
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         yield made
 
 
 def cast(scene: Scene, attempt: Attempt, path: str, vote: Vote) -> Any:
     """What it was counted as, or why not."""
-    author = scene.author(attempt.person)
+    caller = scene.author(attempt.person)
     if path == "decides in bulk":
-        return scene.approvals.decide_many(author, [Ballot(attempt.request_id, vote, "so")])[0]
+        return scene.approvals.decide_many(caller, [Ballot(attempt.request_id, vote, "so")])[0]
     try:
-        return scene.approvals.decide(author, attempt.request_id, vote, "so")
+        return scene.approvals.decide(caller, attempt.request_id, vote, "so")
     except Rejected as error:
         return error
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("who", WHO)
-def test_no_path_lets_a_barred_persons_decision_count(stage: Stage, who: str, path: str) -> None:
+def test_no_path_lets_a_barred_persons_decision_count(stage: WorkflowStage, who: str, path: str) -> None:
     scene = Scene(stage, WHO[who])
     for attempt in PATHS[path](scene):
         for vote in VOTES:
@@ -44,7 +44,7 @@ def test_no_path_lets_a_barred_persons_decision_count(stage: Stage, who: str, pa
     assert stage.status_of(scene.document.id) == "submitted"
     # And it is nothing else that keeps the gate shut.
     lawful = cast(scene, Attempt(request_id, scene.lawful), path, "approved")
-    assert isinstance(lawful, Decided) and lawful.request_status == "approved"
+    assert isinstance(lawful, VoteResult) and lawful.request_status == "approved"
     stage.drain()
     assert scene.count_decisions() == (1, 1)
     assert stage.status_of(scene.document.id) == "active"
@@ -52,13 +52,13 @@ def test_no_path_lets_a_barred_persons_decision_count(stage: Stage, who: str, pa
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("who", WHO)
-def test_it_is_separation_of_duties_that_bars_them(stage: Stage, who: str, path: str) -> None:
+def test_it_is_separation_of_duties_that_bars_them(stage: WorkflowStage, who: str, path: str) -> None:
     """Where the contract lets them, the same decision counts; what is handed on never does."""
     scene, has_counted = Scene(stage, WHO[who], EVERYBODY), False
     for attempt in PATHS[path](scene):
         outcome = cast(scene, attempt, path, "approved")
         if attempt.code == BARRED:
-            assert isinstance(outcome, Decided) and outcome.request_status == "approved"
+            assert isinstance(outcome, VoteResult) and outcome.request_status == "approved"
             has_counted = True
             break
         assert isinstance(outcome, Rejected) and outcome.code == attempt.code

@@ -48,13 +48,13 @@ def test_versions_grow_and_the_same_again_is_the_same(asking: Asking, chains: Ap
 
 
 def test_publishing_freezes_and_archiving_ends(asking: Asking, chains: ApprovalChains) -> None:
-    author, made = asking.company.author("carl"), saved(chains, asking)
-    assert chains.publish(author, "large", 1) == made
+    caller, made = asking.company.author("carl"), saved(chains, asking)
+    assert chains.publish(caller, "large", 1) == made
     with pytest.raises(Rejected, match="is published"):
-        chains.publish(author, "large", 1)
-    chains.archive(author, "large", 1)
+        chains.publish(caller, "large", 1)
+    chains.archive(caller, "large", 1)
     with pytest.raises(Rejected, match="this is archived"):
-        chains.archive(author, "large", 1)
+        chains.archive(caller, "large", 1)
     actions = asking.rows("SELECT action FROM audit_log WHERE subject_type = 'approval_chain' ORDER BY seq")
     assert actions == [("save_chain",), ("publish_chain",), ("archive_chain",)]
 
@@ -86,12 +86,12 @@ def test_a_stored_chain_that_is_none_any_more_is_not_published(
 
 def test_who_may_not_does_nothing_and_learns_nothing(asking: Asking, chains: ApprovalChains) -> None:
     saved(chains, asking)
-    author = asking.company.author("carl", "clerk")
+    caller = asking.company.author("carl", "clerk")
     for act in (
-        lambda: chains.save(author, CHAIN),
-        lambda: chains.publish(author, "large", 1),
-        lambda: chains.archive(author, "nothing", 1),
-        lambda: chains.read(author, "large", 1),
+        lambda: chains.save(caller, CHAIN),
+        lambda: chains.publish(caller, "large", 1),
+        lambda: chains.archive(caller, "nothing", 1),
+        lambda: chains.read(caller, "large", 1),
     ):
         with pytest.raises(Rejected) as caught:
             act()
@@ -112,52 +112,52 @@ def test_another_tenant_has_no_such_chain(asking: Asking, chains: ApprovalChains
 def test_of_each_chain_the_newest_published_version_is_listed_by_name(
     asking: Asking, chains: ApprovalChains
 ) -> None:
-    author = asking.company.author()
+    caller = asking.company.author()
     for name in ("small", "large", "draft_only", "archived", "medium"):
         saved(chains, asking, name=name)
         if name != "draft_only":
-            chains.publish(author, name, 1)
-    chains.archive(author, "archived", 1)
+            chains.publish(caller, name, 1)
+    chains.archive(caller, "archived", 1)
     for label in ("Second", "Third"):
         saved(chains, asking, label=label)
-    chains.publish(author, "large", 2)
-    assert [(each.name, each.version) for each in chains.list(author)] == [
+    chains.publish(caller, "large", 2)
+    assert [(each.name, each.version) for each in chains.list(caller)] == [
         ("large", 2),
         ("medium", 1),
         ("small", 1),
     ]
-    (first,) = chains.list(author, limit=1)
+    (first,) = chains.list(caller, limit=1)
     assert first.label == "Second" and first.published_at is not None
-    assert [each.name for each in chains.list(author, limit=1, after=first.name)] == ["medium"]
-    assert chains.list(author, after="small") == []
+    assert [each.name for each in chains.list(caller, limit=1, after=first.name)] == ["medium"]
+    assert chains.list(caller, after="small") == []
 
 
 def test_the_versions_of_a_chain_are_listed_the_newest_first(asking: Asking, chains: ApprovalChains) -> None:
-    author = asking.company.author()
+    caller = asking.company.author()
     for label in ("One", "Two", "Three"):
         saved(chains, asking, label=label)
     saved(chains, asking, name="other")
-    chains.publish(author, "large", 2)
-    versions = chains.list_versions(author, "large")
+    chains.publish(caller, "large", 2)
+    versions = chains.list_versions(caller, "large")
     assert [(each.version, each.label, each.status) for each in versions] == [
         (3, "Three", "draft"),
         (2, "Two", "published"),
         (1, "One", "draft"),
     ]
-    assert [each.version for each in chains.list_versions(author, "large", limit=1)] == [3]
-    assert [each.version for each in chains.list_versions(author, "large", limit=2, before=3)] == [2, 1]
-    assert chains.list_versions(author, "nothing") == []
+    assert [each.version for each in chains.list_versions(caller, "large", limit=1)] == [3]
+    assert [each.version for each in chains.list_versions(caller, "large", limit=2, before=3)] == [2, 1]
+    assert chains.list_versions(caller, "nothing") == []
 
 
 def test_without_a_version_one_reads_what_is_in_force(asking: Asking, chains: ApprovalChains) -> None:
-    author = asking.company.author()
+    caller = asking.company.author()
     saved(chains, asking)
     with pytest.raises(Rejected) as caught:
-        chains.read(author, "large")
+        chains.read(caller, "large")
     assert caught.value.code == "CHAIN_NOT_FOUND"
-    chains.publish(author, "large", 1)
+    chains.publish(caller, "large", 1)
     saved(chains, asking, label="Next")
-    found = chains.read(author, "large")
+    found = chains.read(caller, "large")
     assert (found.version, found.label, len(found.steps)) == (1, "Large invoices", 2)
 
 

@@ -11,7 +11,7 @@ from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
 from signet.engine.approvals.inbox import Ballot
 from signet.engine.audit.verify import verify_tenant
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import make_company
 from tests.unit.approvals.asking import make_policy, make_stage, user
@@ -220,9 +220,9 @@ def test_a_seat_of_a_role_is_for_whoever_holds_it_when_he_decides(asking: Asking
 
 def test_what_a_token_says_of_roles_does_not_count(asking: Asking) -> None:
     request_id = asking.ask("@finance")
-    author = asking.company.author("dora", "finance", "admin")
+    caller = asking.company.author("dora", "finance", "admin")
     with refused(asking, "APPROVAL_NOT_YOURS"):
-        asking.approvals.decide(author, request_id, "approved")
+        asking.approvals.decide(caller, request_id, "approved")
 
 
 def test_who_is_not_asked_or_has_left_may_not(asking: Asking) -> None:
@@ -318,9 +318,9 @@ def test_a_stage_says_which_votes_want_one(asking: Asking) -> None:
 
 def test_a_vote_that_is_none_and_a_reason_that_is_too_long(asking: Asking) -> None:
     request_id = asking.ask("anna")
-    author = asking.company.author("anna")
+    caller = asking.company.author("anna")
     with refused(asking, "FIELDS_INVALID"):
-        asking.approvals.decide(author, request_id, "perhaps")  # type: ignore[arg-type]
+        asking.approvals.decide(caller, request_id, "perhaps")  # type: ignore[arg-type]
     with refused(asking, "FIELDS_INVALID"):
         asking.decide(request_id, "anna", reason="x" * 4_001)
 
@@ -361,10 +361,10 @@ def test_nor_after_its_workflow_has_ended(asking: Asking) -> None:
 def test_another_tenant_finds_nothing(asking: Asking) -> None:
     request_id = asking.ask("anna")
     other = make_company(asking.company.database)
-    author = Author(Principal(other.tenant_id, "anna", ("admin",)), via="test")
+    caller = Caller(Principal(other.tenant_id, "anna", ("admin",)), via="test")
     for wanted in (request_id, uuid4()):
         with refused(asking, "APPROVAL_NOT_FOUND"):
-            asking.approvals.decide(author, wanted, "approved")
+            asking.approvals.decide(caller, wanted, "approved")
 
 
 # --- many at once ---

@@ -25,9 +25,9 @@ def delegations(asking: Asking) -> Delegations:
 def give(
     asking: Asking, user_id: str, delegate_id: str, *, by: str = "", role: str = "clerk", **terms: Any
 ) -> Delegation:
-    author = asking.company.author(by or user_id, role)
+    caller = asking.company.author(by or user_id, role)
     wanted = {"from_time": NOW - DAY, "to_time": NOW + DAY, **terms}
-    return Delegations(asking.company.database).delegate(author, user_id, delegate_id, **wanted)
+    return Delegations(asking.company.database).delegate(caller, user_id, delegate_id, **wanted)
 
 
 def code_of(asking: Asking, *people: str, **terms: Any) -> str:

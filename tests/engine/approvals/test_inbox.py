@@ -97,8 +97,8 @@ def test_what_waits_is_what_one_may_decide_unless_duties_bar_it(asking: Asking) 
 def test_pages_meet_without_gap_or_repetition(asking: Asking) -> None:
     asking.delegate("anna", "ben")
     wanted = [asking.ask("@finance" if number % 3 else "anna") for number in range(7)]
-    author, seen, after = asking.company.author("ben"), list[UUID](), None
-    while page := asking.approvals.inbox(author, limit=2, after=after):
+    caller, seen, after = asking.company.author("ben"), list[UUID](), None
+    while page := asking.approvals.inbox(caller, limit=2, after=after):
         assert len(page) <= 2
         seen += [item.request_id for item in page]
         after = seen[-1]
@@ -181,36 +181,36 @@ def ids(rows: Sequence[object]) -> list[object]:
 def test_one_is_told_what_is_for_him_and_his_roles_the_newest_first(asking: Asking) -> None:
     notifications = Notifications(asking.company.database)
     own, of_role, _, of_other_role, last = tell(asking, "ben", "@finance", "dora", "@admin", "ben")
-    author = asking.company.author("ben")
-    assert ids(notifications.list_of(author)) == [last, of_role, own]
-    assert ids(notifications.list_of(author, limit=1)) == [last]
-    assert ids(notifications.list_of(author, before=last)) == [of_role, own]
-    assert of_other_role not in ids(notifications.list_of(author))
+    caller = asking.company.author("ben")
+    assert ids(notifications.list_of(caller)) == [last, of_role, own]
+    assert ids(notifications.list_of(caller, limit=1)) == [last]
+    assert ids(notifications.list_of(caller, before=last)) == [of_role, own]
+    assert of_other_role not in ids(notifications.list_of(caller))
 
 
 def test_only_who_was_told_reads_it_and_once(asking: Asking) -> None:
     notifications = Notifications(asking.company.database)
     own, of_role, others = tell(asking, "ben", "@finance", "dora")
-    author = asking.company.author("ben")
-    assert notifications.mark_read(author, [own, others]) == 1
-    assert notifications.mark_read(author, [own, of_role, others]) == 1
+    caller = asking.company.author("ben")
+    assert notifications.mark_read(caller, [own, others]) == 1
+    assert notifications.mark_read(caller, [own, of_role, others]) == 1
     assert asking.rows("SELECT id FROM notifications WHERE read_at IS NULL") == [(others,)]
-    assert [row.read_at is None for row in notifications.list_of(author)] == [False, False]
+    assert [row.read_at is None for row in notifications.list_of(caller)] == [False, False]
     with pytest.raises(Rejected, match="at most"):
-        notifications.mark_read(author, [own] * 201)
+        notifications.mark_read(caller, [own] * 201)
 
 
 def test_the_unread_alone_page_by_page(asking: Asking) -> None:
     notifications = Notifications(asking.company.database)
     first, read, of_role, read_of_role, last = tell(asking, "ben", "ben", "@finance", "@finance", "ben")
-    author = asking.company.author("ben")
+    caller = asking.company.author("ben")
     # Who holds the role reads it for all.
     assert notifications.mark_read(asking.company.author("cleo"), [read_of_role]) == 1
-    assert notifications.mark_read(author, [read]) == 1
-    assert ids(notifications.list_of(author, is_unread=True)) == [last, of_role, first]
-    assert ids(notifications.list_of(author, is_unread=True, limit=1)) == [last]
-    assert ids(notifications.list_of(author, is_unread=True, before=last, limit=1)) == [of_role]
-    assert ids(notifications.list_of(author)) == [last, read_of_role, of_role, read, first]
+    assert notifications.mark_read(caller, [read]) == 1
+    assert ids(notifications.list_of(caller, is_unread=True)) == [last, of_role, first]
+    assert ids(notifications.list_of(caller, is_unread=True, limit=1)) == [last]
+    assert ids(notifications.list_of(caller, is_unread=True, before=last, limit=1)) == [of_role]
+    assert ids(notifications.list_of(caller)) == [last, read_of_role, of_role, read, first]
 
 
 def test_a_page_may_hold_one_more_than_is_shown_and_no_more(asking: Asking) -> None:

@@ -8,14 +8,14 @@ import pytest
 
 from signet.engine.approvals.inbox import Approvals
 from signet.store.approvals.requests import MEMBERS_IN_A_PAGE
-from tests.engine.waves.stage import Made, Stage, standing_stage
+from tests.engine.waves.stage import Made, WorkflowStage, standing_stage
 from tests.unit.approvals.asking import role, user
 
 CROWD = MEMBERS_IN_A_PAGE + 100
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         run, tenant = made.standing.run, made.tenant_id
         run("INSERT INTO roles VALUES (%s, 'crowd', '{}')", tenant)
@@ -32,7 +32,7 @@ def stage(server_url: str) -> Iterator[Stage]:
         yield made
 
 
-def submitted(stage: Stage, **config: Any) -> tuple[Made, UUID]:
+def submitted(stage: WorkflowStage, **config: Any) -> tuple[Made, UUID]:
     node = {"id": "look", "type": "approval", "config": config}
     document = stage.create(stage.publish(approval={"nodes": [node]}))
     stage.ask(document.id, "submit")
@@ -41,7 +41,7 @@ def submitted(stage: Stage, **config: Any) -> tuple[Made, UUID]:
     return document, UUID(str(stage.standing.row(query, document.id)[0]))
 
 
-def test_who_comes_after_a_thousand_others_is_still_waited_for(stage: Stage) -> None:
+def test_who_comes_after_a_thousand_others_is_still_waited_for(stage: WorkflowStage) -> None:
     document, request_id = submitted(stage, approvers=[role("crowd"), user("zoe")])
     company = stage.standing.company
     approvals = Approvals(company.database, stage.caches())
@@ -55,7 +55,7 @@ def test_who_comes_after_a_thousand_others_is_still_waited_for(stage: Stage) -> 
 
 
 @pytest.mark.parametrize("turn", [0, CROWD - 1, CROWD])
-def test_everybodys_turn_comes(stage: Stage, turn: int) -> None:
+def test_everybodys_turn_comes(stage: WorkflowStage, turn: int) -> None:
     stage.standing.run("DELETE FROM approval_turns")
     stage.standing.run("INSERT INTO approval_turns VALUES (%s, 'crowd', %s)", stage.tenant_id, turn)
     _, request_id = submitted(stage, approvers=[role("crowd", "round_robin")])

@@ -8,12 +8,12 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.core.tenants.tenant_file import Member
-from signet.engine.approvals.decide import Decided
+from signet.engine.approvals.decide import VoteResult
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
 from signet.store.tenants.tenants import save_members
-from tests.engine.waves.stage import CONTRACT, Made, Stage, standing_stage
+from tests.engine.waves.stage import CONTRACT, Made, WorkflowStage, standing_stage
 from tests.unit.approvals.asking import user
 
 TRANSITIONS = {
@@ -24,7 +24,7 @@ BOTH = {"approvers": [user("mona"), user("otto")]}
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         people = ("rita", "mona", "otto")
         members = tuple(Member(user_id=name, display_name=name) for name in people)
@@ -34,11 +34,11 @@ def stage(server_url: str) -> Iterator[Stage]:
 
 
 @pytest.fixture
-def approvals(stage: Stage) -> Approvals:
+def approvals(stage: WorkflowStage) -> Approvals:
     return Approvals(stage.standing.company.database, stage.caches())
 
 
-def asked(stage: Stage, slot: str, duties: dict[str, Any] | None = None, **config: Any) -> Made:
+def asked(stage: WorkflowStage, slot: str, duties: dict[str, Any] | None = None, **config: Any) -> Made:
     """What carl created and rita asked for."""
     node = {"id": "look", "type": "approval", "config": config or BOTH}
     contract = {**CONTRACT, "transitions": TRANSITIONS, "separation_of_duties": duties or {}}
@@ -49,25 +49,25 @@ def asked(stage: Stage, slot: str, duties: dict[str, Any] | None = None, **confi
     return document
 
 
-def newest(stage: Stage, document: Made) -> UUID:
+def newest(stage: WorkflowStage, document: Made) -> UUID:
     rows = stage.standing.rows(
         "SELECT id FROM approval_requests WHERE document_id = %s ORDER BY id DESC LIMIT 1", document.id
     )
     return UUID(str(rows[0][0]))
 
 
-def answer(stage: Stage, approvals: Approvals, request_id: UUID, user_id: str) -> str:
+def answer(stage: WorkflowStage, approvals: Approvals, request_id: UUID, user_id: str) -> str:
     """What became of the request, or why the decision does not count."""
     try:
         decided = approvals.decide(stage.standing.company.author(user_id), request_id, "approved")
     except Rejected as error:
         return error.code
-    assert isinstance(decided, Decided)
+    assert isinstance(decided, VoteResult)
     return decided.stage_state
 
 
 def test_who_asks_instead_of_another_may_not_decide_nor_may_the_other(
-    stage: Stage, approvals: Approvals
+    stage: WorkflowStage, approvals: Approvals
 ) -> None:
     document = asked(stage, "checks")
     request_id = newest(stage, document)
@@ -84,7 +84,7 @@ def test_who_asks_instead_of_another_may_not_decide_nor_may_the_other(
         assert item.barred is not None and item.barred.code == "SEPARATION_OF_DUTIES"
 
 
-def test_where_nobody_else_is_left_the_instance_pauses_and_says_why(stage: Stage) -> None:
+def test_where_nobody_else_is_left_the_instance_pauses_and_says_why(stage: WorkflowStage) -> None:
     """The wave knows as well as a decision that both are barred."""
     document = asked(stage, "checks", approvers=[user("mona"), user("rita")], quorum="any")
     stage.ask(document.id, "submit", "mona")
@@ -93,7 +93,7 @@ def test_where_nobody_else_is_left_the_instance_pauses_and_says_why(stage: Stage
     assert row["status"] == "paused" and row["reason"].startswith("APPROVAL_NOBODY_ELIGIBLE")
 
 
-def test_who_has_decided_and_then_asks_is_not_both(stage: Stage, approvals: Approvals) -> None:
+def test_who_has_decided_and_then_asks_is_not_both(stage: WorkflowStage, approvals: Approvals) -> None:
     """His decision is taken back, and people are asked anew."""
     document = asked(stage, "checks")
     first = newest(stage, document)
@@ -114,7 +114,9 @@ def test_who_has_decided_and_then_asks_is_not_both(stage: Stage, approvals: Appr
     stage.check_rebuild(document.instance_id)
 
 
-def test_where_a_requester_may_decide_nothing_is_taken_back(stage: Stage, approvals: Approvals) -> None:
+def test_where_a_requester_may_decide_nothing_is_taken_back(
+    stage: WorkflowStage, approvals: Approvals
+) -> None:
     document = asked(stage, "checks", {"may_decide": ["requester"]})
     first = newest(stage, document)
     assert answer(stage, approvals, first, "mona") == "open"
@@ -124,7 +126,7 @@ def test_where_a_requester_may_decide_nothing_is_taken_back(stage: Stage, approv
     assert answer(stage, approvals, first, "otto") == "approved"
 
 
-def refused(stage: Stage, document: Made, user_id: str) -> None:
+def refused(stage: WorkflowStage, document: Made, user_id: str) -> None:
     """Somebody else asks for another exit, which does not come about."""
     stage.ask(document.id, "reopen", user_id)
     stage.drain()
@@ -133,7 +135,7 @@ def refused(stage: Stage, document: Made, user_id: str) -> None:
 
 
 def test_after_another_request_that_was_refused_the_requester_is_still_barred(
-    stage: Stage, approvals: Approvals
+    stage: WorkflowStage, approvals: Approvals
 ) -> None:
     document = asked(stage, "approval", approvers=[user("rita"), user("otto")], quorum="any")
     first = newest(stage, document)
@@ -146,7 +148,7 @@ def test_after_another_request_that_was_refused_the_requester_is_still_barred(
     assert answer(stage, approvals, second, "otto") == "approved"
 
 
-def test_nor_does_a_new_instance_forget_who_had_asked(stage: Stage, approvals: Approvals) -> None:
+def test_nor_does_a_new_instance_forget_who_had_asked(stage: WorkflowStage, approvals: Approvals) -> None:
     document = asked(stage, "approval", approvers=[user("rita"), user("otto")], quorum="any")
     company = stage.standing.company
     instances = Instances(company.database, stage.caches(), CompiledCache())

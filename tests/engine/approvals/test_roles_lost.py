@@ -9,14 +9,14 @@ from signet.core.tenants.tenant_file import Member, Role, TenantFile
 from signet.engine.approvals import lost_approvers as recounting
 from signet.engine.tenants.install import install_tenant, write_member_status
 from signet.store.tenants.tenants import read_now, save_members, save_roles
-from tests.engine.waves.stage import Made, Stage, standing_stage
+from tests.engine.waves.stage import Made, WorkflowStage, standing_stage
 from tests.unit.approvals.asking import role, user
 
 ROLES = ("finance", "board")
 
 
 @pytest.fixture
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         people = {"carl": ("clerk", "finance"), "mona": ("finance", "board"), "otto": ("board",), "dora": ()}
         members = tuple(Member(user_id=name, display_name=name, roles=held) for name, held in people.items())
@@ -26,7 +26,7 @@ def stage(server_url: str) -> Iterator[Stage]:
         yield made
 
 
-def give(stage: Stage, user_id: str, *roles: str) -> None:
+def give(stage: WorkflowStage, user_id: str, *roles: str) -> None:
     """From now on exactly these roles, as the tenant's file says."""
     install_tenant(
         stage.standing.company.database,
@@ -39,7 +39,7 @@ def give(stage: Stage, user_id: str, *roles: str) -> None:
     )
 
 
-def submitted(stage: Stage, **config: Any) -> Made:
+def submitted(stage: WorkflowStage, **config: Any) -> Made:
     """By carl, who created it too."""
     node = {"id": "look", "type": "approval", "config": config}
     document = stage.create(stage.publish(approval={"nodes": [node]}))
@@ -48,19 +48,19 @@ def submitted(stage: Stage, **config: Any) -> Made:
     return document
 
 
-def state_of(stage: Stage, document: Made) -> tuple[str, str | None]:
+def state_of(stage: WorkflowStage, document: Made) -> tuple[str, str | None]:
     row = stage.instance(document.instance_id)
     return row["status"], row["reason"] and row["reason"].partition(":")[0]
 
 
-def woken(stage: Stage, document: Made) -> int:
+def woken(stage: WorkflowStage, document: Made) -> int:
     return len(stage.triggers(document.instance_id))
 
 
 RUNNING, NOBODY = ("running", None), ("paused", "APPROVAL_NOBODY_ELIGIBLE")
 
 
-def test_when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why(stage: Stage) -> None:
+def test_when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why(stage: WorkflowStage) -> None:
     """The other one who holds it created the document."""
     document = submitted(stage, approvers=[role("finance")])
     assert state_of(stage, document) == RUNNING
@@ -70,7 +70,7 @@ def test_when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why(stag
     stage.check_rebuild(document.instance_id)
 
 
-def test_when_the_only_one_who_is_asked_is_disabled_it_pauses_and_says_why(stage: Stage) -> None:
+def test_when_the_only_one_who_is_asked_is_disabled_it_pauses_and_says_why(stage: WorkflowStage) -> None:
     document, other = (submitted(stage, approvers=[user(name)]) for name in ("otto", "mona"))
     with stage.standing.company.database.transaction(stage.tenant_id) as connection:
         write_member_status(connection, stage.tenant_id, "otto", "disabled", read_now(connection))
@@ -79,7 +79,7 @@ def test_when_the_only_one_who_is_asked_is_disabled_it_pauses_and_says_why(stage
     stage.check_rebuild(document.instance_id)
 
 
-def test_where_there_is_a_wider_circle_that_is_asked(stage: Stage) -> None:
+def test_where_there_is_a_wider_circle_that_is_asked(stage: WorkflowStage) -> None:
     escalation = {"after": "P9D", "to": role("board")}
     document = submitted(stage, approvers=[role("finance")], escalate=escalation)
     give(stage, "mona")
@@ -101,7 +101,7 @@ def test_where_there_is_a_wider_circle_that_is_asked(stage: Stage) -> None:
         {"approvers": [user("mona")]},
     ],
 )
-def test_where_somebody_else_may_decide_nobody_is_woken(stage: Stage, config: dict[str, Any]) -> None:
+def test_where_somebody_else_may_decide_nobody_is_woken(stage: WorkflowStage, config: dict[str, Any]) -> None:
     document = submitted(stage, **config)
     before = woken(stage, document)
     give(stage, "mona")
@@ -110,7 +110,7 @@ def test_where_somebody_else_may_decide_nobody_is_woken(stage: Stage, config: di
 
 
 @pytest.mark.parametrize("obstacle", ["counted", "counted for him", "disabled", "edited", "asks"])
-def test_who_may_not_vote_any_more_is_nobody_to_wait_for(stage: Stage, obstacle: str) -> None:
+def test_who_may_not_vote_any_more_is_nobody_to_wait_for(stage: WorkflowStage, obstacle: str) -> None:
     """Otto still has the role; what keeps him from voting came after he was asked."""
     document = submitted(stage, approvers=[role("board"), role("board"), user("dora")], quorum=3)
     run, tenant = stage.standing.run, stage.tenant_id
@@ -133,7 +133,7 @@ def test_who_may_not_vote_any_more_is_nobody_to_wait_for(stage: Stage, obstacle:
     assert state_of(stage, document) == NOBODY
 
 
-def test_they_are_looked_through_page_by_page(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_are_looked_through_page_by_page(stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A request may ask the role twice, on either side of a page's end."""
     monkeypatch.setattr(recounting, "MAX_SEATS_LOOKED_AT", 2)
     documents = [submitted(stage, approvers=[role("finance")]) for _ in range(3)]
@@ -152,7 +152,7 @@ def test_they_are_looked_through_page_by_page(stage: Stage, monkeypatch: pytest.
     assert completed[0] == "completed" and completed[1] > len(ROLES)
 
 
-def test_a_page_that_fails_is_tried_again_and_keeps_nobody_from_moving(stage: Stage) -> None:
+def test_a_page_that_fails_is_tried_again_and_keeps_nobody_from_moving(stage: WorkflowStage) -> None:
     document = submitted(stage, approvers=[role("finance")])
     give(stage, "mona")
     stage.standing.run("ALTER TABLE workflow_events_outbox DISABLE TRIGGER USER")
@@ -170,7 +170,7 @@ def test_a_page_that_fails_is_tried_again_and_keeps_nobody_from_moving(stage: St
     assert found == [("board", "failed", 1, True), ("finance", "completed", 1, False)]
 
 
-def test_nothing_is_left_behind_where_nobody_lost_anything(stage: Stage) -> None:
+def test_nothing_is_left_behind_where_nobody_lost_anything(stage: WorkflowStage) -> None:
     give(stage, "mona", "finance", "board")
     give(stage, "dora", "finance")
     query = "SELECT count(*) FROM workflow_events_outbox WHERE event_type = 'voter_lost'"

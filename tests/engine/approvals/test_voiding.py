@@ -11,11 +11,11 @@ from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Author, Delete
+from signet.engine.documents.commands import Caller, Delete
 from signet.engine.instances.actions import Instances
 from signet.engine.integrations.notifications import Notifications
 from signet.store.tenants.tenants import save_members, save_roles
-from tests.engine.waves.stage import CONTRACT, Made, Stage, standing_stage
+from tests.engine.waves.stage import CONTRACT, Made, WorkflowStage, standing_stage
 from tests.unit.approvals.asking import role, user
 
 PEOPLE = {"mona": ("finance",), "otto": ("finance",), "anna": (), "dora": (), "carl": ("clerk",)}
@@ -28,7 +28,7 @@ DELETABLE = {**CONTRACT, "deletable_in": ["draft", "submitted"]}
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         members = [Member(user_id=name, display_name=name, roles=held) for name, held in PEOPLE.items()]
         company = made.standing.company
@@ -42,7 +42,7 @@ def stage(server_url: str) -> Iterator[Stage]:
         yield made
 
 
-def asked(stage: Stage, contract: Any = None, **config: Any) -> Made:
+def asked(stage: WorkflowStage, contract: Any = None, **config: Any) -> Made:
     node = {"id": "look", "type": "approval", "config": config}
     document = stage.create(stage.publish(contract, approval={"nodes": [node]}))
     stage.ask(document.id, "submit")
@@ -50,17 +50,17 @@ def asked(stage: Stage, contract: Any = None, **config: Any) -> Made:
     return document
 
 
-def decide(stage: Stage, document: Made, user_id: str, *, then_works: bool = True) -> None:
+def decide(stage: WorkflowStage, document: Made, user_id: str, *, then_works: bool = True) -> None:
     company = stage.standing.company
-    approvals, author = Approvals(company.database, stage.caches()), company.author(user_id)
-    inbox = approvals.inbox(author, limit=200)
+    approvals, caller = Approvals(company.database, stage.caches()), company.author(user_id)
+    inbox = approvals.inbox(caller, limit=200)
     (request_id,) = [item.request_id for item in inbox if item.document_id == document.id]
-    approvals.decide(author, request_id, "approved")
+    approvals.decide(caller, request_id, "approved")
     if then_works:
         stage.drain()
 
 
-def told(stage: Stage, document: Made) -> list[tuple[Any, ...]]:
+def told(stage: WorkflowStage, document: Made) -> list[tuple[Any, ...]]:
     """Who learned that an approval is void, and why: in the transaction that voided it."""
     query: LiteralString = (
         "SELECT coalesce(n.user_id, '@' || n.role), n.data ->> 'reason' FROM notifications n"
@@ -70,45 +70,45 @@ def told(stage: Stage, document: Made) -> list[tuple[Any, ...]]:
     return stage.standing.rows(query, document.id)
 
 
-def requests(stage: Stage, document: Made) -> list[tuple[Any, ...]]:
+def requests(stage: WorkflowStage, document: Made) -> list[tuple[Any, ...]]:
     query: LiteralString = (
         "SELECT status, outcome, applied FROM approval_requests WHERE document_id = %s ORDER BY id"
     )
     return stage.standing.rows(query, document.id)
 
 
-def edit(stage: Stage, document: Made) -> None:
+def edit(stage: WorkflowStage, document: Made) -> None:
     stage.edit(document.id, amount=7)
     stage.drain()
 
 
-def amend(stage: Stage, document: Made) -> None:
+def amend(stage: WorkflowStage, document: Made) -> None:
     assert stage.edit(document.id, amount=7).original_id == document.id
 
 
-def delete(stage: Stage, document: Made) -> None:
+def delete(stage: WorkflowStage, document: Made) -> None:
     stage.mutate(Delete(document.id, stage.version_of(document.id)))
 
 
-def operate(stage: Stage, document: Made) -> tuple[Instances, Author, int]:
+def operate(stage: WorkflowStage, document: Made) -> tuple[Instances, Caller, int]:
     company, row = stage.standing.company, stage.instance(document.instance_id)
     instances = Instances(company.database, stage.caches(), CompiledCache())
     return instances, company.author(), row["version"]
 
 
-def give_up(stage: Stage, document: Made) -> None:
-    instances, author, version = operate(stage, document)
-    instances.fail(author, document.instance_id, version, "over")
+def give_up(stage: WorkflowStage, document: Made) -> None:
+    instances, caller, version = operate(stage, document)
+    instances.fail(caller, document.instance_id, version, "over")
 
 
-def cancel(stage: Stage, document: Made) -> None:
-    instances, author, version = operate(stage, document)
-    instances.cancel(author, document.instance_id, version, "over")
+def cancel(stage: WorkflowStage, document: Made) -> None:
+    instances, caller, version = operate(stage, document)
+    instances.cancel(caller, document.instance_id, version, "over")
 
 
-def cancel_token(stage: Stage, document: Made) -> None:
-    instances, author, version = operate(stage, document)
-    instances.cancel_token(author, document.instance_id, version, "usr:approval:look", "over")
+def cancel_token(stage: WorkflowStage, document: Made) -> None:
+    instances, caller, version = operate(stage, document)
+    instances.cancel_token(caller, document.instance_id, version, "usr:approval:look", "over")
 
 
 WAYS = [
@@ -119,12 +119,12 @@ WAYS = [
     (cancel, CONTRACT, "its step was withdrawn"),
     (cancel_token, CONTRACT, "its step was withdrawn"),
 ]
-Overtake = Callable[[Stage, Made], None]
+Overtake = Callable[[WorkflowStage, Made], None]
 
 
 @pytest.mark.parametrize(("overtake", "contract", "reason"), WAYS)
 def test_who_is_asked_and_who_has_decided_are_told_once(
-    stage: Stage, overtake: Overtake, contract: Any, reason: str
+    stage: WorkflowStage, overtake: Overtake, contract: Any, reason: str
 ) -> None:
     """The role that two more are asked by, once; the delegate who decided, and for whom."""
     approvers = [role("finance"), role("finance"), user("anna")]
@@ -140,7 +140,7 @@ def test_who_is_asked_and_who_has_decided_are_told_once(
 
 @pytest.mark.parametrize(("overtake", "contract", "reason"), WAYS[:3])
 def test_an_approval_that_no_gate_has_used_is_void_too(
-    stage: Stage, overtake: Overtake, contract: Any, reason: str
+    stage: WorkflowStage, overtake: Overtake, contract: Any, reason: str
 ) -> None:
     """Whom nobody needed any more learned so when it was decided."""
     document = asked(stage, contract, approvers=[user("mona"), user("otto")], quorum="any")
@@ -151,7 +151,7 @@ def test_an_approval_that_no_gate_has_used_is_void_too(
     assert told(stage, document) == [("otto", outcome)]
 
 
-def test_what_a_gate_has_used_stays_and_nobody_is_told(stage: Stage) -> None:
+def test_what_a_gate_has_used_stays_and_nobody_is_told(stage: WorkflowStage) -> None:
     document = asked(stage, DELETABLE, approvers=[user("mona")])
     decide(stage, document, "mona")
     assert stage.status_of(document.id) == "active"
@@ -161,14 +161,14 @@ def test_what_a_gate_has_used_stays_and_nobody_is_told(stage: Stage) -> None:
     assert told(stage, document) == []
 
 
-def test_only_the_requests_of_the_instance_are_voided(stage: Stage) -> None:
+def test_only_the_requests_of_the_instance_are_voided(stage: WorkflowStage) -> None:
     one, other = (asked(stage, DELETABLE, approvers=[user("mona")]) for _ in range(2))
     delete(stage, one)
     assert (requests(stage, one)[0][0], requests(stage, other)[0][0]) == ("voided", "open")
     assert told(stage, other) == []
 
 
-def test_those_who_decided_an_earlier_stage_are_told(stage: Stage) -> None:
+def test_those_who_decided_an_earlier_stage_are_told(stage: WorkflowStage) -> None:
     tenant: UUID = stage.tenant_id
     stage.standing.run(
         "INSERT INTO approval_chains VALUES (%s, 'two', 1, 'draft', '', repeat('0', 64), 'carl', now())",

@@ -9,18 +9,18 @@ import pytest
 from signet.core.errors import Rejected
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
-from signet.engine.approvals.decide import Decided
+from signet.engine.approvals.decide import VoteResult
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.audit.verify import verify_tenant
 from signet.store.tenants.tenants import save_members, save_roles
-from tests.engine.waves.stage import Made, Stage, standing_stage
+from tests.engine.waves.stage import Made, WorkflowStage, standing_stage
 from tests.unit.approvals.asking import role, user
 
 PEOPLE = {"mona": ("finance",), "otto": ("finance",), "anna": ("board",), "dora": (), "carl": ("clerk",)}
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         members = [Member(user_id=name, display_name=name, roles=held) for name, held in PEOPLE.items()]
         with made.standing.company.database.transaction(made.tenant_id) as connection:
@@ -31,11 +31,11 @@ def stage(server_url: str) -> Iterator[Stage]:
 
 
 @pytest.fixture
-def approvals(stage: Stage) -> Approvals:
+def approvals(stage: WorkflowStage) -> Approvals:
     return Approvals(stage.standing.company.database, stage.caches())
 
 
-def submitted(stage: Stage, **config: Any) -> Made:
+def submitted(stage: WorkflowStage, **config: Any) -> Made:
     """Asked about, as its creator wanted."""
     node = {"id": "look", "type": "approval", "config": config}
     document = stage.create(stage.publish(approval={"nodes": [node]}))
@@ -44,7 +44,7 @@ def submitted(stage: Stage, **config: Any) -> Made:
     return document
 
 
-def waiting(stage: Stage, approvals: Approvals, document: Made, user_id: str) -> UUID:
+def waiting(stage: WorkflowStage, approvals: Approvals, document: Made, user_id: str) -> UUID:
     """The request about the document in somebody's inbox."""
     inbox = approvals.inbox(stage.standing.company.author(user_id), limit=200)
     (found,) = [item.request_id for item in inbox if item.document_id == document.id]
@@ -52,20 +52,20 @@ def waiting(stage: Stage, approvals: Approvals, document: Made, user_id: str) ->
 
 
 def decide(
-    stage: Stage, approvals: Approvals, document: Made, user_id: str, vote: Any = "approved"
-) -> Decided:
+    stage: WorkflowStage, approvals: Approvals, document: Made, user_id: str, vote: Any = "approved"
+) -> VoteResult:
     request_id = waiting(stage, approvals, document, user_id)
     decided = approvals.decide(stage.standing.company.author(user_id), request_id, vote, "seen")
     stage.drain()
     return decided
 
 
-def outcome_of(stage: Stage, decided: Decided) -> tuple[Any, ...]:
+def outcome_of(stage: WorkflowStage, decided: VoteResult) -> tuple[Any, ...]:
     query = "SELECT status, outcome, applied FROM approval_requests WHERE id = %s"
     return stage.standing.row(query, decided.request_id)
 
 
-def test_an_approval_opens_the_gate_and_is_used_up(stage: Stage, approvals: Approvals) -> None:
+def test_an_approval_opens_the_gate_and_is_used_up(stage: WorkflowStage, approvals: Approvals) -> None:
     document = submitted(stage, approvers=[role("finance")])
     decided = decide(stage, approvals, document, "otto")
     assert stage.status_of(document.id) == "active"
@@ -74,20 +74,20 @@ def test_an_approval_opens_the_gate_and_is_used_up(stage: Stage, approvals: Appr
     assert verify_tenant(stage.standing.company.database, stage.tenant_id).is_sound
 
 
-def test_a_rejection_sends_the_document_back(stage: Stage, approvals: Approvals) -> None:
+def test_a_rejection_sends_the_document_back(stage: WorkflowStage, approvals: Approvals) -> None:
     document = submitted(stage, approvers=[user("mona"), user("anna")])
     decided = decide(stage, approvals, document, "anna", "rejected")
     assert stage.status_of(document.id) == "draft"
     assert outcome_of(stage, decided) == ("rejected", "decided in stage 1", None)
 
 
-def test_a_chain_goes_from_stage_to_stage(stage: Stage, approvals: Approvals) -> None:
+def test_a_chain_goes_from_stage_to_stage(stage: WorkflowStage, approvals: Approvals) -> None:
     company = stage.standing.company
-    chains, author = ApprovalChains(company.database), company.author()
+    chains, caller = ApprovalChains(company.database), company.author()
     steps = [{"approvers": [user("mona"), user("otto")], "quorum": "any"}, {"approvers": [role("board")]}]
-    saved = chains.save(author, {"name": "two_stages", "steps": steps})
+    saved = chains.save(caller, {"name": "two_stages", "steps": steps})
     assert isinstance(saved, ChainVersion)
-    assert chains.publish(author, "two_stages", saved.version) == saved
+    assert chains.publish(caller, "two_stages", saved.version) == saved
     document = submitted(stage, chain="two_stages")
     first = decide(stage, approvals, document, "mona")
     assert (first.stage_state, first.request_status) == ("approved", "open")
@@ -98,7 +98,7 @@ def test_a_chain_goes_from_stage_to_stage(stage: Stage, approvals: Approvals) ->
     assert stage.status_of(document.id) == "active"
 
 
-def test_when_all_abstain_a_wider_circle_is_asked(stage: Stage, approvals: Approvals) -> None:
+def test_when_all_abstain_a_wider_circle_is_asked(stage: WorkflowStage, approvals: Approvals) -> None:
     wider = {"after": "P9D", "to": user("anna")}
     document = submitted(stage, approvers=[user("mona")], escalate=wider)
     assert decide(stage, approvals, document, "mona", "abstained").stage_state == "deadlocked"
@@ -107,14 +107,18 @@ def test_when_all_abstain_a_wider_circle_is_asked(stage: Stage, approvals: Appro
     assert stage.status_of(document.id) == "active"
 
 
-def test_without_a_wider_circle_the_instance_pauses_and_says_why(stage: Stage, approvals: Approvals) -> None:
+def test_without_a_wider_circle_the_instance_pauses_and_says_why(
+    stage: WorkflowStage, approvals: Approvals
+) -> None:
     document = submitted(stage, approvers=[user("mona")])
     decide(stage, approvals, document, "mona", "abstained")
     row = stage.instance(document.instance_id)
     assert row["status"] == "paused" and row["reason"].startswith("APPROVAL_ALL_ABSTAINED")
 
 
-def test_after_an_edit_people_are_asked_anew_and_only_that_counts(stage: Stage, approvals: Approvals) -> None:
+def test_after_an_edit_people_are_asked_anew_and_only_that_counts(
+    stage: WorkflowStage, approvals: Approvals
+) -> None:
     document = submitted(stage, approvers=[user("mona")])
     before = waiting(stage, approvals, document, "mona")
     stage.edit(document.id, amount=7)
@@ -127,7 +131,7 @@ def test_after_an_edit_people_are_asked_anew_and_only_that_counts(stage: Stage, 
     assert stage.status_of(document.id) == "active"
 
 
-def test_an_approval_that_an_edit_overtook_opens_nothing(stage: Stage, approvals: Approvals) -> None:
+def test_an_approval_that_an_edit_overtook_opens_nothing(stage: WorkflowStage, approvals: Approvals) -> None:
     """The edit is there before the wave that would have used the approval."""
     document = submitted(stage, approvers=[user("mona")])
     request_id = waiting(stage, approvals, document, "mona")
@@ -139,7 +143,7 @@ def test_an_approval_that_an_edit_overtook_opens_nothing(stage: Stage, approvals
     assert waiting(stage, approvals, document, "mona") != request_id
 
 
-def asked_twice(stage: Stage) -> Made:
+def asked_twice(stage: WorkflowStage) -> Made:
     """One has to look, and then another one."""
     nodes = [
         {"id": name, "type": "approval", "config": {"approvers": [approver]}}
@@ -153,7 +157,7 @@ def asked_twice(stage: Stage) -> Made:
 
 
 def test_an_interrupt_uses_no_approval_that_was_given_for_another_way(
-    stage: Stage, approvals: Approvals
+    stage: WorkflowStage, approvals: Approvals
 ) -> None:
     document = asked_twice(stage)
     decided = decide(stage, approvals, document, "mona")
@@ -164,7 +168,9 @@ def test_an_interrupt_uses_no_approval_that_was_given_for_another_way(
     assert outcome_of(stage, decided) == ("voided", "the document went another way, or was edited", False)
 
 
-def test_an_interrupt_passes_whatever_became_of_the_approvals(stage: Stage, approvals: Approvals) -> None:
+def test_an_interrupt_passes_whatever_became_of_the_approvals(
+    stage: WorkflowStage, approvals: Approvals
+) -> None:
     """Drift has paused the instance at what was approved of another version; cancelling needs no approval."""
     document = asked_twice(stage)
     decide(stage, approvals, document, "mona")

@@ -2,10 +2,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.engine.waves.stage import Stage, standing_stage
+from tests.engine.waves.stage import WorkflowStage, standing_stage
 
 
 @pytest.fixture
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         yield made

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from signet.engine.integrations.effects import Effects
-from signet.outbound.connector import Connector, Delivery, Outgoing
-from tests.engine.waves.stage import CALL, Made, Stage
+from signet.outbound.connector import Connector, Delivery, OutboundMessage
+from tests.engine.waves.stage import CALL, Made, WorkflowStage
 
 EDGES = [
     {"source": "call", "target": "out"},
@@ -21,14 +21,14 @@ class Answering:
     """A connector that answers what it is told to, and remembers what it was given."""
 
     delivery: Delivery = field(default_factory=lambda: Delivery(200, None, {"ok": True}))
-    given: list[Outgoing] = field(default_factory=list)
+    given: list[OutboundMessage] = field(default_factory=list)
 
-    def deliver(self, outgoing: Outgoing) -> Delivery:
-        self.given.append(outgoing)
+    def deliver(self, message: OutboundMessage) -> Delivery:
+        self.given.append(message)
         return self.delivery
 
 
-def begin(stage: Stage, node: Mapping[str, Any] = CALL, count: int = 1) -> list[Made]:
+def begin(stage: WorkflowStage, node: Mapping[str, Any] = CALL, count: int = 1) -> list[Made]:
     """Documents whose workflows have come to a call."""
     edges = [{**edge, "source": edge["source"].replace("call", node["id"])} for edge in EDGES]
     contract = stage.publish(checks={"nodes": [node, FAILED], "edges": edges, "exit": "join"})
@@ -39,7 +39,9 @@ def begin(stage: Stage, node: Mapping[str, Any] = CALL, count: int = 1) -> list[
     return made
 
 
-def add_endpoint(stage: Stage, url: str = "https://erp.example/", *refs: str, name: str = "erp") -> None:
+def add_endpoint(
+    stage: WorkflowStage, url: str = "https://erp.example/", *refs: str, name: str = "erp"
+) -> None:
     stage.standing.run(
         "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
         " VALUES (%s, %s, %s, %s, 'carl')",
@@ -50,18 +52,18 @@ def add_endpoint(stage: Stage, url: str = "https://erp.example/", *refs: str, na
     )
 
 
-def effects(stage: Stage, **connectors: Connector) -> Effects:
+def effects(stage: WorkflowStage, **connectors: Connector) -> Effects:
     return Effects(stage.database, connectors)
 
 
-def endpoint(stage: Stage) -> tuple[Any, ...]:
+def endpoint(stage: WorkflowStage) -> tuple[Any, ...]:
     """(status, failures, whether it rests)"""
     return stage.standing.row("SELECT status, failures, rests_until > now() FROM endpoints")
 
 
-def rows(stage: Stage) -> list[tuple[Any, ...]]:
+def rows(stage: WorkflowStage) -> list[tuple[Any, ...]]:
     return stage.standing.rows("SELECT status, attempts FROM workflow_side_effects_outbox ORDER BY id")
 
 
-def come_due(stage: Stage) -> None:
+def come_due(stage: WorkflowStage) -> None:
     stage.standing.run("UPDATE workflow_side_effects_outbox SET due_at = now() - interval '1 second'")

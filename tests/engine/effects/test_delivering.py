@@ -12,14 +12,14 @@ from signet.aws.clients import Clients
 from signet.core.integrations.webhook_signatures import read_secret, verify
 from signet.engine.execution import failed_triggers as leases
 from signet.engine.integrations.effects import FAILURES_TO_REST, MAX_CLAIMED
-from signet.outbound.connector import Delivery, Outgoing
-from signet.outbound.webhook import Reach, Webhooks
-from signet.settings import LeavingSettings
+from signet.outbound.connector import Delivery, OutboundMessage
+from signet.outbound.webhook import AllowedAddresses, Webhooks
+from signet.settings import DeliverySettings
 from signet.store.database import Connection
 from signet.store.outbox.queue import EFFECTS, claim
 from signet.wiring.effects import make_connectors
 from tests.engine.effects.delivering import Answering, add_endpoint, begin, come_due, effects, endpoint, rows
-from tests.engine.waves.stage import CALL, Stage
+from tests.engine.waves.stage import CALL, WorkflowStage
 from tests.outbound.receiver import answering, receiving
 
 SECRET = f"whsec_{base64.b64encode(b's' * 24).decode()}"
@@ -27,7 +27,7 @@ OTHER = f"whsec_{base64.b64encode(b'o' * 24).decode()}"
 SECRETS = {"new": SECRET, "old": OTHER, "broken": "no secret"}
 
 
-def test_what_is_delivered_lets_the_workflow_go_on(stage: Stage) -> None:
+def test_what_is_delivered_lets_the_workflow_go_on(stage: WorkflowStage) -> None:
     (made,) = begin(stage)
     add_endpoint(stage)
     connector = Answering()
@@ -41,7 +41,7 @@ def test_what_is_delivered_lets_the_workflow_go_on(stage: Stage) -> None:
     stage.check_rebuild(made.instance_id)
 
 
-def test_what_fails_is_tried_again_under_the_same_id_until_it_is_given_up(stage: Stage) -> None:
+def test_what_fails_is_tried_again_under_the_same_id_until_it_is_given_up(stage: WorkflowStage) -> None:
     (made,) = begin(stage)
     add_endpoint(stage)
     connector = Answering(Delivery(500, "ANSWERED: 500"))
@@ -54,11 +54,11 @@ def test_what_fails_is_tried_again_under_the_same_id_until_it_is_given_up(stage:
     worker.work(stage.tenant_id)
     stage.drain()
     assert rows(stage) == [("dead_letter", 12)]
-    assert len({outgoing.id for outgoing in connector.given}) == 1
+    assert len({message.id for message in connector.given}) == 1
     assert "usr:checks:failed" in stage.nodes(made.instance_id)
 
 
-def test_what_is_final_is_not_tried_again(stage: Stage) -> None:
+def test_what_is_final_is_not_tried_again(stage: WorkflowStage) -> None:
     begin(stage)
     add_endpoint(stage)
     effects(stage, webhook=Answering(Delivery(None, "ADDRESS_REFUSED", is_final=True))).work(stage.tenant_id)
@@ -66,7 +66,7 @@ def test_what_is_final_is_not_tried_again(stage: Stage) -> None:
     assert endpoint(stage)[:2] == ("active", 0)
 
 
-def test_a_receiver_that_is_gone_is_disabled(stage: Stage) -> None:
+def test_a_receiver_that_is_gone_is_disabled(stage: WorkflowStage) -> None:
     begin(stage, count=2)
     add_endpoint(stage)
     gone = Answering(Delivery(410, "ANSWERED: 410", is_final=True, is_gone=True))
@@ -78,7 +78,7 @@ def test_a_receiver_that_is_gone_is_disabled(stage: Stage) -> None:
     assert {status for status, _ in rows(stage)} == {"dead_letter"}
 
 
-def test_a_dead_receiver_rests_and_costs_no_attempts(stage: Stage) -> None:
+def test_a_dead_receiver_rests_and_costs_no_attempts(stage: WorkflowStage) -> None:
     begin(stage, count=FAILURES_TO_REST + 2)
     add_endpoint(stage)
     connector = Answering(Delivery(None, "NOT_REACHED: ConnectionRefusedError"))
@@ -108,7 +108,7 @@ def test_a_dead_receiver_rests_and_costs_no_attempts(stage: Stage) -> None:
     assert {status for status, _ in rows(stage)} == {"completed"}
 
 
-def test_what_failed_twice_does_not_wait_for_its_like(stage: Stage) -> None:
+def test_what_failed_twice_does_not_wait_for_its_like(stage: WorkflowStage) -> None:
     begin(stage, count=3)
     add_endpoint(stage)
     stage.standing.run("UPDATE workflow_side_effects_outbox SET attempts = 3")
@@ -116,13 +116,13 @@ def test_what_failed_twice_does_not_wait_for_its_like(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("body", ["\0", "\ud800", float("nan"), {1}, "x" * 70_000])
-def test_what_cannot_be_kept_keeps_no_other_from_being_noted(stage: Stage, body: Any) -> None:
+def test_what_cannot_be_kept_keeps_no_other_from_being_noted(stage: WorkflowStage, body: Any) -> None:
     begin(stage, count=2)
     add_endpoint(stage)
 
     class Odd(Answering):
-        def deliver(self, outgoing: Outgoing) -> Delivery:
-            self.given.append(outgoing)
+        def deliver(self, message: OutboundMessage) -> Delivery:
+            self.given.append(message)
             odd = Delivery(200, "REFUSED: \0 \ud800", body, is_final=True)
             return odd if len(self.given) == 1 else self.delivery
 
@@ -130,7 +130,7 @@ def test_what_cannot_be_kept_keeps_no_other_from_being_noted(stage: Stage, body:
     assert sorted(rows(stage)) == [("completed", 1), ("dead_letter", 1)]
 
 
-def test_each_rest_is_longer_and_none_is_endless(stage: Stage) -> None:
+def test_each_rest_is_longer_and_none_is_endless(stage: WorkflowStage) -> None:
     add_endpoint(stage)
     begin(stage)
     seconds = []
@@ -145,22 +145,22 @@ def test_each_rest_is_longer_and_none_is_endless(stage: Stage) -> None:
     assert seconds == [1, 2, 4, 60]
 
 
-def test_whose_lease_ran_out_notes_nothing(stage: Stage) -> None:
+def test_whose_lease_ran_out_notes_nothing(stage: WorkflowStage) -> None:
     begin(stage)
     add_endpoint(stage)
 
     class Slow(Answering):
-        def deliver(self, outgoing: Outgoing) -> Delivery:
+        def deliver(self, message: OutboundMessage) -> Delivery:
             """Meanwhile another worker takes the row over."""
             stage.standing.run("UPDATE workflow_side_effects_outbox SET claim_id = gen_random_uuid()")
-            return super().deliver(outgoing)
+            return super().deliver(message)
 
     effects(stage, webhook=Slow()).work(stage.tenant_id)
     assert rows(stage) == [("processing", 1)]
     assert stage.standing.row("SELECT response_json FROM workflow_side_effects_outbox") == (None,)
 
 
-def test_who_dies_between_delivering_and_noting_delivers_again(stage: Stage) -> None:
+def test_who_dies_between_delivering_and_noting_delivers_again(stage: WorkflowStage) -> None:
     begin(stage)
     add_endpoint(stage)
     with stage.database.transaction(stage.tenant_id) as connection:
@@ -173,7 +173,7 @@ def test_who_dies_between_delivering_and_noting_delivers_again(stage: Stage) -> 
 
 
 def test_a_deadlock_while_noting_has_nothing_delivered_twice(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(stage, count=2)
     add_endpoint(stage)
@@ -186,7 +186,7 @@ def test_a_deadlock_while_noting_has_nothing_delivered_twice(
             broken.append(1)
             connection.execute("DO $$ BEGIN RAISE EXCEPTION 'in a circle' USING ERRCODE = '40P01'; END $$")
 
-    wake_other = leases.wake_for
+    wake_other = leases.wake_instances
     monkeypatch.setattr("signet.engine.integrations.effects.wake_for", break_once)
     connector = Answering()
     assert effects(stage, webhook=connector).work(stage.tenant_id) == 2
@@ -195,7 +195,7 @@ def test_a_deadlock_while_noting_has_nothing_delivered_twice(
     stage.drain()
 
 
-def test_of_whom_every_worker_dies_the_workflow_is_told(stage: Stage) -> None:
+def test_of_whom_every_worker_dies_the_workflow_is_told(stage: WorkflowStage) -> None:
     (made,) = begin(stage)
     add_endpoint(stage)
     with stage.database.transaction(stage.tenant_id) as connection:
@@ -210,12 +210,12 @@ def test_of_whom_every_worker_dies_the_workflow_is_told(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("is_broken", [True, False], ids=["raises", "missing"])
-def test_a_connector_that_breaks_costs_its_effect_an_attempt(stage: Stage, is_broken: bool) -> None:
+def test_a_connector_that_breaks_costs_its_effect_an_attempt(stage: WorkflowStage, is_broken: bool) -> None:
     begin(stage)
     add_endpoint(stage)
 
     class Broken(Answering):
-        def deliver(self, outgoing: Outgoing) -> Delivery:
+        def deliver(self, message: OutboundMessage) -> Delivery:
             raise ZeroDivisionError
 
     effects(stage, **({"webhook": Broken()} if is_broken else {})).work(stage.tenant_id)
@@ -224,7 +224,7 @@ def test_a_connector_that_breaks_costs_its_effect_an_attempt(stage: Stage, is_br
     assert error.startswith("CONNECTOR_FAILED" if is_broken else "CONNECTOR_MISSING")
 
 
-def test_one_claim_is_bounded(stage: Stage) -> None:
+def test_one_claim_is_bounded(stage: WorkflowStage) -> None:
     begin(stage, count=MAX_CLAIMED + 3)
     add_endpoint(stage)
     worker = effects(stage, webhook=Answering())
@@ -235,10 +235,10 @@ def test_one_claim_is_bounded(stage: Stage) -> None:
 
 
 def webhooks() -> Webhooks:
-    return Webhooks(lambda tenant_id, name: SECRETS.get(name), Reach(frozenset({"127.0.0.1"})))
+    return Webhooks(lambda tenant_id, name: SECRETS.get(name), AllowedAddresses(frozenset({"127.0.0.1"})))
 
 
-def test_a_webhook_is_signed_and_can_be_known_again(stage: Stage) -> None:
+def test_a_webhook_is_signed_and_can_be_known_again(stage: WorkflowStage) -> None:
     begin(stage, {**CALL, "config": {"endpoint": "erp", "payload": {"amount": 7}}})
     with receiving(answering(500)) as receiver:
         add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/hook", "new", "old")
@@ -256,7 +256,7 @@ def test_a_webhook_is_signed_and_can_be_known_again(stage: Stage) -> None:
     assert len(seen) == 1
 
 
-def test_a_secret_that_is_gone_signs_nothing_and_the_other_one_does(stage: Stage) -> None:
+def test_a_secret_that_is_gone_signs_nothing_and_the_other_one_does(stage: WorkflowStage) -> None:
     begin(stage)
     with receiving(answering(200)) as receiver:
         add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/", "gone", "old")
@@ -266,7 +266,7 @@ def test_a_secret_that_is_gone_signs_nothing_and_the_other_one_does(stage: Stage
     assert verify([read_secret(OTHER)], headers, body, int(headers["webhook-timestamp"]))
 
 
-def test_without_its_secret_nothing_is_sent(stage: Stage) -> None:
+def test_without_its_secret_nothing_is_sent(stage: WorkflowStage) -> None:
     begin(stage)
     with receiving(answering(200)) as receiver:
         add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/", "broken")
@@ -275,7 +275,7 @@ def test_without_its_secret_nothing_is_sent(stage: Stage) -> None:
     assert rows(stage) == [("failed", 1)]
 
 
-def test_an_endpoint_that_is_not_there_may_still_come(stage: Stage) -> None:
+def test_an_endpoint_that_is_not_there_may_still_come(stage: WorkflowStage) -> None:
     begin(stage)
     with receiving(answering(200)) as receiver:
         worker = effects(stage, webhook=webhooks())
@@ -287,7 +287,7 @@ def test_an_endpoint_that_is_not_there_may_still_come(stage: Stage) -> None:
     assert rows(stage) == [("completed", 2)]
 
 
-def test_a_host_that_is_no_longer_allowed_is_not_called(stage: Stage) -> None:
+def test_a_host_that_is_no_longer_allowed_is_not_called(stage: WorkflowStage) -> None:
     """The list is read with each claim: what it says when something is sent counts."""
     begin(stage, count=2)
     with receiving(answering(200)) as receiver:
@@ -313,7 +313,7 @@ def test_a_host_that_is_no_longer_allowed_is_not_called(stage: Stage) -> None:
 EVENT = {"id": "call", "type": "webhook_out"}
 
 
-def test_an_event_is_published_on_the_bus(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_is_published_on_the_bus(stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch) -> None:
     config = {"event": "com.example.invoice.checked", "payload": {"amount": 7}}
     (made,) = begin(stage, {**EVENT, "config": config})
     taken = b'{"FailedEntryCount": 0, "Entries": [{"EventId": "e-1"}]}'
@@ -337,9 +337,9 @@ def test_an_event_is_published_on_the_bus(stage: Stage, monkeypatch: pytest.Monk
     stage.check_rebuild(made.instance_id)
 
 
-def test_without_a_bus_an_event_waits_for_one(stage: Stage) -> None:
+def test_without_a_bus_an_event_waits_for_one(stage: WorkflowStage) -> None:
     begin(stage, {**EVENT, "config": {"event": "a.b"}})
-    effects(stage, **make_connectors(LeavingSettings())).work(stage.tenant_id)
+    effects(stage, **make_connectors(DeliverySettings())).work(stage.tenant_id)
     assert rows(stage) == [("failed", 1)]
     (error,) = stage.standing.row("SELECT error FROM workflow_side_effects_outbox")
     assert error.startswith("CONNECTOR_MISSING")

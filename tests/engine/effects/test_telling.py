@@ -14,7 +14,7 @@ from signet.aws.mail import Mail
 from signet.aws.text_messages import TextMessages
 from signet.outbound.connector import Connector, Delivery
 from tests.engine.effects.delivering import Answering, begin, come_due, effects, rows
-from tests.engine.waves.stage import Stage
+from tests.engine.waves.stage import WorkflowStage
 
 
 def tell(channel: str, *to: dict[str, Any]) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def tell(channel: str, *to: dict[str, Any]) -> dict[str, Any]:
     return {"id": "call", "type": "notification", "config": config}
 
 
-def hire(stage: Stage) -> None:
+def hire(stage: WorkflowStage) -> None:
     stage.standing.run(
         "INSERT INTO members (tenant_id, user_id, display_name, email, phone)"
         " SELECT %s, name, name, name || '@example.com', '+4915112345678'"
@@ -45,20 +45,20 @@ def hire(stage: Stage) -> None:
     )
 
 
-def test_whom_a_message_is_for_is_found_when_it_is_sent(stage: Stage) -> None:
+def test_whom_a_message_is_for_is_found_when_it_is_sent(stage: WorkflowStage) -> None:
     begin(stage, tell("email", {"by": "user", "user": "ann"}, {"by": "role", "role": "finance"}))
     hire(stage)
     stage.standing.run("UPDATE members SET status = 'disabled' WHERE user_id = 'cleo'")
     connector = Answering()
     effects(stage, email=connector).work(stage.tenant_id)
-    (outgoing,) = connector.given
-    assert [(one.user_id, one.email) for one in outgoing.recipients] == [
+    (message,) = connector.given
+    assert [(one.user_id, one.email) for one in message.recipients] == [
         ("ann", "ann@example.com"),
         ("ben", "ben@example.com"),
     ]
 
 
-def test_a_manager_is_found_some_levels_up(stage: Stage) -> None:
+def test_a_manager_is_found_some_levels_up(stage: WorkflowStage) -> None:
     begin(stage, tell("sms", {"by": "manager", "of": "'ann'", "levels": 2}))
     hire(stage)
     connector = Answering()
@@ -66,7 +66,7 @@ def test_a_manager_is_found_some_levels_up(stage: Stage) -> None:
     assert [one.user_id for one in connector.given[0].recipients] == ["boss"]
 
 
-def test_people_are_told_in_the_application_once(stage: Stage) -> None:
+def test_people_are_told_in_the_application_once(stage: WorkflowStage) -> None:
     (made,) = begin(stage, tell("in_app", {"by": "role", "role": "finance"}))
     hire(stage)
     worker = effects(stage)
@@ -83,7 +83,7 @@ def test_people_are_told_in_the_application_once(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("channel", ["email", "sms", "in_app"])
-def test_what_is_for_nobody_is_a_dead_letter(stage: Stage, channel: str) -> None:
+def test_what_is_for_nobody_is_a_dead_letter(stage: WorkflowStage, channel: str) -> None:
     """A message that reaches nobody is none that was delivered; the workflow learns it at once."""
     (made,) = begin(stage, tell(channel, {"by": "role", "role": "finance"}))
     connectors = {} if channel == "in_app" else make_sending()
@@ -106,7 +106,7 @@ def account() -> Iterator[None]:
 
 
 def test_mail_is_sent_and_what_became_of_it_stands_on_the_row_and_on_the_step(
-    stage: Stage, account: None
+    stage: WorkflowStage, account: None
 ) -> None:
     (made,) = begin(stage, tell("email", {"by": "user", "user": "ann"}, {"by": "role", "role": "finance"}))
     hire(stage)
@@ -128,7 +128,7 @@ def test_mail_is_sent_and_what_became_of_it_stands_on_the_row_and_on_the_step(
     stage.check_rebuild(made.instance_id)
 
 
-def test_who_was_told_before_a_failure_stays_on_record(stage: Stage) -> None:
+def test_who_was_told_before_a_failure_stays_on_record(stage: WorkflowStage) -> None:
     begin(stage, tell("email", {"by": "user", "user": "ann"}))
     hire(stage)
     connector = Answering(Delivery(429, "REFUSED: slower", {"told": {"ann": "m-1"}, "left": ["ben"]}))
@@ -139,4 +139,4 @@ def test_who_was_told_before_a_failure_stays_on_record(stage: Stage) -> None:
     effects(stage).work(stage.tenant_id)
     come_due(stage)
     worker.work(stage.tenant_id)
-    assert [outgoing.earlier for outgoing in connector.given] == [None, connector.delivery.body]
+    assert [message.earlier for message in connector.given] == [None, connector.delivery.body]

@@ -11,7 +11,7 @@ from signet.core.tenants.retention import Retentions
 from signet.engine.housekeeping.runner import Housekeeping, Ran
 from signet.engine.housekeeping.sealing import Anchors
 from signet.engine.housekeeping.task import Task
-from signet.engine.housekeeping.task_run import Limits
+from signet.engine.housekeeping.task_run import TaskLimits
 from signet.engine.housekeeping.tasks import list_tasks
 from signet.engine.telemetry import HousekeepingReport, Silent, StuckInstance
 from signet.store.database import Database
@@ -22,7 +22,7 @@ Admin = psycopg.Connection[tuple[Any, ...]]
 KEPT = Retentions(history_days=365)
 
 
-class Told(Silent):
+class KeptTelemetry(Silent):
     """Keeps what it is told."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class House:
     company: Company
     janitor: Database
     admin: Admin
-    told: Told = field(default_factory=Told)
+    told: KeptTelemetry = field(default_factory=KeptTelemetry)
 
     @property
     def tenant_id(self) -> UUID:
@@ -55,7 +55,7 @@ class House:
         self,
         name: str,
         *,
-        limits: Limits | None = None,
+        limits: TaskLimits | None = None,
         anchors: Anchors | None = None,
         clock: Callable[[], float] = lambda: 0.0,
     ) -> Ran:

@@ -10,12 +10,12 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Create, Delete, RequestTransition
 from signet.engine.execution.rebuild import rebuild_instance
 from signet.engine.execution.worker import Worker
-from signet.engine.housekeeping.task_run import Limits
+from signet.engine.housekeeping.task_run import TaskLimits
 from tests.engine.conftest import INVOICE, make_company
 from tests.engine.housekeeping.house import House
 from tests.store.queued import put
 
-SMALL = Limits(rows=4, batch_rows=2)
+SMALL = TaskLimits(rows=4, batch_rows=2)
 OUTBOX: dict[str, LiteralString] = {
     "events": "workflow_events_outbox",
     "effects": "workflow_side_effects_outbox",
@@ -72,7 +72,7 @@ def test_time_that_is_up_cuts_too(house: House) -> None:
     put(house.admin, "effects", house.tenant_id, status="completed", count=5)
     house.run(OLD["effects"])
     now = iter(float(second) for second in range(1_000))
-    cut = house.keep("prune_effects", limits=Limits(seconds=5.0, batch_rows=1), clock=lambda: next(now))
+    cut = house.keep("prune_effects", limits=TaskLimits(seconds=5.0, batch_rows=1), clock=lambda: next(now))
     assert cut.outcome == "more" and 0 < cut.rows < 5
 
 
@@ -134,7 +134,7 @@ def test_receipts_of_what_ended_long_ago_go_and_the_instance_stays_the_sum_of_it
 
     rows, runs = 0, 0
     while True:
-        ran = house.keep("prune_receipts", limits=Limits(rows=1, batch_rows=1))
+        ran = house.keep("prune_receipts", limits=TaskLimits(rows=1, batch_rows=1))
         rows, runs = rows + ran.rows, runs + 1
         if ran.outcome == "done":
             break

@@ -8,7 +8,7 @@ import pytest
 from signet.core.errors import Defect, Superseded
 from signet.core.tenants.retention import Retentions
 from signet.engine.housekeeping.task import Task
-from signet.engine.housekeeping.task_run import LEASE_SECONDS, Limits, Turn
+from signet.engine.housekeeping.task_run import LEASE_SECONDS, TaskLimits, TaskRun
 from signet.engine.housekeeping.tasks import list_tasks
 from signet.store.database import Database, PoolSettings
 from signet.store.operations.housekeeping import claim_task, ensure_tasks, hold_task
@@ -16,7 +16,7 @@ from tests.engine.housekeeping.house import House
 from tests.pooling.reaching import as_role
 from tests.store.queued import put
 
-DONE = Limits(rows=2, batch_rows=1)
+DONE = TaskLimits(rows=2, batch_rows=1)
 
 
 @pytest.fixture
@@ -26,13 +26,13 @@ def other(owner_url: str) -> Iterator[Database]:
     database.close()
 
 
-def note(turn: Turn) -> None:
+def note(turn: TaskRun) -> None:
     with turn.batch() as connection:
         turn.keep(connection, {"n": turn.cursor.get("n", 0) + 1})
     turn.rows += 1
 
 
-def fail(turn: Turn) -> None:
+def fail(turn: TaskRun) -> None:
     with turn.batch() as connection:
         turn.keep(connection, {"never": "kept"})
         raise Defect("BROKEN", "hunter2")
@@ -58,7 +58,7 @@ def test_whoever_died_is_taken_over_where_he_was_and_can_do_no_more(house: House
     assert lost is not None
     with house.janitor.tenantless_transaction() as connection:
         assert hold_task(connection, lost, LEASE_SECONDS)
-    turn = Turn(house.janitor, house.told, lost, Limits())
+    turn = TaskRun(house.janitor, house.told, lost, TaskLimits())
     note(turn)
     assert heir.claim() is None, "its lease runs"
     house.run("UPDATE housekeeping_tasks SET lease_until = now()")
@@ -78,7 +78,7 @@ def test_a_batch_under_way_outlives_its_lease(house: House, other: Database) -> 
     runner.run(0)
     claimed = runner.claim()
     assert claimed is not None
-    turn = Turn(house.janitor, house.told, claimed, Limits())
+    turn = TaskRun(house.janitor, house.told, claimed, TaskLimits())
     house.run("UPDATE housekeeping_tasks SET lease_until = now() - interval '1 hour'")
     with turn.batch(), other.tenantless_transaction() as connection:
         assert claim_task(connection, ["a"], claim_id=claimed.claim_id, lease_seconds=1) is None
@@ -107,7 +107,7 @@ def test_a_tenant_at_whom_a_task_always_breaks_off_holds_up_no_other(house: Hous
         put(house.admin, "events", tenant_id, "1 hour", status="processing")
     served: list[UUID] = []
 
-    def work(turn: Turn) -> None:
+    def work(turn: TaskRun) -> None:
         for tenant_id in turn.walk_tenants("expired_events"):
             if tenant_id == house.tenant_id:
                 raise Defect("BROKEN", "whatever it is")
@@ -141,7 +141,7 @@ def test_what_is_left_comes_after_what_has_waited(house: House) -> None:
     runner = house.runner(Task(prune.name, 60.0, prune.run, DONE), Task("zz_other", 60.0, note))
     now = iter(range(100_000))
     runner = house.runner(
-        Task(prune.name, 60.0, prune.run, Limits(rows=2, seconds=1e9, batch_rows=1)),
+        Task(prune.name, 60.0, prune.run, TaskLimits(rows=2, seconds=1e9, batch_rows=1)),
         Task("zz_other", 60.0, note),
         clock=lambda: next(now),
     )

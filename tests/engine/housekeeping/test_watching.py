@@ -84,7 +84,7 @@ def test_stuck_instances_are_counted_and_named_with_what_helps(house: House, mov
     assert [(one.id, one.why, one.remedy) for one in named] == [(instance_id, "asked", "wake")]
 
 
-class Kept:
+class KeptAnchors:
     """A place outside; `fails` of the next writes do not reach it."""
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class Kept:
 
 def test_seals_are_made_and_kept_outside_once(house: House, moving: Worker) -> None:
     begin(house, moving)
-    anchors = Kept()
+    anchors = KeptAnchors()
     assert house.seal() > 0
     assert house.seal() == 0
     anchors.fails = 1

@@ -15,14 +15,14 @@ from signet.authoring.files import read_document
 from signet.core.compiler.node_configurations import Vote
 from signet.core.explain.instance import InstanceExplanation, write_instance
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
-from signet.engine.approvals.decide import Decided
+from signet.engine.approvals.decide import VoteResult
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.audit.verify import verify_tenant
 from signet.engine.definitions.definitions import Definitions
 from signet.engine.documents.commands import (
     Amend,
     Applied,
-    Author,
+    Caller,
     Create,
     Operation,
     RequestTransition,
@@ -34,9 +34,9 @@ from signet.engine.tenants.install import find_principal, install_tenant
 from signet.local.tenant_file import read_tenant_file
 from signet.store.database import Database, PoolSettings
 from tests.engine.conftest import EXAMPLES, Company
-from tests.engine.standing_company import Standing
+from tests.engine.standing_company import CompanyWithWorkers
 from tests.engine.use_cases.on_record import AMENDED, DOCUMENT, ON_RECORD, PENDING_CALL, REQUESTS
-from tests.engine.waves.stage import Answer, Stage
+from tests.engine.waves.stage import CallAnswer, WorkflowStage
 from tests.pooling.reaching import as_role
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -49,15 +49,15 @@ _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 class Story:
     """Everybody acts with the roles that the tenant's file gives them."""
 
-    stage: Stage
+    stage: WorkflowStage
     approvals: Approvals
 
     @property
     def company(self) -> Company:
         return self.stage.standing.company
 
-    def author(self, user_id: str) -> Author:
-        return Author(find_principal(self.company.database, self.company.tenant_id, user_id), via="test")
+    def author(self, user_id: str) -> Caller:
+        return Caller(find_principal(self.company.database, self.company.tenant_id, user_id), via="test")
 
     def publish(self, folder: str) -> None:
         """What of contract, chain and patch stands in an example's folder."""
@@ -103,7 +103,7 @@ class Story:
         reason: str | None = None,
         *,
         then_works: bool = True,
-    ) -> Decided:
+    ) -> VoteResult:
         """About what waits for the person."""
         (request_id,) = self.waits_for(user_id, document_id)
         decided = self.approvals.decide(self.author(user_id), request_id, vote, reason)
@@ -118,7 +118,7 @@ class Story:
     def work(self) -> None:
         self.stage.drain()
 
-    def answer(self, document_id: UUID, node: str, answer: Answer) -> None:
+    def answer(self, document_id: UUID, node: str, answer: CallAnswer) -> None:
         """The call of this step is delivered or given up; its instance is woken as after a delivery."""
         (step_id,) = self.stage.standing.row(
             PENDING_CALL,
@@ -203,7 +203,7 @@ def tell_story(
     install_tenant(database, tenant)
     company = Company(database, tenant.tenant_id, Documents(database), Definitions(database))
     workers = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=4))
-    stage = Stage(Standing(company, admin, owner_url), workers)
+    stage = WorkflowStage(CompanyWithWorkers(company, admin, owner_url), workers)
     try:
         yield Story(stage, Approvals(database, stage.caches()))
     finally:

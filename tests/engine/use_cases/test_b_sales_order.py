@@ -10,9 +10,9 @@ import pytest
 from signet.authoring.actions import ActionRegistry
 from signet.authoring.extensions import load_extensions
 from tests.engine.use_cases.story import Story
-from tests.engine.waves.stage import Answer
+from tests.engine.waves.stage import CallAnswer
 
-REFUSED = Answer(error="the account is closed")
+REFUSED = CallAnswer(error="the account is closed")
 
 
 @pytest.fixture
@@ -36,16 +36,16 @@ def placed(story: Story, number: str, grand_total: int) -> UUID:
 def test_the_warehouse_is_faster_and_the_supplier_is_not_waited_for(orders: Story) -> None:
     order = placed(orders, "S-1", 10000)
     assert orders.stage.status_of(order) == "placed"
-    orders.answer(order, "reserve", Answer(response={"bin": "7"}))
+    orders.answer(order, "reserve", CallAnswer(response={"bin": "7"}))
     assert orders.stage.status_of(order) == "active"
-    orders.answer(order, "backorder", Answer())
+    orders.answer(order, "backorder", CallAnswer())
     orders.ask("carl", order, "fulfil")
     orders.check("b_reserved.txt", order)
 
 
 def test_the_supplier_is_faster(orders: Story) -> None:
     order = placed(orders, "S-2", 5000)
-    orders.answer(order, "backorder", Answer())
+    orders.answer(order, "backorder", CallAnswer())
     orders.check("b_backordered.txt", order)
 
 
@@ -55,7 +55,7 @@ def test_without_credit_everything_else_is_left_and_the_bank_collects(orders: St
     assert orders.stage.instance(orders.stage.instance_of(order))["current_nodes"] == [
         "usr:stock_and_credit:collect"
     ]
-    orders.answer(order, "collect", Answer(response={"reference": "P-1"}))
+    orders.answer(order, "collect", CallAnswer(response={"reference": "P-1"}))
     orders.check("b_paid.txt", order)
 
 
@@ -73,12 +73,12 @@ def test_nobody_vouches_and_the_payment_is_tried_again(orders: Story) -> None:
     assert orders.stage.status_of(order) == "payment_failed"
     orders.edit("carl", order, grand_total=9000)
     orders.ask("carl", order, "retry_payment")
-    orders.answer(order, "reserve", Answer())
+    orders.answer(order, "reserve", CallAnswer())
     orders.check("b_tried_again.txt", order)
 
 
 def test_cancelled_while_the_stock_is_looked_for(orders: Story) -> None:
     order = placed(orders, "S-6", 5000)
     orders.ask("carl", order, "cancel")
-    orders.answer(order, "reserve", Answer())
+    orders.answer(order, "reserve", CallAnswer())
     orders.check("b_cancelled.txt", order)

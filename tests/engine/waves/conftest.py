@@ -7,11 +7,11 @@ import pytest
 from signet.engine.cache import CompiledCache
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
-from signet.engine.instances.moves import Moving
+from signet.engine.instances.moves import InstanceMoves
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import Company
-from tests.engine.waves.stage import Stage, standing_stage
+from tests.engine.waves.stage import WorkflowStage, standing_stage
 from tests.pooling.reaching import as_role
 
 
@@ -28,7 +28,7 @@ def worker(worker_database: Database) -> Worker:
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         yield made
 
@@ -40,17 +40,17 @@ def instances(company: Company) -> Instances:
 
 
 @pytest.fixture
-def moving(stage: Stage) -> Moving:
+def moving(stage: WorkflowStage) -> InstanceMoves:
     """As the API's role, like other operators."""
-    return Moving(stage.standing.company.database, stage.caches(), CompiledCache())
+    return InstanceMoves(stage.standing.company.database, stage.caches(), CompiledCache())
 
 
 @pytest.fixture
-def operators(stage: Stage) -> Instances:
+def operators(stage: WorkflowStage) -> Instances:
     return Instances(stage.standing.company.database, stage.caches(), CompiledCache())
 
 
 @pytest.fixture
-def anna(stage: Stage) -> Iterator[str]:
+def anna(stage: WorkflowStage) -> Iterator[str]:
     stage.add_member("anna")
     yield "anna"

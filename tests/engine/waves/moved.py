@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from signet.engine.documents.commands import Author
-from signet.engine.instances.moves import MoveOutcome, Moving, Target
-from tests.engine.waves.stage import CALL, Made, Stage
+from signet.engine.documents.commands import Caller
+from signet.engine.instances.moves import InstanceMoves, MoveOutcome, MoveTarget
+from tests.engine.waves.stage import CALL, Made, WorkflowStage
 
 SAY = {
     "id": "say",
@@ -19,11 +19,11 @@ SAYING: dict[str, Any] = {"nodes": [CALL, SAY], "edges": [{"source": "call", "ta
 WAITING = "usr:approval:call"
 
 
-def olga(stage: Stage, *roles: str) -> Author:
+def olga(stage: WorkflowStage, *roles: str) -> Caller:
     return stage.standing.company.author("olga", *roles)
 
 
-def submit(stage: Stage, entity_type: str) -> Made:
+def submit(stage: WorkflowStage, entity_type: str) -> Made:
     """Under way: as far as it comes by itself."""
     made = stage.create(entity_type)
     stage.drain()
@@ -32,7 +32,7 @@ def submit(stage: Stage, entity_type: str) -> Made:
     return made
 
 
-def calling(stage: Stage) -> tuple[str, Made]:
+def calling(stage: WorkflowStage) -> tuple[str, Made]:
     """One that waits for an answer from outside, and then for nothing."""
     entity_type = stage.publish(approval=CALLING)
     made = submit(stage, entity_type)
@@ -40,23 +40,23 @@ def calling(stage: Stage) -> tuple[str, Made]:
     return entity_type, made
 
 
-def version_of(stage: Stage, made: Made) -> int:
+def version_of(stage: WorkflowStage, made: Made) -> int:
     return int(stage.instance(made.instance_id)["version"])
 
 
-def move(moving: Moving, stage: Stage, made: Made, version: int, **more: Any) -> MoveOutcome:
-    target = Target(version, more.pop("name", None))
-    return moving.move(olga(stage), made.instance_id, version_of(stage, made), target, **more)
+def move(moves: InstanceMoves, stage: WorkflowStage, made: Made, version: int, **more: Any) -> MoveOutcome:
+    target = MoveTarget(version, more.pop("name", None))
+    return moves.move(olga(stage), made.instance_id, version_of(stage, made), target, **more)
 
 
 def codes(outcome: MoveOutcome) -> list[str]:
     report = outcome.report
     assert report is not None
-    found = [*report.obstacles, *(each for verdict in report.verdicts for each in verdict.obstacles)]
+    found = [*report.obstacles, *(each for assessment in report.assessments for each in assessment.obstacles)]
     return [obstacle.code for obstacle in found]
 
 
-def pin_of(stage: Stage, made: Made) -> tuple[Any, ...]:
+def pin_of(stage: WorkflowStage, made: Made) -> tuple[Any, ...]:
     """(kind, name, version) of what it runs under."""
     return stage.standing.row(
         "SELECT d.definition_kind, d.name, d.version FROM workflow_instances i JOIN workflow_definitions d"

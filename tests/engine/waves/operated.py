@@ -5,9 +5,9 @@ from typing import Any, LiteralString
 
 from signet.engine.audit.verify import verify_tenant
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.instances.actions import Instances
-from tests.engine.waves.stage import Made, Stage
+from tests.engine.waves.stage import Made, WorkflowStage
 
 # What the audit trail says of the acts on an instance.
 DETAILS: LiteralString = (
@@ -16,29 +16,29 @@ DETAILS: LiteralString = (
 )
 
 
-def operating_on(stage: Stage) -> tuple[Instances, Author]:
+def operating_on(stage: WorkflowStage) -> tuple[Instances, Caller]:
     """As the API's role: that is where operators come from."""
     company = stage.standing.company
     return Instances(company.database, stage.caches(), CompiledCache()), company.author("olga")
 
 
-def submitted(stage: Stage, contract: Mapping[str, Any] | None = None, **slots: Any) -> Made:
+def submitted(stage: WorkflowStage, contract: Mapping[str, Any] | None = None, **slots: Any) -> Made:
     document = stage.create(stage.publish(contract, **slots))
     stage.ask(document.id, "submit")
     stage.drain()
     return document
 
 
-def version(stage: Stage, document: Made) -> int:
+def version(stage: WorkflowStage, document: Made) -> int:
     return int(stage.instance(document.instance_id)["version"])
 
 
-def check(stage: Stage, document: Made) -> None:
+def check(stage: WorkflowStage, document: Made) -> None:
     stage.check_rebuild(document.instance_id)
     assert verify_tenant(stage.standing.company.database, stage.tenant_id).is_sound
 
 
-def status_of(stage: Stage, document: Made) -> tuple[Any, ...]:
+def status_of(stage: WorkflowStage, document: Made) -> tuple[Any, ...]:
     """(status, nodes, reason)."""
     row = stage.instance(document.instance_id)
     return row["status"], row["current_nodes"], row["reason"]

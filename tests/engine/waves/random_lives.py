@@ -26,9 +26,9 @@ from signet.engine.documents.commands import Create, RequestTransition, Update
 from signet.engine.execution.wave import Clock
 from signet.engine.tenants.install import install_tenant
 from tests.engine.waves.runnable_workflows import make_runnable
-from tests.engine.waves.stage import Answer, Stage, stopped
+from tests.engine.waves.stage import CallAnswer, WorkflowStage, stopped
 from tests.unit.workflow.random_scripts import NODES, make_document
-from tests.unit.workflow.random_workflows import SETTINGS, Case
+from tests.unit.workflow.random_workflows import SETTINGS, WorkflowCase
 
 ASKING = ("create", "edit", "amend", "t1", "t2", "t3", "park", "unpark", "renew", "cancel", "recall")
 # A quick run takes its workflows from a few, each published once in a database.
@@ -51,7 +51,7 @@ LIFE_STEPS: LiteralString = (
 )
 
 
-def prepare(stage: Stage) -> None:
+def prepare(stage: WorkflowStage) -> None:
     """A tenant with the settings and roles, and the contracts, that random workflows speak of."""
     roles = [{"role": name, "permissions": list(permissions)} for name, permissions in PERMISSIONS.items()]
     company = stage.standing.company
@@ -71,7 +71,7 @@ def prepare(stage: Stage) -> None:
 
 
 @lru_cache(maxsize=500)
-def load(seed: int) -> tuple[Case, Workflow]:
+def load(seed: int) -> tuple[WorkflowCase, Workflow]:
     case = make_runnable(seed, f"random_{seed}")
     artifact = case.compile().artifact
     assert artifact is not None
@@ -82,7 +82,7 @@ def call(given: ActionInput) -> ActionResult:
     return ActionResult(output=OUTPUT)
 
 
-def publish(stage: Stage, seed: int) -> None:
+def publish(stage: WorkflowStage, seed: int) -> None:
     """Once for a database; with the rules that its nodes ask."""
     case, workflow = load(seed)
     name = case.contract["contract"]
@@ -99,7 +99,7 @@ def publish(stage: Stage, seed: int) -> None:
     stage.registry.action(name, "call")(call)
 
 
-def publish_next(stage: Stage, seed: int, rng: Random) -> tuple[Workflow, int]:
+def publish_next(stage: WorkflowStage, seed: int, rng: Random) -> tuple[Workflow, int]:
     """The same workflow with one more step somewhere, as its next version."""
     case = deepcopy(load(seed)[0])
     region = case.patch["slots"][rng.choice(sorted(case.patch["slots"]))]
@@ -113,8 +113,8 @@ def publish_next(stage: Stage, seed: int, rng: Random) -> tuple[Workflow, int]:
         region["edges"] = [{"source": region["nodes"][-2]["id"], "target": "added"}, *region["edges"]]
     artifact = case.compile().artifact
     assert artifact is not None
-    definitions, author = stage.standing.company.definitions, stage.standing.company.author()
-    published = definitions.publish(author, definitions.save_patch(author, case.patch))
+    definitions, caller = stage.standing.company.definitions, stage.standing.company.author()
+    published = definitions.publish(caller, definitions.save_patch(caller, case.patch))
     return Workflow(artifact), published.version
 
 
@@ -141,7 +141,7 @@ class Life:
         return simulate(self.workflow, self.data, script, datetime.now(UTC))
 
 
-def begin(stage: Stage, seed: int, number: int) -> Life:
+def begin(stage: WorkflowStage, seed: int, number: int) -> Life:
     publish(stage, seed)
     case, rng = load(seed)[0], Random(number)
     name = case.contract["contract"]
@@ -170,7 +170,7 @@ def begin(stage: Stage, seed: int, number: int) -> Life:
 
 
 def live(
-    stage: Stage,
+    stage: WorkflowStage,
     lives: Sequence[Life],
     *,
     clock: Clock = stopped,
@@ -197,24 +197,24 @@ class Given:
     """To a step that waits: what the outside world says, or how people decide."""
 
     step_id: UUID
-    answer: Answer | Vote
+    answer: CallAnswer | Vote
 
 
-def give(stage: Stage, answers: Sequence[Given]) -> None:
-    effects = {each.step_id: each.answer for each in answers if isinstance(each.answer, Answer)}
+def give(stage: WorkflowStage, answers: Sequence[Given]) -> None:
+    effects = {each.step_id: each.answer for each in answers if isinstance(each.answer, CallAnswer)}
     if effects:
         stage.answer_steps(effects)
     company = stage.standing.company
     approvals = Approvals(company.database, stage.caches())
     for each in answers:
-        if not isinstance(each.answer, Answer):
+        if not isinstance(each.answer, CallAnswer):
             (request_id,) = stage.standing.row(
                 "SELECT id FROM approval_requests WHERE step_execution_id = %s", each.step_id
             )
             approvals.decide(company.author("cora", "clerk"), request_id, each.answer, "seen")
 
 
-def find_answer(stage: Stage, life: Life) -> Given | None:
+def find_answer(stage: WorkflowStage, life: Life) -> Given | None:
     """To the first token, in order of birth, whose step the script has an answer for."""
     tokens = stage.instance(life.instance_id)["active_tokens"]
     waiting: dict[str, UUID] = dict(
@@ -233,17 +233,17 @@ def find_answer(stage: Stage, life: Life) -> Given | None:
     return None
 
 
-def read_answer(life: Life, node: WorkflowNode) -> Answer | Vote | None:
+def read_answer(life: Life, node: WorkflowNode) -> CallAnswer | Vote | None:
     if node.type.name == "approval":
         vote: Vote | None = scripted(life.script.approvals, node.id)
-        return vote if vote in node.ways else None
+        return vote if vote in node.edges else None
     answer = scripted(life.script.effects, node.id) or node.type.outcomes[0]
     if answer not in node.type.outcomes:
         return None
-    return Answer("gone" if answer == "error" else None, RESPONSE)
+    return CallAnswer("gone" if answer == "error" else None, RESPONSE)
 
 
-def ask_next(stage: Stage, life: Life, wanted: list[str]) -> bool:
+def ask_next(stage: WorkflowStage, life: Life, wanted: list[str]) -> bool:
     """The next thing that may be asked for at all."""
     while wanted:
         transition = wanted.pop(0)
@@ -260,7 +260,7 @@ def ask_next(stage: Stage, life: Life, wanted: list[str]) -> bool:
 # --- comparing ---
 
 
-def compare(stage: Stage, life: Life) -> None:
+def compare(stage: WorkflowStage, life: Life) -> None:
     simulation = life.simulate()
     expected = [describe_simulated(one.step) for one in simulation.steps]
     found = [describe_row(row) for row in stage.standing.rows(LIFE_STEPS, life.instance_id)]

@@ -5,21 +5,21 @@ from random import Random
 from typing import Any
 
 from tests.unit.workflow.random_contracts import make_contract
-from tests.unit.workflow.random_regions import APPROVERS, End, Place, Region
-from tests.unit.workflow.random_workflows import Case, make_patch
+from tests.unit.workflow.random_regions import APPROVERS, End, Region, RegionRules
+from tests.unit.workflow.random_workflows import WorkflowCase, make_patch
 
 
 class RunnableRegion(Region):
-    def _approval(self, ends: list[End], place: Place) -> list[End]:
+    def _approval(self, ends: list[End], place: RegionRules) -> list[End]:
         node = self.add("approval", {"approvers": [{"by": "user", "user": "cora"}]})
         self.connect(ends, node)
         self.has_asked = True
         return [End(node), *self._aside(node, "rejected", place, required=not place.takes_rejections)]
 
-    def _timer(self, ends: list[End], place: Place) -> list[End]:
+    def _timer(self, ends: list[End], place: RegionRules) -> list[End]:
         return self._webhook(ends, place)
 
-    def _event(self, ends: list[End], place: Place) -> list[End]:
+    def _event(self, ends: list[End], place: RegionRules) -> list[End]:
         node = self.add(
             "notification",
             {"channel": "sms", "to": [self.rng.choice(APPROVERS)], "text": "{entity.name}", "await": True},
@@ -27,7 +27,7 @@ class RunnableRegion(Region):
         self.connect(ends, node)
         return [End(node), *self._aside(node, "error", place)]
 
-    def _webhook(self, ends: list[End], place: Place) -> list[End]:
+    def _webhook(self, ends: list[End], place: RegionRules) -> list[End]:
         config: dict[str, Any] = {"endpoint": "erp", "payload": {"id": "{entity.name}", "n": 1}}
         if self.rng.random() < 0.4:
             config["save_as"] = self._variable()
@@ -35,7 +35,7 @@ class RunnableRegion(Region):
         self.connect(ends, node)
         return [End(node), *self._aside(node, "error", place)]
 
-    def _create(self, ends: list[End], place: Place) -> list[End]:
+    def _create(self, ends: list[End], place: RegionRules) -> list[End]:
         config: dict[str, Any] = {"action": "spawn"}
         if self.rng.random() < 0.5:
             config["for_each"] = "entity.lines"
@@ -43,7 +43,7 @@ class RunnableRegion(Region):
         self.connect(ends, node)
         return [End(node), *self._aside(node, "error", place)]
 
-    def _update(self, ends: list[End], place: Place) -> list[End]:
+    def _update(self, ends: list[End], place: RegionRules) -> list[End]:
         action = self.rng.choice(["mark", "count_up", "call"])
         config: dict[str, Any] = {"action": action, "run_as": self.rng.choice(["actor", "system"])}
         if action == "count_up":
@@ -55,12 +55,12 @@ class RunnableRegion(Region):
         return [End(node)]
 
 
-def make_runnable(seed: int, name: str) -> Case:
+def make_runnable(seed: int, name: str) -> WorkflowCase:
     """The same for the same seed, under a name of its own."""
     rng = Random(seed)
     contract = make_contract(rng)
     patch = make_patch(rng, contract, RunnableRegion)
-    return Case(_rename(contract, name), _rename(patch, name))
+    return WorkflowCase(_rename(contract, name), _rename(patch, name))
 
 
 def _rename(document: dict[str, Any], name: str) -> dict[str, Any]:

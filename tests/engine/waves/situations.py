@@ -6,7 +6,7 @@ from uuid import UUID
 from psycopg import Connection
 
 from signet.authoring.files import read_document
-from signet.engine.documents.commands import Applied, Author, Create, RequestTransition
+from signet.engine.documents.commands import Applied, Caller, Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
@@ -20,8 +20,8 @@ def read(admin: Admin, query: LiteralString, *values: Any) -> list[tuple[Any, ..
 
 def publish_patch(company: Company, slots: dict[str, Any], version: int = 1) -> None:
     patch = {"patch": "own", "base": {"entity_type": "invoice", "envelope_version": version}, "slots": slots}
-    author = company.author()
-    company.definitions.publish(author, company.definitions.save_patch(author, patch))
+    caller = company.author()
+    company.definitions.publish(caller, company.definitions.save_patch(caller, patch))
 
 
 def publish_with_transition(company: Company, name: str, version: int = 2, **changes: Any) -> None:
@@ -117,8 +117,8 @@ def row_of(admin: Admin, instance_id: UUID) -> dict[str, Any]:
     return dict(row)
 
 
-def operator(company: Company) -> Author:
-    return Author(company.principal("olga"), "test", "00-operator")
+def operator(company: Company) -> Caller:
+    return Caller(company.principal("olga"), "test", "00-operator")
 
 
 def audited(admin: Admin) -> list[dict[str, Any]]:

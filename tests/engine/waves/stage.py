@@ -28,7 +28,7 @@ from signet.store.definitions.rules import save_rule
 from signet.store.documents.write import WriteBatch, write_batch
 from signet.store.outbox.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses
 from signet.store.tenants.tenants import read_now, save_members
-from tests.engine.standing_company import Standing, standing_company
+from tests.engine.standing_company import CompanyWithWorkers, standing_company
 from tests.pooling.reaching import as_role
 
 CALL: Mapping[str, Any] = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
@@ -89,7 +89,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CallAnswer:
     """What the outside world says to a call, or why it was given up."""
 
     error: str | None = None
@@ -97,8 +97,8 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Stage:
-    standing: Standing
+class WorkflowStage:
+    standing: CompanyWithWorkers
     # As the workers see it.
     database: Database
     registry: ActionRegistry = field(default_factory=ActionRegistry)
@@ -134,26 +134,26 @@ class Stage:
         name = f"thing_{next(_NUMBERS)}"
         document = {**(contract or CONTRACT), "contract": name}
         company = self.standing.company
-        definitions, author = company.definitions, company.author()
-        saved = definitions.save_contract(author, document)
-        definitions.publish_contract(author, saved.contract, saved.version)
+        definitions, caller = company.definitions, company.author()
+        saved = definitions.save_contract(caller, document)
+        definitions.publish_contract(caller, saved.contract, saved.version)
         if slots:
             self.publish_next(name, saved.version, **slots)
         return name
 
     def publish_contract(self, entity_type: str, version: int, **changes: Any) -> None:
         """The next version of CONTRACT, with changes at its top level."""
-        definitions, author = self.standing.company.definitions, self.standing.company.author()
+        definitions, caller = self.standing.company.definitions, self.standing.company.author()
         document = {**CONTRACT, "contract": entity_type, "version": version, **changes}
-        definitions.save_contract(author, document)
-        definitions.publish_contract(author, entity_type, version)
+        definitions.save_contract(caller, document)
+        definitions.publish_contract(caller, entity_type, version)
 
     def publish_next(self, entity_type: str, envelope_version: int = 1, **slots: Any) -> int:
         """The next version of what its slots hold; the version of the workflow."""
-        definitions, author = self.standing.company.definitions, self.standing.company.author()
+        definitions, caller = self.standing.company.definitions, self.standing.company.author()
         base = {"entity_type": entity_type, "envelope_version": envelope_version}
         patch = {"patch": "own", "base": base, "slots": slots}
-        return definitions.publish(author, definitions.save_patch(author, patch)).version
+        return definitions.publish(caller, definitions.save_patch(caller, patch)).version
 
     def add_rule(self, entity_type: str, name: str, condition: str, *, on: str) -> None:
         """Rejects this operation while the condition holds; a `rule` node asks it too."""
@@ -203,9 +203,9 @@ class Stage:
             " WHERE instance_id = %s AND status = 'pending' ORDER BY id LIMIT 1",
             instance_id,
         )
-        self.answer_steps({step_id: Answer(error, response)})
+        self.answer_steps({step_id: CallAnswer(error, response)})
 
-    def answer_steps(self, answers: Mapping[UUID, "Answer"]) -> None:
+    def answer_steps(self, answers: Mapping[UUID, "CallAnswer"]) -> None:
         """The effects of these steps, as whoever delivers effects will; then their instances are woken."""
         claim_id = make_id()
         first: LiteralString = (
@@ -351,10 +351,10 @@ class Stage:
 
 
 @contextmanager
-def standing_stage(server_url: str) -> Iterator[Stage]:
+def standing_stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_company(server_url) as standing:
         database = Database(as_role(standing.admin_url, "signet_worker"), PoolSettings(size=4))
         try:
-            yield Stage(standing, database)
+            yield WorkflowStage(standing, database)
         finally:
             database.close()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.waves.stage import CALL, CONTRACT, Stage
+from tests.engine.waves.stage import CALL, CONTRACT, WorkflowStage
 
 TELL: dict[str, Any] = {
     "id": "tell",
@@ -16,7 +16,9 @@ RUN: dict[str, Any] = {"id": "run", "type": "action", "config": {"action": "run"
 
 @pytest.mark.parametrize("node", [CALL, TELL, RUN], ids=["call", "tell", "run"])
 @pytest.mark.parametrize("amount", [1, 500])
-def test_the_way_after_an_error_may_have_conditions(stage: Stage, node: dict[str, Any], amount: int) -> None:
+def test_the_way_after_an_error_may_have_conditions(
+    stage: WorkflowStage, node: dict[str, Any], amount: int
+) -> None:
     nodes = [
         node,
         *({"id": name, "type": "script", "config": {"set": {name: "true"}}} for name in ("a", "b")),
@@ -40,7 +42,7 @@ def test_the_way_after_an_error_may_have_conditions(stage: Stage, node: dict[str
     stage.check_rebuild(document.instance_id)
 
 
-def test_evidence_of_a_step_repeats_no_personal_value(stage: Stage) -> None:
+def test_evidence_of_a_step_repeats_no_personal_value(stage: WorkflowStage) -> None:
     """Neither what an action was given nor what an expression came to; the call itself must say it."""
     actions = {"note": {"kind": "update", "payload": {"text": {"type": "string"}}, "set": {"number": "N"}}}
     note = {"action": "note", "payload": {"text": "Call {entity.contact}"}}

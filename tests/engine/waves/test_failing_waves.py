@@ -13,16 +13,16 @@ from signet.core.errors import Transient
 from signet.engine.cache import CompiledCache
 from signet.engine.execution.worker import Drained
 from signet.engine.instances.actions import Instances
-from tests.engine.waves.stage import Made, Stage
+from tests.engine.waves.stage import Made, WorkflowStage
 
 ASK_RULE = {"id": "known", "type": "rule", "config": {"rules": ["known"]}}
 
 
-def make_several(stage: Stage, entity_type: str, count: int) -> list[Made]:
+def make_several(stage: WorkflowStage, entity_type: str, count: int) -> list[Made]:
     return [stage.create(entity_type) for _ in range(count)]
 
 
-def errors_of(stage: Stage, instance_id: UUID) -> list[str]:
+def errors_of(stage: WorkflowStage, instance_id: UUID) -> list[str]:
     rows = stage.standing.rows(
         "SELECT error FROM workflow_events_outbox WHERE instance_id = %s AND error IS NOT NULL", instance_id
     )
@@ -30,7 +30,7 @@ def errors_of(stage: Stage, instance_id: UUID) -> list[str]:
 
 
 @pytest.mark.parametrize("table", ["rules", "workflow_definitions"])
-def test_a_statement_that_was_in_somebodys_way_is_nobodys_failure(stage: Stage, table: str) -> None:
+def test_a_statement_that_was_in_somebodys_way_is_nobodys_failure(stage: WorkflowStage, table: str) -> None:
     """A look at the database meets a lock before anything was written: the wave falls, to be repeated."""
     entity_type = stage.publish(checks={"nodes": [ASK_RULE]})
     stage.add_rule(entity_type, "known", "entity.amount > 5", on="delete")
@@ -61,7 +61,7 @@ NO_CAUSE: LiteralString = "ALTER TABLE workflow_step_executions DROP CONSTRAINT 
 
 
 @contextmanager
-def poison(stage: Stage, document: Made) -> Iterator[None]:
+def poison(stage: WorkflowStage, document: Made) -> Iterator[None]:
     """A row of this instance's third round, of all rows, is one that the database refuses."""
     statement = sql.SQL(CAUSE).format(sql.Literal(document.instance_id))
     stage.standing.admin.execute(statement)
@@ -71,7 +71,7 @@ def poison(stage: Stage, document: Made) -> Iterator[None]:
         stage.standing.run(NO_CAUSE)
 
 
-def test_one_that_the_database_refuses_takes_nobody_along(stage: Stage) -> None:
+def test_one_that_the_database_refuses_takes_nobody_along(stage: WorkflowStage) -> None:
     """A hundred documents in one wave: it falls in a late round, and only the culprit's trigger fails."""
     documents = make_several(stage, stage.publish(), 100)
     stage.drain()
@@ -102,7 +102,9 @@ def test_one_that_the_database_refuses_takes_nobody_along(stage: Stage) -> None:
     assert stage.triggers(bad.instance_id)[1:] == [("completed", 2)]
 
 
-def test_a_trigger_that_always_fails_goes_alone_and_pauses_its_instance_in_the_end(stage: Stage) -> None:
+def test_a_trigger_that_always_fails_goes_alone_and_pauses_its_instance_in_the_end(
+    stage: WorkflowStage,
+) -> None:
     bad, *others = make_several(stage, stage.publish(), 4)
     stage.drain()
     stage.ask(bad.id, "submit")
@@ -132,7 +134,7 @@ def test_a_trigger_that_always_fails_goes_alone_and_pauses_its_instance_in_the_e
     stage.check_rebuild(bad.instance_id)
 
 
-def requeue(stage: Stage, document: Made) -> None:
+def requeue(stage: WorkflowStage, document: Made) -> None:
     """What an operator does when the cause is gone."""
     dead = stage.standing.rows(
         "SELECT id FROM workflow_events_outbox WHERE instance_id = %s AND status = 'dead_letter'",
@@ -144,7 +146,7 @@ def requeue(stage: Stage, document: Made) -> None:
     assert requeued.resumed == [document.instance_id]
 
 
-def test_a_mistake_in_the_first_round_drops_one_instance_and_rolls_nothing_back(stage: Stage) -> None:
+def test_a_mistake_in_the_first_round_drops_one_instance_and_rolls_nothing_back(stage: WorkflowStage) -> None:
     """A node asks a rule that the tenant does not have; the wave goes on without that instance."""
     good, bad = stage.publish(), stage.publish(checks={"nodes": [ASK_RULE]})
     documents = [stage.create(bad if number == 3 else good) for number in range(8)]
@@ -164,7 +166,7 @@ def test_a_mistake_in_the_first_round_drops_one_instance_and_rolls_nothing_back(
     assert {stage.status_of(document.id) for document in documents} == {"active"}
 
 
-def test_a_defect_in_the_first_round_drops_one_instance_and_rolls_nothing_back(stage: Stage) -> None:
+def test_a_defect_in_the_first_round_drops_one_instance_and_rolls_nothing_back(stage: WorkflowStage) -> None:
     documents = make_several(stage, stage.publish(), 5)
     row = stage.instance(documents[2].instance_id)
     stage.put_back({**row, "active_tokens": [{**row["active_tokens"][0], "node": "sys:nowhere"}]})
@@ -181,7 +183,7 @@ def test_a_defect_in_the_first_round_drops_one_instance_and_rolls_nothing_back(s
     assert stage.nodes(documents[2].instance_id) == ["sys:start", "sys:state:draft"]
 
 
-def test_an_instance_whose_workflow_cannot_be_loaded_is_paused_in_the_end(stage: Stage) -> None:
+def test_an_instance_whose_workflow_cannot_be_loaded_is_paused_in_the_end(stage: WorkflowStage) -> None:
     """Of what it is to do nothing is known; that it cannot be done is there for everybody to see."""
     entity_type = stage.publish()
     document, other = stage.create(entity_type), stage.create(stage.publish())

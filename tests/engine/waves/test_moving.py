@@ -10,7 +10,7 @@ from signet.engine.audit.verify import verify_tenant
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.explain import explain
-from signet.engine.instances.moves import Moving
+from signet.engine.instances.moves import InstanceMoves
 from tests.engine.waves.moved import (
     ASK,
     CALLING,
@@ -25,14 +25,16 @@ from tests.engine.waves.moved import (
     submit,
     version_of,
 )
-from tests.engine.waves.stage import CALL, CONTRACT, Stage
+from tests.engine.waves.stage import CALL, CONTRACT, WorkflowStage
 
 
-def test_what_waits_goes_on_waiting_and_then_goes_the_new_way(stage: Stage, moving: Moving) -> None:
+def test_what_waits_goes_on_waiting_and_then_goes_the_new_way(
+    stage: WorkflowStage, moves: InstanceMoves
+) -> None:
     entity_type, made = calling(stage)
     tokens = stage.instance(made.instance_id)["active_tokens"]
     assert stage.publish_next(entity_type, approval=SAYING) == 2
-    outcome = move(moving, stage, made, 2)
+    outcome = move(moves, stage, made, 2)
     assert (outcome.outcome, outcome.version) == ("moved", version_of(stage, made))
     assert pin_of(stage, made) == ("effective", "own", 2)
     assert stage.instance(made.instance_id)["active_tokens"] == tokens
@@ -46,11 +48,13 @@ def test_what_waits_goes_on_waiting_and_then_goes_the_new_way(stage: Stage, movi
     assert verify_tenant(stage.standing.company.database, stage.tenant_id).is_sound
 
 
-def test_it_is_on_record_as_a_step_a_line_and_an_audit_row(stage: Stage, moving: Moving) -> None:
+def test_it_is_on_record_as_a_step_a_line_and_an_audit_row(
+    stage: WorkflowStage, moves: InstanceMoves
+) -> None:
     entity_type, made = calling(stage)
     stage.publish_next(entity_type, approval=SAYING)
     before = version_of(stage, made)
-    outcome = move(moving, stage, made, 2, reason="they are to be told")
+    outcome = move(moves, stage, made, 2, reason="they are to be told")
     (step,) = [one for one in stage.whole_steps(made.instance_id) if one["node_id"] == "sys:control:moved"]
     assert (step["seq"], step["end_seq"], step["status"]) == (before + 1, before + 1, "completed")
     said = step["output_json"]
@@ -91,7 +95,7 @@ def test_it_is_on_record_as_a_step_a_line_and_an_audit_row(stage: Stage, moving:
 
 
 def test_a_paused_one_stays_paused_and_goes_on_under_the_new_definition(
-    stage: Stage, moving: Moving, operators: Instances
+    stage: WorkflowStage, moves: InstanceMoves, operators: Instances
 ) -> None:
     """What a definition got wrong is made good in the next one."""
     rule = {"id": "checks", "type": "rule", "config": {"rules": ["never_written"]}}
@@ -102,7 +106,7 @@ def test_a_paused_one_stays_paused_and_goes_on_under_the_new_definition(
     row = stage.instance(made.instance_id)
     assert (row["status"], row["current_nodes"]) == ("paused", ["sys:state:draft"])
     stage.publish_next(entity_type, approval={"nodes": [NOTE]})
-    assert move(moving, stage, made, 2).outcome == "moved"
+    assert move(moves, stage, made, 2).outcome == "moved"
     row = stage.instance(made.instance_id)
     assert (row["status"], row["reason"][:12]) == ("paused", "RULE_UNKNOWN")
     stage.check_rebuild(made.instance_id)
@@ -112,7 +116,9 @@ def test_a_paused_one_stays_paused_and_goes_on_under_the_new_definition(
     stage.check_rebuild(made.instance_id)
 
 
-def test_a_block_joins_what_came_before_the_move_and_what_comes_after(stage: Stage, moving: Moving) -> None:
+def test_a_block_joins_what_came_before_the_move_and_what_comes_after(
+    stage: WorkflowStage, moves: InstanceMoves
+) -> None:
     def block(*after: dict[str, Any]) -> dict[str, Any]:
         calls = [{**CALL, "id": name} for name in ("left", "right")]
         fork, join = (
@@ -133,9 +139,9 @@ def test_a_block_joins_what_came_before_the_move_and_what_comes_after(stage: Sta
     states = [token["state"] for token in stage.instance(made.instance_id)["active_tokens"]]
     assert sorted(states) == ["joined", "parted", "waiting"]
     stage.publish_next(entity_type, approval=block(SAY))
-    outcome = move(moving, stage, made, 2)
+    outcome = move(moves, stage, made, 2)
     assert outcome.outcome == "moved"
-    assert outcome.report is not None and len(outcome.report.verdicts) == 3
+    assert outcome.report is not None and len(outcome.report.assessments) == 3
     stage.check_rebuild(made.instance_id)
     stage.answer(made.instance_id)
     stage.drain()
@@ -146,7 +152,7 @@ def test_a_block_joins_what_came_before_the_move_and_what_comes_after(stage: Sta
 
 
 def test_it_is_moved_more_than_once_and_rebuilt_from_nothing_but_its_steps(
-    stage: Stage, moving: Moving, operators: Instances
+    stage: WorkflowStage, moves: InstanceMoves, operators: Instances
 ) -> None:
     """Each part of its history is read with the workflow that it was made under."""
     entity_type, made = calling(stage)
@@ -154,8 +160,8 @@ def test_it_is_moved_more_than_once_and_rebuilt_from_nothing_but_its_steps(
     # The rule that the instance has passed is gone from its second definition, its third has the call alone.
     stage.publish_next(entity_type, checks={"nodes": [NOTE]}, approval=SAYING)
     stage.publish_next(entity_type, approval=CALLING)
-    assert move(moving, stage, made, 2).outcome == "moved"
-    assert move(moving, stage, made, 3).outcome == "moved"
+    assert move(moves, stage, made, 2).outcome == "moved"
+    assert move(moves, stage, made, 3).outcome == "moved"
     stage.answer(made.instance_id)
     stage.drain()
     last = stage.instance(made.instance_id)
@@ -167,13 +173,15 @@ def test_it_is_moved_more_than_once_and_rebuilt_from_nothing_but_its_steps(
     assert stage.instance(made.instance_id) == last
 
 
-def test_from_the_bare_envelope_to_what_the_tenant_made_of_it(stage: Stage, moving: Moving) -> None:
+def test_from_the_bare_envelope_to_what_the_tenant_made_of_it(
+    stage: WorkflowStage, moves: InstanceMoves
+) -> None:
     entity_type = stage.publish()
     made = stage.create(entity_type)
     stage.drain()
     assert pin_of(stage, made) == ("envelope", entity_type, 1)
     stage.publish_next(entity_type, checks={"nodes": [NOTE]})
-    assert move(moving, stage, made, 1, name="own").outcome == "moved"
+    assert move(moves, stage, made, 1, name="own").outcome == "moved"
     assert pin_of(stage, made) == ("effective", "own", 1)
     stage.ask(made.id, "submit")
     stage.drain()
@@ -181,7 +189,9 @@ def test_from_the_bare_envelope_to_what_the_tenant_made_of_it(stage: Stage, movi
     stage.check_rebuild(made.instance_id)
 
 
-def test_its_document_goes_along_to_a_newer_version_of_the_contract(stage: Stage, moving: Moving) -> None:
+def test_its_document_goes_along_to_a_newer_version_of_the_contract(
+    stage: WorkflowStage, moves: InstanceMoves
+) -> None:
     """It keeps its content and its version; what people do next is checked against the contract of now."""
     entity_type = stage.publish()
     made = stage.create(entity_type, number="R-1")
@@ -193,7 +203,7 @@ def test_its_document_goes_along_to_a_newer_version_of_the_contract(stage: Stage
     before = stage.standing.row(
         "SELECT to_jsonb(d) - 'contract_version' FROM documents d WHERE id = %s", made.id
     )
-    assert move(moving, stage, made, 2, reason="remarks are wanted").outcome == "moved"
+    assert move(moves, stage, made, 2, reason="remarks are wanted").outcome == "moved"
     assert pin_of(stage, made) == ("envelope", entity_type, 2)
     query: LiteralString = (
         "SELECT contract_version, to_jsonb(d) - 'contract_version' FROM documents d WHERE id = %s"
@@ -217,13 +227,13 @@ def test_its_document_goes_along_to_a_newer_version_of_the_contract(stage: Stage
     assert verify_tenant(stage.standing.company.database, stage.tenant_id).is_sound
 
 
-def test_it_is_explained_in_the_words_of_then_and_of_now(stage: Stage, moving: Moving) -> None:
+def test_it_is_explained_in_the_words_of_then_and_of_now(stage: WorkflowStage, moves: InstanceMoves) -> None:
     """Also what was done at a node that is not there any more."""
     noted = {**NOTE, "label": "A note for later"}
     entity_type = stage.publish(checks={"nodes": [noted]}, approval=CALLING)
     made = submit(stage, entity_type)
     stage.publish_next(entity_type, approval=SAYING)
-    move(moving, stage, made, 2, reason="less paper")
+    move(moves, stage, made, 2, reason="less paper")
     explained = explain(
         stage.standing.company.database, stage.caches().contracts, stage.tenant_id, made.instance_id
     )
@@ -234,7 +244,7 @@ def test_it_is_explained_in_the_words_of_then_and_of_now(stage: Stage, moving: M
 
 
 def test_what_was_approved_before_a_move_is_explained_in_the_words_of_then(
-    stage: Stage, moving: Moving, anna: str
+    stage: WorkflowStage, moves: InstanceMoves, anna: str
 ) -> None:
     """The node that asked is gone, the move is long ago, and what was approved has been used."""
     asking = {**ASK, "label": "The first look"}
@@ -249,7 +259,7 @@ def test_what_was_approved_before_a_move_is_explained_in_the_words_of_then(
     stage.drain()
     assert stage.instance(made.instance_id)["current_nodes"] == [WAITING]
     stage.publish_next(entity_type, approval=SAYING)
-    assert move(moving, stage, made, 2).outcome == "moved"
+    assert move(moves, stage, made, 2).outcome == "moved"
     operators = Instances(company.database, stage.caches(), CompiledCache())
     for _ in range(60):
         operators.pause(olga(stage), made.instance_id, version_of(stage, made), "wait")

@@ -8,14 +8,16 @@ import pytest
 from signet.core.errors import Rejected
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
-from signet.engine.instances.moves import MAX_MOVED, MOVE, Moving, Target
+from signet.engine.instances.moves import MAX_MOVED, MOVE, InstanceMoves, MoveTarget
 from signet.store.database import Database, PoolSettings
-from signet.store.instances.moves import SeenInstance
+from signet.store.instances.moves import ExpectedInstance
 from tests.engine.waves.moved import CALLING, NOTE, SAYING, calling, olga, pin_of, submit, version_of
-from tests.engine.waves.stage import CALL, Stage
+from tests.engine.waves.stage import CALL, WorkflowStage
 
 
-def test_many_are_moved_each_for_itself(stage: Stage, moving: Moving, operators: Instances) -> None:
+def test_many_are_moved_each_for_itself(
+    stage: WorkflowStage, moves: InstanceMoves, operators: Instances
+) -> None:
     """Under whatever older definition; one that is refused keeps no other from being moved."""
     entity_type = stage.publish(approval=CALLING)
     resting = stage.create(entity_type)
@@ -28,22 +30,24 @@ def test_many_are_moved_each_for_itself(stage: Stage, moving: Moving, operators:
     stage.publish_next(entity_type, approval={"nodes": [gone]})
     stage.publish_next(entity_type, approval=SAYING)
     newest = submit(stage, entity_type)
-    author = olga(stage)
+    caller = olga(stage)
 
-    blocked = moving.list_movable(author, entity_type, "own", 3)
-    dry = moving.move_many(author, blocked.seen, Target(3))
+    blocked = moves.list_movable(caller, entity_type, "own", 3)
+    dry = moves.move_many(caller, blocked.seen, MoveTarget(3))
     assert [one.id for one in blocked.seen] == [each.instance_id for each in (resting, *waiting, later)]
     assert [one.outcome for one in dry] == ["safe", "blocked", "blocked", "blocked", "blocked"]
 
-    movable = moving.list_movable(author, entity_type, "own", 4)
+    movable = moves.list_movable(caller, entity_type, "own", 4)
     assert movable.seen == blocked.seen and movable.after is None
     assert newest.instance_id not in {one.id for one in movable.seen}
-    assert {one.outcome for one in moving.move_many(author, movable.seen, Target(4))} == {"safe"}
+    assert {one.outcome for one in moves.move_many(caller, movable.seen, MoveTarget(4))} == {"safe"}
     # One of them moves on by itself before it is its turn.
     stage.answer(waiting[1].instance_id)
     stage.drain()
-    strangers = [SeenInstance(uuid4(), 1), SeenInstance(ended.instance_id, version_of(stage, ended))]
-    outcomes = moving.move_many(author, [*movable.seen, *strangers], Target(4), "all of them", dry_run=False)
+    strangers = [ExpectedInstance(uuid4(), 1), ExpectedInstance(ended.instance_id, version_of(stage, ended))]
+    outcomes = moves.move_many(
+        caller, [*movable.seen, *strangers], MoveTarget(4), "all of them", dry_run=False
+    )
     assert [one.outcome for one in outcomes] == [
         "moved",
         "moved",
@@ -58,56 +62,56 @@ def test_many_are_moved_each_for_itself(stage: Stage, moving: Moving, operators:
         assert pin_of(stage, made) == ("effective", "own", 4)
         stage.check_rebuild(made.instance_id)
     assert pin_of(stage, waiting[1]) == ("effective", "own", 1)
-    assert moving.list_movable(author, entity_type, "own", 4).seen == []
+    assert moves.list_movable(caller, entity_type, "own", 4).seen == []
 
 
-def test_many_are_listed_in_pages(stage: Stage, moving: Moving) -> None:
+def test_many_are_listed_in_pages(stage: WorkflowStage, moves: InstanceMoves) -> None:
     entity_type = stage.publish()
     made = [stage.create(entity_type).instance_id for _ in range(3)]
     stage.publish_next(entity_type, checks={"nodes": [NOTE]})
-    author = olga(stage)
-    first = moving.list_movable(author, entity_type, "own", 1, limit=2)
+    caller = olga(stage)
+    first = moves.list_movable(caller, entity_type, "own", 1, limit=2)
     assert [one.id for one in first.seen] == made[:2] and first.after == made[1]
-    rest = moving.list_movable(author, entity_type, "own", 1, limit=2, after=first.after)
+    rest = moves.list_movable(caller, entity_type, "own", 1, limit=2, after=first.after)
     assert [one.id for one in rest.seen] == made[2:] and rest.after is None
 
 
-def test_no_more_than_so_many_at_a_time(stage: Stage, moving: Moving) -> None:
-    seen = [SeenInstance(uuid4(), 1)] * (MAX_MOVED + 1)
+def test_no_more_than_so_many_at_a_time(stage: WorkflowStage, moves: InstanceMoves) -> None:
+    seen = [ExpectedInstance(uuid4(), 1)] * (MAX_MOVED + 1)
     with pytest.raises(Rejected) as caught:
-        moving.move_many(olga(stage), seen, Target(2))
+        moves.move_many(olga(stage), seen, MoveTarget(2))
     assert caught.value.code == "BATCH_TOO_LARGE"
 
 
-def test_one_that_somebody_holds_for_too_long_is_busy(stage: Stage) -> None:
+def test_one_that_somebody_holds_for_too_long_is_busy(stage: WorkflowStage) -> None:
     """The next one is moved nevertheless."""
     entity_type, held = calling(stage)
     free = submit(stage, entity_type)
     stage.publish_next(entity_type, approval=SAYING)
     database = Database(stage.standing.api_url, PoolSettings(lock_seconds=0.05))
-    moving = Moving(database, stage.caches(), CompiledCache())
-    seen = [SeenInstance(made.instance_id, version_of(stage, made)) for made in (held, free)]
+    moves = InstanceMoves(database, stage.caches(), CompiledCache())
+    seen = [ExpectedInstance(made.instance_id, version_of(stage, made)) for made in (held, free)]
     try:
         with stage.standing.company.database.transaction(stage.tenant_id) as connection:
             connection.execute("SELECT FROM documents WHERE id = %s FOR NO KEY UPDATE", [held.id])
-            outcomes = moving.move_many(olga(stage), seen, Target(2), dry_run=False)
+            outcomes = moves.move_many(olga(stage), seen, MoveTarget(2), dry_run=False)
         assert [one.outcome for one in outcomes] == ["busy", "moved"]
     finally:
         database.close()
 
 
-def test_many_are_moved_as_far_as_the_quota_goes(stage: Stage, moving: Moving) -> None:
+def test_many_are_moved_as_far_as_the_quota_goes(stage: WorkflowStage, moves: InstanceMoves) -> None:
     """A report takes nothing of it."""
     entity_type = stage.publish()
-    seen = [SeenInstance(stage.create(entity_type).instance_id, 0) for _ in range(3)]
+    seen = [ExpectedInstance(stage.create(entity_type).instance_id, 0) for _ in range(3)]
     stage.publish_next(entity_type, checks={"nodes": [NOTE]})
     grant: LiteralString = "INSERT INTO tenant_quotas VALUES (%s, %s, 2, 3600, now())"
     stage.standing.run(grant, stage.tenant_id, MOVE)
     stage.standing.run("DELETE FROM quota_meters WHERE name = %s", MOVE)
-    target = Target(1, "own")
+    target = MoveTarget(1, "own")
     try:
-        assert {one.outcome for one in moving.move_many(olga(stage), seen * 2, target)} == {"safe"}
-        outcomes = moving.move_many(olga(stage), seen, target, dry_run=False)
+        assert {one.outcome for one in moves.move_many(olga(stage), seen * 2, target)} == {"safe"}
+        outcomes = moves.move_many(olga(stage), seen, target, dry_run=False)
     finally:
         stage.standing.run("DELETE FROM tenant_quotas WHERE name = %s", MOVE)
         stage.standing.run("DELETE FROM quota_meters WHERE name = %s", MOVE)

@@ -10,10 +10,10 @@ import pytest
 from signet.core.errors import Rejected
 from signet.core.runtime.move_check import Report
 from signet.engine.approvals.inbox import Approvals
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.instances.actions import Instances
-from signet.engine.instances.moves import Moving, Target
-from signet.store.instances.moves import SeenInstance
+from signet.engine.instances.moves import InstanceMoves, MoveTarget
+from signet.store.instances.moves import ExpectedInstance
 from tests.engine.conftest import make_company
 from tests.engine.waves.moved import (
     ASK,
@@ -29,7 +29,7 @@ from tests.engine.waves.moved import (
     submit,
     version_of,
 )
-from tests.engine.waves.stage import CALL, CONTRACT, Stage
+from tests.engine.waves.stage import CALL, CONTRACT, WorkflowStage
 from tests.pooling.reaching import as_role
 
 COUNTS: LiteralString = (
@@ -41,11 +41,11 @@ COUNTS: LiteralString = (
 # --- blocked ---
 
 
-def test_one_that_is_blocked_stays_as_it_is(stage: Stage, moving: Moving) -> None:
+def test_one_that_is_blocked_stays_as_it_is(stage: WorkflowStage, moves: InstanceMoves) -> None:
     entity_type, made = calling(stage)
     stage.publish_next(entity_type, approval={"nodes": [SAY]})
     before, counts = stage.instance(made.instance_id), stage.standing.row(COUNTS)
-    outcome = move(moving, stage, made, 2)
+    outcome = move(moves, stage, made, 2)
     assert (outcome.outcome, outcome.version, codes(outcome)) == ("blocked", before["version"], ["NODE_GONE"])
     assert (stage.instance(made.instance_id), stage.standing.row(COUNTS)) == (before, counts)
     stage.answer(made.instance_id)
@@ -53,20 +53,20 @@ def test_one_that_is_blocked_stays_as_it_is(stage: Stage, moving: Moving) -> Non
     assert stage.instance(made.instance_id)["status"] == "completed"
 
 
-def test_a_report_changes_nothing(stage: Stage, moving: Moving) -> None:
+def test_a_report_changes_nothing(stage: WorkflowStage, moves: InstanceMoves) -> None:
     entity_type, made = calling(stage)
     stage.publish_next(entity_type, approval=SAYING)
     stage.publish_next(entity_type, approval={"nodes": [SAY]})
     before, counts = stage.instance(made.instance_id), stage.standing.row(COUNTS)
-    safe = moving.report(olga(stage), made.instance_id, Target(2))
-    blocked = moving.report(olga(stage), made.instance_id, Target(3))
+    safe = moves.report(olga(stage), made.instance_id, MoveTarget(2))
+    blocked = moves.report(olga(stage), made.instance_id, MoveTarget(3))
     assert (safe.outcome, safe.version, blocked.outcome) == ("safe", before["version"], "blocked")
     assert isinstance(safe.report, Report) and safe.report.is_safe
     assert (stage.instance(made.instance_id), stage.standing.row(COUNTS)) == (before, counts)
 
 
 def test_what_was_approved_under_one_definition_is_not_used_under_another(
-    stage: Stage, moving: Moving, anna: str
+    stage: WorkflowStage, moves: InstanceMoves, anna: str
 ) -> None:
     """Blocked while people are asked, and while what they approved is on its way to the gate (WF-03)."""
     asking = {"nodes": [ASK, CALL], "edges": [{"source": "ask", "target": "call"}]}
@@ -74,7 +74,7 @@ def test_what_was_approved_under_one_definition_is_not_used_under_another(
     made = submit(stage, entity_type)
     asked = {**ASK, "config": {**ASK["config"], "quorum": "any"}}  # type: ignore[dict-item]
     stage.publish_next(entity_type, approval={**asking, "nodes": [asked, CALL]})
-    assert codes(move(moving, stage, made, 2)) == ["APPROVAL_OPEN"]
+    assert codes(move(moves, stage, made, 2)) == ["APPROVAL_OPEN"]
     (request_id,) = stage.standing.row(
         "SELECT id FROM approval_requests WHERE instance_id = %s", made.instance_id
     )
@@ -82,7 +82,7 @@ def test_what_was_approved_under_one_definition_is_not_used_under_another(
     approvals.decide(stage.standing.company.author(anna, "clerk"), request_id, "approved", "seen")
     stage.drain()
     assert stage.instance(made.instance_id)["current_nodes"] == [WAITING]
-    assert codes(move(moving, stage, made, 2)) == ["APPROVAL_UNUSED"]
+    assert codes(move(moves, stage, made, 2)) == ["APPROVAL_UNUSED"]
     stage.answer(made.instance_id)
     stage.drain()
     assert stage.status_of(made.id) == "active"
@@ -92,43 +92,45 @@ def test_what_was_approved_under_one_definition_is_not_used_under_another(
     )
 
 
-def test_an_edit_that_it_has_not_seen_goes_first(stage: Stage, moving: Moving) -> None:
+def test_an_edit_that_it_has_not_seen_goes_first(stage: WorkflowStage, moves: InstanceMoves) -> None:
     entity_type = stage.publish(checks=CALLING)
     made = stage.create(entity_type)
     stage.drain()
     stage.publish_next(entity_type, checks={"nodes": [SAY]})
     stage.edit(made.id, amount=5)
-    assert codes(move(moving, stage, made, 2)) == ["EDIT_NOT_TAKEN"]
+    assert codes(move(moves, stage, made, 2)) == ["EDIT_NOT_TAKEN"]
     stage.drain()
-    assert move(moving, stage, made, 2).outcome == "moved"
+    assert move(moves, stage, made, 2).outcome == "moved"
     stage.check_rebuild(made.instance_id)
 
 
-def test_a_document_that_another_contract_would_not_take_stays(stage: Stage, moving: Moving) -> None:
+def test_a_document_that_another_contract_would_not_take_stays(
+    stage: WorkflowStage, moves: InstanceMoves
+) -> None:
     entity_type, made = calling(stage)
     wanted = {"type": "string", "required": True}
     stage.publish_contract(entity_type, 2, fields={**CONTRACT["fields"], "wanted": wanted})
     assert stage.publish_next(entity_type, 2, approval=SAYING) == 2
-    assert codes(move(moving, stage, made, 2)) == ["FIELDS_CHANGED"]
+    assert codes(move(moves, stage, made, 2)) == ["FIELDS_CHANGED"]
     assert stage.standing.row("SELECT contract_version FROM documents WHERE id = %s", made.id) == (1,)
 
 
-def test_an_older_definition_is_not_moved_to(stage: Stage, moving: Moving) -> None:
+def test_an_older_definition_is_not_moved_to(stage: WorkflowStage, moves: InstanceMoves) -> None:
     entity_type, _ = calling(stage)
     stage.publish_next(entity_type, approval=SAYING)
     made = submit(stage, entity_type)
     for version in (1, 2):
-        assert codes(move(moving, stage, made, version)) == ["DEFINITION_NOT_NEWER"]
+        assert codes(move(moves, stage, made, version)) == ["DEFINITION_NOT_NEWER"]
 
 
-def test_a_row_that_lags_is_made_anew_before_it_is_moved(stage: Stage, moving: Moving) -> None:
+def test_a_row_that_lags_is_made_anew_before_it_is_moved(stage: WorkflowStage, moves: InstanceMoves) -> None:
     """A report only says so."""
     entity_type, made = calling(stage)
     at_rest = stage.instance(made.instance_id)
     stage.publish_next(entity_type, approval=SAYING)
     stage.put_back({**at_rest, "version": at_rest["version"] - 1})
-    assert codes(moving.report(olga(stage), made.instance_id, Target(2))) == ["ROW_LAGS"]
-    outcome = moving.move(olga(stage), made.instance_id, at_rest["version"], Target(2))
+    assert codes(moves.report(olga(stage), made.instance_id, MoveTarget(2))) == ["ROW_LAGS"]
+    outcome = moves.move(olga(stage), made.instance_id, at_rest["version"], MoveTarget(2))
     assert outcome.outcome == "moved"
     stage.check_rebuild(made.instance_id)
 
@@ -136,7 +138,7 @@ def test_a_row_that_lags_is_made_anew_before_it_is_moved(stage: Stage, moving: M
 # --- refused ---
 
 
-def test_who_may_not_move_learns_nothing(stage: Stage, moving: Moving) -> None:
+def test_who_may_not_move_learns_nothing(stage: WorkflowStage, moves: InstanceMoves) -> None:
     _, made = calling(stage)
     stage.standing.run(
         "INSERT INTO roles (tenant_id, role, permissions) VALUES"
@@ -147,43 +149,43 @@ def test_who_may_not_move_learns_nothing(stage: Stage, moving: Moving) -> None:
     try:
         for instance_id, role in product((made.instance_id, uuid4()), ("operator", "nobody")):
             for act in (
-                lambda author, one: moving.move(author, one, 1, Target(2)),
-                lambda author, one: moving.report(author, one, Target(2)),
-                lambda author, _: moving.list_movable(author, "thing", "own", 2),
-                lambda author, one: moving.move_many(author, [SeenInstance(one, 1)], Target(2)),
+                lambda author, one: moves.move(author, one, 1, MoveTarget(2)),
+                lambda author, one: moves.report(author, one, MoveTarget(2)),
+                lambda author, _: moves.list_movable(author, "thing", "own", 2),
+                lambda author, one: moves.move_many(author, [ExpectedInstance(one, 1)], MoveTarget(2)),
             ):
                 with pytest.raises(Rejected) as caught:
                     act(olga(stage, role), instance_id)
                 assert caught.value.code == "PERMISSION_DENIED"
         with pytest.raises(Rejected) as caught:
-            moving.report(olga(stage, "mover"), made.instance_id, Target(2))
+            moves.report(olga(stage, "mover"), made.instance_id, MoveTarget(2))
         assert caught.value.code == "DEFINITION_NOT_FOUND"
     finally:
         stage.standing.run("DELETE FROM roles WHERE role IN ('mover', 'operator')")
 
 
-def test_who_saw_another_version_is_told_the_current_one(stage: Stage, moving: Moving) -> None:
+def test_who_saw_another_version_is_told_the_current_one(stage: WorkflowStage, moves: InstanceMoves) -> None:
     entity_type, made = calling(stage)
     stage.publish_next(entity_type, approval=SAYING)
     current = version_of(stage, made)
     with pytest.raises(Rejected) as caught:
-        moving.move(olga(stage), made.instance_id, current - 1, Target(2))
+        moves.move(olga(stage), made.instance_id, current - 1, MoveTarget(2))
     assert caught.value.code == "INSTANCE_VERSION_CONFLICT"
     assert caught.value.details == {"current_version": current}
     assert pin_of(stage, made) == ("effective", "own", 1)
 
 
 def test_what_has_ended_is_not_there_or_is_not_published_cannot_be_moved(
-    stage: Stage, moving: Moving, operators: Instances
+    stage: WorkflowStage, moves: InstanceMoves, operators: Instances
 ) -> None:
     entity_type, made = calling(stage)
     stage.publish_next(entity_type, approval=SAYING)
     company = stage.standing.company
     found: list[str] = []
 
-    def refused(instance_id: UUID, seen: int, author: Author, version: int, name: str | None = None) -> None:
+    def refused(instance_id: UUID, seen: int, caller: Caller, version: int, name: str | None = None) -> None:
         with pytest.raises(Rejected) as caught:
-            moving.move(author, instance_id, seen, Target(version, name))
+            moves.move(caller, instance_id, seen, MoveTarget(version, name))
         found.append(caught.value.code)
 
     refused(uuid4(), 1, olga(stage), version=2)
@@ -203,16 +205,16 @@ def test_what_has_ended_is_not_there_or_is_not_published_cannot_be_moved(
     assert found == [absent, absent, unknown, unknown, unknown, "INSTANCE_ENDED"]
 
 
-def test_a_reason_can_be_kept(stage: Stage, moving: Moving) -> None:
+def test_a_reason_can_be_kept(stage: WorkflowStage, moves: InstanceMoves) -> None:
     _, made = calling(stage)
     with pytest.raises(Rejected) as caught:
-        moving.move(olga(stage), made.instance_id, 1, Target(2), "a\0b")
+        moves.move(olga(stage), made.instance_id, 1, MoveTarget(2), "a\0b")
     assert caught.value.code == "FIELDS_INVALID"
 
 
 @pytest.mark.parametrize("role", ["signet_api", "signet_worker", "signet_owner"])
 def test_no_other_statement_changes_what_an_instance_runs_under(
-    stage: Stage, moving: Moving, role: str
+    stage: WorkflowStage, moves: InstanceMoves, role: str
 ) -> None:
     """Only what its own last move names; not even back."""
     entity_type, made = calling(stage)
@@ -237,7 +239,7 @@ def test_no_other_statement_changes_what_an_instance_runs_under(
     with pytest.raises(psycopg.Error) as caught:
         change(pins[2], 2)
     assert caught.value.sqlstate == "SG003"
-    move(moving, stage, made, 2)
+    move(moves, stage, made, 2)
     change(pins[2], 2)
     for definition_id, version in ((pins[1], 1), (pins[2], 1), (pins[1], 2)):
         with pytest.raises(psycopg.Error) as caught:
@@ -247,7 +249,7 @@ def test_no_other_statement_changes_what_an_instance_runs_under(
 
 @pytest.mark.parametrize("role", ["signet_api", "signet_worker", "signet_owner"])
 def test_no_other_statement_gives_a_document_another_contract(
-    stage: Stage, moving: Moving, role: str
+    stage: WorkflowStage, moves: InstanceMoves, role: str
 ) -> None:
     entity_type, made = calling(stage)
     for version in (2, 3):
@@ -267,6 +269,6 @@ def test_no_other_statement_gives_a_document_another_contract(
             assert caught.value.sqlstate == "SG003"
 
     refuse(2, 3)
-    assert move(moving, stage, made, 2).outcome == "moved"
+    assert move(moves, stage, made, 2).outcome == "moved"
     change(3)
     refuse(1, 2)

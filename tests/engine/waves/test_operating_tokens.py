@@ -12,7 +12,7 @@ from signet.core.tenants.tenant_file import Member
 from signet.engine.instances.actions import InstanceState
 from signet.store.tenants.tenants import save_members
 from tests.engine.waves.operated import DETAILS, check, operating_on, status_of, submitted, version
-from tests.engine.waves.stage import CALL, CONTRACT, Made, Stage, standing_stage
+from tests.engine.waves.stage import CALL, CONTRACT, Made, WorkflowStage, standing_stage
 
 LOOK: Mapping[str, Any] = {
     "id": "look",
@@ -39,7 +39,7 @@ SAVING = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp", "sa
 
 
 @pytest.fixture(scope="module")
-def stage(server_url: str) -> Iterator[Stage]:
+def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         members = tuple(
             Member(user_id=name, display_name=name, roles=("clerk",)) for name in ("mona", "carl")
@@ -49,7 +49,7 @@ def stage(server_url: str) -> Iterator[Stage]:
         yield made
 
 
-def cancel(stage: Stage, document: Made, node: str) -> InstanceState:
+def cancel(stage: WorkflowStage, document: Made, node: str) -> InstanceState:
     instances, olga = operating_on(stage)
     seen = version(stage, document)
     state = instances.cancel_token(olga, document.instance_id, seen, node, "nobody is there")
@@ -57,7 +57,7 @@ def cancel(stage: Stage, document: Made, node: str) -> InstanceState:
     return state
 
 
-def advance(stage: Stage, document: Made, node: str, payload: Any = None) -> InstanceState:
+def advance(stage: WorkflowStage, document: Made, node: str, payload: Any = None) -> InstanceState:
     instances, olga = operating_on(stage)
     seen = version(stage, document)
     state = instances.advance(olga, document.instance_id, seen, node, "it came by phone", payload)
@@ -65,7 +65,7 @@ def advance(stage: Stage, document: Made, node: str, payload: Any = None) -> Ins
     return state
 
 
-def approval_of(stage: Stage, document: Made) -> list[tuple[Any, ...]]:
+def approval_of(stage: WorkflowStage, document: Made) -> list[tuple[Any, ...]]:
     return stage.standing.rows(
         "SELECT r.status, r.outcome, array_agg(n.user_id || ' ' || n.kind ORDER BY n.id)"
         " FROM approval_requests r JOIN notifications n ON n.request_id = r.id"
@@ -77,7 +77,7 @@ def approval_of(stage: Stage, document: Made) -> list[tuple[Any, ...]]:
 # --- cancelling a token ---
 
 
-def test_a_cancelled_approval_rejects_its_block_and_who_was_asked_is_told(stage: Stage) -> None:
+def test_a_cancelled_approval_rejects_its_block_and_who_was_asked_is_told(stage: WorkflowStage) -> None:
     document = submitted(stage, approval=BESIDE)
     state = cancel(stage, document, "usr:approval:look")
     assert (state.status, state.version) == ("running", 9)
@@ -109,7 +109,7 @@ def test_a_cancelled_approval_rejects_its_block_and_who_was_asked_is_told(stage:
     check(stage, document)
 
 
-def test_who_cancelled_what_and_why_is_on_record(stage: Stage) -> None:
+def test_who_cancelled_what_and_why_is_on_record(stage: WorkflowStage) -> None:
     document = submitted(stage, approval=BESIDE)
     cancel(stage, document, "T/6.0")
     said = {"token": "T/6.0", "node": "usr:approval:call"}
@@ -132,7 +132,7 @@ def test_who_cancelled_what_and_why_is_on_record(stage: Stage) -> None:
     assert stage.instance(document.instance_id)["actor_id"] == "carl"
 
 
-def test_in_a_slot_of_a_request_the_gate_refuses_it(stage: Stage) -> None:
+def test_in_a_slot_of_a_request_the_gate_refuses_it(stage: WorkflowStage) -> None:
     document = submitted(stage, checks={"nodes": [CALL]})
     cancel(stage, document, "usr:checks:call")
     stage.drain()
@@ -149,7 +149,7 @@ def test_in_a_slot_of_a_request_the_gate_refuses_it(stage: Stage) -> None:
     assert stage.status_of(document.id) == "active"
 
 
-def test_an_automatic_gate_stays_shut_whoever_tries_again(stage: Stage) -> None:
+def test_an_automatic_gate_stays_shut_whoever_tries_again(stage: WorkflowStage) -> None:
     """Neither resuming nor retrying passes what was not approved; another transition can be asked for."""
     instances, olga = operating_on(stage)
     document = submitted(stage, UNREJECTED, approval={"nodes": [CALL]})
@@ -178,7 +178,7 @@ def test_an_automatic_gate_stays_shut_whoever_tries_again(stage: Stage) -> None:
     check(stage, document)
 
 
-def test_a_paused_instance_stays_paused_when_one_of_its_tokens_is_cancelled(stage: Stage) -> None:
+def test_a_paused_instance_stays_paused_when_one_of_its_tokens_is_cancelled(stage: WorkflowStage) -> None:
     """One that could not even begin, because its chain is not there."""
     instances, olga = operating_on(stage)
     chained = {"id": "look", "type": "approval", "config": {"chain": "nothing"}}
@@ -207,7 +207,7 @@ def test_a_paused_instance_stays_paused_when_one_of_its_tokens_is_cancelled(stag
         ("\0\ud800", "INSTANCE_TOKEN_NOT_FOUND"),
     ],
 )
-def test_what_is_no_token_to_cancel_is_refused(stage: Stage, token: str, code: str) -> None:
+def test_what_is_no_token_to_cancel_is_refused(stage: WorkflowStage, token: str, code: str) -> None:
     instances, olga = operating_on(stage)
     document = stage.create(stage.publish(approval=BESIDE))
     stage.drain()
@@ -221,7 +221,7 @@ def test_what_is_no_token_to_cancel_is_refused(stage: Stage, token: str, code: s
 # --- ending a wait ---
 
 
-def test_a_call_that_will_not_be_answered_is_ended_by_hand(stage: Stage) -> None:
+def test_a_call_that_will_not_be_answered_is_ended_by_hand(stage: WorkflowStage) -> None:
     slot = {
         "nodes": [SAVING, {"id": "choice", "type": "condition"}, {**CALL, "id": "more"}],
         "edges": [
@@ -255,7 +255,7 @@ def test_a_call_that_will_not_be_answered_is_ended_by_hand(stage: Stage) -> None
     check(stage, document)
 
 
-def test_a_message_need_not_be_delivered(stage: Stage) -> None:
+def test_a_message_need_not_be_delivered(stage: WorkflowStage) -> None:
     config = {"channel": "email", "to": [{"by": "user", "user": "mona"}], "text": "x", "await": True}
     document = submitted(stage, checks={"nodes": [{"id": "tell", "type": "notification", "config": config}]})
     advance(stage, document, "usr:checks:tell")
@@ -263,7 +263,7 @@ def test_a_message_need_not_be_delivered(stage: Stage) -> None:
     assert stage.status_of(document.id) == "active"
 
 
-def test_the_others_of_its_block_are_waited_for(stage: Stage) -> None:
+def test_the_others_of_its_block_are_waited_for(stage: WorkflowStage) -> None:
     """Whoever was asked still decides, and nothing passes before."""
     document = submitted(stage, approval=BESIDE)
     advance(stage, document, "usr:approval:call")
@@ -280,14 +280,14 @@ def test_the_others_of_its_block_are_waited_for(stage: Stage) -> None:
     ("payload", "code"),
     [("x" * 65_536, "FIELD_TOO_LONG"), ("\0", "FIELD_TEXT_INVALID"), (float("inf"), "FIELD_NUMBER_UNSAFE")],
 )
-def test_an_answer_that_nothing_can_keep_is_refused(stage: Stage, payload: Any, code: str) -> None:
+def test_an_answer_that_nothing_can_keep_is_refused(stage: WorkflowStage, payload: Any, code: str) -> None:
     document = submitted(stage, checks={"nodes": [SAVING]})
     with pytest.raises(Rejected) as caught:
         advance(stage, document, "usr:checks:call", payload)
     assert [(each.pointer, each.code) for each in caught.value.fields] == [("/payload", code)]
 
 
-def test_an_edit_that_is_not_taken_in_yet_goes_first(stage: Stage) -> None:
+def test_an_edit_that_is_not_taken_in_yet_goes_first(stage: WorkflowStage) -> None:
     """Else its conditions would be evaluated on what nobody has looked at."""
     document = submitted(stage, checks={"nodes": [CALL]})
     stage.edit(document.id, amount=2)

@@ -7,7 +7,7 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.core.tenants.quotas import QUOTAS
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.operator_transaction import ENTRIES, permission_of
@@ -26,18 +26,18 @@ from tests.engine.waves.situations import (
     version_of,
 )
 
-Act = Callable[[Instances, Author, UUID, int], object]
+Act = Callable[[Instances, Caller, UUID, int], object]
 ACTS: dict[str, Act] = {
-    "pause": lambda i, author, id, version: i.pause(author, id, version, "why"),
-    "resume": lambda i, author, id, version: i.resume(author, id, version),
-    "retry": lambda i, author, id, version: i.retry(author, id, version, "why"),
-    "cancel": lambda i, author, id, version: i.cancel(author, id, version, "why"),
-    "cancel_token": lambda i, author, id, version: i.cancel_token(author, id, version, "T", "why"),
-    "advance": lambda i, author, id, version: i.advance(author, id, version, "T", "why"),
-    "fail": lambda i, author, id, version: i.fail(author, id, version, "why"),
-    "wake": lambda i, author, id, _: i.wake(author, id),
-    "rebuild": lambda i, author, id, _: i.rebuild(author, id),
-    "requeue": lambda i, author, _, __: i.requeue(author, [make_id()]),
+    "pause": lambda i, caller, id, version: i.pause(caller, id, version, "why"),
+    "resume": lambda i, caller, id, version: i.resume(caller, id, version),
+    "retry": lambda i, caller, id, version: i.retry(caller, id, version, "why"),
+    "cancel": lambda i, caller, id, version: i.cancel(caller, id, version, "why"),
+    "cancel_token": lambda i, caller, id, version: i.cancel_token(caller, id, version, "T", "why"),
+    "advance": lambda i, caller, id, version: i.advance(caller, id, version, "T", "why"),
+    "fail": lambda i, caller, id, version: i.fail(caller, id, version, "why"),
+    "wake": lambda i, caller, id, _: i.wake(caller, id),
+    "rebuild": lambda i, caller, id, _: i.rebuild(caller, id),
+    "requeue": lambda i, caller, _, __: i.requeue(caller, [make_id()]),
 }
 WITH_VERSION = [act for act in ACTS if act not in ("wake", "rebuild", "requeue")]
 
@@ -87,10 +87,10 @@ def test_one_permission_may_stand_for_all_acts(
         assert code != "PERMISSION_DENIED"
 
 
-def try_to(perform: Act, instances: Instances, author: Author, instance_id: UUID) -> str:
+def try_to(perform: Act, instances: Instances, caller: Caller, instance_id: UUID) -> str:
     """Why it cannot be done now; nothing where it is done."""
     try:
-        perform(instances, author, instance_id, 2)
+        perform(instances, caller, instance_id, 2)
     except Rejected as rejected:
         return rejected.code
     return ""

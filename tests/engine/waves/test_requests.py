@@ -7,7 +7,7 @@ import pytest
 
 from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
-from tests.engine.waves.stage import CALL, CONTRACT, Made, Stage
+from tests.engine.waves.stage import CALL, CONTRACT, Made, WorkflowStage
 
 
 def with_transition(name: str, **changes: Any) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def with_transition(name: str, **changes: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("is_under_way", [False, True], ids=["at rest", "under way"])
 def test_whoever_may_ask_for_an_interrupt_is_not_refused_for_who_came_before(
-    stage: Stage, is_under_way: bool
+    stage: WorkflowStage, is_under_way: bool
 ) -> None:
     """Its gate is tried as the person who asks, not as the one whom the workflow serves so far."""
     contract = with_transition("cancel", permission="docs:cancel")
@@ -35,7 +35,7 @@ def test_whoever_may_ask_for_an_interrupt_is_not_refused_for_who_came_before(
 
 @pytest.mark.parametrize("transition", ["submit", "cancel"])
 def test_a_rule_that_is_against_a_transition_is_not_against_its_refusal(
-    stage: Stage, transition: str
+    stage: WorkflowStage, transition: str
 ) -> None:
     """It was made after the request; the document rests where it was, and can be edited and asked again."""
     entity_type = stage.publish()
@@ -51,7 +51,7 @@ def test_a_rule_that_is_against_a_transition_is_not_against_its_refusal(
     assert stage.status_of(document.id) == "active"
 
 
-def test_a_rejection_that_a_rule_is_against_pauses_with_the_reason(stage: Stage) -> None:
+def test_a_rejection_that_a_rule_is_against_pauses_with_the_reason(stage: WorkflowStage) -> None:
     """The gate can neither be passed nor send the document back: for a person, and not for one more try."""
     ask_rule = {"id": "solvent", "type": "rule", "config": {"rules": ["solvent"]}}
     entity_type = stage.publish(approval={"nodes": [ask_rule]})
@@ -66,7 +66,7 @@ def test_a_rejection_that_a_rule_is_against_pauses_with_the_reason(stage: Stage)
     stage.check_rebuild(document.instance_id)
 
 
-def test_a_refusal_is_a_step_and_the_audit_trail_names_it(stage: Stage) -> None:
+def test_a_refusal_is_a_step_and_the_audit_trail_names_it(stage: WorkflowStage) -> None:
     contract = with_transition("cancel", condition="entity.amount > 5")
     document = stage.create(stage.publish(contract))
     stage.drain()
@@ -85,7 +85,7 @@ def test_a_refusal_is_a_step_and_the_audit_trail_names_it(stage: Stage) -> None:
     stage.check_rebuild(document.instance_id)
 
 
-def test_an_instance_that_leaves_the_wave_refuses_nothing(stage: Stage) -> None:
+def test_an_instance_that_leaves_the_wave_refuses_nothing(stage: WorkflowStage) -> None:
     """What its first step did not survive, its refusal does not either; the others go on."""
     contract = with_transition("cancel", condition="entity.amount > 5")
     entity_type = stage.publish(contract)
@@ -112,7 +112,7 @@ def test_an_instance_that_leaves_the_wave_refuses_nothing(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("node", ["call", "run"])
-def test_a_request_ends_with_the_instance_that_failed_on_the_way(stage: Stage, node: str) -> None:
+def test_a_request_ends_with_the_instance_that_failed_on_the_way(stage: WorkflowStage, node: str) -> None:
     """Nobody is left to serve it; a later one begins a new instance where the document stands."""
     run = {"id": "run", "type": "action", "config": {"action": "run"}}
     document = stage.create(stage.publish(checks={"nodes": [CALL if node == "call" else run]}))
@@ -138,7 +138,7 @@ def test_a_request_ends_with_the_instance_that_failed_on_the_way(stage: Stage, n
     assert stage.status_of(document.id) == "cancelled"
 
 
-def test_a_document_may_rest_for_months(stage: Stage) -> None:
+def test_a_document_may_rest_for_months(stage: WorkflowStage) -> None:
     document = stage.create(stage.publish())
     stage.drain()
     stage.standing.run(
@@ -153,7 +153,7 @@ def test_a_document_may_rest_for_months(stage: Stage) -> None:
     assert rested["duration_ms"] > 300 * 24 * 60 * 60 * 1000
 
 
-def settled(stage: Stage, contract: dict[str, Any] | None = None) -> Made:
+def settled(stage: WorkflowStage, contract: dict[str, Any] | None = None) -> Made:
     """At rest for good, its workflow completed."""
     document = stage.create(stage.publish(contract))
     stage.ask(document.id, "submit")
@@ -162,7 +162,7 @@ def settled(stage: Stage, contract: dict[str, Any] | None = None) -> Made:
     return document
 
 
-def test_a_settled_document_is_taken_up_again_where_it_stands(stage: Stage) -> None:
+def test_a_settled_document_is_taken_up_again_where_it_stands(stage: WorkflowStage) -> None:
     document = settled(stage)
     again = stage.ask(document.id, "cancel")
     assert again.instance_id not in (None, document.instance_id)
@@ -178,7 +178,7 @@ def test_a_settled_document_is_taken_up_again_where_it_stands(stage: Stage) -> N
     stage.check_rebuild(instance_id)
 
 
-def test_a_settled_document_stays_settled_when_its_request_is_refused(stage: Stage) -> None:
+def test_a_settled_document_stays_settled_when_its_request_is_refused(stage: WorkflowStage) -> None:
     document = settled(stage, with_transition("cancel", condition="entity.amount > 5"))
     stage.ask(document.id, "cancel")
     stage.drain()
@@ -193,7 +193,7 @@ def test_a_settled_document_stays_settled_when_its_request_is_refused(stage: Sta
     assert stage.requests(document.id)[2] == ("cancel", "refused")
 
 
-def test_a_second_request_before_the_worker_looks_replaces_the_first(stage: Stage) -> None:
+def test_a_second_request_before_the_worker_looks_replaces_the_first(stage: WorkflowStage) -> None:
     document = settled(stage)
     for _ in range(2):
         stage.ask(document.id, "cancel")
@@ -203,7 +203,7 @@ def test_a_second_request_before_the_worker_looks_replaces_the_first(stage: Stag
     assert stage.status_of(document.id) == "cancelled"
 
 
-def test_a_failed_document_goes_the_same_way_again(stage: Stage) -> None:
+def test_a_failed_document_goes_the_same_way_again(stage: WorkflowStage) -> None:
     """Another instance, at the same version: what the first one did is done again."""
     document = stage.create(stage.publish(checks={"nodes": [CALL]}))
     stage.ask(document.id, "submit")
@@ -221,7 +221,7 @@ def test_a_failed_document_goes_the_same_way_again(stage: Stage) -> None:
     assert stage.requests(document.id) == [("submit", "refused"), ("submit", "performed")]
 
 
-def test_a_request_for_another_exit_takes_the_way_back(stage: Stage) -> None:
+def test_a_request_for_another_exit_takes_the_way_back(stage: WorkflowStage) -> None:
     """Who was asked on the first way is asked no more; the state leads along the other one."""
     contract = with_transition("cancel", **{"from": ["draft", "parked"]})
     contract["states"]["parked"] = {"edit": "editable"}
@@ -243,7 +243,7 @@ def test_a_request_for_another_exit_takes_the_way_back(stage: Stage) -> None:
     stage.check_rebuild(document.instance_id)
 
 
-def test_a_paused_instance_serves_a_request_when_it_goes_on(stage: Stage) -> None:
+def test_a_paused_instance_serves_a_request_when_it_goes_on(stage: WorkflowStage) -> None:
     contract = with_transition("approve", condition="entity.amount > 5")
     document = stage.create(stage.publish(contract))
     stage.ask(document.id, "submit")

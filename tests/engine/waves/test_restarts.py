@@ -9,7 +9,7 @@ import pytest
 
 from signet.engine.audit.verify import verify_tenant
 from tests.engine.waves.operated import operating_on, version
-from tests.engine.waves.stage import CALL, Made, Stage
+from tests.engine.waves.stage import CALL, Made, WorkflowStage
 
 TO_CALL: list[tuple[Any, ...]] = [
     ("sys:start", "T", "completed"),
@@ -33,12 +33,12 @@ CANCELLED_FROM_ACTIVE: list[tuple[Any, ...]] = [
 ]
 
 
-def end(stage: Stage, document: Made, act: str) -> None:
+def end(stage: WorkflowStage, document: Made, act: str) -> None:
     instances, olga = operating_on(stage)
     getattr(instances, act)(olga, document.instance_id, version(stage, document), "entered twice")
 
 
-def lives(stage: Stage, document: Made) -> list[tuple[str, list[tuple[Any, ...]]]]:
+def lives(stage: WorkflowStage, document: Made) -> list[tuple[str, list[tuple[Any, ...]]]]:
     """(status, steps) of every instance that the document has had, by age; each is what its steps say."""
     rows = stage.standing.rows(
         "SELECT id, status FROM workflow_instances WHERE entity_id = %s ORDER BY id", document.id
@@ -50,7 +50,9 @@ def lives(stage: Stage, document: Made) -> list[tuple[str, list[tuple[Any, ...]]
 
 
 @pytest.mark.parametrize(("act", "status"), [("fail", "failed"), ("cancel", "cancelled")])
-def test_what_was_ended_begins_anew_where_its_document_stands(stage: Stage, act: str, status: str) -> None:
+def test_what_was_ended_begins_anew_where_its_document_stands(
+    stage: WorkflowStage, act: str, status: str
+) -> None:
     document = stage.create(stage.publish(checks={"nodes": [CALL]}))
     stage.ask(document.id, "submit")
     stage.drain()
@@ -74,7 +76,7 @@ def test_what_was_ended_begins_anew_where_its_document_stands(stage: Stage, act:
     assert (stage.status_of(document.id), stage.version_of(document.id)) == ("active", 3)
 
 
-def test_one_that_was_ended_on_its_way_begins_at_the_status_that_it_had_reached(stage: Stage) -> None:
+def test_one_that_was_ended_on_its_way_begins_at_the_status_that_it_had_reached(stage: WorkflowStage) -> None:
     """Not at its birth: what has been passed is not passed again."""
     document = stage.create(stage.publish(approval={"nodes": [CALL]}))
     stage.ask(document.id, "submit")
@@ -98,7 +100,7 @@ def test_one_that_was_ended_on_its_way_begins_at_the_status_that_it_had_reached(
     assert second == ("completed", [("sys:state:submitted", "T", "completed"), *CANCELLED_FROM_ACTIVE[1:]])
 
 
-def test_a_settled_document_is_cancelled_by_an_instance_that_begins_there(stage: Stage) -> None:
+def test_a_settled_document_is_cancelled_by_an_instance_that_begins_there(stage: WorkflowStage) -> None:
     document = stage.create(stage.publish(checks={"nodes": [CALL]}))
     stage.ask(document.id, "submit")
     stage.drain()
@@ -116,7 +118,7 @@ def test_a_settled_document_is_cancelled_by_an_instance_that_begins_there(stage:
     assert stage.requests(document.id) == [("submit", "performed"), ("cancel", "performed")]
 
 
-def test_what_was_taken_up_again_and_given_up_can_be_taken_up_once_more(stage: Stage) -> None:
+def test_what_was_taken_up_again_and_given_up_can_be_taken_up_once_more(stage: WorkflowStage) -> None:
     """A new instance that is ended before it moves leaves the document settled, and free for the next."""
     document = stage.create(stage.publish())
     stage.ask(document.id, "submit")

@@ -7,10 +7,10 @@ import pytest
 
 from signet.core.errors import Rejected
 from tests.engine.waves.operated import DETAILS, check, operating_on, status_of, submitted, version
-from tests.engine.waves.stage import CALL, Stage
+from tests.engine.waves.stage import CALL, WorkflowStage
 
 
-def triggers_of(stage: Stage, instance_id: UUID) -> list[tuple[Any, ...]]:
+def triggers_of(stage: WorkflowStage, instance_id: UUID) -> list[tuple[Any, ...]]:
     return stage.standing.rows(
         "SELECT status, attempts FROM workflow_events_outbox"
         " WHERE instance_id = %s AND status <> 'completed' ORDER BY id",
@@ -18,7 +18,7 @@ def triggers_of(stage: Stage, instance_id: UUID) -> list[tuple[Any, ...]]:
     )
 
 
-def test_what_used_up_its_attempts_gets_as_many_again(stage: Stage) -> None:
+def test_what_used_up_its_attempts_gets_as_many_again(stage: WorkflowStage) -> None:
     instances, olga = operating_on(stage)
     rule = {"id": "checks", "type": "rule", "config": {"rules": ["credit"]}}
     entity_type = stage.publish(checks={"nodes": [rule]})
@@ -45,7 +45,7 @@ def test_what_used_up_its_attempts_gets_as_many_again(stage: Stage) -> None:
     assert stage.nodes(document.instance_id)[2:4] == ["sys:control:paused", "sys:control:retried"]
 
 
-def test_a_gate_that_holds_is_tried_again_without_a_dead_trigger(stage: Stage) -> None:
+def test_a_gate_that_holds_is_tried_again_without_a_dead_trigger(stage: WorkflowStage) -> None:
     instances, olga = operating_on(stage)
     entity_type = stage.publish()
     stage.add_rule(entity_type, "closed", "entity.status == 'active'", on="transition")
@@ -64,7 +64,7 @@ def test_a_gate_that_holds_is_tried_again_without_a_dead_trigger(stage: Stage) -
     check(stage, document)
 
 
-def test_what_a_person_has_paused_is_not_retried(stage: Stage) -> None:
+def test_what_a_person_has_paused_is_not_retried(stage: WorkflowStage) -> None:
     instances, olga = operating_on(stage)
     document = submitted(stage, checks={"nodes": [CALL]})
     paused = instances.pause(olga, document.instance_id, version(stage, document), "under inquiry")

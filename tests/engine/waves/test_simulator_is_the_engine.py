@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.waves.random_lives import Life, begin, compare, live, prepare, workflows
-from tests.engine.waves.stage import Stage
+from tests.engine.waves.stage import WorkflowStage
 from tests.unit.workflow.strategies import fuzz, numbers
 
 
 @pytest.fixture(scope="module", autouse=True)
-def prepared(stage: Stage) -> None:
+def prepared(stage: WorkflowStage) -> None:
     prepare(stage)
 
 
 @fuzz(25, shrinks=False)
 @given(workflows, numbers)
-def test_one_document_lives_as_its_simulation(stage: Stage, seed: int, number: int) -> None:
+def test_one_document_lives_as_its_simulation(stage: WorkflowStage, seed: int, number: int) -> None:
     life = begin(stage, seed, number)
     live(stage, [life])
     compare(stage, life)
@@ -29,7 +29,7 @@ def test_one_document_lives_as_its_simulation(stage: Stage, seed: int, number: i
 @fuzz(5, shrinks=False)
 @given(st.lists(workflows, min_size=3, max_size=3), st.lists(numbers, min_size=12, max_size=12))
 def test_many_documents_of_several_workflows_live_in_the_same_waves(
-    stage: Stage, seeds: list[int], documents: list[int]
+    stage: WorkflowStage, seeds: list[int], documents: list[int]
 ) -> None:
     lives: list[Life] = [
         begin(stage, seeds[index % len(seeds)], number) for index, number in enumerate(documents)

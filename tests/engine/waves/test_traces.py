@@ -7,7 +7,7 @@ import pytest
 
 from signet.authoring.files import read_document
 from signet.core.tenants.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT
-from signet.engine.documents.commands import Author, Create, RequestTransition
+from signet.engine.documents.commands import Caller, Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.ids import make_id
@@ -37,8 +37,8 @@ def found(admin: Admin, after: UUID) -> dict[str, set[str | None]]:
     return {table: {trace for (trace,) in read(admin, query, after)} for table, query in TRACES.items()}
 
 
-def trace(company: Company, trace_id: str | None, user_id: str = "carl", *roles: str) -> Author:
-    return Author(company.principal(user_id, *roles), "test", trace_id)
+def trace(company: Company, trace_id: str | None, user_id: str = "carl", *roles: str) -> Caller:
+    return Caller(company.principal(user_id, *roles), "test", trace_id)
 
 
 def publish_everything(company: Company) -> None:

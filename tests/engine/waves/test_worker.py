@@ -14,7 +14,7 @@ from signet.engine.execution.wave import MAX_ROUNDS, Claim, Waves
 from signet.ids import make_id
 from signet.store.outbox.queue import EVENTS, claim
 from tests.engine.standing_company import WAIT_SECONDS
-from tests.engine.waves.stage import CONTRACT, Hurried, Made, Stage, stopped
+from tests.engine.waves.stage import CONTRACT, Hurried, Made, WorkflowStage, stopped
 
 RUN = {"id": "run", "type": "action", "config": {"action": "run"}}
 TELL = {"channel": "email", "to": [{"by": "user", "user": "ann"}], "text": "Look"}
@@ -33,20 +33,22 @@ class Once:
         return (act(given) if act is not None else None) or ActionResult(output={"total": self.calls})
 
 
-def publish_running(stage: Stage, function: Callable[[ActionInput], ActionResult], **changes: Any) -> str:
+def publish_running(
+    stage: WorkflowStage, function: Callable[[ActionInput], ActionResult], **changes: Any
+) -> str:
     entity_type = stage.publish({**CONTRACT, **changes}, checks={"nodes": [RUN]})
     stage.registry.action(entity_type, "run")(function)
     return entity_type
 
 
-def submit_several(stage: Stage, entity_type: str, count: int) -> list[Made]:
+def submit_several(stage: WorkflowStage, entity_type: str, count: int) -> list[Made]:
     documents = [stage.create(entity_type, number=str(make_id())) for _ in range(count)]
     for document in documents:
         stage.ask(document.id, "submit")
     return documents
 
 
-def check_all_done(stage: Stage, documents: list[Made], attempts: int = 1) -> None:
+def check_all_done(stage: WorkflowStage, documents: list[Made], attempts: int = 1) -> None:
     for document in documents:
         assert stage.status_of(document.id) == "active"
         assert set(stage.triggers(document.instance_id)) == {("completed", attempts)}
@@ -55,7 +57,7 @@ def check_all_done(stage: Stage, documents: list[Made], attempts: int = 1) -> No
         stage.check_rebuild(document.instance_id)
 
 
-def test_a_connection_that_breaks_in_a_wave_costs_no_attempt(stage: Stage) -> None:
+def test_a_connection_that_breaks_in_a_wave_costs_no_attempt(stage: WorkflowStage) -> None:
     def cut(given: ActionInput) -> None:
         stage.standing.run(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -69,7 +71,7 @@ def test_a_connection_that_breaks_in_a_wave_costs_no_attempt(stage: Stage) -> No
     check_all_done(stage, documents)
 
 
-def test_a_deadlock_costs_no_attempt(stage: Stage) -> None:
+def test_a_deadlock_costs_no_attempt(stage: WorkflowStage) -> None:
     """Somebody holds a business key that the wave wants, and wants a document that the wave holds."""
     admin = stage.standing.admin
     if admin.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() != (True,):
@@ -113,7 +115,7 @@ def test_a_deadlock_costs_no_attempt(stage: Stage) -> None:
     check_all_done(stage, documents)
 
 
-def claim_all(stage: Stage) -> Claim:
+def claim_all(stage: WorkflowStage) -> Claim:
     """As a worker that does no more than this."""
     claim_id = make_id()
     with stage.database.transaction(stage.tenant_id) as connection:
@@ -123,7 +125,7 @@ def claim_all(stage: Stage) -> Claim:
     return Claim(claim_id, stage.tenant_id, triggers)
 
 
-def test_what_a_worker_claimed_and_left_comes_back_when_its_lease_ends(stage: Stage) -> None:
+def test_what_a_worker_claimed_and_left_comes_back_when_its_lease_ends(stage: WorkflowStage) -> None:
     documents = submit_several(stage, stage.publish(), 3)
     claimed = claim_all(stage)
     assert len(claimed.triggers) == 6 and not stage.worker().work(stage.tenant_id)
@@ -132,7 +134,7 @@ def test_what_a_worker_claimed_and_left_comes_back_when_its_lease_ends(stage: St
     check_all_done(stage, documents, attempts=2)
 
 
-def test_a_worker_that_comes_too_late_moves_nothing(stage: Stage) -> None:
+def test_a_worker_that_comes_too_late_moves_nothing(stage: WorkflowStage) -> None:
     """Its lease ran out, and another one did the work."""
     documents = submit_several(stage, stage.publish(), 3)
     claimed = claim_all(stage)
@@ -140,13 +142,13 @@ def test_a_worker_that_comes_too_late_moves_nothing(stage: Stage) -> None:
     stage.drain()
     before = [stage.instance(document.instance_id) for document in documents]
     waves = Waves(stage.database, stage.caches(), CompiledCache(), stopped)
-    moved = waves.run(claimed)
-    assert (moved.instances, moved.steps, moved.rounds, moved.failed) == (0, 0, 0, {})
+    result = waves.run(claimed)
+    assert (result.instances, result.steps, result.rounds, result.failed) == (0, 0, 0, {})
     assert [stage.instance(document.instance_id) for document in documents] == before
     check_all_done(stage, documents, attempts=2)
 
 
-def test_a_trigger_that_kills_its_workers_pauses_its_instance_in_the_end(stage: Stage) -> None:
+def test_a_trigger_that_kills_its_workers_pauses_its_instance_in_the_end(stage: WorkflowStage) -> None:
     """Nobody comes back to say what went wrong; the other that it was claimed with goes on."""
     bad, good = (stage.create(stage.publish()) for _ in range(2))
     last: LiteralString = "UPDATE workflow_events_outbox SET attempts = 4 WHERE instance_id = %s"
@@ -168,14 +170,14 @@ def tell_often(count: int) -> dict[str, Any]:
     return {"nodes": nodes, "edges": edges}
 
 
-def events_of(stage: Stage, instance_id: UUID) -> list[str]:
+def events_of(stage: WorkflowStage, instance_id: UUID) -> list[str]:
     rows = stage.standing.rows(
         "SELECT event_type FROM workflow_events_outbox WHERE instance_id = %s ORDER BY id", instance_id
     )
     return [event_type for (event_type,) in rows]
 
 
-def test_a_wave_has_so_many_rounds_and_leaves_the_rest_to_the_next(stage: Stage) -> None:
+def test_a_wave_has_so_many_rounds_and_leaves_the_rest_to_the_next(stage: WorkflowStage) -> None:
     (document,) = submit_several(stage, stage.publish(checks=tell_often(MAX_ROUNDS + 10)), 1)
     worker = stage.worker()
     assert worker.work(stage.tenant_id)
@@ -191,7 +193,7 @@ def test_a_wave_has_so_many_rounds_and_leaves_the_rest_to_the_next(stage: Stage)
     assert stage.standing.row(effects, document.instance_id) == (MAX_ROUNDS + 10,)
 
 
-def test_a_wave_whose_time_is_over_leaves_the_rest_to_the_next(stage: Stage) -> None:
+def test_a_wave_whose_time_is_over_leaves_the_rest_to_the_next(stage: WorkflowStage) -> None:
     documents = submit_several(stage, stage.publish(checks=tell_often(3)), 4)
     worker, waves = stage.worker(Hurried()), 0
     while worker.work(stage.tenant_id):
@@ -204,7 +206,7 @@ def test_a_wave_whose_time_is_over_leaves_the_rest_to_the_next(stage: Stage) -> 
     check_all_done(stage, documents)
 
 
-def test_of_a_suspended_tenant_nothing_moves(stage: Stage) -> None:
+def test_of_a_suspended_tenant_nothing_moves(stage: WorkflowStage) -> None:
     documents = submit_several(stage, stage.publish(), 2)
     stage.standing.run("UPDATE tenants SET status = 'suspended' WHERE tenant_id = %s", stage.tenant_id)
     stage.drain()

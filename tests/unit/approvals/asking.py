@@ -5,7 +5,7 @@ from typing import Any
 
 from signet.core.approvals.policy import Policy, Stage
 from signet.core.approvals.seats import Origin, Seat
-from signet.core.approvals.votes import cast
+from signet.core.approvals.votes import record_vote
 from signet.core.compiler.node_configurations import Quorum, Vote
 from signet.core.validation.strict_model import read_strictly
 
@@ -58,5 +58,5 @@ def vote(stage: Stage, seats: Sequence[Seat], **votes: Vote) -> tuple[Seat, ...]
     """By the names of their holders, in this order."""
     for name, given in votes.items():
         position = next(seat.position for seat in seats if name in (seat.holder_user_id, seat.holder_role))
-        seats = cast(stage, seats, position, given, decided_by=name)
+        seats = record_vote(stage, seats, position, given, decided_by=name)
     return tuple(seats)

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from signet.core.approvals.seats import Deadlock, Seat, SeatStatus
 from signet.core.approvals.votes import (
     OPEN,
-    Act,
     Next,
-    Verdict,
-    cast,
-    count,
+    NextAction,
+    StageVerdict,
+    count_votes,
     has_escalated,
     is_reason_missing,
-    next_after,
+    next_action,
+    record_vote,
 )
 from signet.core.compiler.node_configurations import Quorum, Vote
 from signet.core.errors import Defect
@@ -52,16 +52,16 @@ def play(quorum: Quorum, given: Sequence[tuple[int, Vote]], seats: int) -> Itera
     """Votes by position, until the stage is decided: what was cast so far, and how it stands."""
     stage, now = stage_of(quorum), sit(*(f"u{n}" for n in range(1, seats + 1)))
     votes: list[Vote] = []
-    yield votes, count(stage, now).state
+    yield votes, count_votes(stage, now).state
     for position, each in given:
-        if count(stage, now).is_decided:
+        if count_votes(stage, now).is_decided:
             with pytest.raises(Defect) as raised:
-                cast(stage, now, position, each, decided_by="late")
+                record_vote(stage, now, position, each, decided_by="late")
             assert raised.value.code == "APPROVAL_DECIDED_TWICE"
             return
-        now = cast(stage, now, position, each, decided_by=f"u{position}")
+        now = record_vote(stage, now, position, each, decided_by=f"u{position}")
         votes.append(each)
-        yield votes, count(stage, now).state
+        yield votes, count_votes(stage, now).state
 
 
 @pytest.mark.parametrize("quorum", QUORUMS)
@@ -92,15 +92,15 @@ def test_larger_stages_too(quorum: Quorum, seats: int, data: st.DataObject) -> N
     order = data.draw(st.permutations(range(seats)))
     stage, now = stage_of(quorum), sit(*(f"u{n}" for n in range(seats)))
     for n in order:
-        if not count(stage, now).is_decided:
-            now = cast(stage, now, n + 1, votes[n], decided_by=f"u{n}")
+        if not count_votes(stage, now).is_decided:
+            now = record_vote(stage, now, n + 1, votes[n], decided_by=f"u{n}")
     approvals, opinions = votes.count("approved"), seats - votes.count("abstained")
     expected = {
         "all": "rejected" if "rejected" in votes else "approved",
         "any": next((votes[n] for n in order if votes[n] != "abstained"), ""),
     }.get(str(quorum), "approved" if isinstance(quorum, int) and approvals >= quorum else "rejected")
     is_stuck = opinions == 0 or (isinstance(quorum, int) and quorum > seats)
-    assert count(stage, now).state == (DEADLOCKED if is_stuck else expected)
+    assert count_votes(stage, now).state == (DEADLOCKED if is_stuck else expected)
 
 
 def find_states(seats: int, *statuses: SeatStatus) -> Iterator[tuple[Seat, ...]]:
@@ -117,10 +117,12 @@ def test_another_approval_never_takes_one_away(quorum: Quorum) -> None:
     """Nor does another rejection ever approve."""
     stage = stage_of(quorum)
     for seats in find_states(4, "open", "approved", "rejected", "abstained"):
-        before = count(stage, seats).state
+        before = count_votes(stage, seats).state
         for index, seat in enumerate(seats):
             for status in ("approved", "rejected"):
-                after = count(stage, (*seats[:index], replace(seat, status=status), *seats[index + 1 :]))
+                after = count_votes(
+                    stage, (*seats[:index], replace(seat, status=status), *seats[index + 1 :])
+                )
                 if status == "approved" and before == "approved":
                     assert after.state == "approved"
                 if status == "rejected" and before != "approved":
@@ -131,8 +133,8 @@ def test_another_approval_never_takes_one_away(quorum: Quorum) -> None:
 def test_where_nobody_may_vote_nothing_stays_open(quorum: Quorum) -> None:
     stage = stage_of(quorum)
     for seats in find_states(4, *get_args(SeatStatus)):
-        able, unable = count(stage, seats), count(stage, seats, can_vote=False)
-        assert unable == (able if able != OPEN else Verdict("deadlocked", Deadlock.NOBODY_ELIGIBLE))
+        able, unable = count_votes(stage, seats), count_votes(stage, seats, can_vote=False)
+        assert unable == (able if able != OPEN else StageVerdict("deadlocked", Deadlock.NOBODY_ELIGIBLE))
         assert (able.state == DEADLOCKED) == (able.deadlock is not None)
         assert able != OPEN or any(seat.status == "open" for seat in seats)
 
@@ -148,16 +150,16 @@ def test_the_first_opinion_of_an_escalation_decides(quorum: Quorum, asked: int, 
         for votes in product(VOTES, repeat=asked + called):
             now, firsts, seconds = empty, list[Vote](), list[Vote]()
             for position, each in zip(order, votes, strict=True):
-                if count(stage, now).is_decided:
+                if count_votes(stage, now).is_decided:
                     break
-                now = cast(stage, now, position, each, decided_by=str(position))
+                now = record_vote(stage, now, position, each, decided_by=str(position))
                 (firsts if position <= asked else seconds).append(each)
                 ours = define(quorum, firsts, asked)
                 theirs = define("any", seconds, called)
                 decided = [state for state in (theirs, ours) if state in ("approved", "rejected")]
                 has_open = len(seconds) < called or (ours == "open")
                 expected = decided[0] if decided else "open" if has_open else DEADLOCKED
-                assert count(stage, now).state == expected, (order, votes)
+                assert count_votes(stage, now).state == expected, (order, votes)
 
 
 ONE, TWO, THREE = sit("a"), sit("a", "b"), sit("a", "b", "c")
@@ -184,14 +186,18 @@ def test_why_a_stage_is_deadlocked(
     quorum: Quorum, seats: tuple[Seat, ...], votes: dict[str, Vote], can_vote: bool, deadlock: Deadlock
 ) -> None:
     seats = vote(stage_of(quorum), seats, **votes)
-    assert count(stage_of(quorum), seats, can_vote=can_vote) == Verdict("deadlocked", deadlock)
+    assert count_votes(stage_of(quorum), seats, can_vote=can_vote) == StageVerdict("deadlocked", deadlock)
 
 
 def test_abstentions_do_not_reject_but_leave_a_number_out_of_reach() -> None:
     stage, seats = stage_of(2), sit("a", "b", "c")
-    assert count(stage, vote(stage, seats, a="abstained", b="abstained")).state == "open"
-    assert count(stage, vote(stage, seats, a="abstained", b="abstained", c="approved")).state == "rejected"
-    assert count(stage, vote(stage, seats, a="approved", b="abstained", c="approved")).state == "approved"
+    assert count_votes(stage, vote(stage, seats, a="abstained", b="abstained")).state == "open"
+    assert (
+        count_votes(stage, vote(stage, seats, a="abstained", b="abstained", c="approved")).state == "rejected"
+    )
+    assert (
+        count_votes(stage, vote(stage, seats, a="approved", b="abstained", c="approved")).state == "approved"
+    )
 
 
 @pytest.mark.parametrize("quorum", ["any", "all"])
@@ -201,7 +207,7 @@ def test_should_votes_contradict_each_other_nothing_is_approved(quorum: Quorum) 
         replace(first, status="approved", decided_by="a"),
         replace(second, status="rejected", decided_by="b"),
     )
-    assert count(stage_of(quorum), seats).state == "rejected"
+    assert count_votes(stage_of(quorum), seats).state == "rejected"
 
 
 def test_no_seat_is_decided_twice() -> None:
@@ -210,7 +216,7 @@ def test_no_seat_is_decided_twice() -> None:
     assert (once[0].status, once[0].decided_by, once[1]) == ("approved", "a", seats[1])
     for position in (1, 3):
         with pytest.raises(Defect) as raised:
-            cast(stage, once, position, "approved", decided_by="b")
+            record_vote(stage, once, position, "approved", decided_by="b")
         assert raised.value.code == "APPROVAL_SEAT_NOT_OPEN"
 
 
@@ -224,25 +230,25 @@ def test_a_reason_is_missing_where_the_stage_wants_one(
     assert not is_reason_missing(make_stage(user("a"), reason_required_for=[]), each, reason)
 
 
-STUCK = Verdict("deadlocked", Deadlock.ALL_ABSTAINED)
+STUCK = StageVerdict("deadlocked", Deadlock.ALL_ABSTAINED)
 
 
 @pytest.mark.parametrize(
     ("stage", "verdict", "escalated", "following"),
     [
-        (1, OPEN, False, Next(Act.WAIT)),
-        (1, Verdict("approved"), False, Next(Act.BEGIN_STAGE, 2)),
-        (2, Verdict("approved"), True, Next(Act.APPROVE)),
-        (1, Verdict("rejected"), False, Next(Act.REJECT)),
-        (2, Verdict("rejected"), False, Next(Act.REJECT)),
-        (1, STUCK, False, Next(Act.PAUSE, reason=Deadlock.ALL_ABSTAINED)),
-        (2, STUCK, False, Next(Act.ESCALATE, 2, Deadlock.ALL_ABSTAINED)),
-        (2, STUCK, True, Next(Act.PAUSE, reason=Deadlock.ALL_ABSTAINED)),
+        (1, OPEN, False, Next(NextAction.WAIT)),
+        (1, StageVerdict("approved"), False, Next(NextAction.BEGIN_STAGE, 2)),
+        (2, StageVerdict("approved"), True, Next(NextAction.APPROVE)),
+        (1, StageVerdict("rejected"), False, Next(NextAction.REJECT)),
+        (2, StageVerdict("rejected"), False, Next(NextAction.REJECT)),
+        (1, STUCK, False, Next(NextAction.PAUSE, reason=Deadlock.ALL_ABSTAINED)),
+        (2, STUCK, False, Next(NextAction.ESCALATE, 2, Deadlock.ALL_ABSTAINED)),
+        (2, STUCK, True, Next(NextAction.PAUSE, reason=Deadlock.ALL_ABSTAINED)),
     ],
 )
-def test_what_comes_next(stage: int, verdict: Verdict, escalated: bool, following: Next) -> None:
+def test_what_comes_next(stage: int, verdict: StageVerdict, escalated: bool, following: Next) -> None:
     policy = make_policy(stage_of("all"), stage_of("all", escalates=True))
-    assert next_after(policy, stage, verdict, escalated=escalated) == following
+    assert next_action(policy, stage, verdict, escalated=escalated) == following
 
 
 def test_whether_a_stage_has_escalated_stands_in_its_seats() -> None:

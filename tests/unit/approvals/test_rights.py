@@ -10,14 +10,14 @@ import pytest
 from signet.core.approvals.eligibility import (
     Allowed,
     Delegation,
-    Standing,
+    VotingContext,
     can_anyone_vote,
     choose_seat,
     list_voters,
     may_fill,
 )
 from signet.core.approvals.seats import Seat
-from signet.core.approvals.votes import cast
+from signet.core.approvals.votes import record_vote
 from signet.core.contracts.compiled_contract import Denial
 from tests.unit.approvals.asking import sit, stage_of, vote
 
@@ -41,19 +41,19 @@ def stand(
     *delegations: Delegation,
     barred: Collection[str] = (),
     entity_type: str = "invoice",
-) -> Standing:
+) -> VotingContext:
     """`people` with their roles, or the names of people without any."""
     roles = dict.fromkeys(people.split(), ()) if isinstance(people, str) else people
 
     def find_conflict(person: str) -> Denial | None:
         return Denial(BARRED, f"{person} made it") if person in barred else None
 
-    return Standing(entity_type, NOW, roles, delegations, find_conflict)
+    return VotingContext(entity_type, NOW, roles, delegations, find_conflict)
 
 
-def choose(person: str, seats: Sequence[Seat], standing: Standing) -> int | str | tuple[int, str | None]:
+def choose(person: str, seats: Sequence[Seat], voting: VotingContext) -> int | str | tuple[int, str | None]:
     """The position, with whom it is for; or the code of the denial."""
-    choice = choose_seat(person, seats, standing)
+    choice = choose_seat(person, seats, voting)
     if isinstance(choice, Denial):
         return choice.code
     return choice.position if choice.on_behalf_of is None else (choice.position, choice.on_behalf_of)
@@ -64,8 +64,8 @@ def choose(person: str, seats: Sequence[Seat], standing: Standing) -> int | str 
     [("ada", 1), ("cfo", 2), ("second", 2), ("bob", NOT_YOURS), ("stranger", NOT_YOURS), ("gone", NOT_YOURS)],
 )
 def test_the_holder_and_whoever_holds_the_role(person: str, chosen: object) -> None:
-    standing = stand({"ada": (), "cfo": ["finance"], "second": ["x", "finance"], "bob": ["ada"]})
-    assert choose(person, sit("ada", "@finance", "gone"), standing) == chosen
+    voting = stand({"ada": (), "cfo": ["finance"], "second": ["x", "finance"], "bob": ["ada"]})
+    assert choose(person, sit("ada", "@finance", "gone"), voting) == chosen
 
 
 def test_a_role_that_was_taken_away_opens_no_seat() -> None:
@@ -82,32 +82,32 @@ def test_a_closed_request_takes_no_vote() -> None:
 
 
 def test_a_seat_of_a_role_is_filled_once() -> None:
-    standing = stand({"cfo": ["finance"], "second": ["finance"]})
+    voting = stand({"cfo": ["finance"], "second": ["finance"]})
     seats = vote(ALL, sit("@finance", "ada"), finance="approved")
     seats = (replace(seats[0], decided_by="cfo"), seats[1])
-    denial = choose_seat("second", seats, standing)
+    denial = choose_seat("second", seats, voting)
     assert denial == Denial(TAKEN, "cfo has decided here already")
-    assert choose("cfo", seats, standing) == TAKEN
+    assert choose("cfo", seats, voting) == TAKEN
 
 
 def test_nobody_fills_two_seats_of_a_stage() -> None:
-    standing = stand({"ada": ["finance"]})
+    voting = stand({"ada": ["finance"]})
     seats = sit("@finance", "ada", "bob")
-    assert choose("ada", seats, standing) == 2
-    assert choose("ada", vote(ALL, seats, ada="approved"), standing) == TAKEN
+    assert choose("ada", seats, voting) == 2
+    assert choose("ada", vote(ALL, seats, ada="approved"), voting) == TAKEN
     # Two seats for one role want two people.
     twice = sit("@finance", "@finance")
     first = (replace(twice[0], status="approved", decided_by="ada"), twice[1])
-    assert choose("ada", first, standing) == TAKEN
-    assert not can_anyone_vote(first, standing)
+    assert choose("ada", first, voting) == TAKEN
+    assert not can_anyone_vote(first, voting)
 
 
 def test_an_escalated_seat_goes_before_the_one_it_escalates() -> None:
     seats = (*sit("ada", "@finance"), *sit("@finance", "ada", origin="escalated", first=3))
-    standing = stand({"ada": ["finance"]})
-    assert choose("ada", seats, standing) == 4
-    assert choose("ada", seats[:3], standing) == 1
-    assert choose("ada", seats[1:3], standing) == 3
+    voting = stand({"ada": ["finance"]})
+    assert choose("ada", seats, voting) == 4
+    assert choose("ada", seats[:3], voting) == 1
+    assert choose("ada", seats[1:3], voting) == 3
 
 
 def test_a_delegate_decides_in_both_names() -> None:
@@ -116,8 +116,8 @@ def test_a_delegate_decides_in_both_names() -> None:
 
 
 def test_a_delegate_of_somebody_with_the_role() -> None:
-    standing = stand({"cfo": ["finance"], "del": []}, delegate("cfo", "del"))
-    assert choose("del", sit("@finance"), standing) == (1, "cfo")
+    voting = stand({"cfo": ["finance"], "del": []}, delegate("cfo", "del"))
+    assert choose("del", sit("@finance"), voting) == (1, "cfo")
     assert choose("del", sit("@finance"), stand("cfo del", delegate("cfo", "del"))) == NOT_YOURS
 
 
@@ -140,9 +140,9 @@ def test_a_delegation_is_dated_scoped_and_not_revoked(change: dict[str, object],
 
 
 def test_a_delegation_is_not_handed_on() -> None:
-    standing = stand("ada one two", delegate("ada", "one", 1), delegate("one", "two", 2))
-    assert choose("two", sit("ada"), standing) == NOT_YOURS
-    assert list_voters(sit("ada"), standing) == ("ada", "one")
+    voting = stand("ada one two", delegate("ada", "one", 1), delegate("one", "two", 2))
+    assert choose("two", sit("ada"), voting) == NOT_YOURS
+    assert list_voters(sit("ada"), voting) == ("ada", "one")
 
 
 def test_nobody_stands_in_for_who_has_left() -> None:
@@ -150,27 +150,27 @@ def test_nobody_stands_in_for_who_has_left() -> None:
 
 
 def test_a_seat_of_ones_own_goes_before_anothers() -> None:
-    standing = stand({"ada": (), "del": ["finance"]}, delegate("ada", "del"))
+    voting = stand({"ada": (), "del": ["finance"]}, delegate("ada", "del"))
     seats = sit("ada", "@finance", "del")
-    assert choose("del", seats, standing) == 3
-    assert choose("del", seats[:2], standing) == 2
-    assert choose("del", seats[:1], standing) == (1, "ada")
-    denial = may_fill("del", seats[0], seats, standing)
+    assert choose("del", seats, voting) == 3
+    assert choose("del", seats[:2], voting) == 2
+    assert choose("del", seats[:1], voting) == (1, "ada")
+    denial = may_fill("del", seats[0], seats, voting)
     assert denial == Denial(NOT_YOURS, "del decides from seat 3 here")
-    assert may_fill("del", seats[2], seats, standing) == Allowed(3)
+    assert may_fill("del", seats[2], seats, voting) == Allowed(3)
     # Having used it, the delegate has voted.
-    assert choose("del", cast(ALL, seats, 3, "approved", decided_by="del"), standing) == TAKEN
+    assert choose("del", record_vote(ALL, seats, 3, "approved", decided_by="del"), voting) == TAKEN
 
 
 def test_who_was_voted_for_has_voted() -> None:
     """Otherwise one voice would count twice, or block the seat of its own that it has left."""
-    standing = stand(
+    voting = stand(
         {"ada": ["finance"], "one": [], "two": []}, delegate("ada", "one"), delegate("ada", "two", 2)
     )
     seats = sit("@finance", "ada")
-    assert choose("one", seats, standing) == (2, "ada")
+    assert choose("one", seats, voting) == (2, "ada")
     voted = (seats[0], replace(seats[1], status="abstained", decided_by="one", on_behalf_of="ada"))
-    assert [choose(person, voted, standing) for person in ("ada", "one", "two")] == [TAKEN] * 3
+    assert [choose(person, voted, voting) for person in ("ada", "one", "two")] == [TAKEN] * 3
 
 
 def test_a_delegate_of_two_serves_them_in_a_fixed_order() -> None:
@@ -205,10 +205,10 @@ def test_a_second_member_serves_where_the_first_is_barred() -> None:
 
 def test_who_may_vote_now() -> None:
     members = {"ada": (), "bob": ["finance"], "zoe": ["finance"], "del": (), "eve": ()}
-    standing = stand(members, delegate("ada", "del"), barred={"zoe"})
+    voting = stand(members, delegate("ada", "del"), barred={"zoe"})
     seats = sit("ada", "@finance")
-    assert list_voters(seats, standing) == ("ada", "bob", "del")
-    assert list_voters(vote(ALL, seats, ada="approved"), standing) == ("bob",)
-    assert can_anyone_vote(seats, standing)
+    assert list_voters(seats, voting) == ("ada", "bob", "del")
+    assert list_voters(vote(ALL, seats, ada="approved"), voting) == ("bob",)
+    assert can_anyone_vote(seats, voting)
     assert not can_anyone_vote(seats, stand(members, barred=set(members)))
-    assert not can_anyone_vote((), standing)
+    assert not can_anyone_vote((), voting)

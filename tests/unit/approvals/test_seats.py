@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from signet.core.approvals.seats import (
     MAX_SEATS,
+    ApproverData,
     Deadlock,
-    Facts,
-    Gap,
-    Missing,
-    Seating,
+    SeatAssignment,
+    UnseatedApprover,
+    UnseatedReason,
     list_needs,
     seat_escalation,
     seat_stage,
@@ -22,7 +22,7 @@ from signet.core.approvals.seats import (
 from signet.core.compiler.node_configurations import Escalation, Quorum
 from tests.unit.approvals.asking import expression, make_stage, manager, role, sit, user
 
-FACTS = Facts(
+FACTS = ApproverData(
     values={"actor.user_id": "ann", "entity.owner": "own", "entity.none": None},
     managers={"ann": "mia", "mia": "max", "max": "top"},
     members={"clerk": ["c2", "c1", "c3"], "empty": []},
@@ -30,16 +30,18 @@ FACTS = Facts(
 )
 
 
-def seat(*approvers: Mapping[str, Any], quorum: Quorum = "any", facts: Facts = FACTS) -> Seating:
-    return seat_stage(1, make_stage(*approvers, quorum=quorum), facts)
+def seat(
+    *approvers: Mapping[str, Any], quorum: Quorum = "any", approver_data: ApproverData = FACTS
+) -> SeatAssignment:
+    return seat_stage(1, make_stage(*approvers, quorum=quorum), approver_data)
 
 
-def list_holders(seating: Seating) -> list[str]:
-    return [seat.holder_user_id or f"@{seat.holder_role}" for seat in seating.seats]
+def list_holders(assignment: SeatAssignment) -> list[str]:
+    return [seat.holder_user_id or f"@{seat.holder_role}" for seat in assignment.seats]
 
 
-def valued(value: Any) -> Facts:
-    return Facts(values={"context.people": value})
+def valued(value: Any) -> ApproverData:
+    return ApproverData(values={"context.people": value})
 
 
 @pytest.mark.parametrize(
@@ -70,19 +72,19 @@ def test_seats_are_numbered_from_one_and_open() -> None:
 @pytest.mark.parametrize(
     ("approver", "gap", "who"),
     [
-        (manager(levels=4), Gap.NO_MANAGER, "ann"),
-        (manager(levels=9), Gap.NO_MANAGER, "ann"),
-        (manager("entity.none"), Gap.NOT_A_USER, "entity.none"),
-        (expression("entity.none"), Gap.NOT_A_USER, "entity.none"),
-        (role("empty", "round_robin"), Gap.NO_MEMBER, "empty"),
+        (manager(levels=4), UnseatedReason.NO_MANAGER, "ann"),
+        (manager(levels=9), UnseatedReason.NO_MANAGER, "ann"),
+        (manager("entity.none"), UnseatedReason.NOT_A_USER, "entity.none"),
+        (expression("entity.none"), UnseatedReason.NOT_A_USER, "entity.none"),
+        (role("empty", "round_robin"), UnseatedReason.NO_MEMBER, "empty"),
     ],
 )
-def test_who_is_not_found_is_said(approver: dict[str, Any], gap: Gap, who: str) -> None:
-    seating = seat(user("ada"), approver)
-    assert list_holders(seating) == ["ada"]
-    assert seating.missing == (Missing(1, gap, who),)
-    assert who in seating.missing[0].sentence
-    assert seating.deadlock is None
+def test_who_is_not_found_is_said(approver: dict[str, Any], gap: UnseatedReason, who: str) -> None:
+    assignment = seat(user("ada"), approver)
+    assert list_holders(assignment) == ["ada"]
+    assert assignment.missing == (UnseatedApprover(1, gap, who),)
+    assert who in assignment.missing[0].sentence
+    assert assignment.deadlock is None
 
 
 @pytest.mark.parametrize(
@@ -91,28 +93,28 @@ def test_who_is_not_found_is_said(approver: dict[str, Any], gap: Gap, who: str) 
         ("ada", ["ada"], []),
         (["ada", "bob"], ["ada", "bob"], []),
         (("ada", "bob"), ["ada", "bob"], []),
-        (["ada", "bob", "ada"], ["ada", "bob"], [Gap.TWICE]),
-        (["ada", None, None], ["ada"], [Gap.NOT_A_USER]),
-        (["ada", 7, True, {}, ["bob"]], ["ada"], [Gap.NOT_A_USER]),
-        (["", "x" * 201, "x" * 200], ["x" * 200], [Gap.NOT_A_USER]),
-        ([], [], [Gap.NOT_A_USER]),
-        (None, [], [Gap.NOT_A_USER]),
-        (7, [], [Gap.NOT_A_USER]),
-        ({"ada": 1}, [], [Gap.NOT_A_USER]),
+        (["ada", "bob", "ada"], ["ada", "bob"], [UnseatedReason.TWICE]),
+        (["ada", None, None], ["ada"], [UnseatedReason.NOT_A_USER]),
+        (["ada", 7, True, {}, ["bob"]], ["ada"], [UnseatedReason.NOT_A_USER]),
+        (["", "x" * 201, "x" * 200], ["x" * 200], [UnseatedReason.NOT_A_USER]),
+        ([], [], [UnseatedReason.NOT_A_USER]),
+        (None, [], [UnseatedReason.NOT_A_USER]),
+        (7, [], [UnseatedReason.NOT_A_USER]),
+        ({"ada": 1}, [], [UnseatedReason.NOT_A_USER]),
     ],
 )
-def test_what_an_expression_gives(value: Any, holders: list[str], gaps: list[Gap]) -> None:
-    seating = seat(expression("context.people"), facts=valued(value))
-    assert list_holders(seating) == holders
-    assert [each.gap for each in seating.missing] == gaps
-    assert seating.deadlock == (None if holders else Deadlock.NOBODY_FOUND)
+def test_what_an_expression_gives(value: Any, holders: list[str], gaps: list[UnseatedReason]) -> None:
+    assignment = seat(expression("context.people"), approver_data=valued(value))
+    assert list_holders(assignment) == holders
+    assert [each.gap for each in assignment.missing] == gaps
+    assert assignment.deadlock == (None if holders else Deadlock.NOBODY_FOUND)
 
 
 def test_a_person_counts_once_and_a_role_as_often_as_it_is_asked() -> None:
-    seating = seat(user("mia"), manager(), role("cfo"), role("cfo"), user("cfo"))
-    assert list_holders(seating) == ["mia", "@cfo", "@cfo", "cfo"]
-    assert seating.missing == (Missing(1, Gap.TWICE, "mia"),)
-    assert [seat.position for seat in seating.seats] == [1, 2, 3, 4]
+    assignment = seat(user("mia"), manager(), role("cfo"), role("cfo"), user("cfo"))
+    assert list_holders(assignment) == ["mia", "@cfo", "@cfo", "cfo"]
+    assert assignment.missing == (UnseatedApprover(1, UnseatedReason.TWICE, "mia"),)
+    assert [seat.position for seat in assignment.seats] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -137,13 +139,16 @@ def test_a_person_counts_once_and_a_role_as_often_as_it_is_asked() -> None:
 def test_what_is_missing_never_makes_an_approval_easier(
     quorum: Quorum, approvers: list[dict[str, Any]], deadlock: Deadlock | None
 ) -> None:
-    seating = seat(*approvers, quorum=quorum)
-    assert seating.deadlock == deadlock
-    assert (seating.seats == ()) == (deadlock is not None)
+    assignment = seat(*approvers, quorum=quorum)
+    assert assignment.deadlock == deadlock
+    assert (assignment.seats == ()) == (deadlock is not None)
 
 
 def test_every_gap_and_every_deadlock_has_a_sentence() -> None:
-    assert all(Missing(0, gap, "them").sentence.startswith(("the", "them", "nobody")) for gap in Gap)
+    assert all(
+        UnseatedApprover(0, gap, "them").sentence.startswith(("the", "them", "nobody"))
+        for gap in UnseatedReason
+    )
     assert len({deadlock.sentence for deadlock in Deadlock}) == len(Deadlock)
 
 
@@ -151,19 +156,19 @@ def test_every_gap_and_every_deadlock_has_a_sentence() -> None:
 @pytest.mark.parametrize("last", [[], [role("cfo")]], ids=["people", "people and a role"])
 def test_a_stage_has_a_hundred_seats_at_most(extra: int, last: list[dict[str, Any]]) -> None:
     people = [f"u{n}" for n in range(MAX_SEATS - len(last) + extra)]
-    seating = seat(expression("context.people"), *last, facts=valued(people))
+    assignment = seat(expression("context.people"), *last, approver_data=valued(people))
     if extra == 0:
-        assert (len(seating.seats), seating.missing, seating.deadlock) == (MAX_SEATS, (), None)
+        assert (len(assignment.seats), assignment.missing, assignment.deadlock) == (MAX_SEATS, (), None)
     else:
-        assert (seating.seats, seating.deadlock) == ((), Deadlock.TOO_MANY_SEATS)
-        assert {each.gap for each in seating.missing} == {Gap.TOO_MANY}
+        assert (assignment.seats, assignment.deadlock) == ((), Deadlock.TOO_MANY_SEATS)
+        assert {each.gap for each in assignment.missing} == {UnseatedReason.TOO_MANY}
 
 
 def test_members_take_turns() -> None:
     picks = []
     for turn in range(-1, 7):
-        facts = Facts(members=FACTS.members, turns={"clerk": turn})
-        picks += list_holders(seat(role("clerk", "round_robin"), facts=facts))
+        approver_data = ApproverData(members=FACTS.members, turns={"clerk": turn})
+        picks += list_holders(seat(role("clerk", "round_robin"), approver_data=approver_data))
     assert picks == ["c3", "c1", "c2", "c3", "c1", "c2", "c3", "c1"]
 
 
@@ -172,36 +177,38 @@ def test_nobody_has_two_turns_in_one_stage_while_there_are_others() -> None:
     assert list_holders(seat(user("c1"), clerk, clerk)) == ["c1", "c2", "c3"]
     crowded = seat(clerk, clerk, clerk, clerk, quorum="all")
     assert list_holders(crowded) == ["c1", "c2", "c3"]
-    assert [each.gap for each in crowded.missing] == [Gap.TWICE]
+    assert [each.gap for each in crowded.missing] == [UnseatedReason.TWICE]
 
 
 def test_who_is_barred_has_no_turn() -> None:
-    barred = Facts(members=FACTS.members, turns={"clerk": 0}, barred={"c1", "c3"})
-    assert list_holders(seat(role("clerk", "round_robin"), facts=barred)) == ["c2"]
-    nobody = Facts(members=FACTS.members, turns={"clerk": 0}, barred={"c1", "c2", "c3"})
-    assert seat(role("clerk", "round_robin"), facts=nobody).missing == (Missing(0, Gap.NO_MEMBER, "clerk"),)
+    barred = ApproverData(members=FACTS.members, turns={"clerk": 0}, barred={"c1", "c3"})
+    assert list_holders(seat(role("clerk", "round_robin"), approver_data=barred)) == ["c2"]
+    nobody = ApproverData(members=FACTS.members, turns={"clerk": 0}, barred={"c1", "c2", "c3"})
+    assert seat(role("clerk", "round_robin"), approver_data=nobody).missing == (
+        UnseatedApprover(0, UnseatedReason.NO_MEMBER, "clerk"),
+    )
 
 
 @given(st.sets(st.text("abcdef", min_size=1), min_size=1), st.integers(0, 1_000))
 def test_turns_are_fair(members: set[str], start: int) -> None:
     def pick(turn: int) -> str:
-        facts = Facts(members={"clerk": members}, turns={"clerk": turn})
-        return list_holders(seat(role("clerk", "round_robin"), facts=facts))[0]
+        approver_data = ApproverData(members={"clerk": members}, turns={"clerk": turn})
+        return list_holders(seat(role("clerk", "round_robin"), approver_data=approver_data))[0]
 
     assert {pick(start + n) for n in range(len(members))} == members
 
 
-def escalate(to: dict[str, Any], *existing: str, facts: Facts = FACTS) -> Seating:
+def escalate(to: dict[str, Any], *existing: str, approver_data: ApproverData = FACTS) -> SeatAssignment:
     escalation = Escalation.model_validate_json(json.dumps({"after": "P1D", "to": to}))
-    return seat_escalation(2, escalation, facts, sit(*existing))
+    return seat_escalation(2, escalation, approver_data, sit(*existing))
 
 
 def test_an_escalation_adds_seats_behind_those_that_are() -> None:
-    seating = escalate(expression("entity.owner"), "ada", "@cfo")
-    assert [(s.stage, s.position, s.holder_user_id, s.origin) for s in seating.seats] == [
+    assignment = escalate(expression("entity.owner"), "ada", "@cfo")
+    assert [(s.stage, s.position, s.holder_user_id, s.origin) for s in assignment.seats] == [
         (2, 3, "own", "escalated")
     ]
-    assert seating.deadlock is None
+    assert assignment.deadlock is None
     assert [s.position for s in escalate(user("boss")).seats] == [1]
 
 
@@ -210,10 +217,12 @@ def test_an_escalation_gives_a_turn_to_somebody_else() -> None:
 
 
 def test_an_escalation_to_nobody_is_said() -> None:
-    seating = escalate(manager(levels=9), "ada")
-    assert (seating.seats, seating.deadlock) == ((), Deadlock.NOBODY_FOUND)
-    assert [each.gap for each in seating.missing] == [Gap.NO_MANAGER]
-    crowd = escalate(expression("context.people"), facts=valued([f"u{n}" for n in range(MAX_SEATS + 1)]))
+    assignment = escalate(manager(levels=9), "ada")
+    assert (assignment.seats, assignment.deadlock) == ((), Deadlock.NOBODY_FOUND)
+    assert [each.gap for each in assignment.missing] == [UnseatedReason.NO_MANAGER]
+    crowd = escalate(
+        expression("context.people"), approver_data=valued([f"u{n}" for n in range(MAX_SEATS + 1)])
+    )
     assert (crowd.seats, crowd.deadlock) == ((), Deadlock.TOO_MANY_SEATS)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from signet.core.expressions import Expression, Mistake, parse_expression
+from signet.core.expressions import Expression, ExpressionError, parse_expression
 from signet.core.expressions.syntax_tree import (
     COMPARISONS,
     Comparison,
@@ -76,11 +76,11 @@ environments = st.fixed_dictionaries(
 
 def parse(text: str) -> Expression:
     expression = parse_expression(text)
-    assert not isinstance(expression, Mistake), expression
+    assert not isinstance(expression, ExpressionError), expression
     return expression
 
 
-def fail(text: str) -> Mistake:
-    mistake = parse_expression(text)
-    assert isinstance(mistake, Mistake), mistake
-    return mistake
+def fail(text: str) -> ExpressionError:
+    error = parse_expression(text)
+    assert isinstance(error, ExpressionError), error
+    return error

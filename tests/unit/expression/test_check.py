@@ -14,9 +14,9 @@ from signet.core.expressions import (
     STRING,
     TIMESTAMP,
     Expression,
-    Kind,
     Scope,
     Type,
+    TypeKind,
     check,
     check_condition,
     enum_of,
@@ -70,7 +70,7 @@ SCOPE = Scope(
 
 
 def codes(text: str) -> list[str]:
-    return [mistake.code for mistake in check(parse(text), SCOPE)[1]]
+    return [error.code for error in check(parse(text), SCOPE)[1]]
 
 
 GOOD = [
@@ -171,15 +171,15 @@ BAD = [
 
 @pytest.mark.parametrize(("text", "expected"), BAD)
 def test_what_is_wrong(text: str, expected: list[tuple[str, str, str | None]]) -> None:
-    _, mistakes = check(parse(text), SCOPE)
-    found = [(m.code, text[m.position : m.position + m.length], m.suggestion) for m in mistakes]
+    _, errors = check(parse(text), SCOPE)
+    found = [(m.code, text[m.position : m.position + m.length], m.suggestion) for m in errors]
     assert found == expected
 
 
 def test_the_sentence() -> None:
-    mistake = check(parse("entity.grand_totl > 5"), SCOPE)[1][0]
-    assert mistake.message == "unknown field `grand_totl` of `entity`; did you mean `grand_total`?"
-    assert mistake.parameters == {"field": "grand_totl", "owner": "entity"}
+    error = check(parse("entity.grand_totl > 5"), SCOPE)[1][0]
+    assert error.message == "unknown field `grand_totl` of `entity`; did you mean `grand_total`?"
+    assert error.parameters == {"field": "grand_totl", "owner": "entity"}
 
 
 def test_an_alias_does_not_shift_the_place() -> None:
@@ -260,8 +260,8 @@ def test_the_check_never_raises(expression: Expression) -> None:
         Scope({}),
         Scope({"entity": object_of({"a": INT, "ref": CUSTOMER}), "payload": NULL}),
     ):
-        found, mistakes = check(expression, scope)
-        assert isinstance(found, Type) and all(mistake.message for mistake in mistakes)
+        found, errors = check(expression, scope)
+        assert isinstance(found, Type) and all(error.message for error in errors)
 
 
 def test_followed_refs() -> None:
@@ -287,7 +287,7 @@ def test_types_as_text() -> None:
     assert str(enum_of("a", "b")) == "enum of a, b"
     assert str(enum_of(*"abcdefghi")) == "enum of a, b, c, d, e, f, g, h, …"
     assert hash(CUSTOMER) == hash(ref_to("customer", {})) and ref_to("customer", {}) != CUSTOMER
-    assert CUSTOMER.kind is Kind.REF
+    assert CUSTOMER.kind is TypeKind.REF
 
 
 def test_listed_names_are_those_that_check() -> None:

@@ -9,8 +9,8 @@ from signet.core.expressions import (
     INT,
     STRING,
     Expression,
-    Finding,
-    FindingKind,
+    RangeFinding,
+    RangeFindingKind,
     Scope,
     compile_expression,
     enum_of,
@@ -116,7 +116,7 @@ def test_findings_are_bounded() -> None:
 
 def test_a_finding() -> None:
     assert find_gaps_and_overlaps([parse("entity.n < 5")], SCOPE) == (
-        Finding(FindingKind.GAP, "entity.n", 5, 5, None, ()),
+        RangeFinding(RangeFindingKind.GAP, "entity.n", 5, 5, None, ()),
     )
 
 
@@ -152,13 +152,13 @@ def test_equal_to_counting(conditions: list[Expression]) -> None:
     for value in (None, *range(-5, 6)):
         true = [index for index, test in enumerate(tests) if test({"entity": {"n": value}})]
         here = [finding for finding in found if holds(finding, value)]
-        assert any(f.kind is FindingKind.GAP for f in here) is (not true)
+        assert any(f.kind is RangeFindingKind.GAP for f in here) is (not true)
         pairs = {(a, b) for a in true for b in true if a < b}
-        assert {f.conditions for f in here if f.kind is FindingKind.OVERLAP} == pairs
+        assert {f.conditions for f in here if f.kind is RangeFindingKind.OVERLAP} == pairs
     assert all(holds(finding, finding.example) for finding in found)
 
 
-def holds(finding: Finding, value: object) -> bool:
+def holds(finding: RangeFinding, value: object) -> bool:
     if value is None or finding.example is None:
         return value is None and finding.example is None
     assert isinstance(value, int) and not isinstance(finding.low, str) and not isinstance(finding.high, str)

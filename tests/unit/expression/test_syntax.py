@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.expressions import Mistake, expression_to_json, parse_expression, to_text
+from signet.core.expressions import ExpressionError, expression_to_json, parse_expression, to_text
 from signet.core.expressions.errors import MAX_SHOWN_CHARACTERS, MESSAGES, make_mistake
 from signet.core.expressions.syntax_tree import Comparison, ListLiteral, Literal, Name
 from tests.unit.expression.generated import QUICK, fail, parse
@@ -223,7 +223,7 @@ PIECES = [
 @given(st.one_of(st.text(max_size=600), st.lists(st.sampled_from(PIECES), max_size=60).map("".join)))
 def test_any_text_gives_a_tree_or_a_mistake(text: str) -> None:
     found = parse_expression(text)
-    if isinstance(found, Mistake):
+    if isinstance(found, ExpressionError):
         assert found.message.isprintable() and found.message.encode()
         assert 0 <= found.position <= len(text) and found.position + found.length <= len(text)
     else:

@@ -48,8 +48,8 @@ ENV: dict[str, Any] = {
 
 
 def parse(value: object, scope: Scope = SCOPE) -> Template:
-    template, mistakes = parse_template(value, scope)
-    assert template is not None and mistakes == ()
+    template, errors = parse_template(value, scope)
+    assert template is not None and errors == ()
     # Whatever is stored is what is run.
     stored = json.loads(json.dumps(template_to_json(template)))
     assert template_to_json(template_from_json(stored)) == stored
@@ -57,9 +57,9 @@ def parse(value: object, scope: Scope = SCOPE) -> Template:
 
 
 def fail(value: object) -> list[tuple[str, str]]:
-    template, mistakes = parse_template(value, SCOPE)
+    template, errors = parse_template(value, SCOPE)
     assert template is None
-    return [(mistake.pointer, mistake.code) for mistake in mistakes]
+    return [(error.pointer, error.code) for error in errors]
 
 
 TABLE: list[tuple[Any, Any]] = [

@@ -14,8 +14,8 @@ from signet.core.runtime.projection import (
     apply_ended,
     start_projection,
 )
-from signet.core.runtime.tokens import Moves, Token, TokenState
-from signet.core.runtime.workflow import Way, Workflow, WorkflowNode
+from signet.core.runtime.tokens import Token, TokenChanges, TokenState
+from signet.core.runtime.workflow import Workflow, WorkflowEdge, WorkflowNode
 
 MAX_EVENTS = 250
 
@@ -27,7 +27,7 @@ class Event:
     seq: int
     step: Step
     before: dict[str, Token]
-    moves: Moves
+    changes: TokenChanges
     after: Projection
 
 
@@ -70,7 +70,7 @@ class History:
     def _is_held(self, token: Token) -> bool:
         """A gate that has no way for what was cancelled on the way to it."""
         node = self.workflow.nodes[token.node]
-        return token.rejected and node.type.name == "lifecycle_gate" and "rejected" not in node.ways
+        return token.rejected and node.type.name == "lifecycle_gate" and "rejected" not in node.edges
 
     def _next(self) -> int:
         return self.projection.version + 1
@@ -80,7 +80,7 @@ class History:
         self.steps.append(step)
         before = self.live()
         apply_begun(self.workflow, self.projection, step)
-        self.events.append(Event(step.seq, step, before, Moves(), deepcopy(self.projection)))
+        self.events.append(Event(step.seq, step, before, TokenChanges(), deepcopy(self.projection)))
 
     def _end(self, token: Token, node: WorkflowNode) -> None:
         if node.type.name == "action" and node.config["for_each"] is not None:
@@ -96,7 +96,7 @@ class History:
                         self._new_version(node),
                     )
                 )
-        outcome, ways = self._answer(token, node)
+        outcome, edges = self._answer(token, node)
         begun = next((s for s in self.steps if s.token == token.id and s.end_seq is None), None)
         seq = self._next()
         step = Step(
@@ -107,7 +107,7 @@ class History:
             "failed" if outcome in ("error", "denied") else "completed",
             token.version,
             self._new_version(node),
-            tuple(way.id for way in ways),
+            tuple(edge.id for edge in edges),
             {f"x{self.rng.randint(0, 3)}": seq} if self.rng.random() < 0.3 else {},
         )
         if begun is not None:
@@ -118,34 +118,34 @@ class History:
         changes = node.type.name in ("lifecycle_gate", "action") and self.rng.random() < 0.7
         return self.projection.entity_version + changes
 
-    def _answer(self, token: Token, node: WorkflowNode) -> tuple[str, tuple[Way, ...]]:
+    def _answer(self, token: Token, node: WorkflowNode) -> tuple[str, tuple[WorkflowEdge, ...]]:
         match node.type.name:
             case "end":
                 return "done", ()
             case "parallel_split":
-                return "done", node.ways["done"]
+                return "done", node.edges["done"]
             case "parallel_join" | "lifecycle_gate" if token.rejected:
-                return "rejected", node.ways.get("rejected", ())[:1]
+                return "rejected", node.edges.get("rejected", ())[:1]
             case "parallel_join":
-                return "done", (self.rng.choice(node.ways["done"]),)
+                return "done", (self.rng.choice(node.edges["done"]),)
             case "lifecycle_gate":
-                outcome = self.rng.choice([on for on in node.ways if on != "rejected"])
-            case "policy_gate" | "webhook_out" if "error" not in node.ways and self.rng.random() < 0.02:
+                outcome = self.rng.choice([on for on in node.edges if on != "rejected"])
+            case "policy_gate" | "webhook_out" if "error" not in node.edges and self.rng.random() < 0.02:
                 return ("denied" if node.type.name == "policy_gate" else "error"), ()
             case _:
-                outcome = self.rng.choice(sorted(node.ways))
-        return outcome, (self.rng.choice(node.ways[outcome]),)
+                outcome = self.rng.choice(sorted(node.edges))
+        return outcome, (self.rng.choice(node.edges[outcome]),)
 
     def _apply(self, step: Step) -> None:
         self.steps.append(step)
         before = self.live()
         seq = step.end_seq or step.seq
-        moves = apply_ended(self.workflow, self.projection, step, seq)
-        for token in moves.cancelled:
+        changes = apply_ended(self.workflow, self.projection, step, seq)
+        for token in changes.cancelled:
             for index, other in enumerate(self.steps):
                 if other.token == token.id and other.end_seq is None:
                     self.steps[index] = replace(other, end_seq=seq, status="cancelled")
-        self.events.append(Event(seq, step, before, moves, deepcopy(self.projection)))
+        self.events.append(Event(seq, step, before, changes, deepcopy(self.projection)))
 
     def _interfere(self) -> None:
         chance = self.rng.random()

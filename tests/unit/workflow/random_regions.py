@@ -35,7 +35,7 @@ class End:
 
 
 @dataclass(frozen=True)
-class Place:
+class RegionRules:
     """What may stand here: actions and people never beside or after one another."""
 
     takes_rejections: bool
@@ -78,23 +78,23 @@ class Region:
                 edge["role"] = end.role
             self.edges.append(edge)
 
-    def series(self, ends: list[End], place: Place, depth: int) -> list[End]:
+    def series(self, ends: list[End], place: RegionRules, depth: int) -> list[End]:
         for _ in range(self.rng.randint(1, 3)):
             ends = self.part(ends, place, depth)
         return ends
 
-    def part(self, ends: list[End], place: Place, depth: int) -> list[End]:
+    def part(self, ends: list[End], place: RegionRules, depth: int) -> list[End]:
         makers = [self._simple, self._simple]
         if depth > 0:
             makers += [self._choice, self._block]
         return self.rng.choice(makers)(ends, place, depth)
 
-    def _choice(self, ends: list[End], place: Place, depth: int) -> list[End]:
+    def _choice(self, ends: list[End], place: RegionRules, depth: int) -> list[End]:
         node_id = self.add("condition")
         self.connect(ends, node_id)
         return self.branch(node_id, place, depth)
 
-    def branch(self, source: str, place: Place, depth: int) -> list[End]:
+    def branch(self, source: str, place: RegionRules, depth: int) -> list[End]:
         """Some ways under conditions and a default, each a region or nothing; one may leave the block."""
         known, asked_before, asked = list(self.variables), self.has_asked, False
         ways = [End(source, condition=self.condition()) for _ in range(self.rng.randint(1, 3))]
@@ -111,7 +111,7 @@ class Region:
         self.variables, self.has_asked = known, asked
         return ends
 
-    def _block(self, ends: list[End], place: Place, depth: int) -> list[End]:
+    def _block(self, ends: list[End], place: RegionRules, depth: int) -> list[End]:
         split, join = self.add("parallel_split"), self.add("parallel_join", {"mode": "all"})
         self.nodes[-1]["config"] = {"mode": self.rng.choice(["all", "any"])}
         self.connect(ends, split)
@@ -131,11 +131,11 @@ class Region:
         left, self.exits = self.exits, outer_exits
         return [End(join), *self._rejected_of(join, place), *left]
 
-    def _rejected_of(self, join: str, place: Place) -> list[End]:
+    def _rejected_of(self, join: str, place: RegionRules) -> list[End]:
         """Where no gate takes rejections, the author says what follows a rejected block."""
         return [] if place.takes_rejections else [End(join, "rejected")]
 
-    def _simple(self, ends: list[End], place: Place, depth: int) -> list[End]:
+    def _simple(self, ends: list[End], place: RegionRules, depth: int) -> list[End]:
         makers = [self._script, self._timer, self._event, self._webhook, self._notification, self._create]
         if place.may_ask:
             makers += [self._approval, self._approval, self._rule]
@@ -143,7 +143,7 @@ class Region:
             makers.append(self._update)
         return self.rng.choice(makers)(ends, place)
 
-    def _aside(self, node: str, on: str, place: Place, *, required: bool = False) -> list[End]:
+    def _aside(self, node: str, on: str, place: RegionRules, *, required: bool = False) -> list[End]:
         """An outcome beside the main one: its own edge, an early exit, or nothing."""
         chance = self.rng.random()
         if chance < 0.3 and not required:
@@ -159,7 +159,7 @@ class Region:
             return ends
         return [end]
 
-    def _approval(self, ends: list[End], place: Place) -> list[End]:
+    def _approval(self, ends: list[End], place: RegionRules) -> list[End]:
         config: dict[str, Any] = {"approvers": self.rng.sample(APPROVERS, self.rng.randint(1, 3))}
         config["quorum"] = self.rng.choice(["all", "any", 1])
         expires = self.rng.random() < 0.3
@@ -178,12 +178,12 @@ class Region:
         self.has_asked = True
         return [End(node, self.rng.choice([None, "approved"])), *aside]
 
-    def _rule(self, ends: list[End], place: Place) -> list[End]:
+    def _rule(self, ends: list[End], place: RegionRules) -> list[End]:
         node = self.add("rule", {"rules": ["known", "solvent"][: self.rng.randint(1, 2)]})
         self.connect(ends, node)
         return [End(node), *self._aside(node, "rejected", place, required=not place.takes_rejections)]
 
-    def _update(self, ends: list[End], place: Place) -> list[End]:
+    def _update(self, ends: list[End], place: RegionRules) -> list[End]:
         action = self.rng.choice(["mark", "count_up", "call"])
         config: dict[str, Any] = {"action": action, "run_as": self.rng.choice(["actor", "system"])}
         if action == "count_up":
@@ -193,7 +193,7 @@ class Region:
         self.connect(ends, node)
         return [End(node)]
 
-    def _create(self, ends: list[End], place: Place) -> list[End]:
+    def _create(self, ends: list[End], place: RegionRules) -> list[End]:
         name = "spawn" if self.rng.random() < 0.7 else "store.set"
         config: dict[str, Any] = {"action": name}
         if self.rng.random() < 0.5:
@@ -204,20 +204,20 @@ class Region:
         self.connect(ends, node)
         return [End(node), *self._aside(node, "error", place)]
 
-    def _script(self, ends: list[End], place: Place) -> list[End]:
+    def _script(self, ends: list[End], place: RegionRules) -> list[End]:
         names = [self._variable() for _ in range(self.rng.randint(1, 2))]
         node = self.add("script", {"set": dict.fromkeys(names, "entity.amount > 100")})
         self.connect(ends, node)
         self.variables += names
         return [End(node)]
 
-    def _timer(self, ends: list[End], place: Place) -> list[End]:
+    def _timer(self, ends: list[End], place: RegionRules) -> list[End]:
         config = self.rng.choice([{"for": "PT2H"}, {"until": "entity.due"}, {"until": "entity.seen"}])
         node = self.add("wait_timer", config)
         self.connect(ends, node)
         return [End(node)]
 
-    def _event(self, ends: list[End], place: Place) -> list[End]:
+    def _event(self, ends: list[End], place: RegionRules) -> list[End]:
         config: dict[str, Any] = {"key": self.rng.choice(["paid", "shipped", "of-{entity.name}"])}
         if self.rng.random() < 0.5:
             config["save_as"] = self._variable()
@@ -229,12 +229,12 @@ class Region:
         aside = self._aside(node, "timeout", place, required=True) if times_out else []
         return [End(node), *aside]
 
-    def _webhook(self, ends: list[End], place: Place) -> list[End]:
+    def _webhook(self, ends: list[End], place: RegionRules) -> list[End]:
         node = self.add("webhook_out", {"endpoint": "erp", "payload": {"id": "{entity.name}", "n": 1}})
         self.connect(ends, node)
         return [End(node), *self._aside(node, "error", place)]
 
-    def _notification(self, ends: list[End], place: Place) -> list[End]:
+    def _notification(self, ends: list[End], place: RegionRules) -> list[End]:
         config = {"channel": "email", "to": [self.rng.choice(APPROVERS)], "text": "About {entity.name}"}
         node = self.add("notification", {**config, "await": self.rng.random() < 0.5})
         self.connect(ends, node)

@@ -12,14 +12,14 @@ from signet.core.contracts.reader import read_contract
 from signet.core.tenants.tenant_file import CustomSetting, TenantSettings
 from signet.core.validation.strict_model import read_strictly
 from tests.unit.workflow.random_contracts import make_contract
-from tests.unit.workflow.random_regions import End, Place, Region
+from tests.unit.workflow.random_regions import End, Region, RegionRules
 
 SETTINGS = TenantSettings(custom={"trusted": CustomSetting(type="list of string", value=["acme"])})
 WINDOWS = ("editable", "amend_only", "locked")
 
 
 @dataclass(frozen=True)
-class Case:
+class WorkflowCase:
     """A contract and what a tenant made of it, as authors write them."""
 
     contract: dict[str, Any]
@@ -38,11 +38,11 @@ class Case:
         return compile_effective(make_envelope(contract), patch, SETTINGS)
 
 
-def make_case(rng: Random) -> Case:
+def make_case(rng: Random) -> WorkflowCase:
     contract = make_contract(rng)
     if rng.random() < 0.15:
-        return Case(contract, make_automation(rng), is_automation=True)
-    return Case(contract, make_patch(rng, contract))
+        return WorkflowCase(contract, make_automation(rng), is_automation=True)
+    return WorkflowCase(contract, make_patch(rng, contract))
 
 
 def make_patch(rng: Random, contract: dict[str, Any], make_region: type[Region] = Region) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def make_patch(rng: Random, contract: dict[str, Any], make_region: type[Region] 
     slots: dict[str, Any] = {}
     for name in rng.sample(names, rng.randint(1, min(3, len(names)))):
         slot = envelope.slots[name]
-        place = Place(*_find_who_may(read, name))
+        place = RegionRules(*_find_who_may(read, name))
         slots[name] = make_slot_patch(rng, place, make_region)
         if rng.random() < 0.2:
             stricter = WINDOWS[WINDOWS.index(slot.window.value) :]
@@ -72,7 +72,7 @@ def _find_who_may(contract: Contract, slot_name: str) -> tuple[bool, bool]:
     return takes, takes
 
 
-def make_slot_patch(rng: Random, place: Place, make_region: type[Region] = Region) -> dict[str, Any]:
+def make_slot_patch(rng: Random, place: RegionRules, make_region: type[Region] = Region) -> dict[str, Any]:
     region = make_region(rng)
     patch: dict[str, Any] = {"nodes": region.nodes, "edges": region.edges, "exit": "join"}
     if rng.random() < 0.3:
@@ -109,5 +109,5 @@ def make_automation(rng: Random) -> dict[str, Any]:
         "trigger": trigger,
         "payload": {"source": {"type": "string"}},
         "variables": {"kept": {"type": "int"}},
-        **make_slot_patch(rng, Place(takes_rejections=False)),
+        **make_slot_patch(rng, RegionRules(takes_rejections=False)),
     }

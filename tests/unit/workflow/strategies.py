@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from signet.core.compiler.artifact import Artifact
 from signet.core.runtime.workflow import Workflow
-from tests.unit.workflow.random_workflows import Case, make_case
+from tests.unit.workflow.random_workflows import WorkflowCase, make_case
 
 _EXAMPLES = int(os.environ.get("SIGNET_FUZZ_EXAMPLES", "0"))
 
@@ -35,7 +35,7 @@ def fuzz(examples: int, *, shrinks: bool = True) -> settings:
     )
 
 
-def make(seed: int) -> Case:
+def make(seed: int) -> WorkflowCase:
     return make_case(Random(seed))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from signet.core.compiler.compiler import Compilation, compile_automation
 from signet.core.compiler.patch import Automation
-from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import conclude
 from signet.core.runtime.projection import Step
@@ -86,7 +86,7 @@ def test_a_workflow_knows_which_refs_it_follows() -> None:
     for name in ("customer", "payer", "shipper", "unread"):
         reads = {"limit": {"type": "int"}}
         contract["fields"][name] = {"type": "ref", "entity_type": name, "reads": reads}
-    patch, loaded = deepcopy(PATCH), LoadedContract(read_envelope(contract).contract, "0" * 64)
+    patch, loaded = deepcopy(PATCH), CompiledContract(read_envelope(contract).contract, "0" * 64)
     assert read_workflow(patch, contract).followed_refs(loaded) == frozenset()
     edge(patch, "fast")["condition"] = "entity.grand_total <= entity.customer.limit"
     node(patch, "told")["config"]["text"] = "{entity.shipper.limit} {entity.unread}"
@@ -163,7 +163,7 @@ def test_a_decision_as_a_steps_output() -> None:
     workflow = Workflow(artifact)
     amount = workflow.nodes["usr:approval:amount"]
     decision = conclude(workflow, amount, "done", {"entity": {"grand_total": 5}}, variables={"x": 1})
-    chosen = tuple(way.id for way in decision.ways)
+    chosen = tuple(edge.id for edge in decision.edges)
     step = Step(1, 1, amount.id, "T", "completed", 1, 1, chosen, decision.variables)
     step.outcome, step.evidence = decision.outcome, decision.evidence
     output = step.to_output()

@@ -20,7 +20,7 @@ from signet.core.contracts.reader import read_contract
 from signet.core.errors import Rejected
 from signet.core.runtime.workflow import Workflow
 from signet.core.validation.finding import Severity
-from tests.unit.workflow.random_workflows import Case
+from tests.unit.workflow.random_workflows import WorkflowCase
 from tests.unit.workflow.strategies import compile_seed, fuzz, make, numbers, seeds
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,7 +41,7 @@ def shuffle(value: Any, rng: Random) -> Any:
     return shuffled
 
 
-def shuffle_case(case: Case, rng: Random) -> Case:
+def shuffle_case(case: WorkflowCase, rng: Random) -> WorkflowCase:
     return replace(case, contract=shuffle(case.contract, rng), patch=shuffle(case.patch, rng))
 
 

@@ -8,8 +8,8 @@ import pytest
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES, MAX_PAYLOAD_DEPTH, check_payload
 from signet.core.errors import Rejected
-from signet.core.runtime.decisions import NOT_APPROVED, Decision, Situation, decide
-from signet.core.runtime.execution import Hold, Journey, Plan
+from signet.core.runtime.decisions import NOT_APPROVED, Decision, DecisionInput, decide
+from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution
 from signet.core.runtime.operator_actions import (
     AWAITED,
     check_advance,
@@ -30,40 +30,40 @@ UNREJECTED = deepcopy(CONTRACT)
 del UNREJECTED["transitions"]["approve"]["rejected_to"]
 
 
-def look(token: Token) -> Situation:
-    return Situation({"entity": {"grand_total": 1}, "context": {"kept": 1}})
+def look(token: Token) -> DecisionInput:
+    return DecisionInput({"entity": {"grand_total": 1}, "context": {"kept": 1}})
 
 
-def begin(workflow: Workflow, node: str) -> Journey:
+def begin(workflow: Workflow, node: str) -> InstanceExecution:
     """What acts waits; gates do not act here, they decide."""
-    journey = Journey(workflow, start_projection(node, 1))
-    go_on(journey)
-    return journey
+    execution = InstanceExecution(workflow, start_projection(node, 1))
+    go_on(execution)
+    return execution
 
 
-def go_on(journey: Journey) -> list[str]:
+def go_on(execution: InstanceExecution) -> list[str]:
     """The gates that it has come to, with what they decide."""
 
-    def prepare(node: WorkflowNode, token: Token) -> Plan | Hold:
+    def prepare(node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         if node.type.name != "lifecycle_gate":
-            return Plan()
-        decision = decide(journey.workflow, token, look(token))
-        return Plan(decision) if decision.outcome is not None else Hold(decision.reason or "")
+            return ActionPlan()
+        decision = decide(execution.workflow, token, look(token))
+        return ActionPlan(decision) if decision.outcome is not None else Blocked(decision.reason or "")
 
     passed = []
-    for intent in journey.run_chains(look, prepare):
-        if intent.node.type.name == "lifecycle_gate":
-            passed.append(f"{intent.node.id} {intent.plan.outcome}")
-            journey.end_open(intent.step, intent.plan, 1)
-    journey.end_round()
+    for pending in execution.run_chains(look, prepare):
+        if pending.node.type.name == "lifecycle_gate":
+            passed.append(f"{pending.node.id} {pending.plan.outcome}")
+            execution.end_open(pending.step, pending.plan, 1)
+    execution.end_round()
     return passed
 
 
-def cancel(journey: Journey, node: str) -> list[str]:
-    token = find_token(journey, node)
-    assert isinstance(token, Token) and check_cancel(journey.workflow, token) is None
-    journey.cancel_token(token, "not needed", OLGA)
-    return go_on(journey)
+def cancel(execution: InstanceExecution, node: str) -> list[str]:
+    token = find_token(execution, node)
+    assert isinstance(token, Token) and check_cancel(execution.workflow, token) is None
+    execution.cancel_token(token, "not needed", OLGA)
+    return go_on(execution)
 
 
 def fill(slot: str, mode: str = "all", nodes: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
@@ -84,70 +84,70 @@ def fill(slot: str, mode: str = "all", nodes: dict[str, dict[str, Any]] | None =
     }
 
 
-def statuses(journey: Journey, node: str) -> list[str]:
-    return [step.status for step in journey.recorded if step.node == node]
+def statuses(execution: InstanceExecution, node: str) -> list[str]:
+    return [step.status for step in execution.recorded if step.node == node]
 
 
-def check_sum(journey: Journey, node: str) -> None:
-    assert project(journey.workflow, node, 1, journey.recorded) == journey.projection
+def check_sum(execution: InstanceExecution, node: str) -> None:
+    assert project(execution.workflow, node, 1, execution.recorded) == execution.projection
 
 
 # --- where a cancelled token goes ---
 
 
 def test_in_a_slot_of_a_request_the_gate_refuses_and_the_document_stays() -> None:
-    journey = begin(load({"checks": {"nodes": [{"id": "a", **CALL}]}}), "sys:slot:checks:in")
-    assert cancel(journey, "usr:checks:a") == ["sys:gate:submit rejected"]
-    go_on(journey)
-    assert journey.projection.position.current_nodes() == ["sys:state:draft"]
-    assert statuses(journey, "usr:checks:a") == ["cancelled"]
-    check_sum(journey, "sys:slot:checks:in")
+    execution = begin(load({"checks": {"nodes": [{"id": "a", **CALL}]}}), "sys:slot:checks:in")
+    assert cancel(execution, "usr:checks:a") == ["sys:gate:submit rejected"]
+    go_on(execution)
+    assert execution.projection.position.current_nodes() == ["sys:state:draft"]
+    assert statuses(execution, "usr:checks:a") == ["cancelled"]
+    check_sum(execution, "sys:slot:checks:in")
 
 
 def test_an_automatic_gate_takes_its_way_for_rejections() -> None:
-    journey = begin(load({"approval": {"nodes": [approval("a")]}}), "sys:slot:approval:in")
-    assert cancel(journey, "usr:approval:a") == ["sys:gate:approve rejected"]
+    execution = begin(load({"approval": {"nodes": [approval("a")]}}), "sys:slot:approval:in")
+    assert cancel(execution, "usr:approval:a") == ["sys:gate:approve rejected"]
 
 
 def test_an_automatic_gate_without_such_a_way_pauses_and_stays_shut() -> None:
     workflow = load({"approval": {"nodes": [{"id": "a", **CALL}]}}, UNREJECTED)
-    journey = begin(workflow, "sys:slot:approval:in")
-    assert cancel(journey, "usr:approval:a") == []
+    execution = begin(workflow, "sys:slot:approval:in")
+    assert cancel(execution, "usr:approval:a") == []
     for _ in range(2):
-        assert (journey.projection.status, journey.projection.reason) == ("paused", NOT_APPROVED)
-        assert journey.projection.position.current_nodes() == ["sys:gate:approve"]
-        journey.control("retried", {"reason": "again"}, actor=OLGA)
-        assert go_on(journey) == []
-    check_sum(journey, "sys:slot:approval:in")
+        assert (execution.projection.status, execution.projection.reason) == ("paused", NOT_APPROVED)
+        assert execution.projection.position.current_nodes() == ["sys:gate:approve"]
+        execution.control("retried", {"reason": "again"}, actor=OLGA)
+        assert go_on(execution) == []
+    check_sum(execution, "sys:slot:approval:in")
 
 
 @pytest.mark.parametrize("contract", [CONTRACT, UNREJECTED])
 def test_a_block_of_all_ends_with_the_first_that_is_cancelled(contract: dict[str, Any]) -> None:
-    journey = begin(load(fill("approval"), contract), "sys:slot:approval:in")
-    passed = cancel(journey, "usr:approval:a")
+    execution = begin(load(fill("approval"), contract), "sys:slot:approval:in")
+    passed = cancel(execution, "usr:approval:a")
     assert passed == (["sys:gate:approve rejected"] if contract is CONTRACT else [])
-    assert statuses(journey, "usr:approval:b") == ["cancelled"]
-    assert [step.outcome for step in journey.recorded if step.node == "usr:approval:join"] == ["rejected"]
-    check_sum(journey, "sys:slot:approval:in")
+    assert statuses(execution, "usr:approval:b") == ["cancelled"]
+    assert [step.outcome for step in execution.recorded if step.node == "usr:approval:join"] == ["rejected"]
+    check_sum(execution, "sys:slot:approval:in")
 
 
 def test_a_block_of_any_ends_when_every_branch_was_cancelled() -> None:
-    journey = begin(load(fill("approval", "any"), UNREJECTED), "sys:slot:approval:in")
-    assert cancel(journey, "usr:approval:a") == []
-    assert journey.is_running and statuses(journey, "usr:approval:b") == ["running"]
-    assert cancel(journey, "usr:approval:b") == []
-    assert journey.projection.reason == NOT_APPROVED
-    check_sum(journey, "sys:slot:approval:in")
+    execution = begin(load(fill("approval", "any"), UNREJECTED), "sys:slot:approval:in")
+    assert cancel(execution, "usr:approval:a") == []
+    assert execution.is_running and statuses(execution, "usr:approval:b") == ["running"]
+    assert cancel(execution, "usr:approval:b") == []
+    assert execution.projection.reason == NOT_APPROVED
+    check_sum(execution, "sys:slot:approval:in")
 
 
 def test_a_block_of_any_goes_on_with_what_is_left() -> None:
-    journey = begin(load(fill("approval", "any"), UNREJECTED), "sys:slot:approval:in")
-    cancel(journey, "usr:approval:a")
-    left = find_token(journey, "usr:approval:b")
+    execution = begin(load(fill("approval", "any"), UNREJECTED), "sys:slot:approval:in")
+    cancel(execution, "usr:approval:a")
+    left = find_token(execution, "usr:approval:b")
     assert isinstance(left, Token)
-    ways = journey.workflow.nodes[left.node].ways["delivered"]
-    journey.end_open(journey.open[left.id], Decision("delivered", ways), 1, has_waited=True)
-    assert go_on(journey) == ["sys:gate:approve passed"]
+    edges = execution.workflow.nodes[left.node].edges["delivered"]
+    execution.end_open(execution.open[left.id], Decision("delivered", edges), 1, has_waited=True)
+    assert go_on(execution) == ["sys:gate:approve passed"]
 
 
 def test_a_block_within_a_block_hands_it_on() -> None:
@@ -159,31 +159,31 @@ def test_a_block_within_a_block_hands_it_on() -> None:
     slot["edges"] += [{"source": "inner", "target": name} for name in "cd"]
     slot["edges"] += [{"source": name, "target": "both"} for name in "cd"]
     slot["edges"] += [{"source": "both", "target": "join"}]
-    journey = begin(load(slots, UNREJECTED), "sys:slot:approval:in")
-    assert cancel(journey, "usr:approval:d") == []
-    assert [statuses(journey, f"usr:approval:{name}") for name in "acd"] == [["cancelled"]] * 3
-    assert journey.projection.reason == NOT_APPROVED
-    check_sum(journey, "sys:slot:approval:in")
+    execution = begin(load(slots, UNREJECTED), "sys:slot:approval:in")
+    assert cancel(execution, "usr:approval:d") == []
+    assert [statuses(execution, f"usr:approval:{name}") for name in "acd"] == [["cancelled"]] * 3
+    assert execution.projection.reason == NOT_APPROVED
+    check_sum(execution, "sys:slot:approval:in")
 
 
 def test_one_that_had_not_begun_is_on_record_as_cancelled() -> None:
     workflow = load({"approval": {"nodes": [approval("a")]}})
-    journey = Journey(workflow, start_projection("usr:approval:a", 1))
-    token = find_token(journey, "T")
-    assert isinstance(token, Token) and token is find_token(journey, "usr:approval:a")
-    journey.cancel_token(token, "no", OLGA)
-    assert [(step.seq, step.node, step.status) for step in journey.recorded] == [
+    execution = InstanceExecution(workflow, start_projection("usr:approval:a", 1))
+    token = find_token(execution, "T")
+    assert isinstance(token, Token) and token is find_token(execution, "usr:approval:a")
+    execution.cancel_token(token, "no", OLGA)
+    assert [(step.seq, step.node, step.status) for step in execution.recorded] == [
         (1, "sys:control:token_cancelled", "completed"),
         (2, "usr:approval:a", "cancelled"),
     ]
-    assert journey.recorded[0].to_output() == {
+    assert execution.recorded[0].to_output() == {
         "token": "T",
         "node": "usr:approval:a",
         "reason": "no",
         "actor": {"id": "olga", "roles": ["admin"]},
     }
-    assert journey.projection.actor == Actor("")  # the instance acts for whom it did
-    check_sum(journey, "usr:approval:a")
+    assert execution.projection.actor == Actor("")  # the instance acts for whom it did
+    check_sum(execution, "usr:approval:a")
 
 
 # --- what cannot be cancelled ---
@@ -211,9 +211,9 @@ def test_what_cannot_be_cancelled_says_what_to_do_instead(node: str, state: Toke
 
 
 def test_a_token_that_is_not_there_is_not_found() -> None:
-    journey = begin(load(fill("approval")), "sys:slot:approval:in")
+    execution = begin(load(fill("approval")), "sys:slot:approval:in")
     for name in ("", "T/9", "usr:approval:fork", "x" * 1_000_000, "\0"):
-        found = find_token(journey, name)
+        found = find_token(execution, name)
         assert isinstance(found, Rejected) and found.code == "INSTANCE_TOKEN_NOT_FOUND"
         assert len(found.message) < 100
 
@@ -235,56 +235,56 @@ WAITS: dict[str, dict[str, Any]] = {
 }
 
 
-def waiting_at(node_type: str, **changes: Any) -> tuple[Journey, Token]:
+def waiting_at(node_type: str, **changes: Any) -> tuple[InstanceExecution, Token]:
     node = {"id": "a", "type": node_type, "config": {**WAITS[node_type], **changes}}
     slot: dict[str, Any] = {"nodes": [node]}
     if node_type == "wait_event":
         slot["edges"] = [{"source": "a", "target": "out", "on": "timeout"}]
-    journey = begin(load({"checks": slot}), "sys:slot:checks:in")
-    token = find_token(journey, "usr:checks:a")
+    execution = begin(load({"checks": slot}), "sys:slot:checks:in")
+    token = find_token(execution, "usr:checks:a")
     assert isinstance(token, Token)
-    return journey, token
+    return execution, token
 
 
-def advance(journey: Journey, token: Token, payload: Any = None) -> None:
-    assert check_advance(journey, token, payload) is None
-    node = journey.workflow.nodes[token.node]
-    decision = decide_advance(journey.workflow, node, look(token), payload, "olga")
-    journey.advance(journey.open[token.id], decision, "long enough", OLGA)
+def advance(execution: InstanceExecution, token: Token, payload: Any = None) -> None:
+    assert check_advance(execution, token, payload) is None
+    node = execution.workflow.nodes[token.node]
+    decision = decide_advance(execution.workflow, node, look(token), payload, "olga")
+    execution.advance(execution.open[token.id], decision, "long enough", OLGA)
 
 
 @pytest.mark.parametrize("node_type", WAITS)
 def test_a_wait_ends_as_if_what_it_waits_for_had_come(node_type: str) -> None:
-    journey, token = waiting_at(node_type)
+    execution, token = waiting_at(node_type)
     keeps = "save_as" in WAITS[node_type]
-    advance(journey, token, {"a": 1} if keeps else None)
-    waited = next(step for step in journey.recorded if step.node == "usr:checks:a")
+    advance(execution, token, {"a": 1} if keeps else None)
+    waited = next(step for step in execution.recorded if step.node == "usr:checks:a")
     assert (waited.status, waited.outcome) == ("completed", AWAITED[node_type])
     assert waited.evidence == {"advanced_by": "olga"}
     assert waited.variables == ({"got": {"a": 1}} if keeps else {})
-    control = journey.recorded[-1] if journey.recorded[-1].is_control else journey.recorded[-2]
+    control = execution.recorded[-1] if execution.recorded[-1].is_control else execution.recorded[-2]
     assert (control.node, control.actor, control.data["node"]) == (
         "sys:control:advanced",
         OLGA,
         "usr:checks:a",
     )
     assert waited.end_seq == control.seq + 1
-    assert journey.projection.actor == Actor("")
-    assert go_on(journey) == ["sys:gate:submit passed"]
-    check_sum(journey, "sys:slot:checks:in")
+    assert execution.projection.actor == Actor("")
+    assert go_on(execution) == ["sys:gate:submit passed"]
+    check_sum(execution, "sys:slot:checks:in")
 
 
 def test_nothing_brought_is_kept_as_nothing() -> None:
-    journey, token = waiting_at("webhook_out")
-    advance(journey, token)
-    assert journey.projection.context == {"got": None}
+    execution, token = waiting_at("webhook_out")
+    advance(execution, token)
+    assert execution.projection.context == {"got": None}
 
 
 def test_nobody_decides_for_those_who_were_asked() -> None:
-    journey = begin(load({"approval": {"nodes": [approval("a")]}}), "sys:slot:approval:in")
-    token = find_token(journey, "usr:approval:a")
+    execution = begin(load({"approval": {"nodes": [approval("a")]}}), "sys:slot:approval:in")
+    token = find_token(execution, "usr:approval:a")
     assert isinstance(token, Token)
-    rejected = check_advance(journey, token, None)
+    rejected = check_advance(execution, token, None)
     assert rejected is not None and rejected.code == "INSTANCE_TOKEN_NOT_ADVANCEABLE"
     assert "decided by those who were asked" in rejected.remedy
 
@@ -300,16 +300,16 @@ def test_nobody_decides_for_those_who_were_asked() -> None:
 )
 def test_what_does_not_wait_for_the_outside_cannot_be_ended(node: str, remedy: str) -> None:
     workflow = load({"checks": {"nodes": [{"id": "a", **CALL}]}})
-    journey = Journey(workflow, start_projection(node, 1))
-    rejected = check_advance(journey, journey.projection.position.tokens["T"], None)
+    execution = InstanceExecution(workflow, start_projection(node, 1))
+    rejected = check_advance(execution, execution.projection.position.tokens["T"], None)
     assert rejected is not None and rejected.code == "INSTANCE_TOKEN_NOT_ADVANCEABLE"
     assert remedy in rejected.remedy
 
 
 @pytest.mark.parametrize(("node_type", "changes"), [("wait_timer", {}), ("wait_event", {"save_as": None})])
 def test_what_nobody_keeps_is_not_taken(node_type: str, changes: dict[str, Any]) -> None:
-    journey, token = waiting_at(node_type, **changes)
-    rejected = check_advance(journey, token, {"a": 1})
+    execution, token = waiting_at(node_type, **changes)
+    rejected = check_advance(execution, token, {"a": 1})
     assert rejected is not None and rejected.code == "FIELDS_INVALID"
     assert [(each.pointer, each.code) for each in rejected.fields] == [("/payload", "PAYLOAD_NOT_KEPT")]
 
@@ -336,8 +336,8 @@ def nested(depth: int) -> Any:
     ],
 )
 def test_a_payload_that_nothing_can_keep_is_refused(payload: Any, code: str) -> None:
-    journey, token = waiting_at("wait_event")
-    rejected = check_advance(journey, token, payload)
+    execution, token = waiting_at("wait_event")
+    rejected = check_advance(execution, token, payload)
     assert rejected is not None and rejected.code == "FIELDS_INVALID"
     assert [each.code for each in rejected.fields] == [code]
 

@@ -8,9 +8,9 @@ import pytest
 
 from signet.core.errors import Defect
 from signet.core.runtime import execution as journey_module
-from signet.core.runtime.decisions import Request, Situation
-from signet.core.runtime.document_changes import Observed, react
-from signet.core.runtime.execution import Hold, Journey, Plan
+from signet.core.runtime.decisions import DecisionInput, TransitionRequest
+from signet.core.runtime.document_changes import DocumentState, apply_document_changes
+from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution
 from signet.core.runtime.projection import Actor, start_projection
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import Workflow
@@ -105,69 +105,76 @@ def test_what_was_begun_before_a_hold_is_done_or_ended() -> None:
             }
         },
     )
-    journey = Journey(workflow, start_projection("usr:approval:fork", 1))
-    intents = journey.run_chains(
-        lambda token: Situation({}), lambda node, token: Hold("nobody") if "held" in node.id else Plan()
+    execution = InstanceExecution(workflow, start_projection("usr:approval:fork", 1))
+    pending_actions = execution.run_chains(
+        lambda token: DecisionInput({}),
+        lambda node, token: Blocked("nobody") if "held" in node.id else ActionPlan(),
     )
-    assert journey.is_running and [intent.node.id for intent in intents] == ["usr:approval:call"]
-    dead = [intent.node.id for intent in intents if not journey.is_due(intent)]
-    assert [step.node for step in journey.open.values() if step.node in dead] == []
-    journey.end_round()
-    assert journey.projection.status == "paused" and journey.projection.reason == "nobody"
+    assert execution.is_running and [pending.node.id for pending in pending_actions] == ["usr:approval:call"]
+    dead = [intent.node.id for intent in pending_actions if not execution.is_due(intent)]
+    assert [step.node for step in execution.open.values() if step.node in dead] == []
+    execution.end_round()
+    assert execution.projection.status == "paused" and execution.projection.reason == "nobody"
 
 
-def begin(node: str) -> Journey:
-    return Journey(load({"approval": {"nodes": [approval("first")]}}), start_projection(node, 1))
+def begin(node: str) -> InstanceExecution:
+    return InstanceExecution(load({"approval": {"nodes": [approval("first")]}}), start_projection(node, 1))
 
 
-def look(token: Token) -> Situation:
-    return Situation({"entity": {"grand_total": 1}})
+def look(token: Token) -> DecisionInput:
+    return DecisionInput({"entity": {"grand_total": 1}})
 
 
 def test_a_chain_without_a_wait_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a broken graph goes on like this."""
     monkeypatch.setattr(journey_module, "MAX_CHAIN_STEPS", 0)
     with pytest.raises(Defect, match="without a wait"):
-        begin("sys:start").run_chains(look, lambda node, token: Plan())
+        begin("sys:start").run_chains(look, lambda node, token: ActionPlan())
 
 
 def test_items_of_a_list_that_is_withdrawn_are_cancelled_with_it() -> None:
-    journey = begin("usr:approval:first")
-    (intent,) = journey.run_chains(look, lambda node, token: Plan(item_count=2))
-    journey.control("cancelled", {"reason": "over"})
-    assert not journey.is_due(intent)
-    assert [item.status for item in intent.items] == ["cancelled", "cancelled"]
+    execution = begin("usr:approval:first")
+    (pending,) = execution.run_chains(look, lambda node, token: ActionPlan(item_count=2))
+    execution.control("cancelled", {"reason": "over"})
+    assert not execution.is_due(pending)
+    assert [item.status for item in pending.items] == ["cancelled", "cancelled"]
 
 
 def test_an_automation_goes_on_and_reads_the_new_version() -> None:
-    journey = begin("usr:approval:first")
-    journey.workflow.stable_nodes = frozenset()
-    journey.workflow.kind = "automation"
-    assert react(journey, Observed(2, "submitted"), look, lambda gate, asker: None) is None
-    assert [step.node for step in journey.recorded] == ["sys:control:edited"]
-    assert journey.projection.position.current_nodes() == ["usr:approval:first"]
+    execution = begin("usr:approval:first")
+    execution.workflow.stable_nodes = frozenset()
+    execution.workflow.kind = "automation"
+    assert (
+        apply_document_changes(execution, DocumentState(2, "submitted"), look, lambda gate, asker: None)
+        is None
+    )
+    assert [step.node for step in execution.recorded] == ["sys:control:edited"]
+    assert execution.projection.position.current_nodes() == ["usr:approval:first"]
 
 
 def test_the_same_request_again_finds_it_at_its_gate() -> None:
-    journey = begin("sys:gate:submit")
-    request = Request("r", "submit", Actor("ann"))
-    assert react(journey, Observed(1, "draft", request), look, lambda gate, asker: None) is None
-    assert [step.outcome for step in journey.recorded] == ["asked_again"]
-    assert journey.projection.request == "r"
+    execution = begin("sys:gate:submit")
+    request = TransitionRequest("r", "submit", Actor("ann"))
+    assert (
+        apply_document_changes(execution, DocumentState(1, "draft", request), look, lambda gate, asker: None)
+        is None
+    )
+    assert [step.outcome for step in execution.recorded] == ["asked_again"]
+    assert execution.projection.request == "r"
 
 
 def test_who_has_decided_sends_it_back_by_asking_for_it() -> None:
-    journey = begin("sys:gate:submit")
-    request = Request("r", "submit", Actor("ann"))
-    observed = Observed(1, "draft", request, deciders=["ann"])
-    assert react(journey, observed, look, lambda gate, asker: None) is None
-    assert journey.recorded[0].outcome == "sent_to"
-    assert journey.projection.position.current_nodes() == ["sys:state:draft"]
+    execution = begin("sys:gate:submit")
+    request = TransitionRequest("r", "submit", Actor("ann"))
+    document_state = DocumentState(1, "draft", request, deciders=["ann"])
+    assert apply_document_changes(execution, document_state, look, lambda gate, asker: None) is None
+    assert execution.recorded[0].outcome == "sent_to"
+    assert execution.projection.position.current_nodes() == ["sys:state:draft"]
 
 
 def test_a_gate_goes_back_to_the_state_before_it_where_there_is_one() -> None:
     workflow = load({"approval": {"nodes": [approval("first")]}})
-    homes = {node.id: workflow.home_of(node.id) for node in workflow.nodes.values()}
+    homes = {node.id: workflow.return_state_of(node.id) for node in workflow.nodes.values()}
     gates = {node_id: home for node_id, home in homes.items() if node_id.startswith("sys:gate:")}
     assert None in gates.values()  # an interrupt, from anywhere
     assert {home for home in gates.values() if home is not None} <= {

@@ -12,7 +12,7 @@ import pytest
 from signet.core.compiler.artifact import make_artifact
 from signet.core.compiler.compiler import compile_automation
 from signet.core.compiler.patch import Automation
-from signet.core.runtime.move_check import MAX_NAMED, Definition, Obstacle, Report, Standing, assess
+from signet.core.runtime.move_check import MAX_NAMED, Definition, InstancePosition, Obstacle, Report, assess
 from signet.core.runtime.tokens import Token, TokenState, find_root
 from signet.core.runtime.workflow import Workflow
 from signet.core.validation.strict_model import read_strictly
@@ -57,11 +57,11 @@ def at(node_id: str, state: TokenState = READY, **more: Any) -> Token:
 
 
 def ask(new: Workflow, *tokens: Token, old: Workflow | None = None, **standing: Any) -> Report:
-    return assess(define(old or load()), define(new, 2), Standing(tokens, **standing))
+    return assess(define(old or load()), define(new, 2), InstancePosition(tokens, **standing))
 
 
 def codes(report: Report) -> list[str]:
-    on_tokens = [obstacle for verdict in report.verdicts for obstacle in verdict.obstacles]
+    on_tokens = [obstacle for assessment in report.assessments for obstacle in assessment.obstacles]
     return [obstacle.code for obstacle in (*report.obstacles, *on_tokens)]
 
 
@@ -147,8 +147,8 @@ STAMP, DRAFT = "usr:checks:stamp", "sys:state:draft"
 def test_a_token_that_cannot_go_on_is_blocked(change: Change, token: Token, code: str) -> None:
     report = ask(load(change), token)
     assert codes(report) == [code] and not report.is_safe
-    (verdict,) = report.verdicts
-    assert not verdict.is_safe and verdict.token is token
+    (assessment,) = report.assessments
+    assert not assessment.is_safe and assessment.token is token
     said = report.to_json()
     assert (said["verdict"], said["tokens"][0]["verdict"]) == ("blocked", "blocked")
     (obstacle,) = said["tokens"][0]["obstacles"]
@@ -187,7 +187,7 @@ def test_a_token_goes_on_where_nothing_that_it_depends_on_has_changed(change: Ch
 def test_one_blocked_token_blocks_the_instance() -> None:
     tokens = (at(FORK, PARTED), replace(at(CREDIT), id="T/5.1", split=FORK, parent="T"))
     report = ask(load(drop_credit), *tokens)
-    assert [verdict.is_safe for verdict in report.verdicts] == [True, False]
+    assert [assessment.is_safe for assessment in report.assessments] == [True, False]
     assert not report.is_safe
 
 
@@ -257,13 +257,13 @@ def test_the_root_of_a_token(token_id: str, root: str) -> None:
 
 
 def test_what_was_added_behind_a_token_is_named() -> None:
-    (verdict,) = ask(load(more_beforehand), at(FINANCE)).verdicts
-    assert verdict.is_safe and verdict.passes_by == (f"{APPROVAL}first",)
-    (verdict,) = ask(load(more_beforehand), at(AMOUNT)).verdicts
-    assert verdict.passes_by == ()
+    (assessment,) = ask(load(more_beforehand), at(FINANCE)).assessments
+    assert assessment.is_safe and assessment.passes_by == (f"{APPROVAL}first",)
+    (assessment,) = ask(load(more_beforehand), at(AMOUNT)).assessments
+    assert assessment.passes_by == ()
     # What comes before the state is another way.
-    (verdict,) = ask(load(), at("sys:state:submitted"), old=load(drop_checks)).verdicts
-    assert verdict.passes_by == ()
+    (assessment,) = ask(load(), at("sys:state:submitted"), old=load(drop_checks)).assessments
+    assert assessment.passes_by == ()
 
 
 def drop_checks(patch: dict[str, Any]) -> None:
@@ -279,8 +279,8 @@ def test_no_more_is_named_than_people_read() -> None:
             before = f"on{index}"
             add_edge(patch, f"s{index:02}", "fork", id=before)
 
-    (verdict,) = ask(load(much_beforehand), at(FINANCE)).verdicts
-    assert len(verdict.passes_by) == MAX_NAMED
+    (assessment,) = ask(load(much_beforehand), at(FINANCE)).assessments
+    assert len(assessment.passes_by) == MAX_NAMED
 
 
 # --- the instance ---
@@ -289,20 +289,22 @@ def test_no_more_is_named_than_people_read() -> None:
 def test_only_a_newer_definition_is_moved_to() -> None:
     old, new = load(), load(without_block)
     for number in (1, 2):
-        report = assess(define(old, 2), define(new, number), Standing([at(DRAFT, WAITING)]))
+        report = assess(define(old, 2), define(new, number), InstancePosition([at(DRAFT, WAITING)]))
         assert codes(report) == ["DEFINITION_NOT_NEWER"] and not report.is_safe
-        assert all(verdict.is_safe for verdict in report.verdicts)
+        assert all(assessment.is_safe for assessment in report.assessments)
 
 
 def test_a_definition_of_something_else_is_not_moved_to() -> None:
     other = load(contract=deepcopy(CONTRACT) | {"version": 3})
     content = {**other.content, "entity_type": "order"}
-    report = assess(define(load()), define(Workflow(make_artifact(content)), 2), Standing([]))
+    report = assess(define(load()), define(Workflow(make_artifact(content)), 2), InstancePosition([]))
     assert codes(report) == ["WORKFLOW_OF_ANOTHER"]
     automation = load_automation("helper")
-    assert codes(assess(define(automation), define(load(), 2), Standing([]))) == ["WORKFLOW_OF_ANOTHER"]
+    assert codes(assess(define(automation), define(load(), 2), InstancePosition([]))) == [
+        "WORKFLOW_OF_ANOTHER"
+    ]
     other_automation = load_automation("other")
-    report = assess(define(automation), define(other_automation, 2), Standing([]))
+    report = assess(define(automation), define(other_automation, 2), InstancePosition([]))
     assert codes(report) == ["WORKFLOW_OF_ANOTHER"]
 
 
@@ -332,7 +334,7 @@ def load_automation(name: str) -> Workflow:
 def test_an_automation_has_one_way() -> None:
     workflow = load_automation("helper")
     (say,) = [node_id for node_id in workflow.nodes if node_id.startswith("usr:")]
-    assert assess(define(workflow), define(workflow, 2), Standing([at(say)])).is_safe
+    assert assess(define(workflow), define(workflow, 2), InstancePosition([at(say)])).is_safe
 
 
 def test_the_target_is_of_the_current_compiler() -> None:

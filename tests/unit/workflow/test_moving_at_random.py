@@ -6,11 +6,11 @@ from random import Random
 
 from hypothesis import given
 
-from signet.core.runtime.move_check import Standing, assess
+from signet.core.runtime.move_check import InstancePosition, assess
 from signet.core.runtime.projection import project
 from signet.core.runtime.workflow import Workflow
 from tests.unit.workflow.random_histories import MAX_EVENTS, History
-from tests.unit.workflow.random_workflows import Case, make_automation, make_patch
+from tests.unit.workflow.random_workflows import WorkflowCase, make_automation, make_patch
 from tests.unit.workflow.strategies import fuzz, load_seed, make, numbers, seeds
 from tests.unit.workflow.test_moving import define
 from tests.unit.workflow.test_routing import check_family
@@ -43,15 +43,15 @@ def load_changed(seed: int, other: int) -> Workflow | None:
         places = {one: two, two: one}
         for edge in region["edges"]:
             edge |= {end: places.get(edge[end], edge[end]) for end in ("source", "target")}
-    artifact = Case(case.contract, patch, case.is_automation).compile().artifact
+    artifact = WorkflowCase(case.contract, patch, case.is_automation).compile().artifact
     return Workflow(artifact) if artifact is not None else None
 
 
-def standing_of(history: History) -> Standing:
+def standing_of(history: History) -> InstancePosition:
     ended = ("completed", "failed", "skipped")
     done = {(step.token, step.node) for step in history.steps if step.status in ended and not step.is_control}
     version = history.projection.entity_version
-    return Standing(history.projection.tokens(), done, (), version, version)
+    return InstancePosition(history.projection.tokens(), done, (), version, version)
 
 
 def advance(history: History, events: int) -> None:

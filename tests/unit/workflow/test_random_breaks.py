@@ -12,19 +12,19 @@ from signet.core.runtime.workflow import Workflow
 from signet.core.validation.finding import Severity
 from signet.core.validation.strict_model import read_strictly
 from tests.unit.workflow.random_histories import History
-from tests.unit.workflow.random_workflows import Case
+from tests.unit.workflow.random_workflows import WorkflowCase
 from tests.unit.workflow.strategies import fuzz, make, numbers, seeds
 from tests.unit.workflow.test_routing import check_family
 
 RUNS = 4
 
 
-def break_case(case: Case, rng: Random) -> Case:
+def break_case(case: WorkflowCase, rng: Random) -> WorkflowCase:
     patch = deepcopy(case.patch)
     slot = patch if case.is_automation else rng.choice(list(patch["slots"].values()))
     for _ in range(rng.randint(1, 2)):
         rng.choice(_BREAKS)(slot, rng)
-    return Case(case.contract, patch, case.is_automation)
+    return WorkflowCase(case.contract, patch, case.is_automation)
 
 
 def _pick(slot: dict[str, Any], what: str, rng: Random) -> dict[str, Any]:

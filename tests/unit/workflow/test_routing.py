@@ -60,7 +60,7 @@ def test_every_history_of_a_sound_graph_can_go_on_until_the_end_is_reached_once(
     ends = [event for event in history.events if event.step.node == "sys:end"]
     if history.projection.status == "completed":
         assert len(ends) == 1 and ends[0] is history.events[-1]
-        assert ends[0].moves.has_ended
+        assert ends[0].changes.has_ended
     else:
         assert not ends
 
@@ -72,12 +72,12 @@ def test_no_token_is_lost_or_doubled(seed: int, other: int) -> None:
     born, gone = {"T"}, set[str]()
     for event in history.events:
         after = event.after.position.tokens
-        new = {token.id for token in event.moves.born}
-        assert len(new) == len(event.moves.born) and not new & born, "an id is given once"
+        new = {token.id for token in event.changes.born}
+        assert len(new) == len(event.changes.born) and not new & born, "an id is given once"
         born |= new
         left = (event.before.keys() | new) - after.keys()
-        assert left >= {token.id for token in event.moves.cancelled}
-        assert left - {token.id for token in event.moves.cancelled} <= list_absorbed(event)
+        assert left >= {token.id for token in event.changes.cancelled}
+        assert left - {token.id for token in event.changes.cancelled} <= list_absorbed(event)
         gone |= left
         assert born == gone | after.keys() and not gone & after.keys()
         check_family(history.workflow, after)
@@ -95,7 +95,7 @@ def list_path(event: Event) -> set[str]:
 def list_absorbed(event: Event) -> set[str]:
     """Tokens that an event may end without cancelling them: on its path, or taken in by its join."""
     path = list_path(event)
-    joined = [t for t in (*event.before.values(), *event.moves.born) if t.state is TokenState.JOINED]
+    joined = [t for t in (*event.before.values(), *event.changes.born) if t.state is TokenState.JOINED]
     return path | {token.id for token in joined if token.parent in path}
 
 
@@ -123,17 +123,17 @@ def check_family(workflow: Workflow, tokens: dict[str, Token]) -> None:
 def test_wf_16_a_join_fires_once_for_each_split(seed: int, other: int) -> None:
     fired: Counter[tuple[str, str, int]] = Counter()
     for event in run_history(seed, other).events:
-        token = event.moves.fired_join
+        token = event.changes.fired_join
         if token is not None:
             fired[token.node, token.id, token.epoch] += 1
             assert event.after.position.tokens[token.id] == token
             assert not [name for name in event.after.position.tokens if name.startswith(f"{token.id}/")]
             below = [
-                t for t in (*event.before.values(), *event.moves.born) if t.id.startswith(f"{token.id}/")
+                t for t in (*event.before.values(), *event.changes.born) if t.id.startswith(f"{token.id}/")
             ]
             arrived = {t.id for t in below if t.parent == token.id and t.state is TokenState.JOINED}
             lost = {t.id for t in below} - arrived - list_path(event)
-            assert {t.id for t in event.moves.cancelled} == lost, "losers are withdrawn"
+            assert {t.id for t in event.changes.cancelled} == lost, "losers are withdrawn"
     assert all(count == 1 for count in fired.values())
 
 
@@ -150,16 +150,16 @@ def test_who_was_rejected_passes_no_gate_before_somebody_approves(seed: int, oth
             rejected.add(find_carrier(event))
         if event.step.end_seq is None or not event.step.chosen_edge_ids:
             continue
-        ways = [workflow.find_way(edge) for edge in event.step.chosen_edge_ids]
+        edges = [workflow.find_edge(edge) for edge in event.step.chosen_edge_ids]
         node = workflow.nodes[event.step.node]
-        if node.type.name == "lifecycle_gate" and ways[0].on == "passed":
+        if node.type.name == "lifecycle_gate" and edges[0].on == "passed":
             assert event.step.token not in rejected
-        is_rejected = ways[0].on in REJECTING or (event.step.token in rejected and ways[0].on != "approved")
-        if ways[0].role == "return" or workflow.nodes[ways[0].target].type.name == "state":
+        is_rejected = edges[0].on in REJECTING or (event.step.token in rejected and edges[0].on != "approved")
+        if edges[0].role == "return" or workflow.nodes[edges[0].target].type.name == "state":
             is_rejected = False
         (rejected.add if is_rejected else rejected.discard)(find_carrier(event))
         if is_rejected:
-            rejected |= {token.id for token in event.moves.born}
+            rejected |= {token.id for token in event.changes.born}
 
 
 def find_carrier(event: Event) -> str:
@@ -192,9 +192,9 @@ def test_wf_02_holds_in_simulations(seed: int, other: int) -> None:
 def test_who_is_sent_back_is_a_new_token(seed: int, other: int) -> None:
     history = run_history(seed, other)
     for event in history.events:
-        ways = [history.workflow.find_way(edge) for edge in event.step.chosen_edge_ids]
-        if any(way.role == "return" for way in ways):
-            (token,) = event.moves.born
+        edges = [history.workflow.find_edge(edge) for edge in event.step.chosen_edge_ids]
+        if any(way.role == "return" for way in edges):
+            (token,) = event.changes.born
             assert token.id == f"T/b{event.seq}" and token.id not in event.before
             assert list(event.after.position.tokens) == [token.id]
             assert not token.rejected
@@ -225,31 +225,31 @@ def test_an_instance_has_only_so_many_tokens() -> None:
     for index in range(MAX_LIVE_TOKENS):
         position.tokens[f"x{index}"] = Token(f"x{index}", split, TokenState.WAITING, 1)
     with pytest.raises(Defect, match="at most 1000 live tokens"):
-        finish(workflow, position, "T", workflow.nodes[split].ways["done"], 1, 1)
+        finish(workflow, position, "T", workflow.nodes[split].edges["done"], 1, 1)
 
 
 def test_leaving_a_block_that_the_token_is_not_in_is_a_defect() -> None:
     workflow = find_workflow_with_split()
-    way = next(
+    edge = next(
         way
         for node in workflow.nodes.values()
-        for ways in node.ways.values()
-        for way in ways
+        for edges in node.edges.values()
+        for way in edges
         if len(node.blocks) > len(workflow.nodes[way.target].blocks) and way.target not in workflow.joins
     )
     position = Position()
-    begin(position, way.source, 1)
+    begin(position, edge.source, 1)
     with pytest.raises(Defect, match="leaves a block that it is not in"):
-        finish(workflow, position, "T", [way], 1, 1)
+        finish(workflow, position, "T", [edge], 1, 1)
 
 
 def test_a_token_as_json_and_where_an_instance_stands() -> None:
     workflow = find_workflow_with_split()
     position, split = make_split_position(workflow)
-    ways = workflow.nodes[split].ways["done"]
-    finish(workflow, position, "T", ways, 5, 2)
+    edges = workflow.nodes[split].edges["done"]
+    finish(workflow, position, "T", edges, 5, 2)
     assert position.tokens["T"].to_json() == {
         "id": "T", "node": split, "state": "parted", "version": 1,
         "rejected": False, "parent": None, "split": None, "epoch": 5,
     }  # fmt: skip
-    assert position.current_nodes() == sorted({way.target for way in ways})
+    assert position.current_nodes() == sorted({edge.target for edge in edges})

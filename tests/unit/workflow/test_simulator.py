@@ -12,7 +12,7 @@ from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.reader import read_contract
 from signet.core.errors import Defect
-from signet.core.runtime.decisions import Situation, decide
+from signet.core.runtime.decisions import DecisionInput, decide
 from signet.core.runtime.tokens import Token, TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Script, Simulation, simulate
@@ -173,7 +173,7 @@ def test_a_rule_answers_without_changing_anything() -> None:
     assert run(slot, rules={"solvent": False}).document_status == "draft"
     with pytest.raises(Defect, match="nobody can answer"):
         workflow = load(CONTRACT, approval=slot)
-        decide(workflow, Token("T", "usr:approval:known", TokenState.READY, 1), Situation({}))
+        decide(workflow, Token("T", "usr:approval:known", TokenState.READY, 1), DecisionInput({}))
 
 
 def test_actions_change_the_document_under_their_policy() -> None:
@@ -348,8 +348,8 @@ def test_after_a_pause_nothing_else_runs() -> None:
     workflow = load(CONTRACT, approval=make_block("all"))
     token = Token("T", "sys:gate:approve", TokenState.READY, 1)
     with pytest.raises(Defect, match="acts, it does not only decide"):
-        decide(workflow, Token("T", "usr:approval:left", TokenState.READY, 1), Situation({}))
-    assert decide(workflow, token, Situation({})).outcome == "passed"
+        decide(workflow, Token("T", "usr:approval:left", TokenState.READY, 1), DecisionInput({}))
+    assert decide(workflow, token, DecisionInput({})).outcome == "passed"
 
 
 def test_a_simulation_has_an_end() -> None:

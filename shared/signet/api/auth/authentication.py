@@ -14,12 +14,12 @@ from threading import Lock
 
 from signet.api.auth.claims import invalid
 from signet.core.errors import Rejected
-from signet.core.tenants.principal import Principal, Verified
+from signet.core.tenants.principal import Principal, VerifiedToken
 
 MAX_TOKEN_CHARACTERS = 8_192
 KEEP_SECONDS = 15.0
 MAX_KEPT = 10_000
-Verify = Callable[[str], Verified]
+Verify = Callable[[str], VerifiedToken]
 
 
 class Authentication:
@@ -35,7 +35,7 @@ class Authentication:
         self._admit = admit
         self._read_time = read_time
         self._lock = Lock()
-        self._kept: OrderedDict[bytes, Verified] = OrderedDict()
+        self._kept: OrderedDict[bytes, VerifiedToken] = OrderedDict()
 
     def __call__(self, authorization: str | None) -> Principal:
         token = _read_bearer(authorization)
@@ -47,10 +47,10 @@ class Authentication:
             return kept.principal
         verified = self._verify(token)
         self._admit(verified.principal)
-        self._keep(digest, Verified(verified.principal, min(verified.until, now + KEEP_SECONDS)))
+        self._keep(digest, VerifiedToken(verified.principal, min(verified.until, now + KEEP_SECONDS)))
         return verified.principal
 
-    def _keep(self, digest: bytes, verified: Verified) -> None:
+    def _keep(self, digest: bytes, verified: VerifiedToken) -> None:
         with self._lock:
             self._kept[digest] = verified
             self._kept.move_to_end(digest)

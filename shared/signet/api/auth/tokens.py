@@ -12,7 +12,7 @@ from typing import Any
 from signet.api.auth.claims import invalid, read_principal
 from signet.api.auth.jwks import FETCH_SECONDS, KeySet, fetch_keys
 from signet.core.errors import Rejected
-from signet.core.tenants.principal import Verified
+from signet.core.tenants.principal import VerifiedToken
 from signet.settings import ClaimNames, IssuerSettings
 
 DEVELOPMENT_ISSUER = "signet-development"
@@ -29,7 +29,7 @@ class IssuerTokens:
     keys: KeySet
     operator_role: str | None = None
 
-    def verify(self, token: str, header: dict[str, Any]) -> Verified:
+    def verify(self, token: str, header: dict[str, Any]) -> VerifiedToken:
         kid = header.get("kid")
         if not isinstance(kid, str):
             raise invalid("it does not name its key")
@@ -43,7 +43,7 @@ class IssuerTokens:
             leeway=LEEWAY_SECONDS,
         )
         principal = read_principal(claims, self.settings.claims, self.operator_role)
-        return Verified(principal, float(claims["exp"]) + LEEWAY_SECONDS)
+        return VerifiedToken(principal, float(claims["exp"]) + LEEWAY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class DevelopmentTokens:
     def __post_init__(self) -> None:
         check_development_secret(self.secret)
 
-    def verify(self, token: str) -> Verified:
+    def verify(self, token: str) -> VerifiedToken:
         claims = _decode(
             token,
             self.secret,
@@ -64,7 +64,7 @@ class DevelopmentTokens:
             leeway=0,
         )
         principal = read_principal(claims, ClaimNames(), self.operator_role)
-        return Verified(principal, float(claims["exp"]))
+        return VerifiedToken(principal, float(claims["exp"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Tokens:
     issuer: IssuerTokens | None = None
     development: DevelopmentTokens | None = None
 
-    def verify(self, token: str) -> Verified:
+    def verify(self, token: str) -> VerifiedToken:
         header = _read_header(token)
         if self.development is not None and header.get("alg") == DEVELOPMENT_ALGORITHM:
             return self.development.verify(token)

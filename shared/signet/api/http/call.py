@@ -8,7 +8,7 @@ from signet.api.use_cases import UseCases
 from signet.core.tenants.principal import Principal
 
 if TYPE_CHECKING:
-    from signet.engine.documents.commands import Author
+    from signet.engine.documents.commands import Caller
 
 # Longer than this no request is held open for an outcome: API Gateway gives up at 30.
 MAX_WAIT_SECONDS = 10.0
@@ -28,15 +28,15 @@ class Call:
     body: bytes = b""
 
     @property
-    def author(self) -> "Author":
+    def caller(self) -> "Caller":
         # Whoever only reads is none.
-        from signet.engine.documents.commands import Author
+        from signet.engine.documents.commands import Caller
 
-        return Author(self.principal, via="api", trace_id=self.trace_id)
+        return Caller(self.principal, via="api", trace_id=self.trace_id)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What a route answers. `body` is a dataclass, or JSON as it stands; None is no body at all."""
 
     body: Any = None
@@ -46,6 +46,6 @@ class Answer:
     location: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     # When the caller prefers to wait: asked again and again until it has an answer, after the commit.
-    follow: "Callable[[], Answer | None] | None" = None
+    follow: "Callable[[], HttpAnswer | None] | None" = None
     # The body is what is sent, and not yet to be made JSON.
     is_text: bool = False

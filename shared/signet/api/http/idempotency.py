@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.message import to_json
 from signet.core.canonical_json import hash_bytes
 from signet.core.errors import Rejected
@@ -26,9 +26,9 @@ def answer_once(
     call: Call,
     key: str,
     request: Sequence[str],
-    act: Callable[[], Answer],
+    act: Callable[[], HttpAnswer],
     once_shown: Collection[str] = (),
-) -> Answer:
+) -> HttpAnswer:
     """What is shown only once is null in what is kept: a secret stands in no row."""
     if _KEY.fullmatch(key) is None:
         sentence = f"an idempotency key has 1 to {MAX_KEY_CHARACTERS} visible characters"
@@ -37,7 +37,7 @@ def answer_once(
     # Also of whom it comes from: nobody learns by guessing a key what somebody else did.
     asked = json.dumps([call.principal.subject, *request])
     request_hash = hash_bytes(asked.encode(errors="surrogatepass"))
-    with call.use.database.joining(tenant_id) as connection:
+    with call.use.database.shared_transaction(tenant_id) as connection:
         taken = take_key(connection, tenant_id, key, request_hash)
         if taken.request_hash != request_hash:
             raise Rejected(
@@ -52,7 +52,7 @@ def answer_once(
     return answer
 
 
-def _write_answer(answer: Answer, once_shown: Collection[str]) -> dict[str, Any]:
+def _write_answer(answer: HttpAnswer, once_shown: Collection[str]) -> dict[str, Any]:
     body = orjson.loads(to_json(answer.body))
     for name in once_shown:
         body[name] = None
@@ -65,7 +65,7 @@ def _write_answer(answer: Answer, once_shown: Collection[str]) -> dict[str, Any]
     }
 
 
-def _read_answer(kept: Any) -> Answer:
+def _read_answer(kept: Any) -> HttpAnswer:
     if not isinstance(kept, dict) or "status" not in kept:
         raise Rejected("IDEMPOTENCY_KEY_REUSED", "this idempotency key was used for another request")
-    return Answer(**kept)
+    return HttpAnswer(**kept)

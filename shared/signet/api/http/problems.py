@@ -4,32 +4,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from signet.core.errors import Defect, FieldError, Kind, SignetError
+from signet.core.errors import Defect, ErrorKind, FieldError, SignetError
 
 PROBLEM_CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
 MAX_FIELD_ERRORS = 200
 INTERNAL_ERROR = "INTERNAL_ERROR"
 
-STATUSES: Mapping[Kind, int] = MappingProxyType(
+STATUSES: Mapping[ErrorKind, int] = MappingProxyType(
     {
-        Kind.MALFORMED: 400,
-        Kind.INVALID: 422,
-        Kind.UNAUTHENTICATED: 401,
-        Kind.FORBIDDEN: 403,
-        Kind.NOT_FOUND: 404,
-        Kind.METHOD: 405,
-        Kind.CONFLICT: 409,
-        Kind.PRECONDITION: 412,
-        Kind.PRECONDITION_MISSING: 428,
-        Kind.LOCKED: 423,
-        Kind.TOO_LARGE: 413,
-        Kind.TOO_MANY: 429,
-        Kind.MEDIA_TYPE: 415,
-        Kind.SUPERSEDED: 409,
-        Kind.UNAVAILABLE: 503,
-        Kind.FAILED: 422,
-        Kind.DEFECT: 500,
+        ErrorKind.MALFORMED: 400,
+        ErrorKind.INVALID: 422,
+        ErrorKind.UNAUTHENTICATED: 401,
+        ErrorKind.FORBIDDEN: 403,
+        ErrorKind.NOT_FOUND: 404,
+        ErrorKind.METHOD: 405,
+        ErrorKind.CONFLICT: 409,
+        ErrorKind.PRECONDITION: 412,
+        ErrorKind.PRECONDITION_MISSING: 428,
+        ErrorKind.LOCKED: 423,
+        ErrorKind.TOO_LARGE: 413,
+        ErrorKind.TOO_MANY: 429,
+        ErrorKind.MEDIA_TYPE: 415,
+        ErrorKind.SUPERSEDED: 409,
+        ErrorKind.UNAVAILABLE: 503,
+        ErrorKind.FAILED: 422,
+        ErrorKind.DEFECT: 500,
     }
 )
 
@@ -70,12 +70,12 @@ def _show_field(field: FieldError) -> Mapping[str, str]:
 def _headers_of(error: SignetError) -> Mapping[str, str]:
     headers = {"content-type": PROBLEM_CONTENT_TYPE}
     match error.kind:
-        case Kind.UNAUTHENTICATED:
+        case ErrorKind.UNAUTHENTICATED:
             # RFC 6750: a request without a token learns only the scheme.
             missing = error.code == "TOKEN_MISSING"
             headers["www-authenticate"] = "Bearer" if missing else 'Bearer error="invalid_token"'
-        case Kind.METHOD:
+        case ErrorKind.METHOD:
             headers["allow"] = str(error.details.get("allow", ""))
-        case Kind.UNAVAILABLE | Kind.TOO_MANY:
+        case ErrorKind.UNAVAILABLE | ErrorKind.TOO_MANY:
             headers["retry-after"] = str(error.details.get("retry_after_seconds", RETRY_AFTER_SECONDS))
     return headers

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.api_gateway import Route
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.idempotency import answer_once
 from signet.api.http.message import to_json, write_etag
 from signet.core.errors import FieldError, Rejected
@@ -203,12 +203,12 @@ def _serve(
     resolver: APIGatewayHttpResolver,
     serve: Serve,
     arguments: Mapping[str, Any],
-) -> Answer:
+) -> HttpAnswer:
     _check_query(declared, resolver.current_event.raw_event.get("rawQueryString") or "")
 
-    def act() -> Answer:
+    def act() -> HttpAnswer:
         served = serve(call, **arguments)
-        return served if isinstance(served, Answer) else Answer(served, next(iter(declared.shows)))
+        return served if isinstance(served, HttpAnswer) else HttpAnswer(served, next(iter(declared.shows)))
 
     # Of what is signed nobody is known yet to whom a key could belong; its messages have ids of their own.
     may_repeat = declared.method == "POST" and not declared.is_signed
@@ -236,9 +236,9 @@ def _check_query(declared: Declared, query: str) -> None:
         raise Rejected("REQUEST_INVALID", "The request has not the form that is asked for.", fields=fields)
 
 
-def _follow(served: Answer, wait_seconds: float) -> Answer:
+def _follow(served: HttpAnswer, wait_seconds: float) -> HttpAnswer:
     """Looks again until there is an outcome, less and less often; else what was answered first stands."""
-    follow = cast("Callable[[], Answer | None]", served.follow)
+    follow = cast("Callable[[], HttpAnswer | None]", served.follow)
     end, pause = time.monotonic() + wait_seconds, _FIRST_POLL_SECONDS
     while True:
         found = follow()
@@ -251,7 +251,7 @@ def _follow(served: Answer, wait_seconds: float) -> Answer:
         pause = min(pause * 1.5, _LONGEST_POLL_SECONDS)
 
 
-def _to_response(declared: Declared, call: Call, served: Answer) -> Response[Any]:
+def _to_response(declared: Declared, call: Call, served: HttpAnswer) -> Response[Any]:
     headers = dict(served.headers)
     if served.version is not None:
         headers["etag"] = write_etag(served.version)

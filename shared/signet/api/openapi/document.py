@@ -14,7 +14,7 @@ from signet.api.http.idempotency import KEY_PATTERN
 from signet.api.http.message import write_etag
 from signet.api.http.problems import PROBLEM_CONTENT_TYPE, STATUSES
 from signet.api.http.routing import JSON, Declared
-from signet.core.errors import CODES, Kind
+from signet.core.errors import CODES, ErrorKind
 from signet.core.integrations.webhook_signatures import ID, SIGNATURE, TIMESTAMP
 
 VERSION = "1"
@@ -135,10 +135,10 @@ def _header(description: str) -> dict[str, Any]:
 
 
 _HEADERS_OF: Mapping[int, Mapping[str, Any]] = {
-    STATUSES[Kind.UNAUTHENTICATED]: {"WWW-Authenticate": _header("What is wanted.")},
-    STATUSES[Kind.METHOD]: {"Allow": _header("The methods that there are.")},
-    STATUSES[Kind.TOO_MANY]: {"Retry-After": _header("In so many seconds.")},
-    STATUSES[Kind.UNAVAILABLE]: {"Retry-After": _header("In so many seconds.")},
+    STATUSES[ErrorKind.UNAUTHENTICATED]: {"WWW-Authenticate": _header("What is wanted.")},
+    STATUSES[ErrorKind.METHOD]: {"Allow": _header("The methods that there are.")},
+    STATUSES[ErrorKind.TOO_MANY]: {"Retry-After": _header("In so many seconds.")},
+    STATUSES[ErrorKind.UNAVAILABLE]: {"Retry-After": _header("In so many seconds.")},
 }
 # The gateway in front of the API has no code of ours.
 _TOO_LONG = {

@@ -68,7 +68,7 @@ def load_all_groups(resolver: Resolver) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MatchedRoute:
     """A route, and what its path says for each name."""
 
     entry: RouteEntry
@@ -89,11 +89,11 @@ class RouteTable:
         for known in self._by_length.values():
             known.sort(key=lambda one: [part is None for part in one[0]])
 
-    def find(self, method: str, path: str) -> Found:
+    def find(self, method: str, path: str) -> MatchedRoute:
         methods = self.find_methods(path)
         if method in methods:
             entry = methods[method]
-            return Found(entry, _read_parts(entry.path, path))
+            return MatchedRoute(entry, _read_parts(entry.path, path))
         allowed = write_allowed(methods)
         raise Rejected(
             "METHOD_NOT_ALLOWED",

@@ -31,7 +31,7 @@ class Delegation:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class VotingContext:
     """What holds at the moment of a decision."""
 
     entity_type: str | None
@@ -70,7 +70,7 @@ class _Claim:
 
 
 def choose_seat(
-    person: str, seats: Sequence[Seat], standing: Standing, *, is_open: bool = True
+    person: str, seats: Sequence[Seat], voting: VotingContext, *, is_open: bool = True
 ) -> Allowed | Denial:
     """The one seat of the stage that the person would fill now, or why there is none.
 
@@ -79,8 +79,8 @@ def choose_seat(
     if not is_open:
         return Denial("APPROVAL_CLOSED", "this approval is closed")
     denial: Denial | None = None
-    for claim in sorted(_list_claims(person, seats, standing), key=lambda claim: claim.rank):
-        obstacle = _find_obstacle(person, claim, seats, standing)
+    for claim in sorted(_list_claims(person, seats, voting), key=lambda claim: claim.rank):
+        obstacle = _find_obstacle(person, claim, seats, voting)
         if obstacle is None:
             theirs = claim.delegation
             if theirs is None:
@@ -91,54 +91,54 @@ def choose_seat(
 
 
 def may_fill(
-    person: str, seat: Seat, seats: Sequence[Seat], standing: Standing, *, is_open: bool = True
+    person: str, seat: Seat, seats: Sequence[Seat], voting: VotingContext, *, is_open: bool = True
 ) -> Allowed | Denial:
     """Whether the person may fill this very seat now: whoever has a better one must use that."""
-    choice = choose_seat(person, seats, standing, is_open=is_open)
+    choice = choose_seat(person, seats, voting, is_open=is_open)
     if isinstance(choice, Denial) or choice.position == seat.position:
         return choice
     return Denial("APPROVAL_NOT_YOURS", f"{person} decides from seat {choice.position} here")
 
 
-def list_voters(seats: Sequence[Seat], standing: Standing) -> tuple[str, ...]:
+def list_voters(seats: Sequence[Seat], voting: VotingContext) -> tuple[str, ...]:
     """Who may vote now, of those that `standing` knows."""
-    return tuple(_find_voters(seats, standing))
+    return tuple(_find_voters(seats, voting))
 
 
-def can_anyone_vote(seats: Sequence[Seat], standing: Standing) -> bool:
-    return next(_find_voters(seats, standing), None) is not None
+def can_anyone_vote(seats: Sequence[Seat], voting: VotingContext) -> bool:
+    return next(_find_voters(seats, voting), None) is not None
 
 
-def _find_voters(seats: Sequence[Seat], standing: Standing) -> Iterator[str]:
+def _find_voters(seats: Sequence[Seat], voting: VotingContext) -> Iterator[str]:
     if any(seat.status == "open" for seat in seats):
-        for person in sorted(standing.roles):
-            if isinstance(choose_seat(person, seats, standing), Allowed):
+        for person in sorted(voting.roles):
+            if isinstance(choose_seat(person, seats, voting), Allowed):
                 yield person
 
 
-def _list_claims(person: str, seats: Sequence[Seat], standing: Standing) -> Iterator[_Claim]:
-    if person not in standing.roles:
+def _list_claims(person: str, seats: Sequence[Seat], voting: VotingContext) -> Iterator[_Claim]:
+    if person not in voting.roles:
         return
     delegations = [
         delegation
-        for delegation in standing.delegations
+        for delegation in voting.delegations
         if delegation.delegate_id == person
         # Not for somebody who has left, and never for those whom that somebody stands in for.
-        and delegation.user_id in standing.roles
-        and delegation.covers(standing.entity_type, standing.now)
+        and delegation.user_id in voting.roles
+        and delegation.covers(voting.entity_type, voting.now)
     ]
     for seat in seats:
-        if seat.belongs_to(person, standing.roles[person]):
+        if seat.belongs_to(person, voting.roles[person]):
             yield _Claim(seat, None)
         for delegation in delegations:
-            if seat.belongs_to(delegation.user_id, standing.roles[delegation.user_id]):
+            if seat.belongs_to(delegation.user_id, voting.roles[delegation.user_id]):
                 yield _Claim(seat, delegation)
 
 
-def _find_obstacle(person: str, claim: _Claim, seats: Sequence[Seat], standing: Standing) -> Denial | None:
+def _find_obstacle(person: str, claim: _Claim, seats: Sequence[Seat], voting: VotingContext) -> Denial | None:
     voices = [person] if claim.delegation is None else [person, claim.delegation.user_id]
     for voice in voices:
-        conflict = standing.find_conflict(voice)
+        conflict = voting.find_conflict(voice)
         if conflict is not None:
             return conflict
     counted = _list_counted(seats)
@@ -167,9 +167,9 @@ def find_delegation_cycle(new: Delegation, existing: Sequence[Delegation]) -> tu
         for entity_type in _list_scopes(new, existing):
             if new.covers(entity_type, moment):
                 edges = [each for each in existing if each.covers(entity_type, moment)]
-                way = _find_way(new.delegate_id, new.user_id, edges)
-                if way is not None:
-                    return (new.user_id, *way)
+                path = _find_path(new.delegate_id, new.user_id, edges)
+                if path is not None:
+                    return (new.user_id, *path)
     return None
 
 
@@ -185,14 +185,14 @@ def _list_scopes(new: Delegation, existing: Sequence[Delegation]) -> list[str | 
     return [None, *sorted({each.entity_type for each in existing if each.entity_type is not None})]
 
 
-def _find_way(start: str, end: str, edges: Sequence[Delegation]) -> tuple[str, ...] | None:
-    ways: dict[str, tuple[str, ...]] = {start: (start,)}
+def _find_path(start: str, end: str, edges: Sequence[Delegation]) -> tuple[str, ...] | None:
+    paths: dict[str, tuple[str, ...]] = {start: (start,)}
     waiting = [start]
     for person in waiting:
         if person == end:
-            return ways[person]
+            return paths[person]
         for edge in edges:
-            if edge.user_id == person and edge.delegate_id not in ways:
-                ways[edge.delegate_id] = (*ways[person], edge.delegate_id)
+            if edge.user_id == person and edge.delegate_id not in paths:
+                paths[edge.delegate_id] = (*paths[person], edge.delegate_id)
                 waiting.append(edge.delegate_id)
     return None

@@ -24,12 +24,12 @@ from signet.core.compiler.node_configurations import (
 )
 from signet.core.contracts.expression_scope import make_scope
 from signet.core.errors import Defect
-from signet.core.expressions import ANY, Kind, Mistake, check, parse_expression
+from signet.core.expressions import ANY, ExpressionError, TypeKind, check, parse_expression
 from signet.core.validation.finding import Finding, find
 from signet.core.validation.strict_model import Duration, Label, Name, Strict, read_strictly
 
 MAX_STAGES = 20
-_USER = (Kind.STRING, Kind.REF, Kind.ANY)
+_USER = (TypeKind.STRING, TypeKind.REF, TypeKind.ANY)
 # A chain serves documents of every type: what it reads of them is known only when it runs.
 _SCOPE = make_scope(ANY, ANY, ANY)
 
@@ -138,20 +138,20 @@ def _check_approver(approver: Approver, place: str) -> Iterator[Finding]:
             yield from _check_expression(approver.of, f"{place}/of", _USER, "a user's id")
         case ByExpression():
             wanted = "a user's id or a list of them"
-            kinds = (*_USER, Kind.LIST)
+            kinds = (*_USER, TypeKind.LIST)
             yield from _check_expression(approver.expression, f"{place}/expression", kinds, wanted)
         case _:
             return
 
 
-def _check_expression(text: str, place: str, kinds: tuple[Kind, ...], wanted: str) -> Iterator[Finding]:
+def _check_expression(text: str, place: str, kinds: tuple[TypeKind, ...], wanted: str) -> Iterator[Finding]:
     parsed = parse_expression(text)
-    if isinstance(parsed, Mistake):
+    if isinstance(parsed, ExpressionError):
         yield find("FIELD_INVALID", place, problem=parsed.message)
         return
-    found, mistakes = check(parsed, _SCOPE)
-    if mistakes:
-        for mistake in mistakes:
-            yield find("FIELD_INVALID", place, problem=mistake.message)
+    found, errors = check(parsed, _SCOPE)
+    if errors:
+        for error in errors:
+            yield find("FIELD_INVALID", place, problem=error.message)
     elif found.kind not in kinds:
         yield find("FIELD_INVALID", place, problem=f"gives {found}, wants {wanted}")

@@ -45,7 +45,7 @@ class Seat:
         return self.holder_user_id == user_id if self.holder_role is None else self.holder_role in roles
 
 
-class Gap(StrEnum):
+class UnseatedReason(StrEnum):
     """Why an approver, or one of those that an expression names, gave no seat."""
 
     NO_MANAGER = "no_manager"
@@ -55,19 +55,19 @@ class Gap(StrEnum):
     TOO_MANY = "too_many"
 
 
-_GAPS: Mapping[Gap, str] = {
-    Gap.NO_MANAGER: "the organisation names no such manager of {who}",
-    Gap.NO_MEMBER: "nobody who may decide holds the role {who}",
-    Gap.NOT_A_USER: "{who} gives no user",
-    Gap.TWICE: "{who} has a seat already and counts once",
-    Gap.TOO_MANY: "{who} gives more people than a stage has seats (" + str(MAX_SEATS) + ")",
+_GAPS: Mapping[UnseatedReason, str] = {
+    UnseatedReason.NO_MANAGER: "the organisation names no such manager of {who}",
+    UnseatedReason.NO_MEMBER: "nobody who may decide holds the role {who}",
+    UnseatedReason.NOT_A_USER: "{who} gives no user",
+    UnseatedReason.TWICE: "{who} has a seat already and counts once",
+    UnseatedReason.TOO_MANY: "{who} gives more people than a stage has seats (" + str(MAX_SEATS) + ")",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class UnseatedApprover:
     approver: int
-    gap: Gap
+    gap: UnseatedReason
     who: str
 
     @property
@@ -101,7 +101,7 @@ _DEADLOCKS: Mapping[Deadlock, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class ApproverQueries:
     """What must be looked up before approvers become seats."""
 
     # Texts of expressions to evaluate.
@@ -113,7 +113,7 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ApproverData:
     # By the text of an expression.
     values: Mapping[str, Any] = field(default_factory=dict)
     # The manager of each person, as far up as is asked for.
@@ -126,15 +126,15 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Seating:
+class SeatAssignment:
     """With a deadlock there are no seats: nobody is asked in vain."""
 
     seats: tuple[Seat, ...]
-    missing: tuple[Missing, ...]
+    missing: tuple[UnseatedApprover, ...]
     deadlock: Deadlock | None
 
 
-def list_needs(approvers: Sequence[Approver]) -> Needs:
+def list_needs(approvers: Sequence[Approver]) -> ApproverQueries:
     texts: dict[str, None] = {}
     managers_of: dict[str, int] = {}
     turns: dict[str, None] = {}
@@ -149,26 +149,28 @@ def list_needs(approvers: Sequence[Approver]) -> Needs:
                 turns[approver.role] = None
             case _:
                 continue
-    return Needs(tuple(texts), managers_of, tuple(turns))
+    return ApproverQueries(tuple(texts), managers_of, tuple(turns))
 
 
-def seat_stage(number: int, stage: Stage, facts: Facts) -> Seating:
-    seats, missing = _seat(number, stage.approvers, facts, "resolved", ())
+def seat_stage(number: int, stage: Stage, approver_data: ApproverData) -> SeatAssignment:
+    seats, missing = _seat(number, stage.approvers, approver_data, "resolved", ())
     deadlock = _find_deadlock(stage, len(seats), missing)
-    return Seating(() if deadlock else seats, missing, deadlock)
+    return SeatAssignment(() if deadlock else seats, missing, deadlock)
 
 
-def seat_escalation(number: int, escalation: Escalation, facts: Facts, seats: Sequence[Seat]) -> Seating:
+def seat_escalation(
+    number: int, escalation: Escalation, approver_data: ApproverData, seats: Sequence[Seat]
+) -> SeatAssignment:
     """The seats to add to those of the stage; any one of them decides it."""
-    added, missing = _seat(number, (escalation.to,), facts, "escalated", seats)
-    if any(each.gap is Gap.TOO_MANY for each in missing):
-        return Seating((), missing, Deadlock.TOO_MANY_SEATS)
-    return Seating(added, missing, None if added else Deadlock.NOBODY_FOUND)
+    added, missing = _seat(number, (escalation.to,), approver_data, "escalated", seats)
+    if any(each.gap is UnseatedReason.TOO_MANY for each in missing):
+        return SeatAssignment((), missing, Deadlock.TOO_MANY_SEATS)
+    return SeatAssignment(added, missing, None if added else Deadlock.NOBODY_FOUND)
 
 
-def _find_deadlock(stage: Stage, count: int, missing: Sequence[Missing]) -> Deadlock | None:
-    gaps = {each.gap for each in missing} - {Gap.TWICE}
-    if Gap.TOO_MANY in gaps:
+def _find_deadlock(stage: Stage, count: int, missing: Sequence[UnseatedApprover]) -> Deadlock | None:
+    gaps = {each.gap for each in missing} - {UnseatedReason.TWICE}
+    if UnseatedReason.TOO_MANY in gaps:
         return Deadlock.TOO_MANY_SEATS
     if count == 0:
         return Deadlock.NOBODY_FOUND
@@ -181,21 +183,25 @@ def _find_deadlock(stage: Stage, count: int, missing: Sequence[Missing]) -> Dead
 
 
 def _seat(
-    number: int, approvers: Sequence[Approver], facts: Facts, origin: Origin, existing: Sequence[Seat]
-) -> tuple[tuple[Seat, ...], tuple[Missing, ...]]:
+    number: int,
+    approvers: Sequence[Approver],
+    approver_data: ApproverData,
+    origin: Origin,
+    existing: Sequence[Seat],
+) -> tuple[tuple[Seat, ...], tuple[UnseatedApprover, ...]]:
     first = max((seat.position for seat in existing), default=0) + 1
     busy = {seat.holder_user_id for seat in existing if seat.holder_user_id is not None}
     people: set[str] = set()
     seats: list[Seat] = []
-    missing: dict[Missing, None] = {}
+    missing: dict[UnseatedApprover, None] = {}
     for index, approver in enumerate(approvers):
-        for found in _resolve(approver, facts, people | busy):
-            if isinstance(found, _Nobody):
-                missing[Missing(index, found.gap, found.who)] = None
+        for found in _resolve(approver, approver_data, people | busy):
+            if isinstance(found, _Unseated):
+                missing[UnseatedApprover(index, found.gap, found.who)] = None
             elif isinstance(found, str) and found in people:
-                missing[Missing(index, Gap.TWICE, found)] = None
+                missing[UnseatedApprover(index, UnseatedReason.TWICE, found)] = None
             elif len(seats) >= MAX_SEATS:
-                missing[Missing(index, Gap.TOO_MANY, f"approver {index + 1}")] = None
+                missing[UnseatedApprover(index, UnseatedReason.TOO_MANY, f"approver {index + 1}")] = None
                 break
             elif isinstance(found, _Role):
                 seats.append(Seat(number, first + len(seats), None, found.name, origin))
@@ -211,12 +217,14 @@ class _Role:
 
 
 @dataclass(frozen=True, slots=True)
-class _Nobody:
-    gap: Gap
+class _Unseated:
+    gap: UnseatedReason
     who: str
 
 
-def _resolve(approver: Approver, facts: Facts, busy: Collection[str]) -> Iterator[str | _Role | _Nobody]:
+def _resolve(
+    approver: Approver, approver_data: ApproverData, busy: Collection[str]
+) -> Iterator[str | _Role | _Unseated]:
     """A person by id, a role, or that there is nobody."""
     match approver:
         case ByUser():
@@ -224,39 +232,39 @@ def _resolve(approver: Approver, facts: Facts, busy: Collection[str]) -> Iterato
         case ByRole(pick="first_available"):
             yield _Role(approver.role)
         case ByRole():
-            yield _take_turn(approver.role, facts, busy)
+            yield _take_turn(approver.role, approver_data, busy)
         case ByManager():
-            yield _climb(approver, facts)
+            yield _climb(approver, approver_data)
         case _:
-            yield from _read_people(approver.expression, facts.values[approver.expression])
+            yield from _read_people(approver.expression, approver_data.values[approver.expression])
 
 
-def _take_turn(role: str, facts: Facts, busy: Collection[str]) -> str | _Nobody:
+def _take_turn(role: str, approver_data: ApproverData, busy: Collection[str]) -> str | _Unseated:
     """Whose turn it is; who has a seat in the stage already is passed over while there are others."""
-    members = sorted(set(facts.members[role]) - set(facts.barred))
+    members = sorted(set(approver_data.members[role]) - set(approver_data.barred))
     if not members:
-        return _Nobody(Gap.NO_MEMBER, role)
-    turn = facts.turns[role] % len(members)
+        return _Unseated(UnseatedReason.NO_MEMBER, role)
+    turn = approver_data.turns[role] % len(members)
     in_turn = members[turn:] + members[:turn]
     return next((member for member in in_turn if member not in busy), in_turn[0])
 
 
-def _climb(approver: ByManager, facts: Facts) -> str | _Nobody:
-    person = facts.values[approver.of]
+def _climb(approver: ByManager, approver_data: ApproverData) -> str | _Unseated:
+    person = approver_data.values[approver.of]
     if not _is_user_id(person):
-        return _Nobody(Gap.NOT_A_USER, approver.of)
+        return _Unseated(UnseatedReason.NOT_A_USER, approver.of)
     manager: str | None = person
     for _ in range(approver.levels):
-        manager = facts.managers.get(manager) if manager is not None else None
-    return manager if manager is not None else _Nobody(Gap.NO_MANAGER, person)
+        manager = approver_data.managers.get(manager) if manager is not None else None
+    return manager if manager is not None else _Unseated(UnseatedReason.NO_MANAGER, person)
 
 
-def _read_people(text: str, value: Any) -> Iterator[str | _Nobody]:
+def _read_people(text: str, value: Any) -> Iterator[str | _Unseated]:
     people = list(value) if isinstance(value, list | tuple) else [value]
     if not people:
-        yield _Nobody(Gap.NOT_A_USER, text)
+        yield _Unseated(UnseatedReason.NOT_A_USER, text)
     for person in people:
-        yield person if _is_user_id(person) else _Nobody(Gap.NOT_A_USER, text)
+        yield person if _is_user_id(person) else _Unseated(UnseatedReason.NOT_A_USER, text)
 
 
 def _is_user_id(value: Any) -> bool:

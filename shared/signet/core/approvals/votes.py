@@ -24,7 +24,7 @@ from signet.core.errors import Defect
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class StageVerdict:
     """`deadlock` says why, exactly where the state is `deadlocked`."""
 
     state: Literal["open", "approved", "rejected", "deadlocked"]
@@ -35,10 +35,10 @@ class Verdict:
         return self.state in ("approved", "rejected")
 
 
-OPEN, APPROVED, REJECTED = Verdict("open"), Verdict("approved"), Verdict("rejected")
+OPEN, APPROVED, REJECTED = StageVerdict("open"), StageVerdict("approved"), StageVerdict("rejected")
 
 
-def count(stage: Stage, seats: Sequence[Seat], *, can_vote: bool = True) -> Verdict:
+def count_votes(stage: Stage, seats: Sequence[Seat], *, can_vote: bool = True) -> StageVerdict:
     """Of the seats of this stage alone; `can_vote` is whether anybody may fill an open one now."""
     escalated = [seat for seat in seats if seat.origin == "escalated"]
     asked = [seat for seat in seats if seat.origin == "resolved"]
@@ -46,18 +46,18 @@ def count(stage: Stage, seats: Sequence[Seat], *, can_vote: bool = True) -> Verd
     if decided is not None:
         return decided
     if not seats:
-        return Verdict("deadlocked", Deadlock.NOBODY_FOUND)
+        return StageVerdict("deadlocked", Deadlock.NOBODY_FOUND)
     if _number(seats, "abstained") == len(seats):
-        return Verdict("deadlocked", Deadlock.ALL_ABSTAINED)
+        return StageVerdict("deadlocked", Deadlock.ALL_ABSTAINED)
     # Without an escalation no vote could help; with one its seats are waited for.
     if isinstance(stage.quorum, int) and len(asked) < stage.quorum and not _number(escalated, "open"):
-        return Verdict("deadlocked", Deadlock.QUORUM_UNREACHABLE)
+        return StageVerdict("deadlocked", Deadlock.QUORUM_UNREACHABLE)
     if can_vote and _number(seats, "open"):
         return OPEN
-    return Verdict("deadlocked", Deadlock.NOBODY_ELIGIBLE)
+    return StageVerdict("deadlocked", Deadlock.NOBODY_ELIGIBLE)
 
 
-def _count_asked(stage: Stage, seats: Sequence[Seat]) -> Verdict | None:
+def _count_asked(stage: Stage, seats: Sequence[Seat]) -> StageVerdict | None:
     match stage.quorum:
         case "all":
             return _count_all(seats)
@@ -67,21 +67,21 @@ def _count_asked(stage: Stage, seats: Sequence[Seat]) -> Verdict | None:
             return _count_to(stage.quorum, seats)
 
 
-def _count_all(seats: Sequence[Seat]) -> Verdict | None:
+def _count_all(seats: Sequence[Seat]) -> StageVerdict | None:
     if _number(seats, "rejected"):
         return REJECTED
     approvals = _number(seats, "approved")
     return APPROVED if approvals and approvals + _number(seats, "abstained") == len(seats) else None
 
 
-def _count_any(seats: Sequence[Seat]) -> Verdict | None:
+def _count_any(seats: Sequence[Seat]) -> StageVerdict | None:
     # Only one of them can have voted so; should both stand there, nothing is approved.
     if _number(seats, "rejected"):
         return REJECTED
     return APPROVED if _number(seats, "approved") else None
 
 
-def _count_to(quorum: int, seats: Sequence[Seat]) -> Verdict | None:
+def _count_to(quorum: int, seats: Sequence[Seat]) -> StageVerdict | None:
     approvals, rejections = _number(seats, "approved"), _number(seats, "rejected")
     if approvals >= quorum:
         return APPROVED
@@ -96,7 +96,7 @@ def _number(seats: Sequence[Seat], status: str) -> int:
     return sum(seat.status == status for seat in seats)
 
 
-def cast(
+def record_vote(
     stage: Stage,
     seats: Sequence[Seat],
     position: int,
@@ -106,7 +106,7 @@ def cast(
     on_behalf_of: str | None = None,
 ) -> tuple[Seat, ...]:
     """The seats with this vote. Whether the person may is `choose_seat`'s to say, and asked before."""
-    if count(stage, seats).is_decided:
+    if count_votes(stage, seats).is_decided:
         raise Defect("APPROVAL_DECIDED_TWICE", "a vote for a stage that is decided")
     if all(seat.position != position or seat.status != "open" for seat in seats):
         raise Defect("APPROVAL_SEAT_NOT_OPEN", f"a vote for seat {position}, which is not open")
@@ -122,7 +122,7 @@ def is_reason_missing(stage: Stage, vote: Vote, reason: str | None) -> bool:
     return vote in stage.reason_required_for and not (reason or "").strip()
 
 
-class Act(StrEnum):
+class NextAction(StrEnum):
     WAIT = "wait"
     BEGIN_STAGE = "begin_stage"
     APPROVE = "approve"
@@ -135,7 +135,7 @@ class Act(StrEnum):
 class Next:
     """`stage` is the one to begin or to escalate; `reason` why it escalates or pauses."""
 
-    act: Act
+    act: NextAction
     stage: int | None = None
     reason: Deadlock | None = None
 
@@ -144,17 +144,17 @@ def has_escalated(seats: Sequence[Seat]) -> bool:
     return any(seat.origin == "escalated" for seat in seats)
 
 
-def next_after(policy: Policy, stage: int, verdict: Verdict, *, escalated: bool) -> Next:
+def next_action(policy: Policy, stage: int, verdict: StageVerdict, *, escalated: bool) -> Next:
     """There is always something next, so that no request hangs."""
     match verdict.state:
         case "open":
-            return Next(Act.WAIT)
+            return Next(NextAction.WAIT)
         case "rejected":
-            return Next(Act.REJECT)
+            return Next(NextAction.REJECT)
         case "approved":
             is_last = stage == len(policy.stages)
-            return Next(Act.APPROVE) if is_last else Next(Act.BEGIN_STAGE, stage + 1)
+            return Next(NextAction.APPROVE) if is_last else Next(NextAction.BEGIN_STAGE, stage + 1)
         case _:
             if policy.stage(stage).escalate is None or escalated:
-                return Next(Act.PAUSE, reason=verdict.deadlock)
-            return Next(Act.ESCALATE, stage, verdict.deadlock)
+                return Next(NextAction.PAUSE, reason=verdict.deadlock)
+            return Next(NextAction.ESCALATE, stage, verdict.deadlock)

@@ -18,13 +18,13 @@ from signet.core.compiler.merge import Merged, merge
 from signet.core.compiler.node_expressions import NodeLogic, read_actions, read_condition, read_node_logic
 from signet.core.compiler.parallel_blocks import Blocks, find_blocks
 from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, Patch, SlotPatch
-from signet.core.compiler.rejection_edges import lead_rejections
+from signet.core.compiler.rejection_edges import add_rejection_edges
 from signet.core.compiler.soundness import (
     check_approved_content,
     check_envelope,
     check_integrity,
+    check_paths_on,
     check_reachability,
-    check_ways_on,
     sort_topologically,
 )
 from signet.core.contracts.contract import Contract, EditWindow
@@ -75,7 +75,7 @@ class _Logic:
 
 
 @dataclass(frozen=True)
-class _Shape:
+class _CheckedGraph:
     graph: Graph
     order: Sequence[str]
     blocks: Blocks
@@ -249,15 +249,15 @@ def _check_limits(merged: Merged) -> Iterable[Finding]:
             yield find("LIMIT_EXCEEDED", "/", what=what, count=count, limit=limit)
 
 
-def _shape(merged: Merged, contract: Contract | None) -> tuple[_Shape | None, list[Finding]]:
+def _shape(merged: Merged, contract: Contract | None) -> tuple[_CheckedGraph | None, list[Finding]]:
     graph = make_graph([_complete_policy(node, contract) for node in merged.nodes], merged.edges)
     order, circles = sort_topologically(graph)
     if circles:
         return None, [*circles, *check_reachability(graph)]
     blocks = find_blocks(graph, order)
-    graph, untaken = lead_rejections(graph, blocks)
+    graph, untaken = add_rejection_edges(graph, blocks)
     order, circles = sort_topologically(graph)
-    return _Shape(graph, order, blocks), [*blocks.findings, *untaken, *circles]
+    return _CheckedGraph(graph, order, blocks), [*blocks.findings, *untaken, *circles]
 
 
 def _complete_policy(node: Node, contract: Contract | None) -> Node:
@@ -272,15 +272,15 @@ def _complete_policy(node: Node, contract: Contract | None) -> Node:
     return replace(node, config={**node.config, "permission": permission, "permission_condition": condition})
 
 
-def _check_shape(shape: _Shape, expected: Graph, contract: Contract | None) -> Iterable[Finding]:
+def _check_shape(shape: _CheckedGraph, expected: Graph, contract: Contract | None) -> Iterable[Finding]:
     yield from check_reachability(shape.graph)
-    yield from check_ways_on(shape.graph)
+    yield from check_paths_on(shape.graph)
     yield from check_integrity(expected, shape.graph, shape.order)
     if contract is not None:
         yield from check_approved_content(shape.graph, shape.blocks, contract)
 
 
-def _read_logic(shape: _Shape, names: Names) -> _Logic:
+def _read_logic(shape: _CheckedGraph, names: Names) -> _Logic:
     variables = Variables(names.variables)
     logic: dict[str, NodeLogic] = {}
     conditions: dict[str, Expression] = {}
@@ -313,7 +313,7 @@ def _condition_json(expression: Expression) -> dict[str, Any]:
 
 
 def _describe(
-    shape: _Shape,
+    shape: _CheckedGraph,
     merged: Merged,
     expected: Graph,
     logic: Mapping[str, NodeLogic],

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from signet.core.compiler.graph import Edge
-from signet.core.expressions import Expression, FindingKind, Scope, find_gaps_and_overlaps
+from signet.core.expressions import Expression, RangeFindingKind, Scope, find_gaps_and_overlaps
 from signet.core.validation.finding import Finding, find
 
 # With a single condition the default edge is simply the other case.
@@ -19,10 +19,10 @@ def find_condition_gaps(
         parsed = [conditions[edge.id] for edge in siblings if edge.id in conditions]
         if len(parsed) < MIN_CONDITIONS:
             continue
-        seen: set[FindingKind] = set()
+        seen: set[RangeFindingKind] = set()
         for found in find_gaps_and_overlaps(parsed, scope):
             if found.kind in seen:
                 continue  # one example of each kind is enough to look again
             seen.add(found.kind)
-            code = "CONDITIONS_LEAVE_GAP" if found.kind is FindingKind.GAP else "CONDITIONS_OVERLAP"
+            code = "CONDITIONS_LEAVE_GAP" if found.kind is RangeFindingKind.GAP else "CONDITIONS_OVERLAP"
             yield find(code, node_id, variable=found.variable, example=found.example)

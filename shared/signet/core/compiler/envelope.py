@@ -168,10 +168,10 @@ def _make_edges(contract: Contract) -> Iterator[Edge]:
             yield from _make_interrupt_edges(contract, name, transition, role)
         else:
             for source in find_gate_sources(contract, transition):
-                yield from _make_way(contract, name, transition, source, role)
+                yield from _make_edge(contract, name, transition, source, role)
 
 
-def _make_way(
+def _make_edge(
     contract: Contract, name: str, transition: Transition, source: str, role: str
 ) -> Iterator[Edge]:
     gate, state = gate_node(contract, name, source), state_node(source)
@@ -199,14 +199,14 @@ def _edge(source: str, target: str, on: str, *, role: str = "forward", transitio
 
 def _find_returns(contract: Contract) -> frozenset[str]:
     """Transitions that lead back to a state already passed: the back edges of a walk in order of names."""
-    ways: dict[str, list[tuple[str, str]]] = {name: [] for name in contract.states}
+    exits: dict[str, list[tuple[str, str]]] = {name: [] for name in contract.states}
     for name, transition in sorted(contract.transitions.items()):
         for source in transition.from_states:
-            ways[source].append((name, transition.to))
+            exits[source].append((name, transition.to))
     returns: set[str] = set()
     entered, left = {contract.initial_state}, set[str]()
     walk: list[tuple[str, Iterator[tuple[str, str]]]] = [
-        (contract.initial_state, iter(ways[contract.initial_state]))
+        (contract.initial_state, iter(exits[contract.initial_state]))
     ]
     while walk:
         state, remaining = walk[-1]
@@ -216,7 +216,7 @@ def _find_returns(contract: Contract) -> frozenset[str]:
             walk.pop()
         elif step[1] not in entered:
             entered.add(step[1])
-            walk.append((step[1], iter(ways[step[1]])))
+            walk.append((step[1], iter(exits[step[1]])))
         elif step[1] not in left:
             returns.add(step[0])
     return frozenset(returns)

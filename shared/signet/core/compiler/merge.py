@@ -18,7 +18,7 @@ from signet.core.validation.finding import Finding, find
 # Outcomes that, without an edge of their own, send the token to the gate as rejected.
 REJECTING = ("rejected", "expired")
 # How the ids of edges begin that the compiler draws for rejections.
-LED_OUT = "sys:edge:rejection:"
+REJECTION_EDGE = "sys:edge:rejection:"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def merge(base: Graph, slots: Mapping[str, EnvelopeSlot], patches: Mapping[str, 
 
 
 def rejection_edge(node_id: str, outcome: str) -> str:
-    return f"{LED_OUT}{node_id}#{outcome}"
+    return f"{REJECTION_EDGE}{node_id}#{outcome}"
 
 
 def policy_node(action_node: str) -> str:

@@ -16,10 +16,10 @@ from signet.core.expressions import (
     INT,
     STRING,
     Expression,
-    Kind,
-    Mistake,
+    ExpressionError,
     Scope,
     Type,
+    TypeKind,
     check,
     expression_to_json,
     list_of,
@@ -30,10 +30,10 @@ from signet.core.expressions import (
 )
 from signet.core.validation.finding import Finding, find
 
-_USER = (Kind.STRING, Kind.REF, Kind.ANY)
+_USER = (TypeKind.STRING, TypeKind.REF, TypeKind.ANY)
 # What an action that makes a document gives back.
 CREATED = object_of({"document_id": STRING, "version": INT})
-_MOMENT = (Kind.DATE, Kind.TIMESTAMP, Kind.ANY)
+_MOMENT = (TypeKind.DATE, TypeKind.TIMESTAMP, TypeKind.ANY)
 
 
 @dataclass
@@ -51,7 +51,7 @@ ScopeWith = Callable[[Type | None], Scope]  # the node's scope, with an item of 
 
 def read_condition(text: str, place: str, scope: Scope) -> tuple[Expression | None, tuple[Finding, ...]]:
     expression, found, findings = _read_expression(text, place, scope)
-    if expression is not None and not findings and found.kind not in (Kind.BOOL, Kind.ANY):
+    if expression is not None and not findings and found.kind not in (TypeKind.BOOL, TypeKind.ANY):
         findings = (find("EXPRESSION_NOT_BOOL", place, text=text, type=str(found)),)
     return (None if findings else expression), findings
 
@@ -68,35 +68,35 @@ def _read_expression(
     text: str, place: str, scope: Scope
 ) -> tuple[Expression | None, Type, tuple[Finding, ...]]:
     parsed = parse_expression(text)
-    if isinstance(parsed, Mistake):
+    if isinstance(parsed, ExpressionError):
         return None, ANY, (_to_finding(parsed, place, text),)
-    found, mistakes = check(parsed, scope)
-    return parsed, found, tuple(_to_finding(mistake, place, text) for mistake in mistakes)
+    found, errors = check(parsed, scope)
+    return parsed, found, tuple(_to_finding(error, place, text) for error in errors)
 
 
-def _to_finding(mistake: Mistake, place: str, text: str) -> Finding:
-    suggestion = f"Write `{mistake.suggestion}`." if mistake.suggestion else "Correct it there."
+def _to_finding(error: ExpressionError, place: str, text: str) -> Finding:
+    suggestion = f"Write `{error.suggestion}`." if error.suggestion else "Correct it there."
     return find(
         "EXPRESSION_INVALID",
         place,
         text=text,
-        position=mistake.position + 1,
-        problem=_sentence(mistake.message),
+        position=error.position + 1,
+        problem=_sentence(error.message),
         suggestion=suggestion,
-        mistake=mistake.code,
-        mistake_parameters=dict(mistake.parameters),
+        mistake=error.code,
+        mistake_parameters=dict(error.parameters),
     )
 
 
-def _template_finding(mistake: Mistake, place: str) -> Finding:
+def _template_finding(error: ExpressionError, place: str) -> Finding:
     return find(
         "TEMPLATE_INVALID",
-        f"{place}{mistake.pointer}",
-        pointer=mistake.pointer or "/",
-        problem=_sentence(mistake.message),
-        suggestion=f"Write `{mistake.suggestion}`." if mistake.suggestion else "Correct it there.",
-        mistake=mistake.code,
-        mistake_parameters=dict(mistake.parameters),
+        f"{place}{error.pointer}",
+        pointer=error.pointer or "/",
+        problem=_sentence(error.message),
+        suggestion=f"Write `{error.suggestion}`." if error.suggestion else "Correct it there.",
+        mistake=error.code,
+        mistake_parameters=dict(error.parameters),
     )
 
 
@@ -105,7 +105,13 @@ def _sentence(text: str) -> str:
 
 
 def _expect(
-    logic: NodeLogic, node: Node, pointer: str, text: str, scope: Scope, kinds: tuple[Kind, ...], what: str
+    logic: NodeLogic,
+    node: Node,
+    pointer: str,
+    text: str,
+    scope: Scope,
+    kinds: tuple[TypeKind, ...],
+    what: str,
 ) -> Type:
     expression, found, findings = _read_expression(text, f"{node.id}{pointer}", scope)
     logic.findings.extend(findings)
@@ -121,9 +127,9 @@ def _expect(
 
 
 def _expect_template(logic: NodeLogic, node: Node, pointer: str, value: Any, scope: Scope) -> None:
-    template, mistakes = parse_template(value, scope)
-    logic.findings.extend(_template_finding(mistake, f"{node.id}{pointer}") for mistake in mistakes)
-    if template is not None and not mistakes:
+    template, errors = parse_template(value, scope)
+    logic.findings.extend(_template_finding(error, f"{node.id}{pointer}") for error in errors)
+    if template is not None and not errors:
         logic.trees[pointer] = {"template": template_to_json(template)}
 
 
@@ -131,16 +137,24 @@ def _read_gate(node: Node, contract: Contract | None, scope_with: ScopeWith, log
     for key in ("condition", "permission_condition"):
         text = node.config.get(key)
         if text is not None:
-            _expect(logic, node, f"/{key}", text, scope_with(None), (Kind.BOOL, Kind.ANY), "a yes or no")
+            _expect(
+                logic, node, f"/{key}", text, scope_with(None), (TypeKind.BOOL, TypeKind.ANY), "a yes or no"
+            )
 
 
 def _read_action(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
     config, item = node.config, None
     if config["for_each"] is not None:
         found = _expect(
-            logic, node, "/for_each", config["for_each"], scope_with(None), (Kind.LIST, Kind.ANY), "a list"
+            logic,
+            node,
+            "/for_each",
+            config["for_each"],
+            scope_with(None),
+            (TypeKind.LIST, TypeKind.ANY),
+            "a list",
         )
-        item = found.item if found.kind is Kind.LIST and found.item is not None else ANY
+        item = found.item if found.kind is TypeKind.LIST and found.item is not None else ANY
     _expect_template(logic, node, "/payload", dict(config["payload"]), scope_with(item))
     name, output = str(config["action"]), ANY
     if "." not in name:
@@ -184,7 +198,7 @@ def _read_person(node: Node, pointer: str, person: Mapping[str, Any], scope: Sco
     if person["by"] == "manager":
         _expect(logic, node, f"{pointer}/of", person["of"], scope, _USER, "a user's id")
     elif person["by"] == "expression":
-        kinds = (*_USER, Kind.LIST)
+        kinds = (*_USER, TypeKind.LIST)
         _expect(
             logic,
             node,
@@ -238,8 +252,8 @@ def read_actions(
         action = contract.actions.get(name) if contract else None
         if action is None:
             continue
-        template, mistakes = parse_template(dict(action.set), scope_for(type_of_fields(action.payload)))
-        logic.findings.extend(_template_finding(m, f"/actions/{name}/set") for m in mistakes)
+        template, errors = parse_template(dict(action.set), scope_for(type_of_fields(action.payload)))
+        logic.findings.extend(_template_finding(m, f"/actions/{name}/set") for m in errors)
         if template is not None:
             set_tree = template_to_json(template)
             described[name] = {"kind": action.kind, "entity_type": action.entity_type, "set": set_tree}

@@ -126,7 +126,7 @@ def _agree(
         found = inside or {min(found, key=lambda stack: (len(stack), stack))}
     stack = max(found, key=lambda stack: (len(stack), stack), default=())
     for edge in arriving:
-        _check_way(blocks, edge, stacks[edge.id], stack, early=_leaves_early(edge))
+        _check_path(blocks, edge, stacks[edge.id], stack, early=_leaves_early(edge))
     return stack
 
 
@@ -135,7 +135,7 @@ def _after_leaving(edge: Edge, stack: Stack) -> Stack:
     return stack[:-1] if edge.role == "exit" else stack
 
 
-def _check_way(blocks: Blocks, edge: Edge, source: Stack, target: Stack, *, early: bool) -> None:
+def _check_path(blocks: Blocks, edge: Edge, source: Stack, target: Stack, *, early: bool) -> None:
     if source == target:
         if edge.role == "exit" and edge.on not in REJECTING:
             blocks.findings.append(find("EXIT_OUTSIDE_BLOCK", edge.id))
@@ -178,7 +178,7 @@ def _close_block(
                 continue
         # From deeper in the same block an edge leaves a block inside it; else it comes from elsewhere.
         inside_it = stack[:depth] == outer and len(stack) > depth and stack[depth][0] == split
-        _check_way(blocks, edge, stack, stack[: depth + 1] if inside_it else closing, early=False)
+        _check_path(blocks, edge, stack, stack[: depth + 1] if inside_it else closing, early=False)
     _check_every_branch_arrives(graph, blocks, join, split, arrived)
     return outer
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from signet.core.compiler.graph import Edge, Graph, make_graph
-from signet.core.compiler.merge import LED_OUT, REJECTING, rejection_edge
+from signet.core.compiler.merge import REJECTING, REJECTION_EDGE, rejection_edge
 from signet.core.compiler.parallel_blocks import Blocks
 from signet.core.compiler.slot_graph import slot_out
 from signet.core.validation.finding import Finding, find
 
 
-def lead_rejections(graph: Graph, blocks: Blocks) -> tuple[Graph, tuple[Finding, ...]]:
+def add_rejection_edges(graph: Graph, blocks: Blocks) -> tuple[Graph, tuple[Finding, ...]]:
     """The graph with the ways that rejections take where nobody drew one, and the gates that take none."""
     edges = [_redirect(edge, blocks) for edge in graph.edges.values()]
     graph = make_graph(graph.nodes.values(), edges)
@@ -22,7 +22,7 @@ def lead_rejections(graph: Graph, blocks: Blocks) -> tuple[Graph, tuple[Finding,
 
 
 def _redirect(edge: Edge, blocks: Blocks) -> Edge:
-    join = blocks.find_innermost_join(edge.source) if edge.id.startswith(LED_OUT) else None
+    join = blocks.find_innermost_join(edge.source) if edge.id.startswith(REJECTION_EDGE) else None
     return edge if join is None else replace(edge, target=join)
 
 
@@ -37,10 +37,10 @@ def _follow(graph: Graph, blocks: Blocks) -> dict[str, Edge]:
         taken[edge.id] = edge
         target = graph.nodes[edge.target]
         if target.type == "parallel_join":
-            ways = [way for way in graph.outgoing[target.id] if way.on == "rejected"]
-            waiting += ways or [_lead_on(graph, blocks, target.id)]
+            edges = [edge for edge in graph.outgoing[target.id] if edge.on == "rejected"]
+            waiting += edges or [_lead_on(graph, blocks, target.id)]
         elif target.type not in ("lifecycle_gate", "state"):
-            waiting += [way for way in graph.outgoing[target.id] if way.on != "approved"]
+            waiting += [edge for edge in graph.outgoing[target.id] if edge.on != "approved"]
     return taken
 
 
@@ -62,9 +62,9 @@ def _check_taken(graph: Graph, taken: Mapping[str, Edge]) -> Iterator[Finding]:
         if end.type != "slot_out":
             continue
         behind = graph.nodes[graph.outgoing[end.id][0].target]
-        if any(way.on == "rejected" for way in graph.outgoing[behind.id]):
+        if any(edge.on == "rejected" for edge in graph.outgoing[behind.id]):
             continue
-        if edge.id.startswith(LED_OUT):
+        if edge.id.startswith(REJECTION_EDGE):
             yield find("REJECTION_UNHANDLED", edge.source, slot=end.provenance)
         elif behind.type == "lifecycle_gate":
             yield find("REJECTION_NOT_TAKEN", edge.id, gate=behind.id)

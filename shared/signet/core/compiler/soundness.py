@@ -80,7 +80,7 @@ def _reach(begin: str, neighbours: Mapping[str, Sequence[str]]) -> set[str]:
     return seen
 
 
-def check_ways_on(graph: Graph) -> Iterator[Finding]:
+def check_paths_on(graph: Graph) -> Iterator[Finding]:
     """After each outcome there is exactly one way on, or a choice with a default."""
     for node in graph.nodes.values():
         node_type = NODE_TYPES[node.type]

@@ -19,7 +19,7 @@ from signet.core.expressions import (
     Compiled,
     Environment,
     Expression,
-    Mistake,
+    ExpressionError,
     Scope,
     Template,
     Type,
@@ -48,7 +48,7 @@ class Denial:
 
 
 @dataclass(frozen=True)
-class LoadedContract:
+class CompiledContract:
     contract: Contract
     hash: str
 
@@ -141,32 +141,32 @@ def check_contract_expressions(
         yield from _check_text(text, f"/conditions/{permission}", scope)
     for name, action in contract.actions.items():
         payload: Type = type_of_fields(action.payload)
-        _, mistakes = parse_template(dict(action.set), make_scope(entity, org, nothing, payload))
-        for mistake in mistakes:
-            yield _as_finding(mistake, f"/actions/{name}/set{mistake.pointer}")
+        _, errors = parse_template(dict(action.set), make_scope(entity, org, nothing, payload))
+        for error in errors:
+            yield _as_finding(error, f"/actions/{name}/set{error.pointer}")
 
 
 def _check_text(text: str, place: str, scope: Scope) -> Iterator[Finding]:
     parsed = parse_expression(text)
-    mistakes = (parsed,) if isinstance(parsed, Mistake) else check_condition(parsed, scope)
-    for mistake in mistakes:
-        yield _as_finding(mistake, place)
+    errors = (parsed,) if isinstance(parsed, ExpressionError) else check_condition(parsed, scope)
+    for error in errors:
+        yield _as_finding(error, place)
 
 
-def _as_finding(mistake: Mistake, place: str) -> Finding:
-    return find("FIELD_INVALID", place, problem=mistake.message)
+def _as_finding(error: ExpressionError, place: str) -> Finding:
+    return find("FIELD_INVALID", place, problem=error.message)
 
 
 def _compile(text: str) -> Compiled:
     parsed = parse_expression(text)
-    if isinstance(parsed, Mistake):
+    if isinstance(parsed, ExpressionError):
         raise ValueError(f"a published contract holds an expression that does not parse: {text}")
     return compile_expression(parsed)
 
 
 def _parse_set(body: Mapping[str, Any]) -> Template:
     # Checked at publication; here nothing is known of the types any more, and nothing needs to be.
-    template, mistakes = parse_template(dict(body), _ANYTHING)
+    template, errors = parse_template(dict(body), _ANYTHING)
     if template is None:
-        raise ValueError(f"a published contract holds a template that does not parse: {mistakes[0].message}")
+        raise ValueError(f"a published contract holds a template that does not parse: {errors[0].message}")
     return template

@@ -10,7 +10,7 @@ from signet.core.validation.strict_model import point
 # Permissions of their own, beside those of transitions and actions: `invoice:edit`.
 RESERVED_VERBS = frozenset({"create", "read", "edit", "update", "delete", "amend"})
 
-_Ways = Mapping[str, frozenset[str]]
+_Edges = Mapping[str, frozenset[str]]
 
 
 def check_lifecycle(contract: Contract) -> Iterator[Finding]:
@@ -97,49 +97,49 @@ def _check_reachable(contract: Contract) -> Iterator[Finding]:
     initial = [name for name, state in contract.states.items() if state.initial]
     if not initial:
         return
-    reached = _reach(_find_ways(contract), initial)
+    reached = _reach(_find_transition_edges(contract), initial)
     for name in contract.states:
         if name not in reached:
             yield find("STATE_UNREACHABLE", point(("states", name)), state=name)
 
 
 def _check_endings(contract: Contract) -> Iterator[Finding]:
-    ways = _find_ways(contract)
+    edges = _find_transition_edges(contract)
     ends = [name for name, state in contract.states.items() if state.final or state.settled]
-    leads_to_end = _reach(_turn_round(ways), ends)
+    leads_to_end = _reach(_turn_round(edges), ends)
     for name in contract.states:
         if name in leads_to_end:
             continue
-        code = "STATE_NEVER_ENDS" if ways[name] - {name} else "STATE_WITHOUT_EXIT"
+        code = "STATE_NEVER_ENDS" if edges[name] - {name} else "STATE_WITHOUT_EXIT"
         yield find(code, point(("states", name)), state=name)
 
 
 def _check_returns(contract: Contract) -> Iterator[Finding]:
     """A circle of states that nobody's request holds up would go round for ever."""
-    ways: dict[str, frozenset[str]] = dict.fromkeys(contract.states, frozenset())
+    edges: dict[str, frozenset[str]] = dict.fromkeys(contract.states, frozenset())
     for transition in contract.transitions.values():
         if transition.kind != "automatic":
             continue
         for source in contract.states.keys() & set(transition.from_states):
             # Leading from a state to itself is a finding of its own; being rejected to it is not.
             own = frozenset({source}) if transition.rejected_to != source else frozenset()
-            ways[source] |= _list_targets(contract, transition) - own
+            edges[source] |= _list_targets(contract, transition) - own
     reported = set[str]()
     for state in contract.states:
         if state in reported:
             continue
-        circle = _find_circle(ways, state)
+        circle = _find_circle(edges, state)
         if circle:
             reported.update(circle)
             yield find("RETURN_NEVER_WAITS", point(("states", state)), path=" → ".join((*circle, state)))
 
 
-def _find_circle(ways: _Ways, begin: str) -> tuple[str, ...]:
+def _find_circle(edges: _Edges, begin: str) -> tuple[str, ...]:
     """The shortest way from a state back to itself, without its end; empty if there is none."""
     waiting: list[tuple[str, ...]] = [(begin,)]
     seen = set[str]()
     for path in waiting:
-        for state in sorted(ways[path[-1]]):
+        for state in sorted(edges[path[-1]]):
             if state == begin:
                 return path
             if state not in seen:
@@ -148,27 +148,27 @@ def _find_circle(ways: _Ways, begin: str) -> tuple[str, ...]:
     return ()
 
 
-def _find_ways(contract: Contract) -> _Ways:
+def _find_transition_edges(contract: Contract) -> _Edges:
     """Where each state may lead next; names that are no states lead nowhere."""
-    ways: dict[str, frozenset[str]] = dict.fromkeys(contract.states, frozenset())
+    edges: dict[str, frozenset[str]] = dict.fromkeys(contract.states, frozenset())
     for transition in contract.transitions.values():
         for source in contract.states.keys() & set(transition.from_states):
-            ways[source] |= _list_targets(contract, transition)
-    return ways
+            edges[source] |= _list_targets(contract, transition)
+    return edges
 
 
 def _list_targets(contract: Contract, transition: Transition) -> frozenset[str]:
     return frozenset({transition.to, transition.rejected_to or transition.to}) & contract.states.keys()
 
 
-def _turn_round(ways: _Ways) -> _Ways:
-    return {name: frozenset(source for source, targets in ways.items() if name in targets) for name in ways}
+def _turn_round(edges: _Edges) -> _Edges:
+    return {name: frozenset(source for source, targets in edges.items() if name in targets) for name in edges}
 
 
-def _reach(ways: _Ways, begin: list[str]) -> set[str]:
+def _reach(edges: _Edges, begin: list[str]) -> set[str]:
     reached, waiting = set(begin), list(begin)
     while waiting:
-        found = ways[waiting.pop()] - reached
+        found = edges[waiting.pop()] - reached
         reached |= found
         waiting.extend(found)
     return reached

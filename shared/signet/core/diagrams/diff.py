@@ -46,7 +46,7 @@ class Mark(StrEnum):
 
 
 @dataclass(frozen=True)
-class Change:
+class DiffChange:
     """One value, by its JSON pointer; ABSENT where it is not there."""
 
     pointer: str
@@ -66,7 +66,7 @@ class Difference:
     id: str
     before: Content | None
     after: Content | None
-    changes: tuple[Change, ...]
+    changes: tuple[DiffChange, ...]
 
     def to_json(self) -> dict[str, Any]:
         sides = {"before": self.before, "after": self.after}
@@ -121,7 +121,7 @@ class SlotDiff:
 
 
 @dataclass(frozen=True)
-class Side:
+class DiffSide:
     name: str
     kind: str
     hash: str
@@ -132,9 +132,9 @@ class Side:
 
 @dataclass(frozen=True)
 class Diff:
-    before: Side
-    after: Side
-    changes: tuple[Change, ...]
+    before: DiffSide
+    after: DiffSide
+    changes: tuple[DiffChange, ...]
     slots: tuple[SlotDiff, ...]
 
     @property
@@ -165,8 +165,8 @@ def diff_artifacts(before: Content, after: Content) -> Diff:
         edges.add(_slot_of_edge(found, before, after), found)
     windows = {slot: window for slot in _list_slots(old, new) if (window := _compare_windows(slot, old, new))}
     return Diff(
-        before=Side(before["name"], before["kind"], content_hash(before)),
-        after=Side(after["name"], after["kind"], content_hash(after)),
+        before=DiffSide(before["name"], before["kind"], content_hash(before)),
+        after=DiffSide(after["name"], after["kind"], content_hash(after)),
         changes=tuple(_compare(_describe_head(before), _describe_head(after), ())),
         slots=tuple(
             SlotDiff(slot, nodes.take(slot), edges.take(slot), windows.get(slot))
@@ -275,7 +275,7 @@ def _window_in(slot: str, workflow: WorkflowReading, filled: WorkflowReading) ->
     return next((workflow.window_of(state) for state in states if state in workflow.nodes), None)
 
 
-def _compare(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterator[Change]:
+def _compare(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterator[DiffChange]:
     """The smallest changed values, in the order of their pointers."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in sorted({*before, *after}):
@@ -284,7 +284,7 @@ def _compare(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterator[C
         for index in range(max(len(before), len(after))):
             yield from _compare(_at(before, index), _at(after, index), (*path, index))
     elif before != after or isinstance(before, bool) != isinstance(after, bool):
-        yield Change(point(path), before, after)
+        yield DiffChange(point(path), before, after)
 
 
 def _at(values: list[Any], index: int) -> Any:

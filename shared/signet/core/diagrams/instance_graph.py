@@ -68,7 +68,7 @@ class DrawnEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class GraphDrawing:
     """Nodes in the order in which a document comes to them."""
 
     nodes: Sequence[DrawnNode]
@@ -81,7 +81,7 @@ def draw_instance(
     visits: Iterable[Visit],
     taken: Mapping[str, int],
     canvas: Mapping[str, Any],
-) -> Drawing:
+) -> GraphDrawing:
     reading = WorkflowReading(content)
     standing = _find_standing(tokens)
     visited = {visit.node_id: visit for visit in visits}
@@ -90,7 +90,7 @@ def draw_instance(
         for node_id in reading.order
     ]
     edges = [_draw_edge(edge_id, edge, taken) for edge_id, edge in sorted(content["edges"].items())]
-    return Drawing(nodes, edges)
+    return GraphDrawing(nodes, edges)
 
 
 def _find_standing(tokens: Iterable[Mapping[str, Any]]) -> Mapping[str, NodeState]:

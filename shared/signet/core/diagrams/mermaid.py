@@ -15,8 +15,8 @@ from signet.core.compiler.slot_graph import DEFAULT_PRIORITY
 from signet.core.contracts.contract import EditWindow
 from signet.core.diagrams.diff import Diff, Mark, diff_artifacts
 from signet.core.explain.artifact_reader import Content, WorkflowReading
-from signet.core.explain.node_sentences import say_kind
-from signet.core.explain.vocabulary import plain, short_id
+from signet.core.explain.node_sentences import describe_kind
+from signet.core.explain.vocabulary import escape, short_id
 
 MAX_LABEL_CHARACTERS = 120
 # What a label keeps as it is, beside letters and digits of any script.
@@ -126,9 +126,9 @@ def _draw(drawing: _Drawing) -> Iterator[str]:
 def _draw_node(drawing: _Drawing, node_id: str, name: str) -> str:
     node = drawing.nodes[node_id]
     begin, end = _SHAPES[node["type"]]
-    lines = [plain(node.get("label") or short_id(node_id))]
+    lines = [escape(node.get("label") or short_id(node_id))]
     if NODE_TYPES[node["type"]].group is not None:
-        lines.append(say_kind(node["type"]))
+        lines.append(describe_kind(node["type"]))
     if node["type"] == "state":
         lines.append(_WINDOW_WORDS[EditWindow(drawing.windows[node_id])])
     mark = drawing.marks.get(node_id)
@@ -148,18 +148,18 @@ def _sort_edges(drawing: _Drawing, names: Mapping[str, str]) -> list[str]:
 
 def _draw_edge(drawing: _Drawing, edge: Content, names: Mapping[str, str]) -> str:
     arrow = "-->" if edge["role"] == "forward" else "-.->"
-    label = _escape(_say_edge(drawing, edge))
+    label = _escape(_describe_edge(drawing, edge))
     text = f'|"{label}"|' if label else ""
     return f"{names[edge['source']]} {arrow}{text} {names[edge['target']]}"
 
 
-def _say_edge(drawing: _Drawing, edge: Content) -> str:
+def _describe_edge(drawing: _Drawing, edge: Content) -> str:
     condition = edge.get("condition")
     parts = [
         "" if edge["role"] == "forward" else edge["role"],
         edge.get("transition") or "",
-        _say_outcome(drawing, edge),
-        plain(edge.get("label", "")),
+        _describe_outcome(drawing, edge),
+        escape(edge.get("label", "")),
         f"if {_text_of(condition)}" if condition is not None else "",
         "otherwise" if condition is None and edge["priority"] == DEFAULT_PRIORITY else "",
     ]
@@ -171,7 +171,7 @@ def _text_of(condition: Any) -> str:
     return text
 
 
-def _say_outcome(drawing: _Drawing, edge: Content) -> str:
+def _describe_outcome(drawing: _Drawing, edge: Content) -> str:
     """Where a type has one outcome, there is nothing to say."""
     outcomes = NODE_TYPES[drawing.nodes[edge["source"]]["type"]].outcomes
     outcome: str = edge["on"]

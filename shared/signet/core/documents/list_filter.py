@@ -16,7 +16,14 @@ from signet.core.contracts.field_checks import FAST_COLUMN_OF
 from signet.core.contracts.fields import DecimalField
 from signet.core.contracts.indexed_columns import map_fast_fields, read_moment
 from signet.core.errors import FieldError, Rejected
-from signet.core.expressions import Expression, Mistake, Scope, check_condition, parse_expression, to_text
+from signet.core.expressions import (
+    Expression,
+    ExpressionError,
+    Scope,
+    check_condition,
+    parse_expression,
+    to_text,
+)
 from signet.core.expressions.syntax_tree import Comparison, Junction, ListLiteral, Literal, Name
 
 ColumnKind = OneOf["text", "number", "time"]
@@ -53,13 +60,13 @@ class Sort:
 def read_filter(text: str, contract: Contract) -> tuple[Term, ...]:
     """The terms; raises what is wrong with the text, each mistake in a sentence."""
     parsed = parse_expression(text)
-    mistakes: Sequence[Mistake] = (
+    errors: Sequence[ExpressionError] = (
         (parsed,)
-        if isinstance(parsed, Mistake)
+        if isinstance(parsed, ExpressionError)
         else check_condition(parsed, Scope({"entity": type_of_entity(contract)}))
     )
-    if isinstance(parsed, Mistake) or mistakes:
-        fields = tuple(FieldError("/query/filter", one.code, one.message) for one in mistakes)
+    if isinstance(parsed, ExpressionError) or errors:
+        fields = tuple(FieldError("/query/filter", one.code, one.message) for one in errors)
         raise Rejected("FILTER_INVALID", fields[0].message, remedy=_FORM, fields=fields)
     parts = parsed.terms if isinstance(parsed, Junction) and parsed.operator == "&&" else (parsed,)
     return tuple(_read_term(part, contract) for part in parts)

@@ -16,7 +16,7 @@ from signet.core.contracts.contract import Contract
 from signet.core.expressions import (
     Compiled,
     Expression,
-    Mistake,
+    ExpressionError,
     Scope,
     check_condition,
     compile_expression,
@@ -120,8 +120,10 @@ def compile_rule(
     findings: list[Finding] = []
     text = to_expression_text(rule.condition)
     parsed = parse_expression(text)
-    mistakes: Sequence[Mistake] = (parsed,) if isinstance(parsed, Mistake) else check_condition(parsed, scope)
-    findings += [find("RULE_CONDITION_INVALID", "/condition", problem=m.message) for m in mistakes]
+    errors: Sequence[ExpressionError] = (
+        (parsed,) if isinstance(parsed, ExpressionError) else check_condition(parsed, scope)
+    )
+    findings += [find("RULE_CONDITION_INVALID", "/condition", problem=m.message) for m in errors]
     templates: dict[int, Render] = {}
     parts: list[Expression] = []
     for index, action in enumerate(rule.actions):
@@ -146,7 +148,7 @@ def compile_rule(
             if template is not None:
                 templates[index] = compile_template(template)
                 parts += list_template_parts(template)
-    if findings or isinstance(parsed, Mistake):
+    if findings or isinstance(parsed, ExpressionError):
         return None, tuple(findings)
     followed = frozenset(name for part in (parsed, *parts) for name in list_followed_refs(part, scope))
     return CompiledRule(rule, version, compile_expression(parsed), templates, followed), ()

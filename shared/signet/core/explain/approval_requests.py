@@ -13,19 +13,19 @@ from signet.core.approvals.votes import has_escalated
 from signet.core.explain.instance_record import (
     ApprovalRecord,
     DecisionRecord,
-    Record,
-    StepRecord,
+    ExplainedStep,
+    InstanceRecords,
     VoterRecord,
 )
 from signet.core.explain.instance_sentences import (
     begin_sentence,
+    describe_node,
+    describe_time,
     end_sentence,
     name_transition,
-    say_node,
-    say_time,
 )
-from signet.core.explain.outline import Book
-from signet.core.explain.vocabulary import plain, say_list, say_name
+from signet.core.explain.outline import Outline
+from signet.core.explain.vocabulary import describe_list, describe_name, escape
 from signet.core.runtime.projection import CONTROL
 
 MAX_SHOWN_PEOPLE = 20
@@ -95,21 +95,21 @@ class RequestExplanation:
 
 
 def explain_requests(
-    last: Book, record: Record, by_hash: Mapping[str, Book] = MappingProxyType({})
+    last: Outline, record: InstanceRecords, by_hash: Mapping[str, Outline] = MappingProxyType({})
 ) -> Iterator[RequestExplanation]:
     """Each in the words of the definition that it is pinned to: what was asked under it ended under it."""
     for request in record.approvals:
-        book = by_hash.get(request.definition_hash, last)
-        votes = tuple(_explain_vote(book, decision) for decision in request.decisions)
+        outline = by_hash.get(request.definition_hash, last)
+        votes = tuple(_explain_vote(outline, decision) for decision in request.decisions)
         used = _find_gate(record, request) if request.applied else None
-        overtaken = _explain_overtaken(book, record, request) if request.status == "voided" else None
+        overtaken = _explain_overtaken(outline, record, request) if request.status == "voided" else None
         open_seats = tuple(seat for seat in request.seats if seat.status == "open")
-        sentences = [_say_standing(book, request, used), _say_about(request)]
+        sentences = [_describe_standing(outline, request, used), _describe_about(request)]
         sentences += [vote.text for vote in votes]
         if overtaken is not None:
             sentences.append(overtaken.text)
         if request.status == "open":
-            sentences += _say_open(record, request, open_seats)
+            sentences += _describe_open(record, request, open_seats)
         yield RequestExplanation(
             request_id=request.id,
             node=request.node_id,
@@ -133,15 +133,17 @@ def explain_requests(
         )
 
 
-def _say_standing(book: Book, request: ApprovalRecord, used: Used | None) -> str:
-    about = f"{begin_sentence(say_node(book, request.node_id))}, request {request.id}"
+def _describe_standing(outline: Outline, request: ApprovalRecord, used: Used | None) -> str:
+    about = f"{begin_sentence(describe_node(outline, request.node_id))}, request {request.id}"
     match request.status:
         case "open":
             return f"{about}: open, in stage {request.stage}."
         case "voided":
             return f"{about}: void."
         case "approved" if used is not None:
-            return f"{about}: approved, and used up by {say_node(book, used.gate)} (step {used.step})."
+            return (
+                f"{about}: approved, and used up by {describe_node(outline, used.gate)} (step {used.step})."
+            )
         case "approved":
             has_been = "used up by a gate" if request.applied else "used by no gate yet"
             return f"{about}: approved, {has_been}."
@@ -149,21 +151,21 @@ def _say_standing(book: Book, request: ApprovalRecord, used: Used | None) -> str
             return f"{about}: {status}."
 
 
-def _say_about(request: ApprovalRecord) -> str:
+def _describe_about(request: ApprovalRecord) -> str:
     chain = ""
     if request.chain_name is not None:
-        chain = f", by version {request.chain_version} of the chain {plain(request.chain_name)}"
+        chain = f", by version {request.chain_version} of the chain {escape(request.chain_name)}"
     return (
-        f"Asked for {plain(request.requester_id)} at {say_time(request.created_at)}{chain}: about version"
-        f" {request.document_version} of the document (snapshot {request.snapshot_hash}), under the"
-        f" definition {request.definition_hash} and the policy {request.policy_hash}."
+        f"Asked for {escape(request.requester_id)} at {describe_time(request.created_at)}{chain}:"
+        f" about version {request.document_version} of the document (snapshot {request.snapshot_hash}),"
+        f" under the definition {request.definition_hash} and the policy {request.policy_hash}."
     )
 
 
 # --- who decided ---
 
 
-def _explain_vote(book: Book, decision: DecisionRecord) -> Vote:
+def _explain_vote(outline: Outline, decision: DecisionRecord) -> Vote:
     return Vote(
         decision_id=decision.id,
         stage=decision.stage,
@@ -174,36 +176,37 @@ def _explain_vote(book: Book, decision: DecisionRecord) -> Vote:
         delegation=decision.delegation,
         reason=decision.reason,
         at=decision.created_at,
-        text=_say_vote(book, decision),
+        text=_describe_vote(outline, decision),
     )
 
 
-def _say_vote(book: Book, decision: DecisionRecord) -> str:
-    whom = f" for {plain(decision.on_behalf_of)}" if decision.on_behalf_of is not None else ""
+def _describe_vote(outline: Outline, decision: DecisionRecord) -> str:
+    whom = f" for {escape(decision.on_behalf_of)}" if decision.on_behalf_of is not None else ""
     said = (
-        f"{plain(decision.decided_by)} {decision.decision}{whom} at {say_time(decision.created_at)}"
+        f"{escape(decision.decided_by)} {decision.decision}{whom} at {describe_time(decision.created_at)}"
         f" (stage {decision.stage}, seat {decision.position})"
     )
     if decision.delegation is not None:
-        said += f", under {_say_delegation(decision.delegation)}"
-    return end_sentence(f'{said}: "{plain(decision.reason)}"' if decision.reason else said)
+        said += f", under {_describe_delegation(decision.delegation)}"
+    return end_sentence(f'{said}: "{escape(decision.reason)}"' if decision.reason else said)
 
 
-def _say_delegation(delegation: Delegation) -> str:
+def _describe_delegation(delegation: Delegation) -> str:
     scope = "all documents"
     if delegation.entity_type is not None:
-        scope = f'documents of the type "{say_name(delegation.entity_type)}"'
+        scope = f'documents of the type "{describe_name(delegation.entity_type)}"'
     revoked = "; it has been revoked since" if delegation.is_revoked else ""
     return (
-        f"the delegation {delegation.id} from {plain(delegation.user_id)} to {plain(delegation.delegate_id)}"
-        f" about {scope}, from {say_time(delegation.from_time)} to {say_time(delegation.to_time)}{revoked}"
+        f"the delegation {delegation.id} from {escape(delegation.user_id)}"
+        f" to {escape(delegation.delegate_id)} about {scope},"
+        f" from {describe_time(delegation.from_time)} to {describe_time(delegation.to_time)}{revoked}"
     )
 
 
 # --- who may still decide ---
 
 
-def _say_open(record: Record, request: ApprovalRecord, seats: Sequence[Seat]) -> Iterator[str]:
+def _describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Sequence[Seat]) -> Iterator[str]:
     if record.document is not None and record.document.version != request.document_version:
         yield (
             f"The document is at version {record.document.version} by now: nobody can decide about version"
@@ -214,43 +217,45 @@ def _say_open(record: Record, request: ApprovalRecord, seats: Sequence[Seat]) ->
         yield "Nobody is asked any more: the workflow has not taken the decision yet."
         return
     for seat in seats:
-        yield f"Seat {seat.position} of stage {seat.stage} is open, for {_say_holder(seat)}."
-    yield _say_voters([_name_voter(voter) for voter in request.voters if voter.obstacle is None])
+        yield f"Seat {seat.position} of stage {seat.stage} is open, for {_describe_holder(seat)}."
+    yield _describe_voters([_name_voter(voter) for voter in request.voters if voter.obstacle is None])
     yield from (
-        end_sentence(f"Not {plain(voter.person)}: {voter.obstacle}")
+        end_sentence(f"Not {escape(voter.person)}: {voter.obstacle}")
         for voter in request.voters[:MAX_SHOWN_PEOPLE]
         if voter.obstacle is not None
     )
     if request.escalate_at is not None and not has_escalated(seats):
-        yield f"Undecided, it goes to a wider circle at {say_time(request.escalate_at)}."
+        yield f"Undecided, it goes to a wider circle at {describe_time(request.escalate_at)}."
     if request.expire_at is not None:
-        yield f"It expires at {say_time(request.expire_at)}."
+        yield f"It expires at {describe_time(request.expire_at)}."
 
 
-def _say_holder(seat: Seat) -> str:
-    holder = plain(seat.holder_user_id) if seat.holder_role is None else f"the role {plain(seat.holder_role)}"
+def _describe_holder(seat: Seat) -> str:
+    holder = (
+        escape(seat.holder_user_id) if seat.holder_role is None else f"the role {escape(seat.holder_role)}"
+    )
     return f"{holder}, of the wider circle" if seat.origin == "escalated" else holder
 
 
 def _name_voter(voter: VoterRecord) -> str:
     if voter.on_behalf_of is None:
-        return plain(voter.person)
-    return f"{plain(voter.person)} for {plain(voter.on_behalf_of)} (delegation {voter.delegation_id})"
+        return escape(voter.person)
+    return f"{escape(voter.person)} for {escape(voter.on_behalf_of)} (delegation {voter.delegation_id})"
 
 
-def _say_voters(names: Sequence[str]) -> str:
+def _describe_voters(names: Sequence[str]) -> str:
     if not names:
         return "Nobody may fill it now."
     shown = list(names[:MAX_SHOWN_PEOPLE])
     if len(names) > len(shown):
         shown.append(f"{len(names) - len(shown)} more")
-    return f"Who may decide now: {say_list(shown)}."
+    return f"Who may decide now: {describe_list(shown)}."
 
 
 # --- what used it up, and what voided it ---
 
 
-def _find_gate(record: Record, request: ApprovalRecord) -> Used | None:
+def _find_gate(record: InstanceRecords, request: ApprovalRecord) -> Used | None:
     """The first gate that was passed since: it uses up all that there is."""
     asked = _find_step(record, request)
     for step in _list_later(record, asked, asked.end_seq if asked is not None else None):
@@ -259,26 +264,31 @@ def _find_gate(record: Record, request: ApprovalRecord) -> Used | None:
     return None
 
 
-def _explain_overtaken(book: Book, record: Record, request: ApprovalRecord) -> Overtaken:
+def _explain_overtaken(outline: Outline, record: InstanceRecords, request: ApprovalRecord) -> Overtaken:
     asked = _find_step(record, request)
-    found = next(_find_causes(book, record, request, asked), None)
+    found = next(_find_causes(outline, record, request, asked), None)
     if found is None:
         because = request.outcome or "it was withdrawn"
-        found = Overtaken("unknown", (), None, None, None, begin_sentence(plain(because)))
+        found = Overtaken("unknown", (), None, None, None, begin_sentence(escape(because)))
     return Overtaken(
-        found.because, found.by, found.version, found.step, found.at, f"{found.text}: {_say_void(request)}"
+        found.because,
+        found.by,
+        found.version,
+        found.step,
+        found.at,
+        f"{found.text}: {_describe_void(request)}",
     )
 
 
-def _say_void(request: ApprovalRecord) -> str:
+def _describe_void(request: ApprovalRecord) -> str:
     people = dict.fromkeys(decision.decided_by for decision in request.decisions)
     if not people:
         return "the request counts no more."
-    return f"what {say_list(map(plain, people))} decided counts no more."
+    return f"what {describe_list(map(escape, people))} decided counts no more."
 
 
 def _find_causes(
-    book: Book, record: Record, request: ApprovalRecord, asked: StepRecord | None
+    outline: Outline, record: InstanceRecords, request: ApprovalRecord, asked: ExplainedStep | None
 ) -> Iterator[Overtaken]:
     """In the order in which they came. An edit stands in the history right before what it withdraws."""
     if asked is None or asked.end_seq is None:
@@ -286,73 +296,77 @@ def _find_causes(
     was_withdrawn = asked.status == "cancelled"
     for step in _list_later(record, asked, asked.end_seq - 1 if was_withdrawn else asked.end_seq):
         if step.node_id.startswith(CONTROL):
-            yield from _read_control(book, record, request, step)
+            yield from _read_control(outline, record, request, step)
         elif was_withdrawn and step.end_seq == asked.end_seq and step.status == "completed":
-            yield _make_cause(step, "withdrawn", (), _say_passing(book, step))
+            yield _make_cause(step, "withdrawn", (), _describe_passing(outline, step))
         elif not was_withdrawn and step.node_type == "lifecycle_gate":
-            yield _make_cause(step, "another_way", (), _say_passing(book, step))
+            yield _make_cause(step, "another_way", (), _describe_passing(outline, step))
 
 
 def _read_control(
-    book: Book, record: Record, request: ApprovalRecord, step: StepRecord
+    outline: Outline, record: InstanceRecords, request: ApprovalRecord, step: ExplainedStep
 ) -> Iterator[Overtaken]:
     data = step.output_json or {}
-    actor = plain(data["actor"]["id"]) if "actor" in data else plain(step.actor_user_id)
+    actor = escape(data["actor"]["id"]) if "actor" in data else escape(step.actor_user_id)
     match step.node_id.removeprefix(CONTROL):
         case "edited" if data["seen"] <= request.document_version < data["found"]:
             yield _read_edit(record, step, data["seen"], data["found"])
         case "amended" | "deleted" as act:
-            text = f"{actor} {act} the document{_say_when(step, step.entity_version)}"
+            text = f"{actor} {act} the document{_describe_when(step, step.entity_version)}"
             yield _make_cause(step, act, (actor,), text, step.entity_version)
         case "failed" | "cancelled" as act:
-            text = f"{actor} {_ENDS[act]}{_say_when(step, None)}"
+            text = f"{actor} {_ENDS[act]}{_describe_when(step, None)}"
             yield _make_cause(step, act, (actor,), text)
         case "token_cancelled":
-            text = f"{actor} cancelled {say_node(book, data['node'])}{_say_when(step, None)}"
+            text = f"{actor} cancelled {describe_node(outline, data['node'])}{_describe_when(step, None)}"
             yield _make_cause(step, "token_cancelled", (actor,), text)
         case "sent_to" if "transition" in data:
-            asked_for = name_transition(book, data["transition"])
-            text = f"{actor} asked for {asked_for}{_say_when(step, None)}"
+            asked_for = name_transition(outline, data["transition"])
+            text = f"{actor} asked for {asked_for}{_describe_when(step, None)}"
             yield _make_cause(step, "asked", (actor,), text)
 
 
-def _read_edit(record: Record, step: StepRecord, seen: int, found: int) -> Overtaken:
+def _read_edit(record: InstanceRecords, step: ExplainedStep, seen: int, found: int) -> Overtaken:
     edits = [edit for edit in record.edits if seen < edit.version <= found]
-    people = tuple(dict.fromkeys(plain(edit.actor_id) for edit in edits))
-    who = f"{say_list(people)} edited the document" if people else "The document was edited"
+    people = tuple(dict.fromkeys(escape(edit.actor_id) for edit in edits))
+    who = f"{describe_list(people)} edited the document" if people else "The document was edited"
     at = edits[-1].created_at if edits else step.completed_at
-    when = f" at {say_time(at)}" if at is not None else ""
+    when = f" at {describe_time(at)}" if at is not None else ""
     return Overtaken("edited", people, found, step.seq, at, f"{who} (version {found}{when})")
 
 
 def _make_cause(
-    step: StepRecord, because: str, by: tuple[str, ...], text: str, version: int | None = None
+    step: ExplainedStep, because: str, by: tuple[str, ...], text: str, version: int | None = None
 ) -> Overtaken:
     return Overtaken(because, by, version, step.seq, step.completed_at, text)
 
 
-def _say_when(step: StepRecord, version: int | None) -> str:
+def _describe_when(step: ExplainedStep, version: int | None) -> str:
     known = [f"version {version}"] if version is not None else []
-    known += [f"at {say_time(step.completed_at)}"] if step.completed_at is not None else []
+    known += [f"at {describe_time(step.completed_at)}"] if step.completed_at is not None else []
     return f" ({' '.join(known)})" if known else ""
 
 
-def _say_passing(book: Book, step: StepRecord) -> str:
+def _describe_passing(outline: Outline, step: ExplainedStep) -> str:
     outcome = _outcome_of(step)
-    return f"{begin_sentence(say_node(book, step.node_id))} ended{f' as {outcome}' if outcome else ''}"
+    return (
+        f"{begin_sentence(describe_node(outline, step.node_id))} ended{f' as {outcome}' if outcome else ''}"
+    )
 
 
-def _outcome_of(step: StepRecord) -> str | None:
+def _outcome_of(step: ExplainedStep) -> str | None:
     outcome = (step.output_json or {}).get("outcome")
     return None if outcome is None else str(outcome)
 
 
-def _find_step(record: Record, request: ApprovalRecord) -> StepRecord | None:
+def _find_step(record: InstanceRecords, request: ApprovalRecord) -> ExplainedStep | None:
     """None where it is further back than what was read."""
     return next((step for step in record.steps if step.id == request.step_execution_id), None)
 
 
-def _list_later(record: Record, asked: StepRecord | None, since: int | None) -> list[StepRecord]:
+def _list_later(
+    record: InstanceRecords, asked: ExplainedStep | None, since: int | None
+) -> list[ExplainedStep]:
     """What has ended since, in the order in which it did."""
     if asked is None or since is None:
         return []

@@ -8,23 +8,23 @@ from typing import Any
 from signet.core.compiler.merge import REJECTING
 from signet.core.compiler.slot_graph import DEFAULT_PRIORITY
 from signet.core.explain.artifact_reader import WorkflowReading
-from signet.core.explain.outline import Book, Chapter, Entry, Said
-from signet.core.explain.vocabulary import say_list
+from signet.core.explain.outline import Chapter, Entry, NumberedLine, Outline
+from signet.core.explain.vocabulary import describe_list
 
 MAX_SHOWN_CONDITIONS = 10
 _WHO = {"creator": "created it", "editor": "edited it", "requester": "asked for the change"}
 
 
-def write_approvals(book: Book) -> Chapter:
-    workflow = book.workflow
-    gates_behind, free_ways = find_gates_behind(workflow), find_free_ways(workflow)
+def write_approvals(outline: Outline) -> Chapter:
+    workflow = outline.workflow
+    gates_behind, free_ways = find_gates_behind(workflow), find_free_paths(workflow)
     used = {approval: gates_behind[approval] for approval in workflow.in_order("approval")}
     asked = {gate for gates in used.values() for gate in gates}
-    entries = [Entry(lambda: Said(_VERSION)), Entry(partial(_say_separation, book))]
-    entries += [Entry(partial(_say_use, book, approval, gates)) for approval, gates in used.items()]
+    entries = [Entry(lambda: NumberedLine(_VERSION)), Entry(partial(_describe_separation, outline))]
+    entries += [Entry(partial(_describe_use, outline, approval, gates)) for approval, gates in used.items()]
     for gate in workflow.in_order("lifecycle_gate"):
         if workflow.config_of(gate)["kind"] != "interrupting":
-            entries.append(Entry(partial(_say_need, book, gate, gate in asked, free_ways.get(gate))))
+            entries.append(Entry(partial(_describe_need, outline, gate, gate in asked, free_ways.get(gate))))
     return Chapter("What the approvals decide", entries)
 
 
@@ -35,31 +35,33 @@ _VERSION = (
 )
 
 
-def _say_separation(book: Book) -> Said:
-    if book.contract is None:
-        return Said(
+def _describe_separation(outline: Outline) -> NumberedLine:
+    if outline.contract is None:
+        return NumberedLine(
             "Who created or edited the document or asked for the change may not decide, unless its contract"
             " says so."
         )
-    allowed = book.contract.separation_of_duties.may_decide
+    allowed = outline.contract.separation_of_duties.may_decide
     barred = [said for who, said in _WHO.items() if who not in allowed]
     sentences = []
     if barred:
-        sentences.append(f"Nobody may decide about {book.words.document} who {say_list(barred, 'or')}.")
+        sentences.append(
+            f"Nobody may decide about {outline.words.document} who {describe_list(barred, 'or')}."
+        )
     if allowed:
         sentences.append(
-            f"The contract lets those decide who {say_list([_WHO[who] for who in allowed], 'or')}."
+            f"The contract lets those decide who {describe_list([_WHO[who] for who in allowed], 'or')}."
         )
-    return Said(" ".join(sentences))
+    return NumberedLine(" ".join(sentences))
 
 
-def _say_use(book: Book, approval: str, gates: Collection[str]) -> Said:
+def _describe_use(outline: Outline, approval: str, gates: Collection[str]) -> NumberedLine:
     if not gates:
-        return Said(
-            f"The approval {book.refer(approval)} is used by no gate: it only decides which way is taken."
+        return NumberedLine(
+            f"The approval {outline.refer(approval)} is used by no gate: it only decides which way is taken."
         )
-    users = say_list(map(book.refer, sorted(gates)), "or")
-    return Said(f"The approval {book.refer(approval)} is used up by the gate {users}.")
+    users = describe_list(map(outline.refer, sorted(gates)), "or")
+    return NumberedLine(f"The approval {outline.refer(approval)} is used up by the gate {users}.")
 
 
 def find_gates_behind(workflow: WorkflowReading) -> dict[str, frozenset[str]]:
@@ -84,23 +86,23 @@ class FreeWay:
     choices: tuple[Mapping[str, Any], ...] = ()
 
 
-def _say_need(book: Book, gate: str, is_asked: bool, free: FreeWay | None) -> Said:
+def _describe_need(outline: Outline, gate: str, is_asked: bool, free: FreeWay | None) -> NumberedLine:
     if not is_asked:
-        return Said(f"No approval is asked for before the gate {book.refer(gate)}.")
+        return NumberedLine(f"No approval is asked for before the gate {outline.refer(gate)}.")
     if free is None:
-        return Said(f"Nothing passes the gate {book.refer(gate)} without an approval.")
+        return NumberedLine(f"Nothing passes the gate {outline.refer(gate)} without an approval.")
     if not free.choices:
-        return Said(f"The gate {book.refer(gate)} can be passed without an approval.")
-    return Said(
-        f"The gate {book.refer(gate)} can be passed without an approval. One such way:",
+        return NumberedLine(f"The gate {outline.refer(gate)} can be passed without an approval.")
+    return NumberedLine(
+        f"The gate {outline.refer(gate)} can be passed without an approval. One such way:",
         tuple(
-            f"At {book.refer(edge['source'])}. {book.say_way(edge)}"
+            f"At {outline.refer(edge['source'])}. {outline.describe_edge(edge)}"
             for edge in free.choices[:MAX_SHOWN_CONDITIONS]
         ),
     )
 
 
-def find_free_ways(workflow: WorkflowReading) -> dict[str, FreeWay]:
+def find_free_paths(workflow: WorkflowReading) -> dict[str, FreeWay]:
     """For each node that can be reached from a state without a decision of people, one way there.
 
     A rejection is no such way: only an approval lets a rejected token pass a gate.

@@ -6,7 +6,7 @@ from typing import Any
 
 from signet.core.compiler.graph import ENVELOPE
 from signet.core.compiler.slot_graph import slot_in, slot_out
-from signet.core.explain.vocabulary import plain, short_id
+from signet.core.explain.vocabulary import escape, short_id
 
 Content = Mapping[str, Any]
 
@@ -48,7 +48,7 @@ class WorkflowReading:
 
     def label_of(self, node_id: str) -> str:
         """Its author's label, else what follows from its id."""
-        return plain(self.nodes[node_id].get("label") or short_id(node_id))
+        return escape(self.nodes[node_id].get("label") or short_id(node_id))
 
     def in_order(self, node_type: str, slot: str | None = None) -> list[str]:
         return [

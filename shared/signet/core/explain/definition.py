@@ -16,10 +16,10 @@ from signet.core.contracts.contract import Contract
 from signet.core.explain.approvals import write_approvals
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.lifecycle import write_gates, write_states
-from signet.core.explain.node_sentences import say_step
-from signet.core.explain.outline import Book, Chapter, Entry, Said
+from signet.core.explain.node_sentences import describe_step
+from signet.core.explain.outline import Chapter, Entry, NumberedLine, Outline
 from signet.core.explain.slots import write_slots
-from signet.core.explain.vocabulary import Vocabulary, plain, say_count, say_list, say_name
+from signet.core.explain.vocabulary import Vocabulary, describe_count, describe_list, describe_name, escape
 
 WIDTH = 100
 _CONFIRMATION = ":confirmation"  # no slot and no node is called so
@@ -34,7 +34,7 @@ _TRIGGERS = {
 
 
 @dataclass(frozen=True)
-class Statement:
+class ExplainedStatement:
     number: str
     text: str
     parts: tuple[str, ...]
@@ -44,7 +44,7 @@ class Statement:
 class Section:
     number: int
     title: str
-    statements: tuple[Statement, ...]
+    statements: tuple[ExplainedStatement, ...]
 
 
 def explain(artifact: Artifact, contract: Contract | None = None) -> tuple[Section, ...]:
@@ -53,12 +53,12 @@ def explain(artifact: Artifact, contract: Contract | None = None) -> tuple[Secti
     if contract is not None and pinned is not None and content_hash(contract.to_json()) != pinned["hash"]:
         raise ValueError("the workflow was compiled from another contract")
     workflow = WorkflowReading(artifact.content)
-    book = Book(workflow, contract, Vocabulary(artifact.content["entity_type"], contract))
-    chapters = _list_chapters(book, artifact)
+    outline = Outline(workflow, contract, Vocabulary(artifact.content["entity_type"], contract))
+    chapters = _list_chapters(outline, artifact)
     for number, chapter in enumerate(chapters, 1):
-        book.numbers[chapter.key] = str(number)
+        outline.numbers[chapter.key] = str(number)
         for index, entry in enumerate(chapter.entries, 1):
-            book.numbers[entry.key] = f"{number}.{index}"
+            outline.numbers[entry.key] = f"{number}.{index}"
     return tuple(_write_section(number, chapter) for number, chapter in enumerate(chapters, 1))
 
 
@@ -66,17 +66,17 @@ def write_explanation(sections: tuple[Section, ...]) -> list[str]:
     return list(_write_lines(sections))
 
 
-def _list_chapters(book: Book, artifact: Artifact) -> list[Chapter]:
-    is_automation = book.workflow.content["kind"] == "automation"
-    fixed = [_write_trigger(book)] if is_automation else [write_states(book), write_gates(book)]
+def _list_chapters(outline: Outline, artifact: Artifact) -> list[Chapter]:
+    is_automation = outline.workflow.content["kind"] == "automation"
+    fixed = [_write_trigger(outline)] if is_automation else [write_states(outline), write_gates(outline)]
     return [
-        _write_head(book, artifact),
+        _write_head(outline, artifact),
         *fixed,
-        *(write_slots(book) or [_write_nothing_added()]),
-        write_approvals(book),
-        _write_policies(book),
-        _write_fixed(book),
-        _write_confirmation(book, artifact),
+        *(write_slots(outline) or [_write_nothing_added()]),
+        write_approvals(outline),
+        _write_policies(outline),
+        _write_fixed(outline),
+        _write_confirmation(outline, artifact),
     ]
 
 
@@ -84,7 +84,7 @@ def _write_section(number: int, chapter: Chapter) -> Section:
     statements = []
     for index, entry in enumerate(chapter.entries, 1):
         said = entry.write()
-        statements.append(Statement(f"{number}.{index}", said.text, said.parts))
+        statements.append(ExplainedStatement(f"{number}.{index}", said.text, said.parts))
     return Section(number, chapter.title, tuple(statements))
 
 
@@ -121,14 +121,16 @@ def _wrap(text: str, begin: str, indent: int) -> list[str]:
 
 
 def _say(*sentences: str) -> list[Entry]:
-    return [Entry(partial(Said, sentence)) for sentence in sentences]
+    return [Entry(partial(NumberedLine, sentence)) for sentence in sentences]
 
 
-def _write_head(book: Book, artifact: Artifact) -> Chapter:
+def _write_head(outline: Outline, artifact: Artifact) -> Chapter:
     content = artifact.content
     entity = content["entity_type"]
-    name = f'"{say_name(content["name"])}" [{plain(content["name"])}]'
-    documents = f'documents of the type "{say_name(entity)}" [{plain(entity)}]' if entity else "no document"
+    name = f'"{describe_name(content["name"])}" [{escape(content["name"])}]'
+    documents = (
+        f'documents of the type "{describe_name(entity)}" [{escape(entity)}]' if entity else "no document"
+    )
     if content["kind"] == "automation":
         lines = [
             f"This statement describes the automation {name}, version {content['version']}."
@@ -145,14 +147,14 @@ def _write_head(book: Book, artifact: Artifact) -> Chapter:
             f" {envelope['version']}. SHA-256: {envelope['hash']}",
         ]
     lines.append(
-        f"The workflow was compiled by compiler {plain(content['compiler_version'])}. The engine runs the"
+        f"The workflow was compiled by compiler {escape(content['compiler_version'])}. The engine runs the"
         f" compiled workflow and nothing else. SHA-256: {artifact.hash}"
     )
     return Chapter("What this statement is about", _say(*lines))
 
 
-def _write_trigger(book: Book) -> Chapter:
-    trigger = book.workflow.content["trigger"]
+def _write_trigger(outline: Outline) -> Chapter:
+    trigger = outline.workflow.content["trigger"]
     lines = [f"It starts when {_TRIGGERS[trigger['on']]}."]
     names = {
         "action": "action",
@@ -162,12 +164,12 @@ def _write_trigger(book: Book) -> Chapter:
         "cron": "schedule",
     }
     lines += [
-        f'Only with the {word} "{plain(trigger[key])}".'
+        f'Only with the {word} "{escape(trigger[key])}".'
         for key, word in names.items()
         if trigger[key] is not None
     ]
     if trigger["condition"] is not None:
-        lines.append(f"Only if {book.words.say_condition(trigger['condition'])}.")
+        lines.append(f"Only if {outline.words.describe_condition(trigger['condition'])}.")
     return Chapter("What starts it", _say(*lines))
 
 
@@ -177,8 +179,8 @@ def _write_nothing_added() -> Chapter:
     )
 
 
-def _write_policies(book: Book) -> Chapter:
-    gates = book.workflow.in_order("policy_gate")
+def _write_policies(outline: Outline) -> Chapter:
+    gates = outline.workflow.in_order("policy_gate")
     if not gates:
         return Chapter(
             "What the policy gates guard", _say("The workflow runs no actions, so there are no policy gates.")
@@ -187,18 +189,18 @@ def _write_policies(book: Book) -> Chapter:
         "Before each action stands a policy gate, which checks whether the action may run, as whom it runs."
         " No way leads around it; an action that is not allowed does not run."
     )
-    guards = [Entry(partial(_say_policy, book, gate)) for gate in gates]
+    guards = [Entry(partial(_describe_policy, outline, gate)) for gate in gates]
     return Chapter("What the policy gates guard", [*_say(lead), *guards])
 
 
-def _say_policy(book: Book, gate: str) -> Said:
-    action = book.refer(book.workflow.pass_policy(gate))
-    sentences = say_step("policy_gate", book.workflow.config_of(gate), book.words)
-    return Said(f"[{plain(gate)}] guards {action}. {' '.join(sentences)}")
+def _describe_policy(outline: Outline, gate: str) -> NumberedLine:
+    action = outline.refer(outline.workflow.pass_policy(gate))
+    sentences = describe_step("policy_gate", outline.workflow.config_of(gate), outline.words)
+    return NumberedLine(f"[{escape(gate)}] guards {action}. {' '.join(sentences)}")
 
 
-def _write_fixed(book: Book) -> Chapter:
-    workflow = book.workflow
+def _write_fixed(outline: Outline) -> Chapter:
+    workflow = outline.workflow
     if workflow.content["kind"] == "automation":
         return Chapter("What nobody can change", _say(_PUBLISHED))
     states = workflow.in_order("state")
@@ -207,10 +209,11 @@ def _write_fixed(book: Book) -> Chapter:
     is_whole = workflow.content["system_gate_integrity"]["valid"]
     entries = [
         Entry(
-            lambda: Said(
-                f"The fixed part: {say_count(len(states), 'state')} ({say_list(map(book.refer, states))}),"
-                f" {say_count(len(gates), 'gate')} ({say_list(map(book.refer, gates))}), and"
-                f" {say_count(edges, 'connection')} between them."
+            lambda: NumberedLine(
+                f"The fixed part: {describe_count(len(states), 'state')}"
+                f" ({describe_list(map(outline.refer, states))}),"
+                f" {describe_count(len(gates), 'gate')} ({describe_list(map(outline.refer, gates))}), and"
+                f" {describe_count(edges, 'connection')} between them."
             )
         ),
         *_say(
@@ -233,10 +236,10 @@ _PUBLISHED = (
 )
 
 
-def _write_confirmation(book: Book, artifact: Artifact) -> Chapter:
-    def confirm() -> Said:
-        last = book.numbers[_CONFIRMATION].partition(".")[0]
-        return Said(
+def _write_confirmation(outline: Outline, artifact: Artifact) -> Chapter:
+    def confirm() -> NumberedLine:
+        last = outline.numbers[_CONFIRMATION].partition(".")[0]
+        return NumberedLine(
             f"I have read sections 1 to {int(last) - 1}."
             f" They describe the compiled workflow {artifact.hash}.",
             (

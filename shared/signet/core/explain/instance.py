@@ -13,19 +13,19 @@ from signet.core.compiler.artifact import Artifact
 from signet.core.contracts.contract import Contract
 from signet.core.explain.approval_requests import RequestExplanation, explain_requests
 from signet.core.explain.artifact_reader import WorkflowReading
-from signet.core.explain.instance_record import Record, StepRecord
+from signet.core.explain.instance_record import ExplainedStep, InstanceRecords
 from signet.core.explain.instance_sentences import (
-    say_actor,
-    say_happened,
-    say_standing,
-    say_summary,
-    say_time,
-    say_turn,
-    say_wait,
-    say_waking,
+    describe_actor,
+    describe_happened,
+    describe_standing,
+    describe_summary,
+    describe_time,
+    describe_turn,
+    describe_wait,
+    describe_waking,
 )
-from signet.core.explain.outline import Book
-from signet.core.explain.vocabulary import Vocabulary, plain, say_json
+from signet.core.explain.outline import Outline
+from signet.core.explain.vocabulary import Vocabulary, describe_json, escape
 
 # As many steps as one can follow; slots are passed on the way, and say nothing.
 MAX_SHOWN_STEPS = 15
@@ -61,7 +61,7 @@ class Happened:
 
 
 @dataclass(frozen=True)
-class Standing:
+class TokenPosition:
     """A token and the node where it is, and what it waits for there."""
 
     token: str
@@ -72,7 +72,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Turn:
+class HistoryLine:
     """A line of its life."""
 
     at: datetime
@@ -94,9 +94,9 @@ class InstanceExplanation:
     # Whom its steps act for now.
     actor: str
     summary: str
-    standing: tuple[Standing, ...]
+    standing: tuple[TokenPosition, ...]
     happened: tuple[Happened, ...]
-    turns: tuple[Turn, ...]
+    turns: tuple[HistoryLine, ...]
     approvals: tuple[RequestExplanation, ...]
     # What would move it, or why nothing does.
     waking: tuple[str, ...]
@@ -112,10 +112,10 @@ class Earlier:
 
 
 def explain_instance(
-    artifact: Artifact, contract: Contract | None, record: Record, earlier: Sequence[Earlier] = ()
+    artifact: Artifact, contract: Contract | None, record: InstanceRecords, earlier: Sequence[Earlier] = ()
 ) -> InstanceExplanation:
     instance, content = record.instance, artifact.content
-    book = _write_book(artifact, contract, record)
+    outline = _write_book(artifact, contract, record)
     books = [(one.until, _write_book(one.artifact, one.contract, record)) for one in earlier]
     by_hash = {one.artifact.hash: book for one, (_, book) in zip(earlier, books, strict=True)}
     return InstanceExplanation(
@@ -128,14 +128,15 @@ def explain_instance(
         reason=instance.reason,
         version=instance.version,
         actor=instance.actor_id,
-        summary=say_summary(book, record),
-        standing=tuple(_list_standing(book, record)),
-        happened=tuple(_list_happened(book, books, record)),
+        summary=describe_summary(outline, record),
+        standing=tuple(_list_standing(outline, record)),
+        happened=tuple(_list_happened(outline, books, record)),
         turns=tuple(
-            Turn(turn.created_at, turn.entry, turn.actor_id, say_turn(turn)) for turn in record.turns
+            HistoryLine(turn.created_at, turn.entry, turn.actor_id, describe_turn(turn))
+            for turn in record.turns
         ),
-        approvals=tuple(explain_requests(book, record, by_hash)),
-        waking=tuple(say_waking(book, record)),
+        approvals=tuple(explain_requests(outline, record, by_hash)),
+        waking=tuple(describe_waking(outline, record)),
     )
 
 
@@ -143,27 +144,31 @@ def write_instance(explained: InstanceExplanation) -> list[str]:
     return list(_write_lines(explained))
 
 
-def _list_standing(book: Book, record: Record) -> Iterator[Standing]:
+def _list_standing(outline: Outline, record: InstanceRecords) -> Iterator[TokenPosition]:
     steps = {step.token_id: step for step in record.steps if step.end_seq is None}
     for token in record.instance.active_tokens:
         if token["state"] in ("ready", "waiting"):
             step = steps.get(token["id"])
             since = step.started_at if step is not None else record.instance.updated_at
-            waits_for = tuple(say_wait(book, record, token["node"], step))
-            yield Standing(token["id"], token["node"], since, say_standing(book, token["node"]), waits_for)
+            waits_for = tuple(describe_wait(outline, record, token["node"], step))
+            yield TokenPosition(
+                token["id"], token["node"], since, describe_standing(outline, token["node"]), waits_for
+            )
 
 
-def _write_book(artifact: Artifact, contract: Contract | None, record: Record) -> Book:
+def _write_book(artifact: Artifact, contract: Contract | None, record: InstanceRecords) -> Outline:
     words = Vocabulary(record.instance.entity_type, contract)
-    return Book(WorkflowReading(artifact.content), contract, words)
+    return Outline(WorkflowReading(artifact.content), contract, words)
 
 
-def _list_happened(last: Book, earlier: Sequence[tuple[int, Book]], record: Record) -> Iterator[Happened]:
+def _list_happened(
+    last: Outline, earlier: Sequence[tuple[int, Outline]], record: InstanceRecords
+) -> Iterator[Happened]:
     """Each in the words of what it was done under."""
     ended = [step for step in record.steps if step.end_seq is not None and step.node_type not in PASSED_BY]
     for step in sorted(ended, key=_when_it_ended)[-MAX_SHOWN_STEPS:]:
         output = step.output_json or {}
-        book = next((book for until, book in earlier if (step.end_seq or 0) <= until), last)
+        outline = next((book for until, book in earlier if (step.end_seq or 0) <= until), last)
         yield Happened(
             seq=step.seq,
             node=step.node_id,
@@ -173,63 +178,63 @@ def _list_happened(last: Book, earlier: Sequence[tuple[int, Book]], record: Reco
             chosen_edge_ids=tuple(output.get("chosen_edge_ids", ())),
             actor=step.actor_user_id,
             run_as=step.run_as,
-            text=say_happened(book, step),
-            conditions=tuple(_find_conditions(book, output)),
+            text=describe_happened(outline, step),
+            conditions=tuple(_find_conditions(outline, output)),
             mistakes=tuple(_list_mistakes(output)),
         )
 
 
-def _when_it_ended(step: StepRecord) -> tuple[int, int]:
+def _when_it_ended(step: ExplainedStep) -> tuple[int, int]:
     return step.end_seq or 0, step.seq
 
 
-def _find_conditions(book: Book, evidence: Any) -> Iterator[ReadCondition]:
+def _find_conditions(outline: Outline, evidence: Any) -> Iterator[ReadCondition]:
     """Wherever in the evidence: of a gate, of edges, of rules, of a script."""
     if isinstance(evidence, list):
         for inner in evidence:
-            yield from _find_conditions(book, inner)
+            yield from _find_conditions(outline, inner)
     elif isinstance(evidence, Mapping):
         if {"expression", "variables", "result"} <= evidence.keys():
-            yield _read_condition(book, evidence)
+            yield _read_condition(outline, evidence)
         else:
             for inner in evidence.values():
-                yield from _find_conditions(book, inner)
+                yield from _find_conditions(outline, inner)
 
 
 def _list_mistakes(output: Mapping[str, Any]) -> Iterator[str]:
     for mistake in output.get("evidence", {}).get("fields", ()):
-        yield f"{plain(mistake['pointer'])} {plain(mistake['message'])}"
+        yield f"{escape(mistake['pointer'])} {escape(mistake['message'])}"
 
 
-def _read_condition(book: Book, evidence: Mapping[str, Any]) -> ReadCondition:
+def _read_condition(outline: Outline, evidence: Mapping[str, Any]) -> ReadCondition:
     text, variables, result = evidence["expression"], evidence["variables"], evidence["result"]
-    words = book.words
+    words = outline.words
     if isinstance(result, bool):
-        sentence = f"{words.say_condition(text)}: {'yes' if result else 'no'}"
+        sentence = f"{words.describe_condition(text)}: {'yes' if result else 'no'}"
     else:
-        sentence = f"{words.say_expression(text)} ({plain(text)}): {say_json(result)}"
-    read = [f"{plain(name)} was {words.say_value(name, variables[name])}" for name in sorted(variables)]
+        sentence = f"{words.describe_expression(text)} ({escape(text)}): {describe_json(result)}"
+    read = [f"{escape(name)} was {words.describe_value(name, variables[name])}" for name in sorted(variables)]
     sentence = "; ".join([sentence, *read])
     return ReadCondition(text, variables, result, sentence)
 
 
 def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
     yield explained.summary
-    acting = f"acting for {plain(explained.actor)}" if explained.actor else "acting for nobody"
+    acting = f"acting for {escape(explained.actor)}" if explained.actor else "acting for nobody"
     yield (
-        f"Workflow {plain(explained.workflow)}, instance {explained.id}, version {explained.version},"
+        f"Workflow {escape(explained.workflow)}, instance {explained.id}, version {explained.version},"
         f" {acting}."
     )
     if explained.standing:
         yield from ("", "Where it is")
-    for standing in explained.standing:
-        yield f"  {standing.text} since {say_time(standing.since)}."
-        yield from (f"    {sentence}" for sentence in standing.waits_for)
+    for position in explained.standing:
+        yield f"  {position.text} since {describe_time(position.since)}."
+        yield from (f"    {sentence}" for sentence in position.waits_for)
     yield from ("", "What moves it")
     yield from (f"  {sentence}" for sentence in explained.waking)
     yield from ("", "How it came here")
     for happened in explained.happened:
-        actor = say_actor(happened.node, happened.run_as, happened.actor)
+        actor = describe_actor(happened.node, happened.run_as, happened.actor)
         yield f"  {happened.seq:>4}  {happened.text} {actor}"
         yield from (f"          {condition.text}" for condition in happened.conditions)
         yield from (f"          {mistake}" for mistake in happened.mistakes)
@@ -240,4 +245,4 @@ def _write_lines(explained: InstanceExplanation) -> Iterator[str]:
         yield f"  {first}"
         yield from (f"    {sentence}" for sentence in details)
     yield from ("", "Its life")
-    yield from (f"  {say_time(turn.at)}  {turn.text}" for turn in explained.turns)
+    yield from (f"  {describe_time(turn.at)}  {turn.text}" for turn in explained.turns)

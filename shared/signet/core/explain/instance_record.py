@@ -13,7 +13,7 @@ InstanceStatus = Literal["running", "paused", "completed", "failed", "cancelled"
 
 
 @dataclass(frozen=True, slots=True)
-class InstanceRecord:
+class ExplainedInstance:
     id: UUID
     definition_id: UUID
     definition_version: int
@@ -30,7 +30,7 @@ class InstanceRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentRecord:
+class ExplainedDocument:
     contract_version: int
     status: str
     version: int
@@ -40,7 +40,7 @@ class DocumentRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class StepRecord:
+class ExplainedStep:
     id: UUID
     seq: int
     end_seq: int | None
@@ -61,7 +61,7 @@ class StepRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestRecord:
+class ExplainedTransitionRequest:
     """The one that is open."""
 
     id: UUID
@@ -167,16 +167,16 @@ class EditRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class InstanceRecords:
     """Steps are the last ones and those still open, by number; turns, triggers and approvals by time.
 
     Edits are the versions that came after the oldest of the approvals.
     """
 
-    instance: InstanceRecord
-    document: DocumentRecord | None
-    steps: Sequence[StepRecord]
-    request: RequestRecord | None
+    instance: ExplainedInstance
+    document: ExplainedDocument | None
+    steps: Sequence[ExplainedStep]
+    request: ExplainedTransitionRequest | None
     triggers: Sequence[TriggerRecord]
     effects: Sequence[EffectRecord]
     turns: Sequence[TurnRecord]

@@ -8,7 +8,7 @@ from signet.core.compiler.merge import REJECTING
 from signet.core.compiler.slot_graph import DEFAULT_PRIORITY
 from signet.core.contracts.contract import Contract
 from signet.core.explain.artifact_reader import WorkflowReading
-from signet.core.explain.vocabulary import Vocabulary, plain, say_name
+from signet.core.explain.vocabulary import Vocabulary, describe_name, escape
 
 WINDOWS = {
     "editable": "An edit changes the document itself.",
@@ -31,7 +31,7 @@ _OUTCOMES = {
 
 
 @dataclass(frozen=True)
-class Said:
+class NumberedLine:
     text: str
     parts: tuple[str, ...] = ()
 
@@ -40,7 +40,7 @@ class Said:
 class Entry:
     """A statement to be; it is written when every statement has its number. `key` is the node it is about."""
 
-    write: Callable[[], Said]
+    write: Callable[[], NumberedLine]
     key: str = ""
 
 
@@ -52,7 +52,7 @@ class Chapter:
 
 
 @dataclass
-class Book:
+class Outline:
     workflow: WorkflowReading
     contract: Contract | None
     words: Vocabulary
@@ -62,10 +62,10 @@ class Book:
         """What a node is called: by its label, or by what it is for."""
         node = self.workflow.nodes[node_id]
         if node.get("label"):
-            return f'"{plain(node["label"])}"'
+            return f'"{escape(node["label"])}"'
         config = node["config"]
         by_config = config.get("transition") or config.get("state") or config.get("slot")
-        return f'"{say_name(by_config)}"' if by_config else f'"{self.workflow.label_of(node_id)}"'
+        return f'"{describe_name(by_config)}"' if by_config else f'"{self.workflow.label_of(node_id)}"'
 
     def refer(self, node_id: str) -> str:
         number = self.numbers.get(node_id)
@@ -86,19 +86,19 @@ class Book:
             case _:
                 return self.refer(node_id)
 
-    def say_way(self, edge: Mapping[str, Any]) -> str:
+    def describe_edge(self, edge: Mapping[str, Any]) -> str:
         """One way on from a step: when it is taken, and where it leads."""
         when = _OUTCOMES.get(edge["on"], f"On {edge['on']}")
         condition = edge.get("condition")
         if condition is not None:
-            said = f"if {self.words.say_condition(condition['text'])}"
+            said = f"if {self.words.describe_condition(condition['text'])}"
             when = f"If{said[2:]}" if when == "Then" else f"{when}, and {said}"
         elif edge["priority"] == DEFAULT_PRIORITY:
             when = "Otherwise" if when == "Then" else f"{when}, and otherwise"
-        label = f' ("{plain(edge["label"])}")' if edge.get("label") else ""
-        return f"{when}{label}: {self._say_destination(edge)}."
+        label = f' ("{escape(edge["label"])}")' if edge.get("label") else ""
+        return f"{when}{label}: {self._describe_destination(edge)}."
 
-    def _say_destination(self, edge: Mapping[str, Any]) -> str:
+    def _describe_destination(self, edge: Mapping[str, Any]) -> str:
         destination = self.lead_to(edge["target"])
         if edge["on"] in REJECTING and self.workflow.type_of(edge["target"]) in ("slot_out", "parallel_join"):
             return f"the rejection goes to {destination}"

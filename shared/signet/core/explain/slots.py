@@ -6,41 +6,43 @@ from typing import Any
 
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.compiler.slot_graph import slot_in
-from signet.core.explain.node_sentences import say_kind, say_step
-from signet.core.explain.outline import WINDOWS, Book, Chapter, Entry, Said
-from signet.core.explain.vocabulary import plain, say_list, say_name
+from signet.core.explain.node_sentences import describe_kind, describe_step
+from signet.core.explain.outline import WINDOWS, Chapter, Entry, NumberedLine, Outline
+from signet.core.explain.vocabulary import describe_list, describe_name, escape
 
 
-def write_slots(book: Book) -> list[Chapter]:
-    return [_write_slot(book, slot) for slot in book.workflow.slots]
+def write_slots(outline: Outline) -> list[Chapter]:
+    return [_write_slot(outline, slot) for slot in outline.workflow.slots]
 
 
-def _write_slot(book: Book, slot: str) -> Chapter:
+def _write_slot(outline: Outline, slot: str) -> Chapter:
     steps = [
         node_id
-        for node_id in book.workflow.order
-        if book.workflow.slot_of(node_id) == slot
-        and NODE_TYPES[book.workflow.type_of(node_id)].group is not None
+        for node_id in outline.workflow.order
+        if outline.workflow.slot_of(node_id) == slot
+        and NODE_TYPES[outline.workflow.type_of(node_id)].group is not None
     ]
     entries = [
-        Entry(partial(_say_slot, book, slot), slot_in(slot)),
-        *(Entry(partial(_say_step, book, step), step) for step in steps),
+        Entry(partial(_describe_slot, outline, slot), slot_in(slot)),
+        *(Entry(partial(_describe_step, outline, step), step) for step in steps),
     ]
-    is_automation = book.workflow.content["kind"] == "automation"
-    title = "The steps" if is_automation else f"Added by the organisation: {_name_slot(book, slot)}"
+    is_automation = outline.workflow.content["kind"] == "automation"
+    title = "The steps" if is_automation else f"Added by the organisation: {_name_slot(outline, slot)}"
     return Chapter(title, entries, slot)
 
 
-def _name_slot(book: Book, slot: str) -> str:
-    declared = book.contract.slots.get(slot) if book.contract is not None else None
-    label = plain(declared.label) if declared is not None and declared.label else say_name(slot)
-    return f'"{label}" [{plain(slot)}]'
+def _name_slot(outline: Outline, slot: str) -> str:
+    declared = outline.contract.slots.get(slot) if outline.contract is not None else None
+    label = escape(declared.label) if declared is not None and declared.label else describe_name(slot)
+    return f'"{label}" [{escape(slot)}]'
 
 
-def _say_slot(book: Book, slot: str) -> Said:
-    workflow = book.workflow
-    entries = say_list((_say_entry(book, node_id) for node_id in workflow.entries_of(slot)), "or")
-    text = f"These steps begin {entries} and lead to {book.lead_to(workflow.exit_of(slot))}."
+def _describe_slot(outline: Outline, slot: str) -> NumberedLine:
+    workflow = outline.workflow
+    entries = describe_list(
+        (_describe_entry(outline, node_id) for node_id in workflow.entries_of(slot)), "or"
+    )
+    text = f"These steps begin {entries} and lead to {outline.lead_to(workflow.exit_of(slot))}."
     parts = []
     if workflow.content["kind"] != "automation":
         parts.append(f"While they run: {WINDOWS[workflow.window_of(slot_in(slot))]}")
@@ -48,67 +50,77 @@ def _say_slot(book: Book, slot: str) -> Said:
         parts.append(
             "The content that they are about stays fixed: should it change all the same, the workflow pauses."
         )
-    return Said(text, (*parts, *_say_ways(book, slot_in(slot))))
+    return NumberedLine(text, (*parts, *_describe_edges(outline, slot_in(slot))))
 
 
-def _say_entry(book: Book, node_id: str) -> str:
-    match book.workflow.type_of(node_id):
+def _describe_entry(outline: Outline, node_id: str) -> str:
+    match outline.workflow.type_of(node_id):
         case "state":
-            return f"in the state {book.refer(node_id)}"
+            return f"in the state {outline.refer(node_id)}"
         case "lifecycle_gate":
-            return f"behind the gate {book.refer(node_id)}"
+            return f"behind the gate {outline.refer(node_id)}"
         case _:
             return "at the start"
 
 
-def _say_step(book: Book, node_id: str) -> Said:
-    workflow = book.workflow
+def _describe_step(outline: Outline, node_id: str) -> NumberedLine:
+    workflow = outline.workflow
     node_type, config = workflow.type_of(node_id), workflow.config_of(node_id)
-    head = f"{say_kind(node_type).capitalize()} {book.name(node_id)} [{plain(node_id)}]"
-    sentences = " ".join([*say_step(node_type, config, book.words), *_say_block(book, node_id)])
-    return Said(f"{head}. {sentences}", (*_say_ways(book, node_id), *_say_failure(book, node_id)))
+    head = f"{describe_kind(node_type).capitalize()} {outline.name(node_id)} [{escape(node_id)}]"
+    sentences = " ".join(
+        [*describe_step(node_type, config, outline.words), *_describe_block(outline, node_id)]
+    )
+    return NumberedLine(
+        f"{head}. {sentences}", (*_describe_edges(outline, node_id), *_describe_failure(outline, node_id))
+    )
 
 
-def _say_block(book: Book, node_id: str) -> Iterator[str]:
+def _describe_block(outline: Outline, node_id: str) -> Iterator[str]:
     """Where a step stands among parallel branches, and how they meet."""
-    content = book.workflow.content
+    content = outline.workflow.content
     inside = content["blocks"].get(node_id)
     if inside:
         split, branch = inside[-1]
-        yield f"It is part of branch {branch + 1} of {book.refer(split)}."
-    if book.workflow.type_of(node_id) == "parallel_split":
+        yield f"It is part of branch {branch + 1} of {outline.refer(split)}."
+    if outline.workflow.type_of(node_id) == "parallel_split":
         join = next(join for join, block in content["joins"].items() if block["split"] == node_id)
-        yield f"They meet at {book.refer(join)}."
+        yield f"They meet at {outline.refer(join)}."
     elif node_id in content["joins"]:
         block = content["joins"][node_id]
-        arriving = [edge["source"] for edge in book.workflow.edges_to(node_id) if edge["role"] == "forward"]
-        names = list(dict.fromkeys(book.refer(source) for source in arriving))
-        word = _say_how_many(block["mode"], block["required_token_count"])
-        yield f"{word} branches of {book.refer(block['split'])} must finish here: {say_list(names)}."
+        arriving = [
+            edge["source"] for edge in outline.workflow.edges_to(node_id) if edge["role"] == "forward"
+        ]
+        names = list(dict.fromkeys(outline.refer(source) for source in arriving))
+        word = _describe_how_many(block["mode"], block["required_token_count"])
+        yield f"{word} branches of {outline.refer(block['split'])} must finish here: {describe_list(names)}."
 
 
-def _say_how_many(mode: str, count: int) -> str:
+def _describe_how_many(mode: str, count: int) -> str:
     if mode == "any":
         return f"One of the {count}"
     return "Both" if count == 2 else f"All {count}"
 
 
-def _say_ways(book: Book, node_id: str) -> Iterator[str]:
-    edges = book.workflow.edges_from(node_id)
-    if book.workflow.type_of(node_id) == "parallel_split":
-        yield from (f"Branch {index + 1}: {_say_branch(book, edge)}." for index, edge in enumerate(edges))
+def _describe_edges(outline: Outline, node_id: str) -> Iterator[str]:
+    edges = outline.workflow.edges_from(node_id)
+    if outline.workflow.type_of(node_id) == "parallel_split":
+        yield from (
+            f"Branch {index + 1}: {_describe_branch(outline, edge)}." for index, edge in enumerate(edges)
+        )
     else:
-        outcomes = NODE_TYPES[book.workflow.type_of(node_id)].outcomes
+        outcomes = NODE_TYPES[outline.workflow.type_of(node_id)].outcomes
         # By outcome first; within one they stay in the order in which they are tried.
-        yield from (book.say_way(edge) for edge in sorted(edges, key=lambda edge: outcomes.index(edge["on"])))
+        yield from (
+            outline.describe_edge(edge) for edge in sorted(edges, key=lambda edge: outcomes.index(edge["on"]))
+        )
 
 
-def _say_branch(book: Book, edge: Mapping[str, Any]) -> str:
-    label = f' ("{plain(edge["label"])}")' if edge.get("label") else ""
-    return f"{book.lead_to(edge['target'])}{label}"
+def _describe_branch(outline: Outline, edge: Mapping[str, Any]) -> str:
+    label = f' ("{escape(edge["label"])}")' if edge.get("label") else ""
+    return f"{outline.lead_to(edge['target'])}{label}"
 
 
-def _say_failure(book: Book, node_id: str) -> Iterator[str]:
-    can_fail = "error" in NODE_TYPES[book.workflow.type_of(node_id)].outcomes
-    if can_fail and not book.workflow.edges_from(node_id, "error"):
+def _describe_failure(outline: Outline, node_id: str) -> Iterator[str]:
+    can_fail = "error" in NODE_TYPES[outline.workflow.type_of(node_id)].outcomes
+    if can_fail and not outline.workflow.edges_from(node_id, "error"):
         yield "If it fails, so does the workflow."

@@ -10,7 +10,7 @@ from typing import Any
 
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.fields import DecimalField, ListField, ObjectField, RefField
-from signet.core.expressions import Expression, Mistake, parse_expression, to_text
+from signet.core.expressions import Expression, ExpressionError, parse_expression, to_text
 from signet.core.expressions.syntax_tree import Comparison, Junction, ListLiteral, Literal, Name, Not
 from signet.core.validation.strict_model import read_duration_seconds
 
@@ -37,7 +37,7 @@ _OWNERS = {
 _LITERALS = {True: "yes", False: "no", None: "empty"}
 
 
-def plain(text: object) -> str:
+def escape(text: object) -> str:
     """One line without control characters: no label moves a cursor, breaks a line or hides what follows."""
     shown = "".join(c if c.isprintable() else " " if c in "\n\r\t" else _escape(c) for c in str(text))
     return shown if len(shown) <= MAX_PLAIN_CHARACTERS else f"{shown[: MAX_PLAIN_CHARACTERS - 1]}…"
@@ -47,7 +47,7 @@ def _escape(character: str) -> str:
     return f"\\u{ord(character):04x}"
 
 
-def say_list(items: Iterable[str], word: str = "and") -> str:
+def describe_list(items: Iterable[str], word: str = "and") -> str:
     """a, b and c"""
     listed = list(items)
     return (
@@ -55,27 +55,27 @@ def say_list(items: Iterable[str], word: str = "and") -> str:
     )
 
 
-def say_count(count: int, noun: str) -> str:
+def describe_count(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def say_duration(text: str) -> str:
+def describe_duration(text: str) -> str:
     """PT72H: 3 days"""
     seconds, parts = read_duration_seconds(text), []
     for unit, size in _UNITS:
         count, seconds = divmod(seconds, size)
         if count:
-            parts.append(say_count(count, unit))
-    return say_list(parts)
+            parts.append(describe_count(count, unit))
+    return describe_list(parts)
 
 
-def say_name(name: str) -> str:
+def describe_name(name: str) -> str:
     """budget_owner: budget owner"""
-    return plain(name).replace("_", " ")
+    return escape(name).replace("_", " ")
 
 
-def say_json(value: Any) -> str:
-    text = plain(json.dumps(value, ensure_ascii=False, sort_keys=True))
+def describe_json(value: Any) -> str:
+    text = escape(json.dumps(value, ensure_ascii=False, sort_keys=True))
     return text if len(text) <= MAX_SHOWN_JSON else f"{text[: MAX_SHOWN_JSON - 1]}…"
 
 
@@ -83,10 +83,10 @@ def short_id(node_id: str) -> str:
     """usr:slot:finance: finance; sys:gate:approve: gate approve; sys:policy:usr:slot:post: policy of post"""
     parts = node_id.split(":")
     if parts[0] == "usr":
-        return plain(parts[-1])
+        return escape(parts[-1])
     if parts[1:2] == ["policy"]:
         return f"policy of {short_id(':'.join(parts[2:]))}"
-    return plain(parts[-1] if parts[1:2] == ["slot"] else " ".join(parts[1:]))
+    return escape(parts[-1] if parts[1:2] == ["slot"] else " ".join(parts[1:]))
 
 
 @dataclass(frozen=True)
@@ -104,55 +104,61 @@ class Vocabulary:
     def document(self) -> str:
         """In the middle of a sentence: `the invoice`."""
         label = self.contract.label if self.contract else ""
-        return f"the {plain(label).lower() or say_name(self.entity_type or 'document')}"
+        return f"the {escape(label).lower() or describe_name(self.entity_type or 'document')}"
 
-    def say_condition(self, text: str) -> str:
+    def describe_condition(self, text: str) -> str:
         """In words, with the expression itself behind them."""
         parsed = parse_expression(text)
-        return plain(text) if isinstance(parsed, Mistake) else f"{self._say_truth(parsed)} ({plain(text)})"
+        return (
+            escape(text)
+            if isinstance(parsed, ExpressionError)
+            else f"{self._describe_truth(parsed)} ({escape(text)})"
+        )
 
-    def say_expression(self, text: str) -> str:
+    def describe_expression(self, text: str) -> str:
         parsed = parse_expression(text)
-        if isinstance(parsed, Mistake):
-            return plain(text)
+        if isinstance(parsed, ExpressionError):
+            return escape(text)
         whether = "whether " if isinstance(parsed, Not | Comparison | Junction) else ""
         return f"{whether}{self._say(parsed)}"
 
-    def say_value(self, name: str, value: Any) -> str:
+    def describe_value(self, name: str, value: Any) -> str:
         """What a variable said, in the unit of its field."""
         parsed = parse_expression(name)
         unit = self._unit_of(parsed) if isinstance(parsed, Name) else None
         if unit is not None and unit.scale and isinstance(value, int) and not isinstance(value, bool):
-            return _say_decimal(value, unit.scale)
-        return say_json(value)
+            return _describe_decimal(value, unit.scale)
+        return describe_json(value)
 
     def _say(self, node: Expression, unit: DecimalField | None = None) -> str:
         match node:
             case Literal():
-                return _say_literal(node, unit)
+                return _describe_literal(node, unit)
             case ListLiteral():
-                return say_list((_say_literal(item, unit) for item in node.items), "or") or "nothing"
+                return (
+                    describe_list((_describe_literal(item, unit) for item in node.items), "or") or "nothing"
+                )
             case Name():
-                return self._say_variable(node.path)
+                return self._describe_variable(node.path)
             case Not(operand=Name() as name):
                 return f"{self._say(name)} is no"
             case Not():
-                return f"it is not so that {self._say_truth(node.operand)}"
+                return f"it is not so that {self._describe_truth(node.operand)}"
             case Comparison():
-                return self._say_comparison(node)
+                return self._describe_comparison(node)
             case _:
                 word = " and " if node.operator == "&&" else " or "
-                return word.join(self._say_term(term) for term in node.terms)
+                return word.join(self._describe_term(term) for term in node.terms)
 
-    def _say_truth(self, node: Expression) -> str:
+    def _describe_truth(self, node: Expression) -> str:
         return f"{self._say(node)} is yes" if isinstance(node, Name) else self._say(node)
 
-    def _say_term(self, node: Expression) -> str:
+    def _describe_term(self, node: Expression) -> str:
         """A junction inside another says where it begins."""
         begins = {"&&": "both ", "||": "either "}[node.operator] if isinstance(node, Junction) else ""
-        return f"{begins}{self._say_truth(node)}"
+        return f"{begins}{self._describe_truth(node)}"
 
-    def _say_comparison(self, node: Comparison) -> str:
+    def _describe_comparison(self, node: Comparison) -> str:
         unit = self._unit_of(node.left) or self._unit_of(node.right)
         right = node.right
         verb = _COMPARISONS[node.operator]
@@ -174,7 +180,7 @@ class Vocabulary:
             here = _inner_fields(declared)
         return found or [None]
 
-    def _say_variable(self, path: tuple[str, ...]) -> str:
+    def _describe_variable(self, path: tuple[str, ...]) -> str:
         root, names = path[0], path[1:]
         if path == ("actor", "user_id"):
             return "the acting person"
@@ -183,7 +189,7 @@ class Vocabulary:
         owner = f"{self.document}'s" if root == "entity" else _OWNERS.get(root, root)
         declared = self._find_fields(path) if root == "entity" else [None] * len(names)
         labels = [
-            plain(known.label) if known is not None and known.label else say_name(name)
+            escape(known.label) if known is not None and known.label else describe_name(name)
             for name, known in zip(names, declared, strict=True)
         ]
         # entity.customer.is_blocked: "is blocked" of the order's "customer"
@@ -203,16 +209,16 @@ def _inner_fields(declared: Any) -> Mapping[str, Any]:
             return {}
 
 
-def _say_literal(literal: Literal, unit: DecimalField | None) -> str:
+def _describe_literal(literal: Literal, unit: DecimalField | None) -> str:
     value = literal.value
     if isinstance(value, bool) or value is None:
         return _LITERALS[value]
     if isinstance(value, int):
-        return _say_decimal(value, unit.scale) if unit is not None and unit.scale else str(value)
-    return plain(to_text(literal))
+        return _describe_decimal(value, unit.scale) if unit is not None and unit.scale else str(value)
+    return escape(to_text(literal))
 
 
-def _say_decimal(value: int, scale: int) -> str:
+def _describe_decimal(value: int, scale: int) -> str:
     """1234567 in hundredths: 12,345.67"""
     digits = str(abs(value)).rjust(scale + 1, "0")
     sign = "-" if value < 0 else ""

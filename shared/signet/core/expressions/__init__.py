@@ -4,10 +4,10 @@ The steps in order: `parse_expression`, `check` or `check_condition`, `expressio
 later `expression_from_json`, `compile_expression`. Templates go the same way.
 """
 
-from signet.core.expressions.errors import Mistake
+from signet.core.expressions.errors import ExpressionError
 from signet.core.expressions.evaluate import Compiled, Evaluation, compile_expression
 from signet.core.expressions.fast_comparison import Environment
-from signet.core.expressions.ranges import Finding, FindingKind, find_gaps_and_overlaps
+from signet.core.expressions.ranges import RangeFinding, RangeFindingKind, find_gaps_and_overlaps
 from signet.core.expressions.render import compile_template
 from signet.core.expressions.syntax import parse_expression
 from signet.core.expressions.syntax_tree import Expression, list_variables
@@ -24,9 +24,9 @@ from signet.core.expressions.types import (
     NULL,
     STRING,
     TIMESTAMP,
-    Kind,
     Scope,
     Type,
+    TypeKind,
     enum_of,
     list_names,
     list_of,
@@ -46,14 +46,14 @@ __all__ = [
     "Environment",
     "Evaluation",
     "Expression",
-    "Finding",
-    "FindingKind",
-    "Kind",
+    "ExpressionError",
     "MalformedTree",
-    "Mistake",
+    "RangeFinding",
+    "RangeFindingKind",
     "Scope",
     "Template",
     "Type",
+    "TypeKind",
     "check",
     "check_condition",
     "compile_expression",

@@ -81,7 +81,7 @@ MESSAGES: Mapping[str, str] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class ExpressionError:
     code: str
     message: str
     position: int
@@ -94,12 +94,12 @@ class Mistake:
 
 def make_mistake(
     code: str, position: int, length: int, *, suggestion: str | None = None, **parameters: str | int
-) -> Mistake:
+) -> ExpressionError:
     shown = {key: show(value) if isinstance(value, str) else value for key, value in parameters.items()}
     message = MESSAGES[code].format(**shown)
     if suggestion is not None:
         message = f"{message}; did you mean `{suggestion}`?"
-    return Mistake(code, message, position, length, suggestion, MappingProxyType(shown))
+    return ExpressionError(code, message, position, length, suggestion, MappingProxyType(shown))
 
 
 def show(text: str) -> str:

@@ -21,21 +21,21 @@ from signet.core.expressions.syntax_tree import (
     Not,
     list_variables,
 )
-from signet.core.expressions.types import Found, Kind, Scope, Type, find_name
+from signet.core.expressions.types import ResolvedName, Scope, Type, TypeKind, find_name
 
 MAX_CONDITIONS = 50
 MAX_FINDINGS = 100
 _SWAPPED = {"==": "==", "!=": "!=", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
-class FindingKind(StrEnum):
+class RangeFindingKind(StrEnum):
     GAP = "gap"
     OVERLAP = "overlap"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    kind: FindingKind
+class RangeFinding:
+    kind: RangeFindingKind
     variable: str
     example: str | int | bool | None
     # The whole range of ints, None is unbounded; of an enum, a bool or null both are the example.
@@ -47,21 +47,25 @@ class Finding:
 
 def find_gaps_and_overlaps(
     conditions: Sequence[Expression], scope: Scope, *, include_null: bool = False
-) -> tuple[Finding, ...]:
+) -> tuple[RangeFinding, ...]:
     """Gaps first, then overlaps pair by pair. `include_null` also asks what happens to a missing value."""
     variables = {name for condition in conditions for name in list_variables(condition)}
     if len(variables) != 1 or len(conditions) > MAX_CONDITIONS:
         return ()
     variable = variables.pop()
     found = find_name(variable.path, scope)
-    if not isinstance(found, Found) or found.type.kind not in (Kind.INT, Kind.ENUM, Kind.BOOL):
+    if not isinstance(found, ResolvedName) or found.type.kind not in (
+        TypeKind.INT,
+        TypeKind.ENUM,
+        TypeKind.BOOL,
+    ):
         return ()
     try:
         domain = _Domain(variable, found.type)
         covered = [domain.read(condition) for condition in conditions]
     except _NotAnalysable:
         return ()
-    findings: list[Finding] = []
+    findings: list[RangeFinding] = []
     for finding in domain.compare(covered, include_null):
         findings.append(finding)
         if len(findings) == MAX_FINDINGS:
@@ -79,8 +83,8 @@ class _Domain:
     def __init__(self, variable: Name, of: Type) -> None:
         self._variable = variable
         self._kind = of.kind
-        self._values: tuple[str | bool, ...] = (False, True) if of.kind is Kind.BOOL else of.values
-        self._whole: Interval = (None, None) if of.kind is Kind.INT else (0, len(self._values) - 1)
+        self._values: tuple[str | bool, ...] = (False, True) if of.kind is TypeKind.BOOL else of.values
+        self._whole: Interval = (None, None) if of.kind is TypeKind.INT else (0, len(self._values) - 1)
         self._all = Cases((self._whole,), True)
 
     def read(self, node: Expression) -> Cases:
@@ -88,7 +92,7 @@ class _Domain:
         match node:
             case Literal():
                 return self._all if node.value is True else Cases((), False)
-            case Name() if self._kind is Kind.BOOL:
+            case Name() if self._kind is TypeKind.BOOL:
                 return Cases(((1, 1),), False)
             case Not():
                 return complement(self.read(node.operand), self._whole)
@@ -119,44 +123,44 @@ class _Domain:
             return self._only(other)
         if operator == "!=":
             return complement(self._only(other), self._whole)
-        if operator in ORDERINGS and other.kind == "int" and self._kind is Kind.INT:
+        if operator in ORDERINGS and other.kind == "int" and self._kind is TypeKind.INT:
             return Cases((_ordered_interval(operator, int(other.value or 0)),), False)
         raise _NotAnalysable
 
     def _only(self, literal: Literal) -> Cases:
         if literal.value is None:
             return Cases((), True)
-        if isinstance(literal.value, bool) is not (self._kind is Kind.BOOL):
+        if isinstance(literal.value, bool) is not (self._kind is TypeKind.BOOL):
             raise _NotAnalysable
-        if self._kind is Kind.INT and isinstance(literal.value, int):
+        if self._kind is TypeKind.INT and isinstance(literal.value, int):
             return Cases(((literal.value, literal.value),), False)
-        if self._kind is Kind.INT or literal.value not in self._values:
+        if self._kind is TypeKind.INT or literal.value not in self._values:
             raise _NotAnalysable
         place = self._values.index(literal.value)
         return Cases(((place, place),), False)
 
-    def compare(self, covered: Sequence[Cases], include_null: bool) -> Iterator[Finding]:
+    def compare(self, covered: Sequence[Cases], include_null: bool) -> Iterator[RangeFinding]:
         together = Cases((), False)
         for cases in covered:
             together = unite(together, cases)
-        yield from self._report(FindingKind.GAP, complement(together, self._whole), (), include_null)
+        yield from self._report(RangeFindingKind.GAP, complement(together, self._whole), (), include_null)
         for first, second in combinations(range(len(covered)), 2):
             shared = intersect(covered[first], covered[second])
-            yield from self._report(FindingKind.OVERLAP, shared, (first, second), include_null)
+            yield from self._report(RangeFindingKind.OVERLAP, shared, (first, second), include_null)
 
     def _report(
-        self, kind: FindingKind, cases: Cases, conditions: tuple[int, ...], include_null: bool
-    ) -> Iterator[Finding]:
+        self, kind: RangeFindingKind, cases: Cases, conditions: tuple[int, ...], include_null: bool
+    ) -> Iterator[RangeFinding]:
         text = self._variable.text
         for low, high in cases.intervals:
-            if self._kind is Kind.INT:
+            if self._kind is TypeKind.INT:
                 example = low if low is not None else high if high is not None else 0
-                yield Finding(kind, text, example, low, high, conditions)
+                yield RangeFinding(kind, text, example, low, high, conditions)
                 continue
             for value in self._values[slice(low, (high or 0) + 1)]:
-                yield Finding(kind, text, value, value, value, conditions)
+                yield RangeFinding(kind, text, value, value, value, conditions)
         if cases.null and include_null:
-            yield Finding(kind, text, None, None, None, conditions)
+            yield RangeFinding(kind, text, None, None, None, conditions)
 
 
 def _ordered_interval(operator: str, bound: int) -> Interval:

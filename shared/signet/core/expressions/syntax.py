@@ -1,6 +1,6 @@
 """From text to tree: a Pratt parser. It stops at the first mistake; the typed check finds all of its own."""
 
-from signet.core.expressions.errors import Mistake, suggest
+from signet.core.expressions.errors import ExpressionError, suggest
 from signet.core.expressions.syntax_tree import (
     COMPARISONS,
     Comparison,
@@ -12,7 +12,7 @@ from signet.core.expressions.syntax_tree import (
     Not,
 )
 from signet.core.expressions.text import COMPARISON_POWER, MAX_DEPTH, MAX_LIST_ITEMS, POWERS, find_excess
-from signet.core.expressions.tokens import Stop, Token, TokenKind, read_tokens, stop
+from signet.core.expressions.tokens import ExpressionToken, Stop, TokenKind, read_tokens, stop
 from signet.core.expressions.types import NAMESPACES
 
 ALIASES = {"vars": "context"}
@@ -33,26 +33,26 @@ _LOOP_WORDS = ("for", "while", "each", "foreach", "map", "filter", "all", "any")
 _CONDITIONAL_WORDS = ("if", "then", "else", "when", "case")
 
 
-def parse_expression(text: str) -> Expression | Mistake:
+def parse_expression(text: str) -> Expression | ExpressionError:
     """The tree, or the first thing that is wrong with the text."""
     try:
         expression = _Parser(read_tokens(text)).parse_whole()
     except Stop as stopped:
-        return stopped.mistake
+        return stopped.error
     return find_excess(expression) or expression
 
 
 class _Parser:
-    def __init__(self, tokens: list[Token]) -> None:
+    def __init__(self, tokens: list[ExpressionToken]) -> None:
         self._tokens = tokens
         self._index = 0
         # Open parentheses and `!`: the only ways to recurse, so their number bounds the recursion.
         self._level = 0
 
-    def _peek(self) -> Token:
+    def _peek(self) -> ExpressionToken:
         return self._tokens[self._index]
 
-    def _take(self) -> Token:
+    def _take(self) -> ExpressionToken:
         token = self._peek()
         self._index += 1
         return token
@@ -94,11 +94,11 @@ class _Parser:
         self._level -= 1
         return inner
 
-    def _parse_negation(self, token: Token) -> Expression:
+    def _parse_negation(self, token: ExpressionToken) -> Expression:
         operand = self._parse_operand()
         return Not(operand, token.position, operand.position + operand.length - token.position)
 
-    def _parse_group(self, token: Token) -> Expression:
+    def _parse_group(self, token: ExpressionToken) -> Expression:
         inner = self._parse(0)
         end = self._take()
         if end.kind is TokenKind.END:
@@ -107,7 +107,7 @@ class _Parser:
             raise _explain_rest(end)
         return inner
 
-    def _parse_name(self, token: Token) -> Expression:
+    def _parse_name(self, token: ExpressionToken) -> Expression:
         length = len(token.text)
         root, *fields = token.text.split(".")
         if token.text in _WORDS:
@@ -128,7 +128,7 @@ class _Parser:
             )
         return Name((root, *fields), token.position, length)
 
-    def _parse_list(self, start: Token) -> ListLiteral:
+    def _parse_list(self, start: ExpressionToken) -> ListLiteral:
         items: list[Literal] = []
         while self._peek().text != "]" or items:
             item = self._take()
@@ -147,7 +147,7 @@ class _Parser:
         return ListLiteral(tuple(items), start.position, end.position + 1 - start.position)
 
 
-def _explain_rest(token: Token) -> Stop:
+def _explain_rest(token: ExpressionToken) -> Stop:
     """Why what follows a complete operand cannot be read."""
     length = len(token.text)
     if token.text in (")", "]"):
@@ -160,7 +160,7 @@ def _explain_rest(token: Token) -> Stop:
     return _explain_word(token) or missing
 
 
-def _power_of(token: Token) -> int:
+def _power_of(token: ExpressionToken) -> int:
     """How tightly the token binds as an operator; 0 when it is none."""
     is_operator = token.kind is TokenKind.SYMBOL or token.text in _WORD_OPERATORS
     return POWERS.get(token.text, 0) if is_operator else 0
@@ -180,7 +180,7 @@ def _join(operator: str, left: Expression, right: Expression) -> Expression:
     return Junction(operator, terms, position, length)
 
 
-def _explain_word(token: Token) -> Stop | None:
+def _explain_word(token: ExpressionToken) -> Stop | None:
     """What a word of other languages is called here."""
     position, length = token.position, len(token.text)
     if token.text in _WORDS_INSTEAD:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 
-from signet.core.expressions.errors import Mistake, make_mistake
+from signet.core.expressions.errors import ExpressionError, make_mistake
 from signet.core.expressions.syntax import parse_expression
 from signet.core.expressions.syntax_tree import MAX_INTEGER, NAME, Expression, Name
 from signet.core.expressions.type_check import check
@@ -54,23 +54,23 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class TemplateMembers:
     """An object in which something is computed."""
 
     members: tuple[tuple[str, "Template"], ...]
 
 
-Template = Fixed | Computed | Text | Items | Members
+Template = Fixed | Computed | Text | Items | TemplateMembers
 
 
-def parse_template(value: object, scope: Scope) -> tuple[Template | None, tuple[Mistake, ...]]:
+def parse_template(value: object, scope: Scope) -> tuple[Template | None, tuple[ExpressionError, ...]]:
     """The template, or None with all mistakes, each with its JSON pointer into the template."""
     reader = _Reader(scope)
     template = reader.read(value, "", 1)
-    return (None if reader.mistakes else template), tuple(reader.mistakes)
+    return (None if reader.errors else template), tuple(reader.errors)
 
 
-def find_unstorable(value: object) -> Mistake | None:
+def find_unstorable(value: object) -> ExpressionError | None:
     """Why the value itself, apart from what is inside it, cannot be kept in a template."""
     if isinstance(value, str):
         if len(value) > MAX_TEXT_CHARACTERS:
@@ -94,10 +94,10 @@ class _Reader:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._nodes = 0
-        self.mistakes: list[Mistake] = []
+        self.errors: list[ExpressionError] = []
 
-    def _add(self, pointer: str, *mistakes: Mistake) -> Fixed:
-        self.mistakes.extend(replace(mistake, pointer=pointer) for mistake in mistakes)
+    def _add(self, pointer: str, *errors: ExpressionError) -> Fixed:
+        self.errors.extend(replace(error, pointer=pointer) for error in errors)
         return Fixed(None)
 
     def read(self, value: object, pointer: str, depth: int) -> Template:
@@ -105,8 +105,8 @@ class _Reader:
         if self._nodes > MAX_TEMPLATE_NODES:
             # Told once, however many values are left.
             told = self._nodes > MAX_TEMPLATE_NODES + 1
-            mistake = make_mistake("TEMPLATE_TOO_LARGE", 0, 0, limit=MAX_TEMPLATE_NODES)
-            return Fixed(None) if told else self._add(pointer, mistake)
+            error = make_mistake("TEMPLATE_TOO_LARGE", 0, 0, limit=MAX_TEMPLATE_NODES)
+            return Fixed(None) if told else self._add(pointer, error)
         if depth > MAX_TEMPLATE_DEPTH:
             return self._add(pointer, make_mistake("TEMPLATE_TOO_DEEP", 0, 0, limit=MAX_TEMPLATE_DEPTH))
         unstorable = find_unstorable(value)
@@ -142,7 +142,7 @@ class _Reader:
         if not isinstance(text, str):
             return self._add(pointer, make_mistake("EXPR_NOT_TEXT", 0, 0))
         expression = parse_expression(text)
-        if isinstance(expression, Mistake):
+        if isinstance(expression, ExpressionError):
             return self._add(pointer, expression)
         self._add(pointer, *check(expression, self._scope)[1])
         return Computed(expression)
@@ -168,12 +168,12 @@ class _Reader:
     def _read_placeholder(self, match: re.Match[str], pointer: str, parts: list[str | Name]) -> None:
         text, start = match.group(1), match.start(1)
         name = parse_expression(text) if NAME.fullmatch(text) else None
-        if isinstance(name, Mistake):
+        if isinstance(name, ExpressionError):
             self._add(pointer, replace(name, position=name.position + start))
         elif isinstance(name, Name):
             parts.append(name)
             found = check(name, self._scope)[1]
-            self._add(pointer, *(replace(mistake, position=mistake.position + start) for mistake in found))
+            self._add(pointer, *(replace(error, position=error.position + start) for error in found))
         else:
             self._add(
                 pointer, make_mistake("PLACEHOLDER_NOT_NAME", match.start(), len(match.group()), text=text)
@@ -196,7 +196,7 @@ def _join_items(items: list[Template]) -> Template:
 def _join_members(members: list[tuple[str, Template]]) -> Template:
     if all(isinstance(inner, Fixed) for _, inner in members):
         return Fixed({key: inner.value for key, inner in members if isinstance(inner, Fixed)})
-    return Members(tuple(members))
+    return TemplateMembers(tuple(members))
 
 
 def list_template_parts(template: Template) -> list[Expression]:

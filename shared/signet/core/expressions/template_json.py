@@ -11,8 +11,8 @@ from signet.core.expressions.template import (
     Computed,
     Fixed,
     Items,
-    Members,
     Template,
+    TemplateMembers,
     Text,
     find_unstorable,
 )
@@ -85,7 +85,7 @@ class _TreeReader:
                 for name, item in inner.items()
             )
             self._require_computed(tuple(item for _, item in members), pointer)
-            return Members(members)
+            return TemplateMembers(members)
         raise MalformedTree(pointer, "unknown template")
 
     def _require_computed(self, inner: tuple[Template, ...], pointer: str) -> None:

@@ -1,6 +1,6 @@
 """The canonical text of an expression, and the limits that hold for every tree."""
 
-from signet.core.expressions.errors import Mistake, make_mistake
+from signet.core.expressions.errors import ExpressionError, make_mistake
 from signet.core.expressions.syntax_tree import (
     Comparison,
     Expression,
@@ -66,7 +66,7 @@ def _power_of(node: Expression) -> int:
             return OPERAND_POWER
 
 
-def find_excess(node: Expression) -> Mistake | None:
+def find_excess(node: Expression) -> ExpressionError | None:
     """The first limit that the tree breaks. The limits hold for trees however they were made."""
     dereferences = 0
     for current, depth in walk(node):

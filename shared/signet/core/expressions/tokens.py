@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from signet.core.expressions.errors import Mistake, make_mistake
+from signet.core.expressions.errors import ExpressionError, make_mistake
 from signet.core.expressions.syntax_tree import FORBIDDEN_CHARACTER, MAX_INTEGER, NAME
 from signet.core.expressions.text import ESCAPES, MAX_EXPRESSION_CHARACTERS
 
@@ -18,7 +18,7 @@ class TokenKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ExpressionToken:
     kind: TokenKind
     text: str
     position: int
@@ -31,9 +31,9 @@ class Token:
 class Stop(Exception):
     """Ends the reading of an expression at its first mistake; never leaves this package."""
 
-    def __init__(self, mistake: Mistake) -> None:
-        super().__init__(mistake.message)
-        self.mistake = mistake
+    def __init__(self, error: ExpressionError) -> None:
+        super().__init__(error.message)
+        self.error = error
 
 
 def stop(
@@ -63,14 +63,14 @@ _CONDITIONALS = ("?", ":")
 _CURLY_QUOTES = "‘’“”„«»"
 
 
-def read_tokens(text: str) -> list[Token]:
+def read_tokens(text: str) -> list[ExpressionToken]:
     if len(text) > MAX_EXPRESSION_CHARACTERS:
         limit = MAX_EXPRESSION_CHARACTERS
         raise stop("EXPRESSION_TOO_LONG", limit, len(text) - limit, limit=limit, count=len(text))
     forbidden = FORBIDDEN_CHARACTER.search(text.replace("\r", "\n"))
     if forbidden:
         raise stop("CHARACTER_FORBIDDEN", forbidden.start(), 1, character=forbidden.group())
-    tokens: list[Token] = []
+    tokens: list[ExpressionToken] = []
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -80,23 +80,23 @@ def read_tokens(text: str) -> list[Token]:
         if token is not None:
             tokens.append(token)
         position = match.end()
-    tokens.append(Token(TokenKind.END, "", len(text)))
+    tokens.append(ExpressionToken(TokenKind.END, "", len(text)))
     return tokens
 
 
-def _make_token(match: re.Match[str]) -> Token | None:
+def _make_token(match: re.Match[str]) -> ExpressionToken | None:
     text, position = match.group(), match.start()
     match match.lastgroup:
         case "space":
             return None
         case "name":
-            return Token(TokenKind.NAME, text, position)
+            return ExpressionToken(TokenKind.NAME, text, position)
         case "number":
-            return Token(TokenKind.INTEGER, text, position, _read_integer(text, position))
+            return ExpressionToken(TokenKind.INTEGER, text, position, _read_integer(text, position))
         case "string":
-            return Token(TokenKind.STRING, text, position, _read_string(text, position))
+            return ExpressionToken(TokenKind.STRING, text, position, _read_string(text, position))
         case "symbol":
-            return Token(TokenKind.SYMBOL, text, position)
+            return ExpressionToken(TokenKind.SYMBOL, text, position)
         case _:
             raise _explain_operator(text, position)
 

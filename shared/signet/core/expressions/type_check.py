@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from signet.core.expressions.errors import Mistake, make_mistake, suggest
+from signet.core.expressions.errors import ExpressionError, make_mistake, suggest
 from signet.core.expressions.syntax_tree import (
     ORDERINGS,
     Comparison,
@@ -25,10 +25,10 @@ from signet.core.expressions.types import (
     NULL,
     STRING,
     TIMESTAMP,
-    Found,
-    Kind,
+    ResolvedName,
     Scope,
     Type,
+    TypeKind,
     find_name,
     list_of,
 )
@@ -36,41 +36,41 @@ from signet.core.expressions.types import (
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{6})?Z", re.ASCII)
 _LITERAL_TYPES = {"str": STRING, "int": INT, "bool": BOOL, "NoneType": NULL}
-_TEMPORAL = (Kind.DATE, Kind.TIMESTAMP)
-_ORDERED = (Kind.ANY, Kind.INT, Kind.STRING, *_TEMPORAL)
+_TEMPORAL = (TypeKind.DATE, TypeKind.TIMESTAMP)
+_ORDERED = (TypeKind.ANY, TypeKind.INT, TypeKind.STRING, *_TEMPORAL)
 # Strings at runtime. An enum or an id may meet a free string, an enum never an id.
-_TEXTUAL = (Kind.STRING, Kind.ENUM, Kind.REF)
+_TEXTUAL = (TypeKind.STRING, TypeKind.ENUM, TypeKind.REF)
 
 
-def check(expression: Expression, scope: Scope) -> tuple[Type, tuple[Mistake, ...]]:
+def check(expression: Expression, scope: Scope) -> tuple[Type, tuple[ExpressionError, ...]]:
     """The type of the expression (any where it has none) and all its mistakes."""
     checker = _Checker(scope)
     found = checker.type_of(expression)
-    return found, tuple(checker.mistakes)
+    return found, tuple(checker.errors)
 
 
-def check_condition(expression: Expression, scope: Scope) -> tuple[Mistake, ...]:
+def check_condition(expression: Expression, scope: Scope) -> tuple[ExpressionError, ...]:
     """As `check`, and the whole must be a bool."""
-    found, mistakes = check(expression, scope)
-    if not mistakes and found.kind not in (Kind.BOOL, Kind.ANY):
+    found, errors = check(expression, scope)
+    if not errors and found.kind not in (TypeKind.BOOL, TypeKind.ANY):
         return (_at(expression, "CONDITION_NOT_BOOL", operand=to_text(expression), type=str(found)),)
-    return mistakes
+    return errors
 
 
 def list_followed_refs(expression: Expression, scope: Scope) -> frozenset[str]:
     """The ref fields of `entity` whose records the expression reads: what `env["refs"]` must hold."""
     found = (find_name(name.path, scope) for name in list_variables(expression))
-    return frozenset(one.followed_ref for one in found if isinstance(one, Found) and one.followed_ref)
+    return frozenset(one.followed_ref for one in found if isinstance(one, ResolvedName) and one.followed_ref)
 
 
-def _at(node: Expression, code: str, suggestion: str | None = None, **parameters: str) -> Mistake:
+def _at(node: Expression, code: str, suggestion: str | None = None, **parameters: str) -> ExpressionError:
     return make_mistake(code, node.position, node.length, suggestion=suggestion, **parameters)
 
 
 class _Checker:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
-        self.mistakes: list[Mistake] = []
+        self.errors: list[ExpressionError] = []
 
     def type_of(self, node: Expression) -> Type:
         match node:
@@ -90,26 +90,26 @@ class _Checker:
         return BOOL
 
     def _add(self, node: Expression, code: str, suggestion: str | None = None, **parameters: str) -> None:
-        self.mistakes.append(_at(node, code, suggestion, **parameters))
+        self.errors.append(_at(node, code, suggestion, **parameters))
 
     def _type_of_name(self, node: Name) -> Type:
         found = find_name(node.path, self._scope)
-        if isinstance(found, Found):
+        if isinstance(found, ResolvedName):
             return found.type
         # Counted from the end: an alias of the namespace may be shorter than what it stands for.
         after = sum(len(step) + 1 for step in node.path[found.step + 1 :])
         end = max(node.position + node.length - after, 0)
         length = len(node.path[found.step]) if found.step else end - node.position
         position = max(end - length, 0)
-        mistake = make_mistake(
+        error = make_mistake(
             found.code, position, end - position, suggestion=found.suggestion, **found.parameters
         )
-        self.mistakes.append(mistake)
+        self.errors.append(error)
         return ANY
 
     def _expect_bool(self, operator: str, node: Expression) -> None:
         found = self.type_of(node)
-        if found.kind not in (Kind.BOOL, Kind.ANY):
+        if found.kind not in (TypeKind.BOOL, TypeKind.ANY):
             self._add(node, "NOT_BOOL", operator=operator, operand=to_text(node), type=str(found))
 
     def _check_comparison(self, node: Comparison) -> None:
@@ -124,19 +124,19 @@ class _Checker:
             self._check_equality(node.left, left, node.right, right)
 
     def _check_in(self, node: Comparison, left: Type, right: Type) -> None:
-        if right.kind is Kind.LIST:
+        if right.kind is TypeKind.LIST:
             self._check_membership(node.left, left, node.right, right)
-        elif right.kind is not Kind.ANY:
+        elif right.kind is not TypeKind.ANY:
             suggestion = "contains" if right.kind in _TEXTUAL else None
             self._add(node.right, "LIST_EXPECTED", suggestion, operand=to_text(node.right), type=str(right))
 
     def _check_contains(self, node: Comparison, left: Type, right: Type) -> None:
-        if left.kind is Kind.LIST:
+        if left.kind is TypeKind.LIST:
             self._check_membership(node.right, right, node.left, left)
-        elif left.kind is Kind.STRING:
-            if right.kind not in (Kind.ANY, *_TEXTUAL):
+        elif left.kind is TypeKind.STRING:
+            if right.kind not in (TypeKind.ANY, *_TEXTUAL):
                 self._add_types_differ(node.left, left, node.right, right)
-        elif left.kind is not Kind.ANY:
+        elif left.kind is not TypeKind.ANY:
             self._add(node.left, "CONTAINER_EXPECTED", operand=to_text(node.left), type=str(left))
 
     def _check_membership(
@@ -153,7 +153,7 @@ class _Checker:
             self._add(item, "NEVER_A_MEMBER", container_type=str(owner_type), **texts)
 
     def _check_ordering(self, node: Comparison, left: Type, right: Type) -> None:
-        if Kind.NULL in (left.kind, right.kind):
+        if TypeKind.NULL in (left.kind, right.kind):
             self._add(node, "NULL_ORDERED", operator=node.operator)
             return
         ordered = True
@@ -166,7 +166,7 @@ class _Checker:
         left = self._narrow(node.left, left, node.right, right)
         right = self._narrow(node.right, right, node.left, left)
         both_temporal = left.kind in _TEMPORAL and right.kind in _TEMPORAL
-        if left.kind is not right.kind and Kind.ANY not in (left.kind, right.kind) and not both_temporal:
+        if left.kind is not right.kind and TypeKind.ANY not in (left.kind, right.kind) and not both_temporal:
             self._add_types_differ(node.left, left, node.right, right)
 
     def _check_equality(self, left_node: Expression, left: Type, right_node: Expression, right: Type) -> None:
@@ -186,7 +186,7 @@ class _Checker:
 
     def _narrow(self, node: Expression, own: Type, other_node: Expression, other: Type) -> Type:
         """A string literal takes the type that it is compared with, or is a mistake."""
-        if isinstance(node, ListLiteral) and other.kind is Kind.LIST:
+        if isinstance(node, ListLiteral) and other.kind is TypeKind.LIST:
             for literal in node.items:
                 self._check_equality(literal, _LITERAL_TYPES[literal.kind], other_node, other.item or ANY)
             return ANY
@@ -198,7 +198,7 @@ class _Checker:
             if temporal is None:
                 self._add(node, "NOT_A_DATE", value=text)
             return temporal or ANY
-        if other.kind is Kind.ENUM and text not in other.values:
+        if other.kind is TypeKind.ENUM and text not in other.values:
             operand = to_text(other_node)
             values = ", ".join(other.values)
             self._add(
@@ -234,16 +234,16 @@ def _temporal_type(text: str) -> Type | None:
 
 def _why_never_equal(left: Type, right: Type) -> str | None:
     kinds = {left.kind, right.kind}
-    if kinds & {Kind.ANY, Kind.NULL}:
+    if kinds & {TypeKind.ANY, TypeKind.NULL}:
         return None
     if kinds == set(_TEMPORAL):
         return "DATE_EQUALS_TIMESTAMP"
     if left.kind is not right.kind:
-        return None if Kind.STRING in kinds and kinds <= set(_TEXTUAL) else "TYPES_DIFFER"
-    if left.kind is Kind.ENUM and not set(left.values) & set(right.values):
+        return None if TypeKind.STRING in kinds and kinds <= set(_TEXTUAL) else "TYPES_DIFFER"
+    if left.kind is TypeKind.ENUM and not set(left.values) & set(right.values):
         return "ENUMS_DISJOINT"
-    if left.kind is Kind.REF and left.entity_type != right.entity_type:
+    if left.kind is TypeKind.REF and left.entity_type != right.entity_type:
         return "TYPES_DIFFER"
-    if left.kind is Kind.LIST:
+    if left.kind is TypeKind.LIST:
         return _why_never_equal(left.item or ANY, right.item or ANY)
     return None

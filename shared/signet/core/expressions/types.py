@@ -19,7 +19,7 @@ MAX_LISTED_NAMES = 5_000
 MAX_SHOWN_VALUES = 8
 
 
-class Kind(StrEnum):
+class TypeKind(StrEnum):
     ANY = "any"
     NULL = "null"
     STRING = "string"
@@ -35,47 +35,47 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    kind: Kind
+    kind: TypeKind
     values: tuple[str, ...] = ()
     entity_type: str = ""
     fields: Mapping[str, "Type"] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     item: "Type | None" = None
 
     def __str__(self) -> str:
-        if self.kind is Kind.ENUM:
+        if self.kind is TypeKind.ENUM:
             more = ", …" if len(self.values) > MAX_SHOWN_VALUES else ""
             return f"enum of {', '.join(self.values[:MAX_SHOWN_VALUES])}{more}"
-        if self.kind is Kind.REF:
+        if self.kind is TypeKind.REF:
             return f"ref to {self.entity_type}"
-        if self.kind is Kind.LIST:
+        if self.kind is TypeKind.LIST:
             return f"list of {self.item}"
         return self.kind.value
 
 
-ANY = Type(Kind.ANY)
-NULL = Type(Kind.NULL)
-STRING = Type(Kind.STRING)
-INT = Type(Kind.INT)
-BOOL = Type(Kind.BOOL)
-DATE = Type(Kind.DATE)
-TIMESTAMP = Type(Kind.TIMESTAMP)
+ANY = Type(TypeKind.ANY)
+NULL = Type(TypeKind.NULL)
+STRING = Type(TypeKind.STRING)
+INT = Type(TypeKind.INT)
+BOOL = Type(TypeKind.BOOL)
+DATE = Type(TypeKind.DATE)
+TIMESTAMP = Type(TypeKind.TIMESTAMP)
 
 
 def enum_of(*values: str) -> Type:
-    return Type(Kind.ENUM, values=values)
+    return Type(TypeKind.ENUM, values=values)
 
 
 def list_of(item: Type) -> Type:
-    return Type(Kind.LIST, item=item)
+    return Type(TypeKind.LIST, item=item)
 
 
 def object_of(fields: Mapping[str, Type]) -> Type:
-    return Type(Kind.OBJECT, fields=MappingProxyType(dict(fields)))
+    return Type(TypeKind.OBJECT, fields=MappingProxyType(dict(fields)))
 
 
 def ref_to(entity_type: str, fields: Mapping[str, Type]) -> Type:
     """An id; `fields` are those of the record that it names, reachable in one hop."""
-    return Type(Kind.REF, entity_type=entity_type, fields=MappingProxyType(dict(fields)))
+    return Type(TypeKind.REF, entity_type=entity_type, fields=MappingProxyType(dict(fields)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,12 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ResolvedName:
     type: Type
     followed_ref: str | None = None
 
 
-def find_name(path: tuple[str, ...], scope: Scope) -> Found | Lost:
+def find_name(path: tuple[str, ...], scope: Scope) -> ResolvedName | Lost:
     root = path[0]
     if root not in scope.names:
         namespaces = ", ".join(scope.names)
@@ -116,21 +116,21 @@ def find_name(path: tuple[str, ...], scope: Scope) -> Found | Lost:
         )
     current, followed = scope.names[root], None
     for step, name in enumerate(path[1:], start=1):
-        if current.kind is Kind.ANY:
+        if current.kind is TypeKind.ANY:
             break
         owner = ".".join(path[:step])
-        if current.kind is Kind.REF:
+        if current.kind is TypeKind.REF:
             if followed is not None:
                 return Lost("REF_TWO_HOPS", step, {"owner": owner})
             if root != FOLLOWED_NAMESPACE or step != 2:
                 return Lost("REF_NOT_FOLLOWED", step, {"owner": owner})
             followed = path[1]
-        elif current.kind is not Kind.OBJECT:
+        elif current.kind is not TypeKind.OBJECT:
             return Lost("NO_FIELDS", step, {"owner": owner, "field": name, "type": str(current)})
         if name not in current.fields:
             return Lost("UNKNOWN_FIELD", step, {"owner": owner, "field": name}, suggest(name, current.fields))
         current = current.fields[name]
-    return Found(current, followed)
+    return ResolvedName(current, followed)
 
 
 def list_names(scope: Scope) -> dict[str, str]:
@@ -154,5 +154,5 @@ def _walk_names(scope: Scope) -> Iterator[tuple[tuple[str, ...], Type]]:
             continue
         for name in reversed(list(current.fields)):
             found = find_name((*path, name), scope)
-            if isinstance(found, Found):
+            if isinstance(found, ResolvedName):
                 waiting.append(((*path, name), found.type))

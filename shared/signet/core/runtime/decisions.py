@@ -11,12 +11,12 @@ from signet.core.errors import Defect
 from signet.core.expressions import Environment
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.tokens import Token
-from signet.core.runtime.workflow import Choice, Way, Workflow, WorkflowNode
+from signet.core.runtime.workflow import ChosenEdges, Workflow, WorkflowEdge, WorkflowNode
 from signet.core.tenants.permissions import grants
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class TransitionRequest:
     """The transition that a person has asked for and that is still open."""
 
     id: str
@@ -25,11 +25,11 @@ class Request:
 
 
 @dataclass(slots=True)
-class Situation:
+class DecisionInput:
     """What a decision may look at; the environment is made when somebody does."""
 
     given: Environment | Callable[[], Environment]
-    requested: Request | None = None
+    requested: TransitionRequest | None = None
     # An instance begins because its document was created, or because it is an amendment.
     birth: str = "created"
     permissions: Sequence[str] = ()
@@ -48,7 +48,7 @@ class Decision:
     """`outcome` is None while the node waits; `reason` says why it cannot go on at all."""
 
     outcome: str | None
-    ways: tuple[Way, ...] = ()
+    edges: tuple[WorkflowEdge, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
     variables: Mapping[str, Any] = field(default_factory=dict)
     reason: str | None = None
@@ -61,14 +61,14 @@ WAITS = Decision(None)
 NOT_APPROVED = "what leads here was rejected or cancelled, and the gate has no way for that"
 
 
-def decide(workflow: Workflow, token: Token, situation: Situation) -> Decision:
+def decide(workflow: Workflow, token: Token, decision_input: DecisionInput) -> Decision:
     node = workflow.nodes[token.node]
     decider = _DECIDERS.get(node.type.name)
     if decider is None:
         raise Defect(
             "NODE_NOT_DECIDABLE", f"{node.id} is a {node.type.name}: it acts, it does not only decide"
         )
-    return decider(workflow, node, token, situation)
+    return decider(workflow, node, token, decision_input)
 
 
 def conclude(
@@ -80,25 +80,25 @@ def conclude(
     variables: Mapping[str, Any] | None = None,
 ) -> Decision:
     """The outcome with the edges that fire after it, and what made them fire."""
-    choice: Choice = workflow.choose(node, outcome, env)
+    chosen: ChosenEdges = workflow.choose(node, outcome, env)
     collected = dict(evidence or {})
-    if choice.evidence:
-        collected["conditions"] = list(choice.evidence)
-    return Decision(outcome, choice.ways, collected, variables or {})
+    if chosen.evidence:
+        collected["conditions"] = list(chosen.evidence)
+    return Decision(outcome, chosen.edges, collected, variables or {})
 
 
 def _go_on(
     workflow: Workflow,
     node: WorkflowNode,
     outcome: str,
-    situation: Situation,
+    decision_input: DecisionInput,
     evidence: Mapping[str, Any] | None = None,
 ) -> Decision:
     """Most nodes have one way on, and nobody needs to look at anything."""
-    ways = node.ways.get(outcome, ())
-    if len(ways) <= 1:
-        return Decision(outcome, ways, evidence or {})
-    return conclude(workflow, node, outcome, situation.env, evidence)
+    edges = node.edges.get(outcome, ())
+    if len(edges) <= 1:
+        return Decision(outcome, edges, evidence or {})
+    return conclude(workflow, node, outcome, decision_input.env, evidence)
 
 
 def conclude_error(
@@ -108,77 +108,95 @@ def conclude_error(
     return replace(conclude(workflow, node, "error", env, evidence), reason=reason)
 
 
-def _decide_start(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
-    return _go_on(workflow, node, situation.birth, situation)
+def _decide_start(
+    workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
+) -> Decision:
+    return _go_on(workflow, node, decision_input.birth, decision_input)
 
 
-def _decide_done(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
-    return _go_on(workflow, node, "done", situation)
+def _decide_done(
+    workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
+) -> Decision:
+    return _go_on(workflow, node, "done", decision_input)
 
 
-def _decide_end(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
+def _decide_end(
+    workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
+) -> Decision:
     return Decision("done")
 
 
-def _decide_state(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
+def _decide_state(
+    workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
+) -> Decision:
     """An open request goes first, then the automatic exit; else the document stays, or is settled."""
-    wanted = situation.requested
+    wanted = decision_input.requested
     if wanted is not None:
         for outcome in ("requested", "interrupted"):
-            for way in node.ways.get(outcome, ()):
-                if way.transition == wanted.transition:
+            for edge in node.edges.get(outcome, ()):
+                if edge.transition == wanted.transition:
                     evidence = {"request": wanted.transition}
-                    return Decision(outcome, (way,), evidence, request=wanted.id, actor=wanted.actor)
+                    return Decision(outcome, (edge,), evidence, request=wanted.id, actor=wanted.actor)
     for outcome in ("automatic", "ended"):
-        if outcome in node.ways:
-            return Decision(outcome, node.ways[outcome][:1])
+        if outcome in node.edges:
+            return Decision(outcome, node.edges[outcome][:1])
     return WAITS
 
 
-def _decide_join(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
-    return _go_on(workflow, node, "rejected" if token.rejected else "done", situation)
+def _decide_join(
+    workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
+) -> Decision:
+    return _go_on(workflow, node, "rejected" if token.rejected else "done", decision_input)
 
 
-def _decide_script(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
+def _decide_script(
+    workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
+) -> Decision:
     evaluated = {
-        name: node.expressions[f"/set/{name}"].evaluate(situation.env) for name in node.config["set"]
+        name: node.expressions[f"/set/{name}"].evaluate(decision_input.env) for name in node.config["set"]
     }
     variables = {name: evaluation.value for name, evaluation in evaluated.items()}
     evidence = {"set": {name: evaluation.evidence for name, evaluation in evaluated.items()}}
     # Conditions on the script's own edges see what it has just set.
-    env = {**situation.env, "context": {**situation.env.get("context", {}), **variables}}
+    env = {**decision_input.env, "context": {**decision_input.env.get("context", {}), **variables}}
     return conclude(workflow, node, "done", env, evidence, variables)
 
 
-def _decide_rule(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
-    if situation.ask_rules is None:
+def _decide_rule(
+    workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
+) -> Decision:
+    if decision_input.ask_rules is None:
         raise Defect("RULES_ABSENT", f"{node.id} asks rules, and nobody can answer")
-    passed, evidence = situation.ask_rules(node.config["rules"])
-    return _go_on(workflow, node, "passed" if passed else "rejected", situation, {"rules": evidence})
+    passed, evidence = decision_input.ask_rules(node.config["rules"])
+    return _go_on(workflow, node, "passed" if passed else "rejected", decision_input, {"rules": evidence})
 
 
-def _decide_policy(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
+def _decide_policy(
+    workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
+) -> Decision:
     """May whoever the action runs as do it? The system may, and the evidence says that it was the system."""
     wanted = node.config["permission"]
     evidence: dict[str, Any] = {"permission": wanted, "run_as": node.config["run_as"]}
     reason = None
-    if node.config["run_as"] != "system" and not grants(situation.permissions, wanted):
+    if node.config["run_as"] != "system" and not grants(decision_input.permissions, wanted):
         reason = f"PERMISSION_DENIED: needs the permission '{wanted}'"
     condition = node.expressions.get("/permission_condition")
     if reason is None and condition is not None:
-        evaluation = condition.evaluate(situation.env)
+        evaluation = condition.evaluate(decision_input.env)
         evidence["condition"] = evaluation.evidence
         if evaluation.value is not True:
             reason = f"PERMISSION_CONDITION: '{wanted}' is given only where {condition.text}"
     if reason is None:
-        return _go_on(workflow, node, "allowed", situation, evidence)
-    return replace(_go_on(workflow, node, "denied", situation, evidence), reason=reason)
+        return _go_on(workflow, node, "allowed", decision_input, evidence)
+    return replace(_go_on(workflow, node, "denied", decision_input, evidence), reason=reason)
 
 
-def _decide_gate(workflow: Workflow, node: WorkflowNode, token: Token, situation: Situation) -> Decision:
+def _decide_gate(
+    workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
+) -> Decision:
     """Whether the transition may be performed; performing it is the engine's, through mutate()."""
-    if token.rejected and "rejected" in node.ways:
-        return _go_on(workflow, node, "rejected", situation)
+    if token.rejected and "rejected" in node.edges:
+        return _go_on(workflow, node, "rejected", decision_input)
     if token.rejected:
         return refuse_gate(node, NOT_APPROVED, {})
     evidence = {}
@@ -186,21 +204,21 @@ def _decide_gate(workflow: Workflow, node: WorkflowNode, token: Token, situation
         condition = node.expressions.get(pointer)
         if condition is None:
             continue
-        evaluation = condition.evaluate(situation.env)
+        evaluation = condition.evaluate(decision_input.env)
         evidence[pointer.removeprefix("/")] = evaluation.evidence
         if evaluation.value is not True:
             return refuse_gate(node, f"the condition '{condition.text}' does not hold", evidence)
-    return _go_on(workflow, node, "passed", situation, evidence)
+    return _go_on(workflow, node, "passed", decision_input, evidence)
 
 
 def refuse_gate(node: WorkflowNode, reason: str, evidence: Mapping[str, Any]) -> Decision:
     """A requested gate sends the document back; any other cannot go on until the reason is gone."""
-    ways = node.ways.get("refused", ())
-    outcome = "refused" if ways else None
-    return Decision(outcome, ways[:1], {**evidence, "reason": reason}, reason=reason)
+    edges = node.edges.get("refused", ())
+    outcome = "refused" if edges else None
+    return Decision(outcome, edges[:1], {**evidence, "reason": reason}, reason=reason)
 
 
-_DECIDERS: Mapping[str, Callable[[Workflow, WorkflowNode, Token, Situation], Decision]] = {
+_DECIDERS: Mapping[str, Callable[[Workflow, WorkflowNode, Token, DecisionInput], Decision]] = {
     "start": _decide_start,
     "end": _decide_end,
     "state": _decide_state,

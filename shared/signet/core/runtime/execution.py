@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from signet.core.errors import Defect
-from signet.core.runtime.decisions import Decision, Situation, decide
+from signet.core.runtime.decisions import Decision, DecisionInput, decide
 from signet.core.runtime.projection import CONTROL, Actor, Projection, Step, apply_begun, apply_ended
 from signet.core.runtime.tokens import Token, TokenState, is_item, name_item
 from signet.core.runtime.workflow import Workflow, WorkflowNode
@@ -19,7 +19,7 @@ FAILING = frozenset({"error", "denied"})
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class Blocked:
     """An acting node that cannot act now, and why: the instance pauses, and the step can be tried again."""
 
     reason: str
@@ -27,7 +27,7 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ActionPlan:
     """What an acting node is going to do, found out without doing it; for each of so many items."""
 
     content: Any = None
@@ -35,7 +35,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Intent:
+class PendingAction:
     """An acting node that a token has come to. Its step is begun; what it does waits for its receipt."""
 
     node: WorkflowNode
@@ -44,12 +44,12 @@ class Intent:
     items: Sequence[Step]
 
 
-Look = Callable[[Token], Situation]
-Prepare = Callable[[WorkflowNode, Token], Plan | Hold]
+ReadDecisionInput = Callable[[Token], DecisionInput]
+Prepare = Callable[[WorkflowNode, Token], ActionPlan | Blocked]
 
 
 @dataclass(slots=True)
-class Journey:
+class InstanceExecution:
     workflow: Workflow
     projection: Projection
     # By token: begun and not ended.
@@ -57,7 +57,7 @@ class Journey:
     # Begun, ended or cancelled since they were last written; each once.
     recorded: list[Step] = field(default_factory=list)
     # Where a node of this round cannot act, and why; what was begun beside it still acts.
-    held: dict[str, Hold] = field(default_factory=dict)
+    blocked: dict[str, Blocked] = field(default_factory=dict)
 
     @property
     def is_live(self) -> bool:
@@ -128,7 +128,7 @@ class Journey:
         step.end_seq = end_seq
         step.status = "failed" if decision.outcome in FAILING else "completed"
         step.version_after = version_after
-        step.chosen_edge_ids = tuple(way.id for way in decision.ways)
+        step.chosen_edge_ids = tuple(edge.id for edge in decision.edges)
         step.variables = decision.variables
         step.outcome, step.evidence = decision.outcome, decision.evidence
         step.error = decision.reason if step.status == "failed" else None
@@ -152,8 +152,8 @@ class Journey:
         self._apply(step, seq)
         return step
 
-    def pause(self, hold: Hold) -> None:
-        self.control("paused", {**hold.evidence, "reason": hold.reason})
+    def pause(self, blocked: Blocked) -> None:
+        self.control("paused", {**blocked.evidence, "reason": blocked.reason})
 
     def cancel_token(self, token: Token, reason: str, actor: Actor) -> None:
         """Its step comes to nothing; it goes the way of a rejection that nobody drew an edge for."""
@@ -170,52 +170,58 @@ class Journey:
     def end_round(self) -> None:
         """The instance pauses where a node could not act, unless what ran beside it has withdrawn that."""
         tokens = self.projection.position.tokens
-        still = [hold for token_id, hold in self.held.items() if token_id in tokens]
-        self.held.clear()
+        still = [blocked for token_id, blocked in self.blocked.items() if token_id in tokens]
+        self.blocked.clear()
         if still and self.is_running:
             self.pause(still[0])
 
     def list_ready(self) -> list[Token]:
-        return [token for token in self.projection.position.ready() if token.id not in self.held]
+        return [token for token in self.projection.position.ready() if token.id not in self.blocked]
 
     def _may_go_on(self, token: Token) -> bool:
         """Another token of the same round may have withdrawn it, or stopped the instance."""
         return self.is_running and self.projection.position.tokens.get(token.id) is token
 
-    def run_chains(self, look: Look, prepare: Prepare) -> list[Intent]:
+    def run_chains(self, read_input: ReadDecisionInput, prepare: Prepare) -> list[PendingAction]:
         """Every ready token goes on until it acts, waits or ends, one step each in turn."""
-        intents: list[Intent] = []
+        pending_actions: list[PendingAction] = []
         limit = self.projection.version + MAX_CHAIN_STEPS
         while self.is_running and (ready := self.list_ready()):
             if self.projection.version > limit:
                 raise Defect("CHAIN_ENDLESS", f"more than {MAX_CHAIN_STEPS} steps without a wait")
             for token in ready:
                 if self._may_go_on(token):
-                    self._execute(token, look, prepare, intents)
-        return intents
+                    self._execute(token, read_input, prepare, pending_actions)
+        return pending_actions
 
-    def _execute(self, token: Token, look: Look, prepare: Prepare, intents: list[Intent]) -> None:
+    def _execute(
+        self,
+        token: Token,
+        read_input: ReadDecisionInput,
+        prepare: Prepare,
+        pending_actions: list[PendingAction],
+    ) -> None:
         node = self.workflow.nodes[token.node]
         if not node.type.is_decided:
             prepared = prepare(node, token)
-            if isinstance(prepared, Hold):
-                self.held[token.id] = prepared
+            if isinstance(prepared, Blocked):
+                self.blocked[token.id] = prepared
             else:
                 step = self.begin(token)
                 items = self._begin_items(step, prepared.item_count)
-                intents.append(Intent(node, step, prepared.content, items))
+                pending_actions.append(PendingAction(node, step, prepared.content, items))
             return
-        decision = decide(self.workflow, token, look(token))
+        decision = decide(self.workflow, token, read_input(token))
         if decision.outcome is None:
             self.begin(token)
         else:
             self.end(token, decision)
 
-    def is_due(self, intent: Intent) -> bool:
+    def is_due(self, pending: PendingAction) -> bool:
         """What ran beside it may have cancelled its step before it could act."""
-        if self.is_running and self.open.get(intent.step.token) is intent.step:
+        if self.is_running and self.open.get(pending.step.token) is pending.step:
             return True
-        for item in intent.items:
+        for item in pending.items:
             self.end_item(item, "cancelled", item.version_after, Decision(None))
         return False
 
@@ -234,8 +240,8 @@ class Journey:
         ]
 
     def _apply(self, step: Step, seq: int) -> None:
-        moves = apply_ended(self.workflow, self.projection, step, seq)
-        for token in moves.cancelled:
+        changes = apply_ended(self.workflow, self.projection, step, seq)
+        for token in changes.cancelled:
             if token.id != step.token:
                 self._cancel(token, seq)
 

@@ -37,7 +37,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class InstancePosition:
     """Where an instance is, and what its document looks like beside it."""
 
     tokens: Sequence[Token]
@@ -64,7 +64,7 @@ class Obstacle:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class TokenAssessment:
     """On one live token. What it passes by was added behind it, and is never executed for it."""
 
     token: Token
@@ -90,18 +90,18 @@ class Verdict:
 class Report:
     """On all live tokens, and on what stands in the way of the instance as a whole."""
 
-    verdicts: tuple[Verdict, ...]
+    assessments: tuple[TokenAssessment, ...]
     obstacles: tuple[Obstacle, ...] = ()
 
     @property
     def is_safe(self) -> bool:
-        return not self.obstacles and all(verdict.is_safe for verdict in self.verdicts)
+        return not self.obstacles and all(assessment.is_safe for assessment in self.assessments)
 
     def to_json(self) -> dict[str, Any]:
         return {
             "verdict": "safe" if self.is_safe else "blocked",
             "obstacles": [obstacle.to_json() for obstacle in self.obstacles],
-            "tokens": [verdict.to_json() for verdict in self.verdicts],
+            "tokens": [assessment.to_json() for assessment in self.assessments],
         }
 
 
@@ -110,18 +110,18 @@ _GO_ON = "Wait until it has gone on from there, or leave it under the definition
 _NOTHING = "Name a definition that was published later."
 
 
-def assess(old: Definition, new: Definition, standing: Standing) -> Report:
+def assess(old: Definition, new: Definition, position: InstancePosition) -> Report:
     """Whether the instance can go on under the new definition; nothing is changed by asking."""
     return Report(
-        tuple(_judge(old.workflow, new.workflow, token, standing) for token in standing.tokens),
-        tuple(_find_obstacles(old, new, standing)),
+        tuple(_judge(old.workflow, new.workflow, token, position) for token in position.tokens),
+        tuple(_find_obstacles(old, new, position)),
     )
 
 
 # --- the instance as a whole ---
 
 
-def _find_obstacles(old: Definition, new: Definition, standing: Standing) -> Iterator[Obstacle]:
+def _find_obstacles(old: Definition, new: Definition, position: InstancePosition) -> Iterator[Obstacle]:
     if _subject_of(old) != _subject_of(new):
         sentence = f"'{new.name}' is a workflow of something else than '{old.name}'"
         yield Obstacle("WORKFLOW_OF_ANOTHER", sentence, "Name a definition of the same entity type.")
@@ -132,19 +132,19 @@ def _find_obstacles(old: Definition, new: Definition, standing: Standing) -> Ite
     if new.workflow.content["compiler_version"] != COMPILER_VERSION:
         sentence = f"'{new.name}' version {new.version} was compiled by an earlier compiler"
         yield Obstacle("COMPILER_STALE", sentence, "Have it recompiled, and move to that.")
-    if not standing.agrees_with_steps:
+    if not position.agrees_with_steps:
         sentence = "the row of the instance does not say what its steps say"
         yield Obstacle("ROW_LAGS", sentence, "Rebuild it.")
     if old.contract is not None and new.contract is not None:
-        yield from _find_contract_obstacles(old.contract, new.contract, standing.document_status)
-    if standing.document_version != standing.seen_version:
+        yield from _find_contract_obstacles(old.contract, new.contract, position.document_status)
+    if position.document_version != position.seen_version:
         sentence = (
-            f"the document is at version {standing.document_version}, and the instance has seen"
-            f" {standing.seen_version}"
+            f"the document is at version {position.document_version}, and the instance has seen"
+            f" {position.seen_version}"
         )
         yield Obstacle("EDIT_NOT_TAKEN", sentence, "Wake it, so that it takes in what was edited.")
     if old.workflow.hash != new.workflow.hash:
-        for node_id in standing.unused_approvals:
+        for node_id in position.unused_approvals:
             sentence = f"what was approved at {node_id} is pinned to the old definition, and not used yet"
             yield Obstacle("APPROVAL_UNUSED", sentence, _GO_ON)
 
@@ -185,21 +185,21 @@ def _list_changed_fields(old: Contract, new: Contract) -> list[str]:
 # --- one token ---
 
 
-def _judge(old: Workflow, new: Workflow, token: Token, standing: Standing) -> Verdict:
+def _judge(old: Workflow, new: Workflow, token: Token, position: InstancePosition) -> TokenAssessment:
     before, after = old.nodes[token.node], new.nodes.get(token.node)
     if after is None:
         sentence = f"{token.node} is not there any more"
-        return Verdict(token, (Obstacle("NODE_GONE", sentence, _GO_ON),))
+        return TokenAssessment(token, (Obstacle("NODE_GONE", sentence, _GO_ON),))
     if before.type.name != after.type.name:
         sentence = f"{token.node} was a {before.type.name}, and is a {after.type.name}"
-        return Verdict(token, (Obstacle("NODE_TYPE_CHANGED", sentence, _GO_ON),))
+        return TokenAssessment(token, (Obstacle("NODE_TYPE_CHANGED", sentence, _GO_ON),))
     obstacles = (
         *_check_blocks(old, new, token),
         *_check_state(old, new, token),
-        *_check_way(old, new, token.node),
-        *_check_done(new, token, standing.done),
+        *_check_path(old, new, token.node),
+        *_check_done(new, token, position.done),
     )
-    return Verdict(token, obstacles, _list_passed_by(old, new, token))
+    return TokenAssessment(token, obstacles, _list_passed_by(old, new, token))
 
 
 def _check_blocks(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstacle]:
@@ -252,7 +252,7 @@ def _check_state(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstacl
 
 def _goes_on(state: WorkflowNode) -> bool:
     """By itself: nothing that waits there would ever be looked at again."""
-    return "automatic" in state.ways or "ended" in state.ways
+    return "automatic" in state.edges or "ended" in state.edges
 
 
 def _policies_of(workflow: Workflow, node_id: str) -> list[Any]:
@@ -266,7 +266,7 @@ def _policies_of(workflow: Workflow, node_id: str) -> list[Any]:
     ]
 
 
-def _check_way(old: Workflow, new: Workflow, node_id: str) -> Iterator[Obstacle]:
+def _check_path(old: Workflow, new: Workflow, node_id: str) -> Iterator[Obstacle]:
     """An edit sends it back to where its way began, and a request asks for where it leads."""
     if _way_of(old, node_id) != _way_of(new, node_id):
         yield Obstacle("WAY_CHANGED", f"{node_id} lies on another way there", _GO_ON)
@@ -277,8 +277,8 @@ def _way_of(workflow: Workflow, node_id: str) -> tuple[str | None, str | None]:
         return None, None  # it has one way, and nobody sends it back
     node = workflow.nodes[node_id]
     slot = workflow.content["slot_map"].get(node_id)
-    exits = workflow.nodes[f"sys:slot:{slot}:out"].ways["done"] if slot is not None else ()
-    return workflow.home_of(node.id), exits[0].target if exits else None
+    exits = workflow.nodes[f"sys:slot:{slot}:out"].edges["done"] if slot is not None else ()
+    return workflow.return_state_of(node.id), exits[0].target if exits else None
 
 
 def _check_done(new: Workflow, token: Token, done: Collection[tuple[str, str]]) -> Iterator[Obstacle]:

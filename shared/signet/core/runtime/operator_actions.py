@@ -10,8 +10,8 @@ from typing import Any
 
 from signet.core.documents.payload_limits import POINTER, check_payload
 from signet.core.errors import FieldError, Rejected
-from signet.core.runtime.decisions import Decision, Situation, conclude
-from signet.core.runtime.execution import Journey
+from signet.core.runtime.decisions import Decision, DecisionInput, conclude
+from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.tokens import Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
@@ -46,9 +46,9 @@ _INSTEAD: Mapping[str, str] = MappingProxyType(
 )
 
 
-def find_token(journey: Journey, name: str) -> Token | Rejected:
+def find_token(execution: InstanceExecution, name: str) -> Token | Rejected:
     """By its id, or by the node where it stands: no other token is being executed there."""
-    tokens = journey.projection.position.tokens
+    tokens = execution.projection.position.tokens
     at_node = (token for token in tokens.values() if token.node == name and _is_at_work(token))
     found = tokens.get(name) or next(at_node, None)
     if found is None:
@@ -65,7 +65,7 @@ def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
     """Only where a gate is ahead that takes a rejection, or stops it."""
     node = workflow.nodes[token.node]
     why = _KEPT_STATES.get(token.state) or _KEPT_TYPES.get(node.type.name)
-    if why is None and workflow.gate_behind(node.id) is None:
+    if why is None and workflow.exit_gate_of(node.id) is None:
         why = "no gate follows that could take a rejection", "Cancel the whole instance."
     if why is None:
         return None
@@ -75,12 +75,12 @@ def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
     )
 
 
-def check_advance(journey: Journey, token: Token, payload: Any) -> Rejected | None:
-    node = journey.workflow.nodes[token.node]
+def check_advance(execution: InstanceExecution, token: Token, payload: Any) -> Rejected | None:
+    node = execution.workflow.nodes[token.node]
     if node.type.name not in AWAITED:
         remedy = _INSTEAD.get(node.type.name, "Wake the instance, or retry it when it is paused.")
         return _wait(f"nothing from outside ends what a node of type {node.type.name} does", remedy)
-    if token.id not in journey.open:
+    if token.id not in execution.open:
         return _wait("it does not wait yet", "Wake the instance, or retry it when it is paused.")
     return _check_payload(node, payload)
 
@@ -101,10 +101,10 @@ def _check_payload(node: WorkflowNode, payload: Any) -> Rejected | None:
 
 
 def decide_advance(
-    workflow: Workflow, node: WorkflowNode, situation: Situation, payload: Any, person: str
+    workflow: Workflow, node: WorkflowNode, decision_input: DecisionInput, payload: Any, person: str
 ) -> Decision:
     """As if what it waits for had come; the evidence says that it was a person who said so."""
-    env = situation.env
+    env = decision_input.env
     saved = {node.config["save_as"]: payload} if node.config.get("save_as") else {}
     env = {**env, "context": {**env.get("context", {}), **saved}}
     return conclude(workflow, node, AWAITED[node.type.name], env, {"advanced_by": person}, saved)

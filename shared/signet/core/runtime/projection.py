@@ -7,15 +7,15 @@ from typing import Any
 
 from signet.core.errors import Defect
 from signet.core.runtime.tokens import (
-    Moves,
     Position,
     Token,
+    TokenChanges,
     begin,
     cancel_all,
     finish,
     is_item,
-    jump,
     reject,
+    restart_at,
     wait,
 )
 from signet.core.runtime.workflow import Workflow
@@ -164,25 +164,25 @@ def apply_begun(workflow: Workflow, projection: Projection, step: Step) -> None:
         projection.request = None  # the document has come to rest: whatever was asked for is over
 
 
-def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int) -> Moves:
+def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
     projection.version = max(projection.version, seq)
     if step.is_control:
         return _apply_control(workflow, projection, step, seq)
     if step.status == "cancelled":
-        return Moves()  # its token died of what another step did
+        return TokenChanges()  # its token died of what another step did
     projection.entity_version = max(projection.entity_version, step.version_after)
     projection.context.update(step.variables)
     _take_request(workflow, projection, step)
     if is_item(step.token):
-        return Moves()  # the step of the whole list moves its token
+        return TokenChanges()  # the step of the whole list moves its token
     if step.status == "failed" and not step.chosen_edge_ids:
         projection.status, projection.reason = "failed", step.error
         return cancel_all(projection.position)
-    ways = [workflow.find_way(edge_id) for edge_id in step.chosen_edge_ids]
-    moves = finish(workflow, projection.position, step.token, ways, seq, projection.entity_version)
-    if moves.has_ended:
+    edges = [workflow.find_edge(edge_id) for edge_id in step.chosen_edge_ids]
+    changes = finish(workflow, projection.position, step.token, edges, seq, projection.entity_version)
+    if changes.has_ended:
         projection.status = "completed"
-    return moves
+    return changes
 
 
 def _take_request(workflow: Workflow, projection: Projection, step: Step) -> None:
@@ -192,7 +192,7 @@ def _take_request(workflow: Workflow, projection: Projection, step: Step) -> Non
         projection.actor = step.actor
 
 
-def _apply_control(workflow: Workflow, projection: Projection, step: Step, seq: int) -> Moves:
+def _apply_control(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
     """What people and the engine itself did to the instance from outside its graph."""
     projection.entity_version = max(projection.entity_version, step.version_after)
     control = step.node.removeprefix(CONTROL)
@@ -200,22 +200,24 @@ def _apply_control(workflow: Workflow, projection: Projection, step: Step, seq: 
     match control:
         case "paused":
             projection.status, projection.reason = "paused", reason
-            return Moves()
+            return TokenChanges()
         case "resumed" | "retried":
             projection.status, projection.reason = "running", None
-            return Moves()
+            return TokenChanges()
         case "edited" | "refused" | "advanced" | "moved":
-            return Moves()  # no token had to go anywhere for it; what is advanced moves with its own step
+            return (
+                TokenChanges()
+            )  # no token had to go anywhere for it; what is advanced moves with its own step
         case "token_cancelled":
             return reject(workflow, projection.position, step.data["token"], seq, projection.entity_version)
         case "asked_again":
             projection.request = step.request
             projection.actor = step.actor or projection.actor
-            return Moves()  # it is on its way there already
+            return TokenChanges()  # it is on its way there already
         case "sent_to":
             projection.request = step.request
             projection.actor = step.actor or projection.actor
-            return jump(projection.position, step.data["node"], seq, projection.entity_version)
+            return restart_at(projection.position, step.data["node"], seq, projection.entity_version)
         case "cancelled" | "amended" | "deleted":
             projection.status, projection.reason = "cancelled", reason
             return cancel_all(projection.position)

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from signet.core.compiler.merge import REJECTING
 from signet.core.errors import Defect
-from signet.core.runtime.workflow import Way, Workflow
+from signet.core.runtime.workflow import Workflow, WorkflowEdge
 
 ROOT = "T"
 MAX_LIVE_TOKENS = 1_000
@@ -70,7 +70,7 @@ class Position:
 
 
 @dataclass(slots=True)
-class Moves:
+class TokenChanges:
     """What one ended step did to the tokens, for those who must write it down."""
 
     born: list[Token] = field(default_factory=list)
@@ -126,124 +126,137 @@ def wait(position: Position, token_id: str) -> None:
 
 
 def finish(
-    workflow: Workflow, position: Position, token_id: str, ways: Sequence[Way], seq: int, version: int
-) -> Moves:
+    workflow: Workflow,
+    position: Position,
+    token_id: str,
+    edges: Sequence[WorkflowEdge],
+    seq: int,
+    version: int,
+) -> TokenChanges:
     """The token's step ended and fires these edges; `version` is the document's from now on."""
-    token, moves = position.tokens[token_id], Moves()
+    token, changes = position.tokens[token_id], TokenChanges()
     node = workflow.nodes[token.node]
     if node.type.name == "end":
         del position.tokens[token_id]
-        moves.has_ended = not position.tokens
+        changes.has_ended = not position.tokens
     elif node.type.name == "parallel_split":
-        _part(workflow, position, token, ways, seq, version, moves)
-    elif len(ways) == 1:
-        _move(workflow, position, token, ways[0], seq, version, moves)
-    elif token.rejected and not ways and node.id in workflow.joins:
+        _split(workflow, position, token, edges, seq, version, changes)
+    elif len(edges) == 1:
+        _move(workflow, position, token, edges[0], seq, version, changes)
+    elif token.rejected and not edges and node.id in workflow.joins:
         # Nobody inside could reject, so that no edge takes it: a person has cancelled there.
         return reject(workflow, position, token_id, seq, version)
     else:
-        raise Defect("EDGES_NOT_ONE", f"a step of {node.id} must fire one edge, not {len(ways)}")
-    return moves
+        raise Defect("EDGES_NOT_ONE", f"a step of {node.id} must fire one edge, not {len(edges)}")
+    return changes
 
 
-def reject(workflow: Workflow, position: Position, token_id: str, seq: int, version: int) -> Moves:
+def reject(workflow: Workflow, position: Position, token_id: str, seq: int, version: int) -> TokenChanges:
     """As if its node had said no, with no edge of its own for that."""
-    token, moves = position.tokens[token_id], Moves()
-    way = workflow.way_of_rejection(token.node)
-    _move(workflow, position, token, way, seq, version, moves)
-    return moves
+    token, changes = position.tokens[token_id], TokenChanges()
+    edge = workflow.rejection_edge_of(token.node)
+    _move(workflow, position, token, edge, seq, version, changes)
+    return changes
 
 
-def jump(position: Position, node: str, seq: int, version: int) -> Moves:
+def restart_at(position: Position, node: str, seq: int, version: int) -> TokenChanges:
     """Every token is withdrawn and a new one begins at the node: an interrupt, or a request taken back."""
-    moves = Moves(cancelled=list(position.tokens.values()))
+    changes = TokenChanges(cancelled=list(position.tokens.values()))
     position.tokens.clear()
-    _send_back(position, node, seq, version, moves)
-    return moves
+    _send_back(position, node, seq, version, changes)
+    return changes
 
 
-def cancel_all(position: Position) -> Moves:
-    moves = Moves(cancelled=list(position.tokens.values()), has_ended=True)
+def cancel_all(position: Position) -> TokenChanges:
+    changes = TokenChanges(cancelled=list(position.tokens.values()), has_ended=True)
     position.tokens.clear()
-    return moves
+    return changes
 
 
-def _send_back(position: Position, node: str, seq: int, version: int, moves: Moves) -> None:
+def _send_back(position: Position, node: str, seq: int, version: int, changes: TokenChanges) -> None:
     token = Token(f"{ROOT}/b{seq}", node, TokenState.READY, version)
     position.tokens[token.id] = token
-    moves.born.append(token)
+    changes.born.append(token)
 
 
-def _part(
+def _split(
     workflow: Workflow,
     position: Position,
     token: Token,
-    ways: Sequence[Way],
+    edges: Sequence[WorkflowEdge],
     seq: int,
     version: int,
-    moves: Moves,
+    changes: TokenChanges,
 ) -> None:
-    if len(position.tokens) + len(ways) > MAX_LIVE_TOKENS:
+    if len(position.tokens) + len(edges) > MAX_LIVE_TOKENS:
         raise Defect("TOO_MANY_TOKENS", f"an instance has at most {MAX_LIVE_TOKENS} live tokens")
     position.tokens[token.id] = replace(token, state=TokenState.PARTED, epoch=seq)
-    for index, way in enumerate(ways):
-        join = workflow.joins.get(way.target)
+    for index, edge in enumerate(edges):
+        join = workflow.joins.get(edge.target)
         is_empty = join is not None and join.split == token.node
         branch = Token(
             f"{token.id}/{seq}.{index}",
-            way.target,
+            edge.target,
             TokenState.JOINED if is_empty else TokenState.READY,
             version,
             parent=token.id,
             split=token.node,
         )
         position.tokens[branch.id] = branch
-        moves.born.append(branch)
-    arrived = next((branch for branch in moves.born if branch.state is TokenState.JOINED), None)
+        changes.born.append(branch)
+    arrived = next((branch for branch in changes.born if branch.state is TokenState.JOINED), None)
     if arrived is not None:
-        _try_join(workflow, position, arrived.id, version, moves)
+        _try_join(workflow, position, arrived.id, version, changes)
 
 
 def _move(
-    workflow: Workflow, position: Position, token: Token, way: Way, seq: int, version: int, moves: Moves
+    workflow: Workflow,
+    position: Position,
+    token: Token,
+    edge: WorkflowEdge,
+    seq: int,
+    version: int,
+    changes: TokenChanges,
 ) -> None:
-    if way.role == "return":
+    if edge.role == "return":
         # Back to a state: a new token, so that the same node at the same version is a new step.
         del position.tokens[token.id]
-        moves.cancelled.extend(position.tokens.values())
+        changes.cancelled.extend(position.tokens.values())
         position.tokens.clear()
-        _send_back(position, way.target, seq, version, moves)
+        _send_back(position, edge.target, seq, version, changes)
         return
-    rejected = _is_rejected(workflow, token, way)
-    token = _leave_blocks(workflow, position, token, way, moves)
-    join = workflow.joins.get(way.target)
+    rejected = _is_rejected(workflow, token, edge)
+    token = _leave_blocks(workflow, position, token, edge, changes)
+    join = workflow.joins.get(edge.target)
     if join is not None and join.split == token.split:
         position.tokens[token.id] = _change(
-            token, node=way.target, state=TokenState.JOINED, rejected=rejected
+            token, node=edge.target, state=TokenState.JOINED, rejected=rejected
         )
-        _try_join(workflow, position, token.id, version, moves)
+        _try_join(workflow, position, token.id, version, changes)
     else:
         position.tokens[token.id] = _change(
-            token, node=way.target, state=TokenState.READY, version=version, rejected=rejected
+            token, node=edge.target, state=TokenState.READY, version=version, rejected=rejected
         )
 
 
-def _is_rejected(workflow: Workflow, token: Token, way: Way) -> bool:
+def _is_rejected(workflow: Workflow, token: Token, edge: WorkflowEdge) -> bool:
     """A rejection stays with the token until somebody approves, the gate takes it or its way has ended."""
-    if workflow.nodes[way.target].type.name == "state":
+    if workflow.nodes[edge.target].type.name == "state":
         return False
-    if way.on in REJECTING:
+    if edge.on in REJECTING:
         return True
-    return token.rejected and way.on != "approved"
+    return token.rejected and edge.on != "approved"
 
 
-def _leave_blocks(workflow: Workflow, position: Position, token: Token, way: Way, moves: Moves) -> Token:
+def _leave_blocks(
+    workflow: Workflow, position: Position, token: Token, edge: WorkflowEdge, changes: TokenChanges
+) -> Token:
     """Blocks that the edge leaves early end: what else runs there is cancelled, the split's token goes on."""
-    inside = workflow.nodes[way.source].blocks
+    inside = workflow.nodes[edge.source].blocks
     if not inside:
         return token
-    depth = len(workflow.nodes[way.target].blocks)
-    join = workflow.joins.get(way.target)
+    depth = len(workflow.nodes[edge.target].blocks)
+    join = workflow.joins.get(edge.target)
     if join is not None and join.split in inside:
         depth += 1  # reaching a block's own join is not leaving it
     for _ in range(len(inside) - depth):
@@ -251,18 +264,20 @@ def _leave_blocks(workflow: Workflow, position: Position, token: Token, way: Way
         if parent_id is None:
             raise Defect("TOKEN_WITHOUT_PARENT", f"{token.id} leaves a block that it is not in")
         del position.tokens[token.id]
-        _cancel_below(position, parent_id, moves)
+        _cancel_below(position, parent_id, changes)
         token = position.tokens[parent_id]
     return token
 
 
-def _cancel_below(position: Position, parent_id: str, moves: Moves) -> None:
+def _cancel_below(position: Position, parent_id: str, changes: TokenChanges) -> None:
     below = f"{parent_id}/"
     for token_id in [token_id for token_id in position.tokens if token_id.startswith(below)]:
-        moves.cancelled.append(position.tokens.pop(token_id))
+        changes.cancelled.append(position.tokens.pop(token_id))
 
 
-def _try_join(workflow: Workflow, position: Position, token_id: str, version: int, moves: Moves) -> None:
+def _try_join(
+    workflow: Workflow, position: Position, token_id: str, version: int, changes: TokenChanges
+) -> None:
     arrived = position.tokens[token_id]
     join = workflow.joins[arrived.node]
     parent_id = arrived.parent or ""
@@ -272,7 +287,7 @@ def _try_join(workflow: Workflow, position: Position, token_id: str, version: in
     waits_on = not arrived.rejected if join.mode == "all" else arrived.rejected
     wanted = join.required_token_count if join.mode == "all" else len(siblings)
     if not waits_on or len(joined) >= wanted:
-        _fire_join(position, parent_id, siblings, arrived, version, moves)
+        _fire_join(position, parent_id, siblings, arrived, version, changes)
 
 
 def _fire_join(
@@ -281,12 +296,12 @@ def _fire_join(
     siblings: Iterable[Token],
     arrived: Token,
     version: int,
-    moves: Moves,
+    changes: TokenChanges,
 ) -> None:
     for token in siblings:
         if token.state is TokenState.JOINED:
             del position.tokens[token.id]
-    _cancel_below(position, parent_id, moves)
+    _cancel_below(position, parent_id, changes)
     parent = position.tokens[parent_id]
     token = replace(
         parent,
@@ -297,4 +312,4 @@ def _fire_join(
         rejected=parent.rejected or arrived.rejected,
     )
     position.tokens[parent_id] = token
-    moves.fired_join = token
+    changes.fired_join = token

@@ -9,7 +9,7 @@ from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.merge import rejection_edge
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
 from signet.core.compiler.slot_graph import slot_out
-from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Defect
 from signet.core.expressions import (
     Compiled,
@@ -25,7 +25,7 @@ from signet.core.expressions.render import Render
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class WorkflowEdge:
     """An edge as routing sees it."""
 
     id: str
@@ -45,7 +45,7 @@ class WorkflowNode:
     label: str
     window: str
     # By outcome, each in order of (priority, id).
-    ways: Mapping[str, tuple[Way, ...]]
+    edges: Mapping[str, tuple[WorkflowEdge, ...]]
     # The splits that it stands in, from the outside in.
     blocks: tuple[str, ...]
     expressions: Mapping[str, Compiled]
@@ -60,10 +60,10 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenEdges:
     """Which edges fire, and why: what `chosen_edge_ids` and its evidence are made of."""
 
-    ways: tuple[Way, ...]
+    edges: tuple[WorkflowEdge, ...]
     evidence: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -93,8 +93,8 @@ class Workflow:
         self.actions = {name: _load_action(action) for name, action in content["actions"].items()}
         self.nodes = {node_id: self._load_node(node_id, node) for node_id, node in content["nodes"].items()}
         self.has_approvals = any(node.type.name == "approval" for node in self.nodes.values())
-        self._ways = {
-            way.id: way for node in self.nodes.values() for ways in node.ways.values() for way in ways
+        self._edges = {
+            edge.id: edge for node in self.nodes.values() for edges in node.edges.values() for edge in edges
         }
         self._followed: dict[str, frozenset[str]] = {}
 
@@ -102,26 +102,26 @@ class Workflow:
     def expressions(self) -> tuple[Expression, ...]:
         """All that nodes and edges evaluate, also in their templates."""
         nodes = self.nodes.values()
-        ways = (way for node in nodes for listed in node.ways.values() for way in listed)
+        edges = (edge for node in nodes for listed in node.edges.values() for edge in listed)
         trees = (tree for node in self.content["nodes"].values() for tree in node.get("logic", {}).values())
         templates = (template_from_json(tree["template"]) for tree in trees if "template" in tree)
         return (
             *(compiled.expression for node in nodes for compiled in node.expressions.values()),
-            *(way.condition.expression for way in ways if way.condition is not None),
+            *(edge.condition.expression for edge in edges if edge.condition is not None),
             *(part for template in templates for part in list_template_parts(template)),
         )
 
-    def followed_refs(self, contract: LoadedContract) -> frozenset[str]:
+    def followed_refs(self, contract: CompiledContract) -> frozenset[str]:
         """The ref fields of its document that it follows; only the contract knows what is a ref."""
         if contract.hash not in self._followed:
             self._followed[contract.hash] = contract.find_followed(self.expressions)
         return self._followed[contract.hash]
 
     def _load_node(self, node_id: str, node: Mapping[str, Any]) -> WorkflowNode:
-        content, ways = self.content, dict[str, list[Way]]()
+        content, by_outcome = self.content, dict[str, list[WorkflowEdge]]()
         for edge_id in content["adjacency"][node_id]:
-            way = _load_way(edge_id, content["edges"][edge_id])
-            ways.setdefault(way.on, []).append(way)
+            edge = _load_edge(edge_id, content["edges"][edge_id])
+            by_outcome.setdefault(edge.on, []).append(edge)
         logic = node.get("logic", {})
         return WorkflowNode(
             id=node_id,
@@ -129,7 +129,7 @@ class Workflow:
             config=node["config"],
             label=node.get("label", ""),
             window=content["edit_windows"][node_id],
-            ways={outcome: tuple(edges) for outcome, edges in ways.items()},
+            edges={outcome: tuple(edges) for outcome, edges in by_outcome.items()},
             blocks=tuple(split for split, _ in content["blocks"].get(node_id, ())),
             expressions={
                 pointer: compile_expression(expression_from_json(tree["expression"]))
@@ -143,42 +143,44 @@ class Workflow:
             },
         )
 
-    def choose(self, node: WorkflowNode, outcome: str, env: Environment) -> Choice:
+    def choose(self, node: WorkflowNode, outcome: str, env: Environment) -> ChosenEdges:
         """After this outcome: every edge of a split, else the first whose condition holds."""
-        ways = node.ways.get(outcome, ())
-        if len(ways) <= 1 or node.type.name == "parallel_split":
-            return Choice(ways)
+        edges = node.edges.get(outcome, ())
+        if len(edges) <= 1 or node.type.name == "parallel_split":
+            return ChosenEdges(edges)
         evidence: list[Mapping[str, Any]] = []
-        for way in ways:
-            if way.condition is None:
-                return Choice((way,), tuple(evidence))
-            evaluation = way.condition.evaluate(env)
-            evidence.append({**evaluation.evidence, "edge": way.id})
+        for edge in edges:
+            if edge.condition is None:
+                return ChosenEdges((edge,), tuple(evidence))
+            evaluation = edge.condition.evaluate(env)
+            evidence.append({**evaluation.evidence, "edge": edge.id})
             if evaluation.value is True:
-                return Choice((way,), tuple(evidence))
+                return ChosenEdges((edge,), tuple(evidence))
         raise Defect("NO_EDGE_CHOSEN", f"no edge of {node.id} fires for '{outcome}', not even a default")
 
-    def find_way(self, edge_id: str) -> Way:
-        return self._ways[edge_id]
+    def find_edge(self, edge_id: str) -> WorkflowEdge:
+        return self._edges[edge_id]
 
-    def way_of_rejection(self, node_id: str) -> Way:
+    def rejection_edge_of(self, node_id: str) -> WorkflowEdge:
         """Where a rejection in a slot goes when no edge takes it: to the join around it, or out of the slot.
 
         The compiler draws these edges where a node may reject; a person may cancel anything.
         """
         blocks = self.nodes[node_id].blocks
         target = self._join_of[blocks[-1]] if blocks else slot_out(self.content["slot_map"][node_id])
-        return Way(rejection_edge(node_id, "rejected"), node_id, target, "rejected", "exit", None, None)
+        return WorkflowEdge(
+            rejection_edge(node_id, "rejected"), node_id, target, "rejected", "exit", None, None
+        )
 
-    def gate_behind(self, node_id: str) -> WorkflowNode | None:
+    def exit_gate_of(self, node_id: str) -> WorkflowNode | None:
         """The gate that the node's slot leads to; None without a slot, or where that leads elsewhere."""
         slot = self.content["slot_map"].get(node_id)
         if slot is None:
             return None
-        node = self.nodes[self.nodes[slot_out(slot)].ways["done"][0].target]
+        node = self.nodes[self.nodes[slot_out(slot)].edges["done"][0].target]
         return node if node.type.name == "lifecycle_gate" else None
 
-    def home_of(self, node_id: str) -> str | None:
+    def return_state_of(self, node_id: str) -> str | None:
         """Where an edited document that is here goes back to: a state, or the slot behind a gate."""
         if node_id not in self._homes:
             self._homes[node_id] = self._find_home(node_id)
@@ -192,21 +194,21 @@ class Workflow:
             entries = self._sources_of(f"sys:slot:{slot}:in")
             is_state = len(entries) == 1 and self.nodes[entries[0]].type.name == "state"
             return entries[0] if is_state else f"sys:slot:{slot}:in"
-        homes = {self.home_of(source) for source in self._sources_of(node_id)}
+        homes = {self.return_state_of(source) for source in self._sources_of(node_id)}
         return homes.pop() if len(homes) == 1 else None
 
     def _sources_of(self, node_id: str) -> list[str]:
         edges = self.content["edges"]
-        ways = (edges[edge_id] for edge_id in self.content["reverse_adjacency"][node_id])
-        return [edge["source"] for edge in ways if edge["role"] in ("forward", "interrupt")]
+        incoming = (edges[edge_id] for edge_id in self.content["reverse_adjacency"][node_id])
+        return [edge["source"] for edge in incoming if edge["role"] in ("forward", "interrupt")]
 
-    def leads_out(self, state: str, transition: str) -> bool:
+    def can_leave_by(self, state: str, transition: str) -> bool:
         """Whether a request for the transition can be served at this state."""
-        ways = self.nodes[state].ways if state in self.nodes else {}
+        edges = self.nodes[state].edges if state in self.nodes else {}
         return any(
-            way.transition == transition
+            edge.transition == transition
             for outcome in ("requested", "interrupted")
-            for way in ways.get(outcome, ())
+            for edge in edges.get(outcome, ())
         )
 
     def strictest_window(self, node_ids: Sequence[str]) -> tuple[str, str] | None:
@@ -225,9 +227,9 @@ def _load_action(action: Mapping[str, Any]) -> ContractAction:
     return ContractAction(action["kind"], action["entity_type"], render)
 
 
-def _load_way(edge_id: str, edge: Mapping[str, Any]) -> Way:
+def _load_edge(edge_id: str, edge: Mapping[str, Any]) -> WorkflowEdge:
     condition = edge.get("condition")
-    return Way(
+    return WorkflowEdge(
         id=edge_id,
         source=edge["source"],
         target=edge["target"],

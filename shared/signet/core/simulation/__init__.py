@@ -1,6 +1,6 @@
 """The simulator: fast tests and what-if runs of a compiled workflow, without a database."""
 
 from signet.core.simulation.run import Simulation, simulate
-from signet.core.simulation.world import Asked, Script, SimulatedStep, Waiting
+from signet.core.simulation.world import Script, SimulatedRequest, SimulatedStep, SimulationRest
 
-__all__ = ["Asked", "Script", "SimulatedStep", "Simulation", "Waiting", "simulate"]
+__all__ = ["Script", "SimulatedRequest", "SimulatedStep", "Simulation", "SimulationRest", "simulate"]

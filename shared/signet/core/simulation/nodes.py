@@ -5,41 +5,43 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from signet.core.runtime.decisions import WAITS, Decision, conclude, decide
-from signet.core.runtime.execution import Hold, Intent, Plan
+from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.tokens import ROOT, Token, TokenState
 from signet.core.runtime.workflow import WorkflowNode
-from signet.core.simulation.world import Asked, SimulatedWait, World
+from signet.core.simulation.world import SimulatedRequest, SimulatedWait, SimulatedWorld
 from signet.core.validation.strict_model import read_duration_seconds
 
-Acted = tuple[Decision, SimulatedWait | None]
+SimulatedResult = tuple[Decision, SimulatedWait | None]
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
-def prepare(world: World, node: WorkflowNode, token: Token) -> Plan | Hold:
+def prepare(world: SimulatedWorld, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
     """What an acting node is going to do; a gate that cannot pass and cannot go back holds the instance."""
     if node.type.name == "lifecycle_gate":
         decision = decide(world.workflow, token, world.situation())
         return (
-            Plan(decision) if decision.outcome is not None else Hold(decision.reason or "", decision.evidence)
+            ActionPlan(decision)
+            if decision.outcome is not None
+            else Blocked(decision.reason or "", decision.evidence)
         )
     if node.type.name == "action":
         items = _list_items(node, world.env())
-        return Plan(items, 0 if items is None else len(items))
-    return Plan()
+        return ActionPlan(items, 0 if items is None else len(items))
+    return ActionPlan()
 
 
-def try_gate(world: World, gate: str, asker: Actor) -> str | None:
+def try_gate(world: SimulatedWorld, gate: str, asker: Actor) -> str | None:
     """In a script there is one person, who asks for everything."""
     found = prepare(world, world.workflow.nodes[gate], Token(ROOT, gate, TokenState.READY, world.version))
-    return found.reason if isinstance(found, Hold) else None
+    return found.reason if isinstance(found, Blocked) else None
 
 
-def act(world: World, intent: Intent) -> Acted:
-    return _ACTORS[intent.node.type.name](world, intent)
+def act(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+    return _ACTORS[pending.node.type.name](world, pending)
 
 
-def resolve_wait(world: World, node: WorkflowNode, wait: SimulatedWait) -> Decision | None:
+def resolve_wait(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait) -> Decision | None:
     """The script's answer, or None when it has none."""
     match node.type.name:
         case "approval":
@@ -52,14 +54,14 @@ def resolve_wait(world: World, node: WorkflowNode, wait: SimulatedWait) -> Decis
             return None
     if answer is None or answer not in node.type.outcomes:
         return None
-    if node.type.name == "approval" and answer not in node.ways:
+    if node.type.name == "approval" and answer not in node.edges:
         return None  # an approval that never expires was told to
     saved = _save_response(world, node) if answer == "delivered" else {}
     env = {**world.env(), "context": {**world.projection.context, **saved}}
     return conclude(world.workflow, node, answer, env, {"scripted": answer}, saved)
 
 
-def _save_response(world: World, node: WorkflowNode) -> dict[str, Any]:
+def _save_response(world: SimulatedWorld, node: WorkflowNode) -> dict[str, Any]:
     if not node.config["save_as"]:
         return {}
     return {node.config["save_as"]: world.script.outputs.get(_name_receiver(node))}
@@ -72,12 +74,12 @@ def scripted(answers: Mapping[str, Any], node_id: str) -> Any:
     return None
 
 
-def _pass_gate(world: World, intent: Intent) -> Acted:
+def _pass_gate(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
     """Only a gate changes the status; a rejection that leads to another status changes it too."""
-    decision: Decision = intent.plan
-    target = intent.node.config["to"] if decision.outcome == "passed" else None
-    if decision.outcome == "rejected" and decision.ways:
-        target = world.workflow.nodes[decision.ways[0].target].config["state"]
+    decision: Decision = pending.plan
+    target = pending.node.config["to"] if decision.outcome == "passed" else None
+    if decision.outcome == "rejected" and decision.edges:
+        target = world.workflow.nodes[decision.edges[0].target].config["state"]
     if target is not None and target != world.status:
         world.status = target
         world.version += 1
@@ -85,20 +87,20 @@ def _pass_gate(world: World, intent: Intent) -> Acted:
     return decision, None
 
 
-def _run_actions(world: World, intent: Intent) -> Acted:
-    node, items = intent.node, intent.plan
+def _run_actions(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+    node, items = pending.node, pending.plan
     if items is None:
         result, evidence = _run_action(world, node, None)
         return _save(world, node, result, evidence), None
     outputs = []
-    for step, item in zip(intent.items, items, strict=True):
+    for step, item in zip(pending.items, items, strict=True):
         result, evidence = _run_action(world, node, item)
         outputs.append(result)
-        world.journey.end_item(step, "completed", world.version, Decision("done", evidence=evidence))
+        world.execution.end_item(step, "completed", world.version, Decision("done", evidence=evidence))
     return _save(world, node, outputs, {}), None
 
 
-def _save(world: World, node: WorkflowNode, result: Any, evidence: Mapping[str, Any]) -> Decision:
+def _save(world: SimulatedWorld, node: WorkflowNode, result: Any, evidence: Mapping[str, Any]) -> Decision:
     saved = {node.config["save_as"]: result} if node.config["save_as"] else {}
     env = {**world.env(), "context": {**world.projection.context, **saved}}
     return conclude(world.workflow, node, "done", env, evidence, saved)
@@ -111,7 +113,7 @@ def _list_items(node: WorkflowNode, env: Mapping[str, Any]) -> Sequence[Any] | N
     return items[: node.config["max_items"]] if isinstance(items, list) else []
 
 
-def _run_action(world: World, node: WorkflowNode, item: Any) -> tuple[Any, Mapping[str, Any]]:
+def _run_action(world: SimulatedWorld, node: WorkflowNode, item: Any) -> tuple[Any, Mapping[str, Any]]:
     payload, variables = node.templates["/payload"]({**world.env(), "item": item})
     name = node.config["action"]
     action = world.workflow.actions.get(name)
@@ -122,10 +124,10 @@ def _run_action(world: World, node: WorkflowNode, item: Any) -> tuple[Any, Mappi
     return world.script.outputs.get(name, {}), {"payload": payload, "variables": variables}
 
 
-def _ask_people(world: World, intent: Intent) -> Acted:
-    node = intent.node
+def _ask_people(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+    node = pending.node
     people = describe_approvers(node, world.env())
-    world.asked.append(Asked(node.id, people))
+    world.asked.append(SimulatedRequest(node.id, people))
     expire_after = node.config["expire_after"]
     due = _after(world, expire_after) if expire_after else None
     return WAITS, SimulatedWait(f"approval by {people}", due, "expired")
@@ -148,8 +150,8 @@ def describe_approvers(node: WorkflowNode, env: Mapping[str, Any]) -> str:
     return f"{node.config['quorum']} of {', '.join(described)}" if len(described) > 1 else described[0]
 
 
-def _wait_for_time(world: World, intent: Intent) -> Acted:
-    node = intent.node
+def _wait_for_time(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+    node = pending.node
     if node.config["for"] is not None:
         due = _after(world, node.config["for"])
     else:
@@ -165,15 +167,15 @@ def _read_moment(value: Any) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _wait_for_event(world: World, intent: Intent) -> Acted:
-    node = intent.node
+def _wait_for_event(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+    node = pending.node
     key, _ = node.templates["/key"](world.env())
     timeout = node.config["timeout"]
     due = _after(world, timeout) if timeout else None
     return WAITS, SimulatedWait(f"event '{key}'", due, "timeout", key=key)
 
 
-def _receive(world: World, node: WorkflowNode, wait: SimulatedWait) -> Decision | None:
+def _receive(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait) -> Decision | None:
     if wait.key is None or wait.key not in world.script.events:
         return None
     payload = world.script.events[wait.key]
@@ -182,8 +184,8 @@ def _receive(world: World, node: WorkflowNode, wait: SimulatedWait) -> Decision 
     return conclude(world.workflow, node, "received", env, {"key": wait.key}, saved)
 
 
-def _call_endpoint(world: World, intent: Intent) -> Acted:
-    node = intent.node
+def _call_endpoint(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+    node = pending.node
     payload, _ = node.templates["/payload"](world.env())
     return WAITS, SimulatedWait(f"delivery to '{_name_receiver(node)}' of {payload}")
 
@@ -193,21 +195,21 @@ def _name_receiver(node: WorkflowNode) -> str:
     return str(node.config["endpoint"] or node.config["event"])
 
 
-def _notify(world: World, intent: Intent) -> Acted:
-    node = intent.node
+def _notify(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
+    node = pending.node
     text, _ = node.templates["/text"](world.env())
     if node.config["await"]:
         return WAITS, SimulatedWait(f"delivery of '{text}'")
     return conclude(world.workflow, node, "done", world.env(), {"text": text}), None
 
 
-def _after(world: World, duration: str) -> datetime:
+def _after(world: SimulatedWorld, duration: str) -> datetime:
     """A few thousand timers of ten years each come to the end of the calendar."""
     length = timedelta(seconds=read_duration_seconds(duration))
     return world.now + length if length < _LAST_MOMENT - world.now else _LAST_MOMENT
 
 
-_ACTORS: Mapping[str, Callable[[World, Intent], Acted]] = {
+_ACTORS: Mapping[str, Callable[[SimulatedWorld, PendingAction], SimulatedResult]] = {
     "lifecycle_gate": _pass_gate,
     "action": _run_actions,
     "approval": _ask_people,

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from signet.core.runtime.decisions import Request, Situation
-from signet.core.runtime.execution import Journey
+from signet.core.runtime.decisions import DecisionInput, TransitionRequest
+from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Projection, Step
 from signet.core.runtime.workflow import Workflow
 
@@ -50,7 +50,7 @@ class SimulatedStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SimulatedRequest:
     """An approval node and the people that it asked."""
 
     node: str
@@ -58,7 +58,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class SimulationRest:
     """Where the simulation rests, and for what."""
 
     node: str
@@ -66,7 +66,7 @@ class Waiting:
 
 
 @dataclass
-class World:
+class SimulatedWorld:
     """The instance and its document while the simulation runs."""
 
     workflow: Workflow
@@ -74,19 +74,19 @@ class World:
     document: dict[str, Any]
     status: str
     now: datetime
-    journey: Journey
+    execution: InstanceExecution
     # By token: what its open step waits for.
     waits: dict[str, SimulatedWait] = field(default_factory=dict)
     # By seq of the step: what a reader is shown.
     shown: dict[int, str] = field(default_factory=dict)
-    request: Request | None = None
+    request: TransitionRequest | None = None
     version: int = 1
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[SimulatedRequest] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
     @property
     def projection(self) -> Projection:
-        return self.journey.projection
+        return self.execution.projection
 
     def env(self) -> dict[str, Any]:
         script, projection = self.script, self.projection
@@ -101,9 +101,9 @@ class World:
             "payload": script.payload,
         }
 
-    def situation(self) -> Situation:
+    def situation(self) -> DecisionInput:
         script = self.script
-        return Situation(self.env(), self.request, script.birth, script.permissions, self.ask_rules)
+        return DecisionInput(self.env(), self.request, script.birth, script.permissions, self.ask_rules)
 
     def ask_rules(self, names: Sequence[str]) -> tuple[bool, Mapping[str, Any]]:
         answers = {name: self.script.rules.get(name, True) for name in names}

@@ -28,7 +28,7 @@ class Principal:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerifiedToken:
     """Who somebody is shown to be, and until when that holds (seconds of the epoch)."""
 
     principal: Principal

@@ -10,21 +10,21 @@ from signet.core.audit.trail import AuditEntry
 from signet.core.errors import Rejected
 from signet.core.tenants.permissions import grants
 from signet.engine.audit.trail import append_administration
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.documents.write import Setting, lock_and_read, read_locked
+from signet.store.documents.write import TransactionContext, lock_documents, parse_locked_documents
 
 
-class Administering:
+class AdminTransaction:
     """One transaction of one author."""
 
-    def __init__(self, connection: Connection, author: Author, setting: Setting) -> None:
+    def __init__(self, connection: Connection, caller: Caller, transaction: TransactionContext) -> None:
         self.connection = connection
-        self.author = author
-        self.now = setting.now
-        self.setting = setting
-        self._permissions = setting.permissions_of(author.principal.roles)
+        self.caller = caller
+        self.now = transaction.now
+        self.transaction = transaction
+        self._permissions = transaction.permissions_of(caller.principal.roles)
         self._entries: list[AuditEntry] = []
 
     def may(self, permission: str) -> bool:
@@ -43,10 +43,10 @@ class Administering:
         reason: str | None = None,
         on_behalf_of: str | None = None,
     ) -> None:
-        tenant_id = self.author.principal.tenant_id
+        tenant_id = self.caller.principal.tenant_id
         self._entries.append(
             make_entry(
-                self.author,
+                self.caller,
                 tenant_id,
                 self.now,
                 subject,
@@ -58,11 +58,11 @@ class Administering:
         )
 
     def write(self) -> None:
-        append_administration(self.connection, self.author.principal.tenant_id, self._entries)
+        append_administration(self.connection, self.caller.principal.tenant_id, self._entries)
 
 
 def make_entry(
-    author: Author,
+    caller: Caller,
     tenant_id: UUID,
     now: datetime,
     subject: tuple[str, str],
@@ -78,24 +78,24 @@ def make_entry(
         subject_type=subject[0],
         subject_id=subject[1],
         action=action,
-        actor_id=author.principal.subject,
+        actor_id=caller.principal.subject,
         on_behalf_of=on_behalf_of,
-        via=author.via,
+        via=caller.via,
         at=now,
         reason=reason,
-        trace_id=author.trace_id,
+        trace_id=caller.trace_id,
         detail=detail,
     )
 
 
 @contextmanager
-def administering(database: Database, author: Author) -> Iterator[Administering]:
+def administering(database: Database, caller: Caller) -> Iterator[AdminTransaction]:
     """What is noted in the block is written at its end."""
-    opening = lock_and_read([], author.principal.roles)
-    with database.exchange(author.principal.tenant_id, opening) as exchange:
-        _, setting = read_locked(exchange.opening_row)
-        if setting is None:
+    opening = lock_documents([], caller.principal.roles)
+    with database.pipelined(caller.principal.tenant_id, opening) as pipeline:
+        _, transaction = parse_locked_documents(pipeline.first_row)
+        if transaction is None:
             raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
-        act = Administering(exchange.connection, author, setting)
+        act = AdminTransaction(pipeline.connection, caller, transaction)
         yield act
         act.write()

@@ -13,7 +13,7 @@ from signet.store.tenants.admission import read_admission
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class AdmissionCheck:
     database: Database
 
     def check(self, principal: Principal) -> None:

@@ -9,7 +9,7 @@ from signet.core.errors import Rejected
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.principal import Principal
 from signet.store.database import Connection, Database
-from signet.store.documents.write import Setting, lock_and_read, read_locked
+from signet.store.documents.write import TransactionContext, lock_documents, parse_locked_documents
 
 MAX_PAGE = 200
 # After every id: where a list that has the newest first begins.
@@ -22,16 +22,16 @@ def bound_page(limit: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadTransaction:
     """One transaction of one principal; nothing is locked."""
 
     connection: Connection
     principal: Principal
-    setting: Setting
+    transaction: TransactionContext
 
     @property
     def permissions(self) -> list[str]:
-        return self.setting.permissions_of(self.principal.roles)
+        return self.transaction.permissions_of(self.principal.roles)
 
     def may(self, permission: str) -> bool:
         return grants(self.permissions, permission)
@@ -42,10 +42,10 @@ class Reading:
 
 
 @contextmanager
-def reading(database: Database, principal: Principal) -> Iterator[Reading]:
-    opening = lock_and_read([], principal.roles)
-    with database.exchange(principal.tenant_id, opening) as exchange:
-        _, setting = read_locked(exchange.opening_row)
-        if setting is None:
+def reading(database: Database, principal: Principal) -> Iterator[ReadTransaction]:
+    opening = lock_documents([], principal.roles)
+    with database.pipelined(principal.tenant_id, opening) as pipeline:
+        _, transaction = parse_locked_documents(pipeline.first_row)
+        if transaction is None:
             raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
-        yield Reading(exchange.connection, principal, setting)
+        yield ReadTransaction(pipeline.connection, principal, transaction)

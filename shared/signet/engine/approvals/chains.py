@@ -9,9 +9,9 @@ from signet.core.approvals.policy import policy_of_chain, read_chain
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.errors import Rejected
 from signet.core.validation.finding import Finding
-from signet.engine.access.admin import Administering, administering
+from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import bound_page, reading
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.store.approvals import chains as store
 from signet.store.approvals.chains import ChainRow, ChainSummary
 from signet.store.audit.write import lock_administration
@@ -35,14 +35,14 @@ class ApprovalChains:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def save(self, author: Author, document: Any) -> ChainVersion | tuple[Finding, ...]:
+    def save(self, caller: Caller, document: Any) -> ChainVersion | tuple[Finding, ...]:
         """A draft of the next version; the newest one where that says the same."""
         chain, findings = read_chain(document)
-        with administering(self._database, author) as act:
+        with administering(self._database, caller) as act:
             act.require(MANAGE)
             if chain is None:
                 return findings
-            tenant_id, body = author.principal.tenant_id, chain.to_json()
+            tenant_id, body = caller.principal.tenant_id, chain.to_json()
             digest = hash_bytes(canonical_bytes(body))
             # Two who save at once take two numbers.
             lock_administration(act.connection, tenant_id)
@@ -57,16 +57,16 @@ class ApprovalChains:
                 label=chain.label,
                 digest=digest,
                 steps=body["steps"],
-                created_by=author.principal.subject,
+                created_by=caller.principal.subject,
                 now=act.now,
             )
             _note(act, chain.name, "save_chain", version + 1, digest)
         return ChainVersion(chain.name, version + 1, digest)
 
-    def publish(self, author: Author, name: str, version: int) -> ChainVersion | tuple[Finding, ...]:
+    def publish(self, caller: Caller, name: str, version: int) -> ChainVersion | tuple[Finding, ...]:
         """Frozen from now on; new requests take the newest version that is published."""
-        tenant_id = author.principal.tenant_id
-        with administering(self._database, author) as act:
+        tenant_id = caller.principal.tenant_id
+        with administering(self._database, caller) as act:
             act.require(MANAGE)
             chain = _find(act.connection, tenant_id, name, version)
             policy, findings = policy_of_chain(chain.steps)
@@ -77,43 +77,43 @@ class ApprovalChains:
             _note(act, name, "publish_chain", version, chain.hash)
         return ChainVersion(name, version, chain.hash)
 
-    def archive(self, author: Author, name: str, version: int) -> None:
+    def archive(self, caller: Caller, name: str, version: int) -> None:
         """No new request takes it; what runs goes on."""
-        tenant_id = author.principal.tenant_id
-        with administering(self._database, author) as act:
+        tenant_id = caller.principal.tenant_id
+        with administering(self._database, caller) as act:
             act.require(MANAGE)
             chain = _find(act.connection, tenant_id, name, version)
             if not store.archive_chain(act.connection, tenant_id, name, version):
                 raise Rejected("VERSION_FROZEN", f"archived is what was published; this is {chain.status}")
             _note(act, name, "archive_chain", version, chain.hash)
 
-    def read(self, author: Author, name: str, version: int | None = None) -> ChainRow:
+    def read(self, caller: Caller, name: str, version: int | None = None) -> ChainRow:
         """Without a version the newest that is published."""
-        with reading(self._database, author.principal) as read:
+        with reading(self._database, caller.principal) as read:
             read.require(MANAGE)
-            tenant_id = author.principal.tenant_id
+            tenant_id = caller.principal.tenant_id
             if version is None:
                 version = store.find_published(read.connection, tenant_id, name)
             if version is None:
                 raise Rejected("CHAIN_NOT_FOUND", f"no version of a chain '{name}' is published")
             return _find(read.connection, tenant_id, name, version)
 
-    def list(self, author: Author, *, limit: int = 50, after: str | None = None) -> Sequence[ChainSummary]:
+    def list(self, caller: Caller, *, limit: int = 50, after: str | None = None) -> Sequence[ChainSummary]:
         """By name: of each the newest version that is published."""
-        with reading(self._database, author.principal) as read:
+        with reading(self._database, caller.principal) as read:
             read.require(MANAGE)
-            tenant_id = author.principal.tenant_id
+            tenant_id = caller.principal.tenant_id
             return store.list_published(
                 read.connection, tenant_id, after=after or "", limit=bound_page(limit)
             )
 
     def list_versions(
-        self, author: Author, name: str, *, limit: int = 50, before: int | None = None
+        self, caller: Caller, name: str, *, limit: int = 50, before: int | None = None
     ) -> Sequence[ChainSummary]:
         """Of one chain, the newest first, drafts and archived ones too."""
-        with reading(self._database, author.principal) as read:
+        with reading(self._database, caller.principal) as read:
             read.require(MANAGE)
-            tenant_id = author.principal.tenant_id
+            tenant_id = caller.principal.tenant_id
             return store.list_versions(
                 read.connection, tenant_id, name, before=before or END, limit=bound_page(limit)
             )
@@ -126,5 +126,5 @@ def _find(connection: Connection, tenant_id: UUID, name: str, version: int) -> C
     return found
 
 
-def _note(act: Administering, name: str, action: str, version: int, digest: str) -> None:
+def _note(act: AdminTransaction, name: str, action: str, version: int, digest: str) -> None:
     act.note(("approval_chain", name), action, {"version": version, "hash": digest})

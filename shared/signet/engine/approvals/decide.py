@@ -10,38 +10,38 @@ from datetime import datetime
 from typing import get_args
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Allowed, Standing, can_anyone_vote, choose_seat
+from signet.core.approvals.eligibility import Allowed, VotingContext, can_anyone_vote, choose_seat
 from signet.core.approvals.policy import Stage, read_policy
 from signet.core.approvals.seats import MAX_SEATS
 from signet.core.approvals.votes import (
-    Act,
-    Verdict,
-    cast,
-    count,
+    NextAction,
+    StageVerdict,
+    count_votes,
     has_escalated,
     is_reason_missing,
-    next_after,
+    next_action,
+    record_vote,
 )
 from signet.core.compiler.node_configurations import Vote
-from signet.core.contracts.compiled_contract import Denial, LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.errors import Defect, FieldError, Rejected
-from signet.engine.documents.change import Change, make_note, tell_workflow
+from signet.engine.documents.change import DocumentChange, audit_only_change, trigger_workflow
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Author
-from signet.engine.documents.unit_of_work import DocumentCaches, OpenDocuments
+from signet.engine.documents.commands import Caller
+from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.ids import make_id
-from signet.store.approvals.decisions import Asked, RequestRow, add_decision, lock_asked
-from signet.store.database import Exchange
-from signet.store.documents.write import DocumentRow, lock_and_read, read_locked
+from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_asked
+from signet.store.database import PipelinedTransaction
+from signet.store.documents.write import DocumentRow, lock_documents, parse_locked_documents
 
 EVENT = "approval_decided"
 _VOTES = get_args(Vote)
 # What ends a request, by what follows from its last stage.
-_ENDS: dict[Act, str] = {Act.APPROVE: "approved", Act.REJECT: "rejected"}
+_ENDS: dict[NextAction, str] = {NextAction.APPROVE: "approved", NextAction.REJECT: "rejected"}
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class VoteResult:
     """What a vote was counted as. `stage_state` is open, approved, rejected or deadlocked."""
 
     request_id: UUID
@@ -61,63 +61,65 @@ class Deciding:
     def __init__(
         self,
         caches: DocumentCaches,
-        exchange: Exchange,
-        author: Author,
+        pipeline: PipelinedTransaction,
+        caller: Caller,
         request_id: UUID,
         document_id: UUID,
     ) -> None:
-        connection, tenant_id = exchange.connection, author.principal.tenant_id
-        opening = lock_and_read([document_id], author.principal.roles)
-        rows, setting = read_locked(connection.execute(opening.text, opening.values).fetchone())
-        if setting is None:
+        connection, tenant_id = pipeline.connection, caller.principal.tenant_id
+        opening = lock_documents([document_id], caller.principal.roles)
+        rows, transaction = parse_locked_documents(
+            connection.execute(opening.text, opening.values).fetchone()
+        )
+        if transaction is None:
             raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
-        self._exchange = exchange
-        self._author = author
-        self._setting = setting
-        self._opened = OpenDocuments(caches, connection, tenant_id, setting, rows)
+        self._pipeline = pipeline
+        self._caller = caller
+        self._transaction = transaction
+        self._opened = DocumentUnitOfWork(caches, connection, tenant_id, transaction, rows)
         self._row: DocumentRow = rows[document_id]
-        self._contract: LoadedContract = self._opened.contract_of(self._row)
+        self._contract: CompiledContract = self._opened.contract_of(self._row)
         self._asked = self._lock(request_id)
 
     @property
     def _person(self) -> str:
-        return self._author.principal.subject
+        return self._caller.principal.subject
 
-    def _lock(self, request_id: UUID) -> Asked:
+    def _lock(self, request_id: UUID) -> LockedRequest:
         # Whom separation of duties may bar, and on each of the seats a holder and whoever stood in for him.
         barred = 3 + len(self._row.editor_ids)
-        asked = lock_asked(
-            self._exchange.connection,
-            self._author.principal.tenant_id,
+        locked = lock_asked(
+            self._pipeline.connection,
+            self._caller.principal.tenant_id,
             request_id,
             self._person,
-            now=self._setting.now,
+            now=self._transaction.now,
             at_most=barred + 2 * MAX_SEATS + 1,
         )
-        if asked is None:
+        if locked is None:
             raise approval_not_found(request_id)
-        return asked
+        return locked
 
-    def decide(self, vote: Vote, reason: str | None) -> Decided:
-        asked, request = self._asked, self._asked.request
-        _check_open(request, self._row, self._setting.now)
+    def decide(self, vote: Vote, reason: str | None) -> VoteResult:
+        locked, request = self._asked, self._asked.request
+        _check_open(request, self._row, self._transaction.now)
         policy = read_policy(request.policy, request.policy_hash)
         stage = policy.stage(request.stage)
         allowed = self._choose(stage)
         if is_reason_missing(stage, vote, reason):
             raise _reason_required(vote)
-        seats = cast(
+        seats = record_vote(
             stage,
-            asked.seats,
+            locked.seats,
             allowed.position,
             vote,
             decided_by=self._person,
             on_behalf_of=allowed.on_behalf_of,
         )
-        verdict = count(stage, seats, can_vote=can_anyone_vote(seats, self._standing()))
-        follows = next_after(policy, request.stage, verdict, escalated=has_escalated(seats))
+        verdict = count_votes(stage, seats, can_vote=can_anyone_vote(seats, self._standing()))
+        follows = next_action(policy, request.stage, verdict, escalated=has_escalated(seats))
         status = _ENDS.get(follows.act)
-        decided = Decided(
+        decided = VoteResult(
             request_id=request.id,
             decision_id=make_id(),
             stage=request.stage,
@@ -133,16 +135,16 @@ class Deciding:
 
     def _choose(self, stage: Stage) -> Allowed:
         # The wave has yet to begin the next stage, or to escalate this one.
-        is_open = not count(stage, self._asked.seats).is_decided
+        is_open = not count_votes(stage, self._asked.seats).is_decided
         choice = choose_seat(self._person, self._asked.seats, self._standing(), is_open=is_open)
         if isinstance(choice, Denial):
             raise Rejected(choice.code, choice.sentence)
         return choice
 
-    def _standing(self) -> Standing:
-        return Standing(
+    def _standing(self) -> VotingContext:
+        return VotingContext(
             entity_type=self._row.entity_type,
-            now=self._setting.now,
+            now=self._transaction.now,
             roles=self._asked.people,
             delegations=self._asked.delegations,
             find_conflict=self._find_conflict,
@@ -157,10 +159,12 @@ class Deciding:
             person, creator=row.creator_id, editors=row.editor_ids, requesters=requesters
         )
 
-    def _write(self, decided: Decided, verdict: Verdict, reason: str | None, status: str | None) -> None:
+    def _write(
+        self, decided: VoteResult, verdict: StageVerdict, reason: str | None, status: str | None
+    ) -> None:
         request = self._asked.request
         decision = {
-            "tenant_id": self._author.principal.tenant_id,
+            "tenant_id": self._caller.principal.tenant_id,
             "id": decided.decision_id,
             "request_id": request.id,
             "stage": decided.stage,
@@ -174,20 +178,20 @@ class Deciding:
             "snapshot_hash": request.snapshot_hash,
             "definition_hash": request.definition_hash,
             "policy_hash": request.policy_hash,
-            "trace_id": self._author.trace_id,
-            "now": self._setting.now,
+            "trace_id": self._caller.trace_id,
+            "now": self._transaction.now,
         }
-        self._opened.keep(self._make_change(decided, verdict, reason))
-        self._opened.write(self._exchange)
-        add_decision(self._exchange, decision, closes_stage=verdict.is_decided, status=status)
+        self._opened.apply(self._make_change(decided, verdict, reason))
+        self._opened.write(self._pipeline)
+        add_decision(self._pipeline, decision, closes_stage=verdict.is_decided, status=status)
 
-    def _make_change(self, decided: Decided, verdict: Verdict, reason: str | None) -> Change:
+    def _make_change(self, decided: VoteResult, verdict: StageVerdict, reason: str | None) -> DocumentChange:
         """The document stays as it is; its audit trail has the decision, its workflow what follows."""
         request = self._asked.request
-        facts = self._opened.facts_of(self._author, self._contract, self._row)
-        change = make_note(facts, self._row, f"decide:{decided.vote}", reason)
+        context = self._opened.facts_of(self._caller, self._contract, self._row)
+        change = audit_only_change(context, self._row, f"decide:{decided.vote}", reason)
         change.on_behalf_of = decided.on_behalf_of
-        change.noted = {
+        change.audit_detail = {
             "approval": {
                 "request_id": str(request.id),
                 "decision_id": str(decided.decision_id),
@@ -205,7 +209,7 @@ class Deciding:
         }
         if verdict.state != "open":
             payload = {"request_id": str(request.id), "stage": decided.stage, "state": verdict.state}
-            tell_workflow(change, self._row, EVENT, payload)
+            trigger_workflow(change, self._row, EVENT, payload)
         return change
 
 

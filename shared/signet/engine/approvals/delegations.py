@@ -7,11 +7,11 @@ from uuid import UUID
 from signet.core.approvals.eligibility import Delegation, find_delegation_cycle
 from signet.core.errors import FieldError, Rejected
 from signet.core.validation.text import NAME
-from signet.engine.access.admin import Administering, administering
+from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import LAST, bound_page, reading
 from signet.engine.documents.change import format_moment
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.ids import make_id
 from signet.store.approvals import delegations as store
 from signet.store.approvals.delegations import DelegationRecord
@@ -34,7 +34,7 @@ class Delegations:
 
     def delegate(
         self,
-        author: Author,
+        caller: Caller,
         user_id: str,
         delegate_id: str,
         *,
@@ -45,10 +45,10 @@ class Delegations:
     ) -> Delegation:
         """From one moment up to another `delegate_id` may decide for `user_id`, about one type or all."""
         new = Delegation(make_id(), user_id, delegate_id, entity_type, from_time, to_time)
-        with administering(self._database, author) as act:
+        with administering(self._database, caller) as act:
             _require_own(act, user_id)
             _check_terms(new, reason, act.now)
-            tenant_id = author.principal.tenant_id
+            tenant_id = caller.principal.tenant_id
             # Two at once could close a circle that neither sees: one after the other.
             lock_administration(act.connection, tenant_id)
             _check_people(act, new)
@@ -58,52 +58,52 @@ class Delegations:
                 tenant_id,
                 new,
                 reason=reason,
-                created_by=author.principal.subject,
+                created_by=caller.principal.subject,
                 now=act.now,
             )
             _note(act, new, "delegate", reason)
         return new
 
-    def revoke(self, author: Author, delegation_id: UUID, reason: str | None = None) -> None:
+    def revoke(self, caller: Caller, delegation_id: UUID, reason: str | None = None) -> None:
         """At once: a decision that it allowed is done before, or not at all. What is revoked stays so."""
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
-        tenant_id = author.principal.tenant_id
-        with administering(self._database, author) as act:
+        tenant_id = caller.principal.tenant_id
+        with administering(self._database, caller) as act:
             found = store.find_delegation(act.connection, tenant_id, delegation_id)
-            if found is None or not (found.user_id == author.principal.subject or act.may(DELEGATE)):
+            if found is None or not (found.user_id == caller.principal.subject or act.may(DELEGATE)):
                 raise Rejected("DELEGATION_NOT_FOUND", f"there is no delegation {delegation_id}")
             if store.revoke_delegation(act.connection, tenant_id, delegation_id, act.now):
                 _note(act, found, "revoke", reason)
 
     def list_given(
-        self, author: Author, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
+        self, caller: Caller, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
     ) -> list[DelegationRecord]:
         """Who stands in for the person, the newest first. Of another only for who may delegate for them."""
-        return self._list(author, user_id, "given", limit, before)
+        return self._list(caller, user_id, "given", limit, before)
 
     def list_taken(
-        self, author: Author, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
+        self, caller: Caller, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
     ) -> list[DelegationRecord]:
         """For whom the person stands in."""
-        return self._list(author, user_id, "taken", limit, before)
+        return self._list(caller, user_id, "taken", limit, before)
 
     def _list(
         self,
-        author: Author,
+        caller: Caller,
         user_id: str | None,
         side: Literal["given", "taken"],
         limit: int,
         before: UUID | None,
     ) -> list[DelegationRecord]:
-        person = user_id or author.principal.subject
-        with reading(self._database, author.principal) as read:
-            if person != author.principal.subject:
+        person = user_id or caller.principal.subject
+        with reading(self._database, caller.principal) as read:
+            if person != caller.principal.subject:
                 read.require(DELEGATE)
             return store.list_page(
                 read.connection,
-                author.principal.tenant_id,
+                caller.principal.tenant_id,
                 person,
                 side,
                 before=before or LAST,
@@ -111,8 +111,8 @@ class Delegations:
             )
 
 
-def _require_own(act: Administering, user_id: str) -> None:
-    if user_id != act.author.principal.subject:
+def _require_own(act: AdminTransaction, user_id: str) -> None:
+    if user_id != act.caller.principal.subject:
         act.require(DELEGATE)
 
 
@@ -134,8 +134,8 @@ def _check_terms(new: Delegation, reason: str | None, now: datetime) -> None:
         raise _refuse("/entity_type", "wants the name of an entity type")
 
 
-def _check_people(act: Administering, new: Delegation) -> None:
-    tenant_id = act.author.principal.tenant_id
+def _check_people(act: AdminTransaction, new: Delegation) -> None:
+    tenant_id = act.caller.principal.tenant_id
     if not store.are_active(act.connection, tenant_id, {new.user_id, new.delegate_id}):
         raise Rejected("MEMBER_NOT_FOUND", "both must be active members")
     given, taken = store.count_open(act.connection, tenant_id, new.user_id, new.delegate_id, act.now)
@@ -144,8 +144,8 @@ def _check_people(act: Administering, new: Delegation) -> None:
         raise Rejected("DELEGATION_TOO_MANY", sentence, remedy="Revoke one first.")
 
 
-def _check_circles(act: Administering, new: Delegation) -> None:
-    tenant_id = act.author.principal.tenant_id
+def _check_circles(act: AdminTransaction, new: Delegation) -> None:
+    tenant_id = act.caller.principal.tenant_id
     linked = store.list_linked(act.connection, tenant_id, new, limit=MAX_LINKED + 1)
     if len(linked) > MAX_LINKED:
         sentence = f"more than {MAX_LINKED} delegations lead on from {new.delegate_id}"
@@ -155,7 +155,7 @@ def _check_circles(act: Administering, new: Delegation) -> None:
         raise Rejected("DELEGATION_CYCLE", f"it would come back to its beginning: {' → '.join(circle)}")
 
 
-def _note(act: Administering, delegation: Delegation, action: str, reason: str | None) -> None:
+def _note(act: AdminTransaction, delegation: Delegation, action: str, reason: str | None) -> None:
     person = delegation.user_id
     act.note(
         ("delegation", str(delegation.id)),
@@ -168,7 +168,7 @@ def _note(act: Administering, delegation: Delegation, action: str, reason: str |
             "to_time": format_moment(delegation.to_time),
         },
         reason=reason,
-        on_behalf_of=person if person != act.author.principal.subject else None,
+        on_behalf_of=person if person != act.caller.principal.subject else None,
     )
 
 

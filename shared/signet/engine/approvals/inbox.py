@@ -13,14 +13,14 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected, Transient
 from signet.core.tenants.permissions import grants
-from signet.engine.approvals.decide import Decided, Deciding, approval_not_found, check_ballot
-from signet.engine.documents.commands import Author
+from signet.engine.approvals.decide import Deciding, VoteResult, approval_not_found, check_ballot
+from signet.engine.documents.commands import Caller
 from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
 from signet.store.approvals.decisions import DecisionRow, RequestRecord
 from signet.store.database import Connection, Database
-from signet.store.documents.write import Setting, lock_and_read, read_locked
+from signet.store.documents.write import TransactionContext, lock_documents, parse_locked_documents
 
 MAX_DECISIONS = 100
 MAX_PAGE = 200
@@ -52,7 +52,7 @@ class InboxItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PinnedRequest:
     """A request with what it is about: the document as it was pinned, personal values as they are now."""
 
     record: RequestRecord
@@ -69,32 +69,34 @@ class Approvals:
         self._database = database
         self._caches = caches
 
-    def decide(self, author: Author, request_id: UUID, vote: Vote, reason: str | None = None) -> Decided:
+    def decide(self, caller: Caller, request_id: UUID, vote: Vote, reason: str | None = None) -> VoteResult:
         """Raises why not; then nothing was written."""
         check_ballot(vote, reason)
-        tenant_id = author.principal.tenant_id
-        with self._database.exchange(tenant_id, store.find_document(tenant_id, request_id)) as exchange:
-            if exchange.opening_row is None:
+        tenant_id = caller.principal.tenant_id
+        with self._database.pipelined(tenant_id, store.find_document(tenant_id, request_id)) as pipeline:
+            if pipeline.first_row is None:
                 raise approval_not_found(request_id)
-            deciding = Deciding(self._caches, exchange, author, request_id, exchange.opening_row[0])
+            deciding = Deciding(self._caches, pipeline, caller, request_id, pipeline.first_row[0])
             return deciding.decide(vote, reason)
 
-    def decide_many(self, author: Author, ballots: Sequence[Ballot]) -> list[Decided | Rejected | Transient]:
+    def decide_many(
+        self, caller: Caller, ballots: Sequence[Ballot]
+    ) -> list[VoteResult | Rejected | Transient]:
         """Each for itself, in this order: one that is refused keeps no other from being counted."""
         if len(ballots) > MAX_DECISIONS:
             sentence = f"at most {MAX_DECISIONS} decisions at a time, not {len(ballots)}"
             raise Rejected("BATCH_TOO_LARGE", sentence)
-        return [self._try_to_decide(author, ballot) for ballot in ballots]
+        return [self._try_to_decide(caller, ballot) for ballot in ballots]
 
-    def _try_to_decide(self, author: Author, ballot: Ballot) -> Decided | Rejected | Transient:
+    def _try_to_decide(self, caller: Caller, ballot: Ballot) -> VoteResult | Rejected | Transient:
         try:
-            return self.decide(author, ballot.request_id, ballot.vote, ballot.reason)
+            return self.decide(caller, ballot.request_id, ballot.vote, ballot.reason)
         except (Rejected, Transient) as error:
             return error
 
-    def inbox(self, author: Author, *, limit: int = 50, after: UUID | None = None) -> list[InboxItem]:
+    def inbox(self, caller: Caller, *, limit: int = 50, after: UUID | None = None) -> list[InboxItem]:
         """What waits for the person, for his roles and for whom he stands in; the oldest first."""
-        tenant_id, person = author.principal.tenant_id, author.principal.subject
+        tenant_id, person = caller.principal.tenant_id, caller.principal.subject
         limit = max(1, min(limit, MAX_PAGE + 1))
         with self._database.transaction(tenant_id) as connection:
             rows = store.list_inbox(connection, tenant_id, person, after=after or FIRST, limit=limit)
@@ -127,20 +129,20 @@ class Approvals:
             barred=next((denial for denial in denials if denial is not None), None),
         )
 
-    def read_request(self, author: Author, request_id: UUID) -> Request:
+    def read_request(self, caller: Caller, request_id: UUID) -> PinnedRequest:
         """For who was asked, who asked, and who may read such documents; for others it is not there."""
-        tenant_id = author.principal.tenant_id
-        opening = lock_and_read([], author.principal.roles)
-        with self._database.exchange(tenant_id, opening) as exchange:
-            connection = exchange.connection
-            _, setting = read_locked(exchange.opening_row)
+        tenant_id = caller.principal.tenant_id
+        opening = lock_documents([], caller.principal.roles)
+        with self._database.pipelined(tenant_id, opening) as pipeline:
+            connection = pipeline.connection
+            _, transaction = parse_locked_documents(pipeline.first_row)
             record = store.read_request(connection, tenant_id, request_id)
-            if setting is None or record is None:
+            if transaction is None or record is None:
                 raise approval_not_found(request_id)
             seats = store.read_seats(connection, tenant_id, request_id)
-            if not _may_read(connection, author, setting, record, seats):
+            if not _may_read(connection, caller, transaction, record, seats):
                 raise approval_not_found(request_id)
-            return Request(
+            return PinnedRequest(
                 record,
                 read_policy(record.policy, record.policy_hash),
                 _read_snapshot(connection, tenant_id, record.snapshot),
@@ -150,15 +152,19 @@ class Approvals:
 
 
 def _may_read(
-    connection: Connection, author: Author, setting: Setting, record: RequestRecord, seats: Sequence[Seat]
+    connection: Connection,
+    caller: Caller,
+    transaction: TransactionContext,
+    record: RequestRecord,
+    seats: Sequence[Seat],
 ) -> bool:
-    person, tenant_id = author.principal.subject, author.principal.tenant_id
-    permissions = setting.permissions_of(author.principal.roles)
+    person, tenant_id = caller.principal.subject, caller.principal.tenant_id
+    permissions = transaction.permissions_of(caller.principal.roles)
     if person == record.requester_id or grants(permissions, f"{record.entity_type}:read"):
         return True
     if any(person in (seat.decided_by, seat.on_behalf_of) for seat in seats):
         return True
-    voices = store.read_voices(connection, tenant_id, person, record.entity_type)
+    voices = store.read_counted_people(connection, tenant_id, person, record.entity_type)
     return any(seat.belongs_to(voice, roles) for seat in seats for voice, roles in voices.items())
 
 

@@ -26,7 +26,7 @@ def make_voter_lost(
     return make_trigger(tenant_id, VOTER_LOST, {"role": role, "user_id": user_id, "after": str(after)})
 
 
-def look_through(database: Database, tenant_id: UUID, trigger: ClaimedEvent, claim_id: UUID) -> None:
+def recheck_requests(database: Database, tenant_id: UUID, trigger: ClaimedEvent, claim_id: UUID) -> None:
     """One page, in one transaction."""
     lost = trigger.payload_json
     role, user_id, after = lost["role"], lost["user_id"], UUID(lost["after"])

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Standing, can_anyone_vote
+from signet.core.approvals.eligibility import VotingContext, can_anyone_vote
 from signet.core.approvals.policy import (
     Policy,
     Stage,
@@ -19,12 +19,18 @@ from signet.core.approvals.policy import (
     policy_of_node,
     read_policy,
 )
-from signet.core.approvals.seats import Deadlock, Facts, Seat, list_needs, seat_escalation, seat_stage
-from signet.core.approvals.votes import count
+from signet.core.approvals.seats import ApproverData, Deadlock, Seat, list_needs, seat_escalation, seat_stage
+from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Approver
-from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Defect
-from signet.core.expressions import Compiled, Environment, Mistake, compile_expression, parse_expression
+from signet.core.expressions import (
+    Compiled,
+    Environment,
+    ExpressionError,
+    compile_expression,
+    parse_expression,
+)
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.validation.strict_model import read_duration_seconds
 from signet.ids import make_id
@@ -50,7 +56,7 @@ MAX_EXPRESSIONS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestDraft:
     """What a new request is to be: found out before its step has a receipt."""
 
     policy: Policy
@@ -60,12 +66,12 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class ApprovalSubject:
     """The document that is decided about, and under what."""
 
     instance_id: UUID
     document: DocumentRow
-    contract: LoadedContract
+    contract: CompiledContract
     env: Environment
     definition_hash: str
     # Whose request led here; and whoever else has asked for the same since.
@@ -74,7 +80,7 @@ class About:
     trace_id: str | None
 
 
-class WaveApprovals:
+class ApprovalRequests:
     def __init__(self, connection: Connection, tenant_id: UUID, now: datetime) -> None:
         self._connection = connection
         self._tenant_id = tenant_id
@@ -120,29 +126,29 @@ class WaveApprovals:
         policy, _ = policy_of_chain(chain.steps)
         return policy, name, chain.version
 
-    def begin_stage(self, about: About, policy: Policy, number: int) -> list[Seat] | Deadlock:
+    def begin_stage(self, about: ApprovalSubject, policy: Policy, number: int) -> list[Seat] | Deadlock:
         """The seats of a stage; wider at once where those who should decide cannot."""
         stage = policy.stage(number)
-        facts = self._gather(about, stage.approvers)
-        seating = seat_stage(number, stage, facts)
-        deadlock = seating.deadlock
+        approver_data = self._gather(about, stage.approvers)
+        assignment = seat_stage(number, stage, approver_data)
+        deadlock = assignment.deadlock
         if deadlock is None:
-            verdict = count(stage, seating.seats, can_vote=self.can_vote(about, seating.seats))
+            verdict = count_votes(stage, assignment.seats, can_vote=self.can_vote(about, assignment.seats))
             deadlock = verdict.deadlock
         if deadlock is None:
             self._take_turns(stage.approvers)
-            return list(seating.seats)
+            return list(assignment.seats)
         if stage.escalate is None:
             return deadlock
-        return self.escalate(about, stage, number, list(seating.seats))
+        return self.escalate(about, stage, number, list(assignment.seats))
 
     def escalate(
-        self, about: About, stage: Stage, number: int, seats: Sequence[Seat]
+        self, about: ApprovalSubject, stage: Stage, number: int, seats: Sequence[Seat]
     ) -> list[Seat] | Deadlock:
         if stage.escalate is None:
             return Deadlock.NOBODY_ELIGIBLE
-        facts = self._gather(about, (stage.escalate.to,))
-        added = seat_escalation(number, stage.escalate, facts, seats)
+        approver_data = self._gather(about, (stage.escalate.to,))
+        added = seat_escalation(number, stage.escalate, approver_data, seats)
         wider = [*seats, *added.seats]
         if added.deadlock is not None:
             return added.deadlock
@@ -151,7 +157,7 @@ class WaveApprovals:
         self._take_turns((stage.escalate.to,))
         return wider
 
-    def can_vote(self, about: About, seats: Sequence[Seat]) -> bool:
+    def can_vote(self, about: ApprovalSubject, seats: Sequence[Seat]) -> bool:
         """Of delegates nothing need be known: where one may vote, so may whom he stands in for."""
         wanted = [seat for seat in seats if seat.status == "open"]
         users = {seat.holder_user_id for seat in wanted if seat.holder_user_id is not None}
@@ -160,10 +166,10 @@ class WaveApprovals:
         candidates = read_candidates(
             self._connection, self._tenant_id, users, roles, at_most=1 + _count_excluded(about, seats)
         )
-        standing = Standing(
+        voting = VotingContext(
             about.contract.contract.contract, self._now, candidates, (), self._conflict_of(about)
         )
-        return can_anyone_vote(seats, standing)
+        return can_anyone_vote(seats, voting)
 
     def _hold_roles(self) -> None:
         """Nobody loses a role until this wave is over: whoever does then finds the requests that it makes."""
@@ -171,10 +177,12 @@ class WaveApprovals:
             hold_roles(self._connection, self._tenant_id)
             self._holds_roles = True
 
-    def open(self, about: About, node: WorkflowNode, step_id: UUID, asked: Asked) -> LiveRequest:
-        text = asked.policy.to_text()
+    def open(
+        self, about: ApprovalSubject, node: WorkflowNode, step_id: UUID, draft: RequestDraft
+    ) -> LiveRequest:
+        text = draft.policy.to_text()
         document = about.document
-        escalate_at, expire_at = self._due(asked.policy.stage(1))
+        escalate_at, expire_at = self._due(draft.policy.stage(1))
         request = LiveRequest(
             make_id(),
             about.instance_id,
@@ -205,8 +213,8 @@ class WaveApprovals:
                 "definition_hash": about.definition_hash,
                 "policy": text,
                 "policy_hash": request.policy_hash,
-                "chain_name": asked.chain_name,
-                "chain_version": asked.chain_version,
+                "chain_name": draft.chain_name,
+                "chain_version": draft.chain_version,
                 "requester_id": about.requester_id,
                 "escalate_at": escalate_at,
                 "expire_at": expire_at,
@@ -214,7 +222,7 @@ class WaveApprovals:
             }
         )
         self._live.setdefault(about.instance_id, []).append(request)
-        self.seat(request, asked.seats)
+        self.seat(request, draft.seats)
         self._wake(request)
         return request
 
@@ -310,7 +318,7 @@ class WaveApprovals:
             if moment is not None:
                 self.wakes.append((request.instance_id, moment))
 
-    def _gather(self, about: About, approvers: Sequence[Approver]) -> Facts:
+    def _gather(self, about: ApprovalSubject, approvers: Sequence[Approver]) -> ApproverData:
         needs = list_needs(approvers)
         values = {text: _compile(text).value(about.env) for text in needs.expressions}
         people = {str(values[text]) for text in needs.managers_of if isinstance(values[text], str)}
@@ -325,13 +333,13 @@ class WaveApprovals:
             barred = {p for people in members.values() for p in people if find_conflict(p) is not None}
             known = read_turns(self._connection, self._tenant_id, needs.turns)
             turns = {role: known.get(role, 0) + self._rows.turns.get(role, 0) for role in needs.turns}
-        return Facts(values, managers, members, turns, barred)
+        return ApproverData(values, managers, members, turns, barred)
 
     def _take_turns(self, approvers: Sequence[Approver]) -> None:
         for role in list_needs(approvers).turns:
             self._rows.turns[role] = self._rows.turns.get(role, 0) + 1
 
-    def _conflict_of(self, about: About) -> Any:
+    def _conflict_of(self, about: ApprovalSubject) -> Any:
         return partial(
             about.contract.find_conflict_of_duties,
             creator=about.document.creator_id,
@@ -340,7 +348,7 @@ class WaveApprovals:
         )
 
 
-def _count_excluded(about: About, seats: Sequence[Seat]) -> int:
+def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
     """How many there can be whom separation of duties bars, or who are counted in the stage already."""
     voices = [voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None]
     return 1 + len(about.document.editor_ids) + len(about.requesters) + len(voices)
@@ -357,6 +365,6 @@ def seats_of_stage(request: LiveRequest) -> list[Seat]:
 @lru_cache(maxsize=MAX_EXPRESSIONS)
 def _compile(text: str) -> Compiled:
     parsed = parse_expression(text)
-    if isinstance(parsed, Mistake):
+    if isinstance(parsed, ExpressionError):
         raise Defect("APPROVAL_EXPRESSION_UNREADABLE", f"a published policy holds '{text}'")
     return compile_expression(parsed)

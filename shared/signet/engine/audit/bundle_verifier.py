@@ -47,7 +47,7 @@ def write_manifest(said: dict[str, Any]) -> str:
     return json.dumps(body, sort_keys=True, indent=2) + "\n"
 
 
-class Bundle:
+class AuditBundle:
     """What the files hold, and what is wrong with their form."""
 
     def __init__(self, folder: Path) -> None:
@@ -107,7 +107,7 @@ class Bundle:
         return items
 
 
-def verify_bundle(bundle: Bundle, anchor: Sequence[str]) -> tuple[list[AuditFinding], SealReport]:
+def verify_bundle(bundle: AuditBundle, anchor: Sequence[str]) -> tuple[list[AuditFinding], SealReport]:
     rows: list[AuditRow] = [row for row in bundle.rows if row is not None]
     seals: list[Seal] = [seal for seal in bundle.seals if seal is not None]
     versions: list[DocumentVersion] = [version for version in bundle.versions if version is not None]
@@ -146,7 +146,7 @@ def _verify_belonging(
             yield AuditFinding("BUNDLE_SUBJECT", row.name, "The bundle is about another subject.")
 
 
-def _verify_proofs(bundle: Bundle, seals: Sequence[Seal], report: SealReport) -> Iterator[AuditFinding]:
+def _verify_proofs(bundle: AuditBundle, seals: Sequence[Seal], report: SealReport) -> Iterator[AuditFinding]:
     """One subject's rows without their neighbours: each proves its place in its seal."""
     by_sequence = {seal.sequence: seal for seal in seals}
     end = seals[-1].end if seals else (0, 0)
@@ -192,7 +192,7 @@ def main(arguments: Sequence[str]) -> int:
         except (OSError, ValueError) as error:
             print(f"{arguments[1]} cannot be read: {error}", file=sys.stderr)
             return 2
-    bundle = Bundle(Path(arguments[0]))
+    bundle = AuditBundle(Path(arguments[0]))
     findings, report = verify_bundle(bundle, anchor)
     for finding in findings:
         text = f"BROKEN {finding.where}: {finding.sentence} ({finding.code})"

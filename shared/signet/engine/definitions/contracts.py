@@ -12,7 +12,7 @@ from signet.core.contracts.contract import Contract
 from signet.core.contracts.reader import read_contract
 from signet.core.errors import Rejected
 from signet.core.validation.finding import has_errors
-from signet.engine.access.admin import Administering
+from signet.engine.access.admin import AdminTransaction
 from signet.engine.definitions.compilation import (
     PlacedFinding,
     contract_not_found,
@@ -45,18 +45,18 @@ def read_contract_document(document: Any) -> tuple[Contract, tuple[PlacedFinding
     return contract, placed
 
 
-def write_contract(act: Administering, contract: Contract) -> tuple[int, str]:
+def write_contract(act: AdminTransaction, contract: Contract) -> tuple[int, str]:
     """A draft of the version that it names; a published version is frozen."""
     body = canonical_bytes(contract.to_json())
     digest = hash_bytes(body)
     revision = store.save_contract_draft(
         act.connection,
-        act.author.principal.tenant_id,
+        act.caller.principal.tenant_id,
         contract.contract,
         contract.version,
         body.decode(),
         digest,
-        act.author.principal.subject,
+        act.caller.principal.subject,
     )
     if revision is None:
         raise _frozen(contract.contract, contract.version)
@@ -64,12 +64,12 @@ def write_contract(act: Administering, contract: Contract) -> tuple[int, str]:
     return revision, digest
 
 
-def find_contract_row(act: Administering, entity_type: str, version: int) -> ContractRow | None:
-    return store.read_contract_row(act.connection, act.author.principal.tenant_id, entity_type, version)
+def find_contract_row(act: AdminTransaction, entity_type: str, version: int) -> ContractRow | None:
+    return store.read_contract_row(act.connection, act.caller.principal.tenant_id, entity_type, version)
 
 
 def require_contract_draft(
-    act: Administering, entity_type: str, version: int, expected_revision: int
+    act: AdminTransaction, entity_type: str, version: int, expected_revision: int
 ) -> ContractRow:
     row = find_contract_row(act, entity_type, version)
     if row is None:
@@ -89,16 +89,16 @@ def check_revision(revision: int, expected: int) -> None:
         )
 
 
-def delete_contract(act: Administering, entity_type: str, version: int) -> None:
-    store.delete_contract_draft(act.connection, act.author.principal.tenant_id, entity_type, version)
+def delete_contract(act: AdminTransaction, entity_type: str, version: int) -> None:
+    store.delete_contract_draft(act.connection, act.caller.principal.tenant_id, entity_type, version)
     _note(act, entity_type, "delete_contract", version)
 
 
 def freeze_contract(
-    act: Administering, entity_type: str, version: int
+    act: AdminTransaction, entity_type: str, version: int
 ) -> tuple[NewDefinition, tuple[PlacedFinding, ...]]:
     """Publishes it, and stores its envelope, compiled."""
-    connection, tenant_id = act.connection, act.author.principal.tenant_id
+    connection, tenant_id = act.connection, act.caller.principal.tenant_id
     store.lock_contracts_of_type(connection, tenant_id, entity_type)
     row = find_contract_row(act, entity_type, version)
     if row is not None and row.status != "draft":
@@ -115,7 +115,7 @@ def freeze_contract(
         raise reject_findings(place_findings(compilation.findings))
     store.set_contract_status(connection, tenant_id, entity_type, version, "published")
     new = _describe_envelope(envelope, compilation.artifact)
-    store.insert_definition(connection, tenant_id, new, act.author.principal.subject)
+    store.insert_definition(connection, tenant_id, new, act.caller.principal.subject)
     _note(act, entity_type, "publish_contract", version, compiled_hash=compilation.artifact.hash)
     return new, placed
 
@@ -147,5 +147,5 @@ def _frozen(entity_type: str, version: int) -> Rejected:
     )
 
 
-def _note(act: Administering, entity_type: str, action: str, version: int, **detail: str) -> None:
+def _note(act: AdminTransaction, entity_type: str, action: str, version: int, **detail: str) -> None:
     act.note(("contract", entity_type), action, {"version": version, **detail})

@@ -11,7 +11,7 @@ from signet.core.compiler.compiler import Compilation
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected
-from signet.engine.access.admin import Administering, administering
+from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
 from signet.engine.definitions.compilation import PlacedFinding, find_definition, read_body, read_subject
 from signet.engine.definitions.contracts import (
@@ -24,7 +24,7 @@ from signet.engine.definitions.contracts import (
     require_contract_draft,
     write_contract,
 )
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.ids import make_id
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database
@@ -64,26 +64,26 @@ class Definitions:
         self._database = database
 
     @contextmanager
-    def _acting(self, author: Author, *permissions: str) -> Iterator[Administering]:
-        with administering(self._database, author) as act:
+    def _acting(self, caller: Caller, *permissions: str) -> Iterator[AdminTransaction]:
+        with administering(self._database, caller) as act:
             for permission in permissions:
                 act.require(permission)
             # The first lock of every such act: two who save at once take two numbers, and what is compared
             # with what somebody saw stays as it is until the end.
-            lock_administration(act.connection, author.principal.tenant_id)
+            lock_administration(act.connection, caller.principal.tenant_id)
             yield act
 
     # --- contracts ---
 
-    def save_contract(self, author: Author, document: Any) -> Contract:
+    def save_contract(self, caller: Caller, document: Any) -> Contract:
         """A draft of the version that the document names, whatever the draft was before."""
-        with self._acting(author, EDIT_CONTRACT) as act:
+        with self._acting(caller, EDIT_CONTRACT) as act:
             contract, _ = read_contract_document(document)
             write_contract(act, contract)
         return contract
 
-    def create_contract(self, author: Author, document: Any) -> ContractDraft:
-        with self._acting(author, EDIT_CONTRACT) as act:
+    def create_contract(self, caller: Caller, document: Any) -> ContractDraft:
+        with self._acting(caller, EDIT_CONTRACT) as act:
             contract, findings = read_contract_document(document)
             row = find_contract_row(act, contract.contract, contract.version)
             if row is not None and row.status == "draft":
@@ -96,9 +96,9 @@ class Definitions:
         return ContractDraft(contract.contract, contract.version, revision, digest, findings)
 
     def replace_contract(
-        self, author: Author, entity_type: str, version: int, expected_revision: int, document: Any
+        self, caller: Caller, entity_type: str, version: int, expected_revision: int, document: Any
     ) -> ContractDraft:
-        with self._acting(author, EDIT_CONTRACT) as act:
+        with self._acting(caller, EDIT_CONTRACT) as act:
             require_contract_draft(act, entity_type, version, expected_revision)
             contract, findings = read_contract_document(document)
             if (contract.contract, contract.version) != (entity_type, version):
@@ -107,16 +107,16 @@ class Definitions:
             revision, digest = write_contract(act, contract)
         return ContractDraft(entity_type, version, revision, digest, findings)
 
-    def delete_contract(self, author: Author, entity_type: str, version: int, expected_revision: int) -> None:
-        with self._acting(author, EDIT_CONTRACT) as act:
+    def delete_contract(self, caller: Caller, entity_type: str, version: int, expected_revision: int) -> None:
+        with self._acting(caller, EDIT_CONTRACT) as act:
             require_contract_draft(act, entity_type, version, expected_revision)
             delete_contract(act, entity_type, version)
 
     def publish_contract(
-        self, author: Author, entity_type: str, version: int, expected_revision: int | None = None
+        self, caller: Caller, entity_type: str, version: int, expected_revision: int | None = None
     ) -> Published:
         """Freezes the contract and stores its envelope, compiled."""
-        with self._acting(author, PUBLISH_CONTRACT) as act:
+        with self._acting(caller, PUBLISH_CONTRACT) as act:
             if expected_revision is not None:
                 require_contract_draft(act, entity_type, version, expected_revision)
             new, findings = freeze_contract(act, entity_type, version)
@@ -124,21 +124,21 @@ class Definitions:
 
     # --- patches and automations ---
 
-    def save_patch(self, author: Author, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
+    def save_patch(self, caller: Caller, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
         """A new draft of the next version. It may still be wrong: only publishing insists."""
-        return self.create(author, "org_patch", document, canvas).id
+        return self.create(caller, "org_patch", document, canvas).id
 
-    def save_automation(self, author: Author, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
-        return self.create(author, "automation", document, canvas).id
+    def save_automation(self, caller: Caller, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
+        return self.create(caller, "automation", document, canvas).id
 
     def create(
-        self, author: Author, kind: str, document: Any, canvas: Mapping[str, Any] | None = None
+        self, caller: Caller, kind: str, document: Any, canvas: Mapping[str, Any] | None = None
     ) -> Draft:
-        with self._acting(author, EDIT) as act:
+        with self._acting(caller, EDIT) as act:
             return insert_draft(act, kind, read_body(_MODELS[kind], document), canvas)
 
-    def replace(self, author: Author, definition_id: UUID, expected_revision: int, document: Any) -> Draft:
-        with self._acting(author, EDIT) as act:
+    def replace(self, caller: Caller, definition_id: UUID, expected_revision: int, document: Any) -> Draft:
+        with self._acting(caller, EDIT) as act:
             draft = _require_draft(act, definition_id, expected_revision)
             body = read_body(_MODELS[draft.definition_kind], document)
             if (_name(body), _entity_type(body)) != (draft.name, draft.entity_type):
@@ -148,45 +148,45 @@ class Definitions:
                     remedy="Save it as a draft of its own.",
                 )
             revision = store.update_definition_draft(
-                act.connection, author.principal.tenant_id, draft.id, _base_ref(body), _to_json(body)
+                act.connection, caller.principal.tenant_id, draft.id, _base_ref(body), _to_json(body)
             )
             _note(act, draft.id, "replace_draft", name=draft.name, version=draft.version)
         return Draft(draft.id, draft.name, draft.version, revision)
 
-    def delete(self, author: Author, definition_id: UUID, expected_revision: int) -> None:
-        with self._acting(author, EDIT) as act:
+    def delete(self, caller: Caller, definition_id: UUID, expected_revision: int) -> None:
+        with self._acting(caller, EDIT) as act:
             draft = _require_draft(act, definition_id, expected_revision)
-            store.delete_definition_draft(act.connection, author.principal.tenant_id, draft.id)
+            store.delete_definition_draft(act.connection, caller.principal.tenant_id, draft.id)
             _note(act, draft.id, "delete_draft", name=draft.name, version=draft.version)
 
-    def move_canvas(self, author: Author, definition_id: UUID, canvas: Mapping[str, Any]) -> None:
+    def move_canvas(self, caller: Caller, definition_id: UUID, canvas: Mapping[str, Any]) -> None:
         """Positions are outside of every hash: they may change on published definitions too."""
-        with self._acting(author, EDIT) as act:
+        with self._acting(caller, EDIT) as act:
             definition = _find(act, definition_id)
-            if not store.set_canvas(act.connection, author.principal.tenant_id, definition_id, canvas):
+            if not store.set_canvas(act.connection, caller.principal.tenant_id, definition_id, canvas):
                 raise Rejected(
                     "VERSION_FROZEN", f"'{definition.name}' is a default, and never changes at all"
                 )
 
-    def compile_draft(self, author: Author, definition_id: UUID) -> Compilation:
+    def compile_draft(self, caller: Caller, definition_id: UUID) -> Compilation:
         """All findings of a definition as it stands, published or not; nothing is written."""
-        tenant_id = author.principal.tenant_id
-        with reading(self._database, author.principal) as read:
+        tenant_id = caller.principal.tenant_id
+        with reading(self._database, caller.principal) as read:
             read.require(READ)
             definition = find_definition(read.connection, tenant_id, definition_id)
             return read_subject(read.connection, tenant_id, definition).compile()
 
-    def publish(self, author: Author, definition_id: UUID, expected_revision: int | None = None) -> Published:
-        with self._acting(author, PUBLISH) as act:
+    def publish(self, caller: Caller, definition_id: UUID, expected_revision: int | None = None) -> Published:
+        with self._acting(caller, PUBLISH) as act:
             draft = _find(act, definition_id)
             if expected_revision is not None:
                 check_revision(draft.revision, expected_revision)
             return _publish(act, draft)
 
-    def archive(self, author: Author, definition_id: UUID) -> None:
+    def archive(self, caller: Caller, definition_id: UUID) -> None:
         """No new document runs under it; what runs goes on. A patch takes its effective workflows with it."""
-        tenant_id = author.principal.tenant_id
-        with self._acting(author, PUBLISH) as act:
+        tenant_id = caller.principal.tenant_id
+        with self._acting(caller, PUBLISH) as act:
             definition = _find(act, definition_id)
             if not store.archive_definition(act.connection, tenant_id, definition_id):
                 raise Rejected(
@@ -197,9 +197,9 @@ class Definitions:
                     store.archive_definition(act.connection, tenant_id, effective)
             _note(act, definition_id, "archive")
 
-    def roll_back(self, author: Author, definition_id: UUID) -> Published:
+    def roll_back(self, caller: Caller, definition_id: UUID) -> Published:
         """An older body, published again as a new version: history only grows."""
-        with self._acting(author, EDIT, PUBLISH) as act:
+        with self._acting(caller, EDIT, PUBLISH) as act:
             older = _find(act, definition_id)
             if older.definition_kind not in _MODELS or older.status == "draft":
                 raise Rejected(
@@ -209,10 +209,10 @@ class Definitions:
             draft = insert_draft(act, older.definition_kind, body, older.canvas_json)
             return _publish(act, _find(act, draft.id))
 
-    def recompile(self, author: Author, definition_id: UUID) -> Published:
+    def recompile(self, caller: Caller, definition_id: UUID) -> Published:
         """After a new compiler: the same patch as a new effective row; the old one stays as it ran."""
-        tenant_id = author.principal.tenant_id
-        with self._acting(author, PUBLISH) as act:
+        tenant_id = caller.principal.tenant_id
+        with self._acting(caller, PUBLISH) as act:
             effective = _find(act, definition_id)
             if effective.definition_kind != "effective" or effective.source_id is None:
                 raise Rejected("DEFINITION_INVALID", "only an effective workflow is recompiled")
@@ -225,10 +225,10 @@ class Definitions:
 
 
 def insert_draft(
-    act: Administering, kind: str, body: Patch | Automation, canvas: Mapping[str, Any] | None = None
+    act: AdminTransaction, kind: str, body: Patch | Automation, canvas: Mapping[str, Any] | None = None
 ) -> Draft:
     """Of the next version of its name."""
-    connection, author = act.connection, act.author.principal
+    connection, author = act.connection, act.caller.principal
     name, entity_type = _name(body), _entity_type(body)
     version = store.next_definition_version(connection, author.tenant_id, kind, entity_type, name)
     new = NewDefinition(
@@ -246,8 +246,8 @@ def insert_draft(
     return Draft(new.id, name, version, 1)
 
 
-def _publish(act: Administering, draft: DefinitionRow) -> Published:
-    connection, tenant_id = act.connection, act.author.principal.tenant_id
+def _publish(act: AdminTransaction, draft: DefinitionRow) -> Published:
+    connection, tenant_id = act.connection, act.caller.principal.tenant_id
     if draft.status != "draft":
         raise Rejected("VERSION_FROZEN", f"'{draft.name}' version {draft.version} is not a draft any more")
     store.lock_contracts_of_type(connection, tenant_id, draft.entity_type)
@@ -262,8 +262,8 @@ def _publish(act: Administering, draft: DefinitionRow) -> Published:
     return Published(effective_id, version, artifact.hash, findings)
 
 
-def _insert_effective(act: Administering, patch: DefinitionRow, artifact: Artifact) -> tuple[UUID, int]:
-    connection, author = act.connection, act.author.principal
+def _insert_effective(act: AdminTransaction, patch: DefinitionRow, artifact: Artifact) -> tuple[UUID, int]:
+    connection, author = act.connection, act.caller.principal
     version = store.next_definition_version(
         connection, author.tenant_id, "effective", patch.entity_type, patch.name
     )
@@ -286,11 +286,11 @@ def _insert_effective(act: Administering, patch: DefinitionRow, artifact: Artifa
     return new.id, version
 
 
-def _find(act: Administering, definition_id: UUID) -> DefinitionRow:
-    return find_definition(act.connection, act.author.principal.tenant_id, definition_id)
+def _find(act: AdminTransaction, definition_id: UUID) -> DefinitionRow:
+    return find_definition(act.connection, act.caller.principal.tenant_id, definition_id)
 
 
-def _require_draft(act: Administering, definition_id: UUID, expected_revision: int) -> DefinitionRow:
+def _require_draft(act: AdminTransaction, definition_id: UUID, expected_revision: int) -> DefinitionRow:
     definition = _find(act, definition_id)
     if definition.status != "draft":
         raise Rejected(
@@ -319,5 +319,5 @@ def _to_json(body: Patch | Automation) -> dict[str, Any]:
     return body.model_dump(mode="json", by_alias=True)
 
 
-def _note(act: Administering, definition_id: UUID, action: str, **detail: str | int) -> None:
+def _note(act: AdminTransaction, definition_id: UUID, action: str, **detail: str | int) -> None:
     act.note(("definition", str(definition_id)), action, detail)

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.tenants.principal import Principal
-from signet.engine.access.read import Reading, reading
+from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import contract_not_found, definition_not_found
 from signet.engine.definitions.definitions import READ
 from signet.store.database import Database
@@ -131,11 +131,11 @@ class DefinitionsRead:
             return found
 
 
-def _may_read(read: Reading, row: ContractRow) -> bool:
+def _may_read(read: ReadTransaction, row: ContractRow) -> bool:
     return read.may(READ_CONTRACT) or (row.status != "draft" and read.may(f"{row.entity_type}:read"))
 
 
-def _list_readable(read: Reading) -> list[str]:
+def _list_readable(read: ReadTransaction) -> list[str]:
     """The types whose documents the roles let read."""
     granted = (permission.split(":") for permission in read.permissions)
     return sorted({entity for entity, act in granted if act in ("read", "*")})

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.documents.rules import Rule, RuleBody, check_rule_fields
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.engine.access.admin import Administering, administering
+from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
 from signet.engine.cache import ContractCache
 from signet.engine.definitions.compilation import place_findings, read_body, reject_findings
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.documents.rules import check_rule
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
@@ -55,7 +55,7 @@ class Rules:
 
     def save(
         self,
-        author: Author,
+        caller: Caller,
         entity_type: str,
         name: str,
         document: Any,
@@ -63,8 +63,8 @@ class Rules:
         reason: str | None = None,
     ) -> SavedRule:
         """A new one, or the next version of the one that was seen. Checked against the newest contract."""
-        tenant_id = author.principal.tenant_id
-        with _changing(self.database, author, reason) as act:
+        tenant_id = caller.principal.tenant_id
+        with _changing(self.database, caller, reason) as act:
             found = store.find_rule(act.connection, tenant_id, entity_type, name)
             _check_version(found, entity_type, name, expected_version)
             rule = self._read(act, entity_type, name, document)
@@ -79,28 +79,28 @@ class Rules:
             return SavedRule(saved, is_new=found is None)
 
     def disable(
-        self, author: Author, entity_type: str, name: str, expected_version: int, reason: str | None = None
+        self, caller: Caller, entity_type: str, name: str, expected_version: int, reason: str | None = None
     ) -> None:
-        tenant_id = author.principal.tenant_id
-        with _changing(self.database, author, reason) as act:
+        tenant_id = caller.principal.tenant_id
+        with _changing(self.database, caller, reason) as act:
             found = store.find_rule(act.connection, tenant_id, entity_type, name)
             _check_version(found, entity_type, name, expected_version)
             store.disable_rule(act.connection, tenant_id, entity_type, name)
             detail = {"version": expected_version + 1}
             act.note(("rule", f"{entity_type}/{name}"), "disable_rule", detail, reason=reason)
 
-    def _read(self, act: Administering, entity_type: str, name: str, document: Any) -> Rule:
+    def _read(self, act: AdminTransaction, entity_type: str, name: str, document: Any) -> Rule:
         read_body(RuleBody, document)
         contract = self._find_contract(act, entity_type)
         rule = read_body(Rule, {**document, "entity_type": entity_type, "name": name})
-        _, findings = check_rule(rule, contract, TenantSettings.model_validate(act.setting.settings))
+        _, findings = check_rule(rule, contract, TenantSettings.model_validate(act.transaction.settings))
         findings = (*findings, *check_rule_fields(rule, contract.contract))
         if findings:
             raise reject_findings(place_findings(findings))
         return rule
 
-    def _find_contract(self, act: Administering, entity_type: str) -> LoadedContract:
-        tenant_id = act.author.principal.tenant_id
+    def _find_contract(self, act: AdminTransaction, entity_type: str) -> CompiledContract:
+        tenant_id = act.caller.principal.tenant_id
         for version in list_contract_versions(act.connection, tenant_id, entity_type)[:1]:
             loaded = self.contracts.read(act.connection, tenant_id, entity_type, version)
             if loaded is not None:
@@ -109,14 +109,14 @@ class Rules:
 
 
 @contextmanager
-def _changing(database: Database, author: Author, reason: str | None) -> Iterator[Administering]:
+def _changing(database: Database, caller: Caller, reason: str | None) -> Iterator[AdminTransaction]:
     """One after the other: what is seen of the rules stays so."""
     refused = check_reason(reason)
     if refused is not None:
         raise refused
-    with administering(database, author) as act:
+    with administering(database, caller) as act:
         act.require(EDIT)
-        lock_administration(act.connection, author.principal.tenant_id)
+        lock_administration(act.connection, caller.principal.tenant_id)
         yield act
 
 

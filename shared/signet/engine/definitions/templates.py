@@ -8,12 +8,12 @@ from signet.authoring.templates import Template, load_templates
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
-from signet.engine.access.admin import Administering, administering
+from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
 from signet.engine.definitions.compilation import read_body
 from signet.engine.definitions.contracts import ContractDraft, read_contract_document, write_contract
 from signet.engine.definitions.definitions import EDIT, EDIT_CONTRACT, READ, Draft, insert_draft
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database
 from signet.store.definitions.write import next_contract_version
@@ -46,30 +46,32 @@ class Templates:
             read.require(READ)
         return [_show(template) for template in load_templates().values()]
 
-    def use(self, author: Author, name: str) -> UsedTemplate:
+    def use(self, caller: Caller, name: str) -> UsedTemplate:
         """The contract as the next version of its type, the patch pinned to that."""
-        with administering(self.database, author) as act:
+        with administering(self.database, caller) as act:
             act.require(EDIT_CONTRACT)
             act.require(EDIT)
             template = load_templates().get(name)
             if template is None:
                 raise Rejected("TEMPLATE_NOT_FOUND", f"there is no template '{name}'")
-            lock_administration(act.connection, author.principal.tenant_id)
+            lock_administration(act.connection, caller.principal.tenant_id)
             contract = _save_contract(act, template)
             return UsedTemplate(contract, _save_definitions(act, template, contract))
 
 
-def _save_contract(act: Administering, template: Template) -> ContractDraft | None:
+def _save_contract(act: AdminTransaction, template: Template) -> ContractDraft | None:
     if template.contract is None:
         return None
     entity_type = template.contract["contract"]
-    version = next_contract_version(act.connection, act.author.principal.tenant_id, entity_type)
+    version = next_contract_version(act.connection, act.caller.principal.tenant_id, entity_type)
     contract, findings = read_contract_document({**template.contract, "version": version})
     revision, digest = write_contract(act, contract)
     return ContractDraft(entity_type, version, revision, digest, findings)
 
 
-def _save_definitions(act: Administering, template: Template, contract: ContractDraft | None) -> list[Draft]:
+def _save_definitions(
+    act: AdminTransaction, template: Template, contract: ContractDraft | None
+) -> list[Draft]:
     drafts = []
     if template.patch is not None:
         base: dict[str, Any] = {**template.patch["base"]}

@@ -21,7 +21,7 @@ Work = Callable[[UUID], bool]
 
 
 @dataclass(slots=True)
-class Shift:
+class ConsumerRun:
     """What became of the tenants: those whose work was not done in time, and those whose work broke off."""
 
     left: Sequence[UUID] = ()
@@ -30,7 +30,7 @@ class Shift:
     interrupted: list[UUID] = field(default_factory=list)
 
 
-class ShiftWakeUps:
+class BatchedWakeUps:
     """What a shift's transactions say: told at once the first time, and once more at its end where repeated.
 
     Whoever was woken the first time may have ended before the last of it was written.
@@ -58,39 +58,39 @@ class ShiftWakeUps:
             self._wake(last)
 
 
-class Shifts:
+class QueueConsumer:
     """One a process."""
 
-    def __init__(self, work: Work, wake_ups: ShiftWakeUps, telemetry: Telemetry = SILENT) -> None:
+    def __init__(self, work: Work, wake_ups: BatchedWakeUps, telemetry: Telemetry = SILENT) -> None:
         self._work = work
         self._wake_ups = wake_ups
         self._telemetry = telemetry
 
-    def run(self, tenant_ids: Collection[UUID], is_time_up: Callable[[], bool]) -> Shift:
+    def run(self, tenant_ids: Collection[UUID], is_time_up: Callable[[], bool]) -> ConsumerRun:
         """One claim of each, over and over, so that none waits for another's thousands.
 
         Each begins elsewhere: two that began together would look for the same rows all along.
         """
-        shift, waiting = Shift(), list(dict.fromkeys(tenant_ids))
+        run, waiting = ConsumerRun(), list(dict.fromkeys(tenant_ids))
         first = make_id().int % max(len(waiting), 1)
         waiting = [*waiting[first:], *waiting[:first]]
         while waiting and not is_time_up():
             waiting = [
-                tenant_id for tenant_id in waiting if not is_time_up() and self._attempt(tenant_id, shift)
+                tenant_id for tenant_id in waiting if not is_time_up() and self._attempt(tenant_id, run)
             ]
-        shift.left = waiting
-        self._wake_ups.end(waiting, shift.interrupted)
-        return shift
+        run.left = waiting
+        self._wake_ups.end(waiting, run.interrupted)
+        return run
 
-    def _attempt(self, tenant_id: UUID, shift: Shift) -> bool:
+    def _attempt(self, tenant_id: UUID, run: ConsumerRun) -> bool:
         """What breaks off is put on record by whoever claimed it, or comes back when its lease ends."""
         try:
             return self._work(tenant_id)
         except Transient as error:
             # Nobody's fault, and no message's: the relay finds what is due.
             self._telemetry.failed(error, {"tenant_id": str(tenant_id)})
-            shift.interrupted.append(tenant_id)
+            run.interrupted.append(tenant_id)
         except Exception as error:
             self._telemetry.failed(error, {"tenant_id": str(tenant_id)})
-            shift.failed[tenant_id] = error
+            run.failed[tenant_id] = error
         return False

@@ -8,19 +8,19 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import ActionActor, ActionDocument, ActionInput, ActionRegistry, freeze
-from signet.core.contracts.contract import Action
+from signet.core.contracts.contract import ContractAction
 from signet.core.contracts.field_values import validate_fields
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.errors import Failed, Rejected
 from signet.engine.documents.change import (
-    Change,
-    Facts,
-    make_note,
+    DocumentChange,
+    MutationContext,
+    audit_only_change,
     make_version,
     reject_fields,
     reject_locked,
     supersede_request,
-    tell_workflow,
+    trigger_workflow,
     window_of,
 )
 from signet.engine.documents.commands import Create, RunAction
@@ -28,48 +28,56 @@ from signet.engine.documents.python_actions import call_function
 from signet.store.documents.write import DocumentRow
 
 MakeId = Callable[[], UUID]
-Decided = Change | Rejected | Failed
+ChangeOrRefusal = DocumentChange | Rejected | Failed
 
 
 def run_action(
-    operation: RunAction, facts: Facts, row: DocumentRow, make_id: MakeId, registry: ActionRegistry
-) -> Decided:
-    action = facts.contract.contract.actions[operation.action]
+    operation: RunAction,
+    context: MutationContext,
+    row: DocumentRow,
+    make_id: MakeId,
+    registry: ActionRegistry,
+) -> ChangeOrRefusal:
+    action = context.contract.contract.actions[operation.action]
     payload, mistakes = validate_fields(action.payload, dict(operation.payload))
     if payload is None:
         return reject_fields(mistakes)
     match action.kind:
         case "update":
-            return _update(operation, facts, row, action, payload)
+            return _update(operation, context, row, action, payload)
         case "create":
-            return _create(operation, facts, row, action, payload, make_id)
+            return _create(operation, context, row, action, payload, make_id)
         case "python":
-            return _ask_function(operation, facts, row, payload, make_id, registry)
+            return _ask_function(operation, context, row, payload, make_id, registry)
 
 
 def _update(
-    operation: RunAction, facts: Facts, row: DocumentRow, action: Action, payload: Mapping[str, Any]
-) -> Decided:
-    values = _render(operation, facts, row, payload)
-    data, mistakes = validate_fields(facts.contract.contract.fields, {**facts.data, **values})
+    operation: RunAction,
+    context: MutationContext,
+    row: DocumentRow,
+    action: ContractAction,
+    payload: Mapping[str, Any],
+) -> ChangeOrRefusal:
+    values = _render(operation, context, row, payload)
+    data, mistakes = validate_fields(context.contract.contract.fields, {**context.data, **values})
     if data is None:
         return reject_fields(mistakes)
-    change = _change(operation, facts, row, data)
-    if isinstance(change, Change):
+    change = _change(operation, context, row, data)
+    if isinstance(change, DocumentChange):
         change.output_fields = tuple(action.output)
     return change
 
 
 def _create(
     operation: RunAction,
-    facts: Facts,
+    context: MutationContext,
     row: DocumentRow,
-    action: Action,
+    action: ContractAction,
     payload: Mapping[str, Any],
     make_id: MakeId,
-) -> Change:
-    change, document_id = _note(operation, facts, row), make_id()
-    values = _render(operation, facts, row, payload)
+) -> DocumentChange:
+    change, document_id = _note(operation, context, row), make_id()
+    values = _render(operation, context, row, payload)
     change.creates = [Create(action.entity_type or "", values, document_id, operation.reason)]
     change.output = {"document_id": str(document_id), "version": 1}
     return change
@@ -77,24 +85,26 @@ def _create(
 
 def _ask_function(
     operation: RunAction,
-    facts: Facts,
+    context: MutationContext,
     row: DocumentRow,
     payload: Mapping[str, Any],
     make_id: MakeId,
     registry: ActionRegistry,
-) -> Decided:
+) -> ChangeOrRefusal:
     function = registry.find(row.entity_type, operation.action)
     if function is None:
         return _not_loaded(operation, row, registry)
     answer = call_function(
-        function, facts, operation.action, lambda: _make_input(operation, facts, row, payload)
+        function, context, operation.action, lambda: _make_input(operation, context, row, payload)
     )
     if isinstance(answer, Failed):
         return answer
     change = (
-        _note(operation, facts, row) if answer.data is None else _change(operation, facts, row, answer.data)
+        _note(operation, context, row)
+        if answer.data is None
+        else _change(operation, context, row, answer.data)
     )
-    if isinstance(change, Change):
+    if isinstance(change, DocumentChange):
         change.output = answer.output
         change.creates = [
             Create(new.entity_type, new.data, make_id(), operation.reason) for new in answer.creates
@@ -103,43 +113,43 @@ def _ask_function(
 
 
 def _render(
-    operation: RunAction, facts: Facts, row: DocumentRow, payload: Mapping[str, Any]
+    operation: RunAction, context: MutationContext, row: DocumentRow, payload: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    env = facts.env(facts.data, status=row.status, version=row.version)
+    env = context.env(context.data, status=row.status, version=row.version)
     env |= {"payload": payload, "context": operation.context}
-    values: Mapping[str, Any] = facts.contract.actions[operation.action](env)[0]
+    values: Mapping[str, Any] = context.contract.actions[operation.action](env)[0]
     return values
 
 
 def _change(
-    operation: RunAction, facts: Facts, row: DocumentRow, data: Mapping[str, Any]
-) -> Change | Rejected:
+    operation: RunAction, context: MutationContext, row: DocumentRow, data: Mapping[str, Any]
+) -> DocumentChange | Rejected:
     """The document's own change: an edit like any other, unless its own workflow makes it."""
-    window = window_of(facts, row)
-    if not facts.is_own_workflow and decide_edit(window) is not EditEffect.APPLY:
+    window = window_of(context, row)
+    if not context.is_own_workflow and decide_edit(window) is not EditEffect.APPLY:
         return reject_locked(window)
-    change = make_version(facts, row, f"action:{operation.action}", data, operation.reason)
-    if not facts.is_own_workflow:
-        tell_workflow(change, row, "mutation", {"action": operation.action})
+    change = make_version(context, row, f"action:{operation.action}", data, operation.reason)
+    if not context.is_own_workflow:
+        trigger_workflow(change, row, "mutation", {"action": operation.action})
         supersede_request(change, row, "edited")
     return change
 
 
-def _note(operation: RunAction, facts: Facts, row: DocumentRow) -> Change:
+def _note(operation: RunAction, context: MutationContext, row: DocumentRow) -> DocumentChange:
     """The document stays as it is, so that no window is in the way; its audit trail says what was made."""
-    return make_note(facts, row, f"action:{operation.action}", operation.reason)
+    return audit_only_change(context, row, f"action:{operation.action}", operation.reason)
 
 
 def _make_input(
-    operation: RunAction, facts: Facts, row: DocumentRow, payload: Mapping[str, Any]
+    operation: RunAction, context: MutationContext, row: DocumentRow, payload: Mapping[str, Any]
 ) -> ActionInput:
-    principal = facts.author.principal
+    principal = context.caller.principal
     return ActionInput(
-        document=ActionDocument(row.id, row.entity_type, row.status, row.version, freeze(facts.data)),
+        document=ActionDocument(row.id, row.entity_type, row.status, row.version, freeze(context.data)),
         payload=freeze(payload),
         actor=ActionActor(principal.subject, tuple(principal.roles)),
-        org=freeze(facts.org),
-        now=facts.setting.now,
+        org=freeze(context.org),
+        now=context.transaction.now,
         context=freeze(operation.context),
     )
 

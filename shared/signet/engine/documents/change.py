@@ -6,22 +6,22 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from signet.core.contracts.compiled_contract import Denial, LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.documents.edit_window import LiveInstance, Window, find_window
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.engine.documents.commands import Author, Create
-from signet.engine.documents.references import Follower, Refs
-from signet.store.documents.write import DocumentRow, Setting
+from signet.engine.documents.commands import Caller, Create
+from signet.engine.documents.references import RefQuery, Refs
+from signet.store.documents.write import DocumentRow, TransactionContext
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class MutationContext:
     """One document as it is now, under its contract, for one author."""
 
-    author: Author
-    setting: Setting
-    contract: LoadedContract
+    caller: Caller
+    transaction: TransactionContext
+    contract: CompiledContract
     row: DocumentRow | None
     # The data with personal values in place of their references.
     data: Mapping[str, Any]
@@ -35,37 +35,37 @@ class Facts:
     @property
     def is_own_workflow(self) -> bool:
         """The step of the document's own workflow: inside the contract, and not stopped by its window."""
-        instance_id = self.author.instance_id
+        instance_id = self.caller.instance_id
         return instance_id is not None and self.row is not None and instance_id == self.row.instance_id
 
     def env(self, data: Mapping[str, Any], *, status: str, version: int) -> dict[str, Any]:
-        row, principal = self.row, self.author.principal
+        row, principal = self.row, self.caller.principal
         entity = {
             **data,
             "id": str(row.id) if row else None,
             "status": status,
             "version": version,
             "creator": row.creator_id if row else principal.subject,
-            "created_at": format_moment(row.created_at if row else self.setting.now),
-            "updated_at": format_moment(row.updated_at if row else self.setting.now),
+            "created_at": format_moment(row.created_at if row else self.transaction.now),
+            "updated_at": format_moment(row.updated_at if row else self.transaction.now),
         }
         return {
             "entity": entity,
-            "refs": self.refs.of(Follower(self.contract, self.followed, data)) if self.followed else {},
+            "refs": self.refs.of(RefQuery(self.contract, self.followed, data)) if self.followed else {},
             "actor": {"user_id": principal.subject, "roles": list(principal.roles)},
             "org": self.org,
-            "now": format_moment(self.setting.now),
+            "now": format_moment(self.transaction.now),
             "context": {},
         }
 
 
 @dataclass(slots=True)
-class Change:
+class DocumentChange:
     """A document as it is to become. Rows are made of it when all changes of a batch are known."""
 
     document_id: UUID
-    author: Author
-    contract: LoadedContract
+    caller: Caller
+    contract: CompiledContract
     row: DocumentRow | None
     action: str
     data: Mapping[str, Any]
@@ -94,16 +94,16 @@ class Change:
     made_by: Mapping[str, str] | None = None
     # Of a decision: for whom the author stands in, and what its audit row tells besides.
     on_behalf_of: str | None = None
-    noted: Mapping[str, Any] = field(default_factory=dict)
+    audit_detail: Mapping[str, Any] = field(default_factory=dict)
     request_id: UUID | None = None
     # Of the instance that begins, once its row is made.
     instance_id: UUID | None = None
     # Further changes of the same mutation, which stand or fall with it and are written before it: the
     # document that an amendment ends, those that an action makes.
-    further: list["Change"] = field(default_factory=list)
+    further: list["DocumentChange"] = field(default_factory=list)
 
     @property
-    def whole(self) -> Sequence["Change"]:
+    def whole(self) -> Sequence["DocumentChange"]:
         return (*self.further, self)
 
     @property
@@ -126,51 +126,55 @@ def format_moment(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def read_org(tenant_id: UUID, setting: Setting) -> dict[str, Any]:
-    values = TenantSettings.model_validate(setting.settings).read_values()
-    return {**values, "id": str(tenant_id), "name": setting.tenant_name}
+def read_org(tenant_id: UUID, transaction: TransactionContext) -> dict[str, Any]:
+    values = TenantSettings.model_validate(transaction.settings).read_values()
+    return {**values, "id": str(tenant_id), "name": transaction.tenant_name}
 
 
 def make_version(
-    facts: Facts,
+    context: MutationContext,
     row: DocumentRow,
     action: str,
     data: Mapping[str, Any],
     reason: str | None,
     status: str | None = None,
-) -> Change:
+) -> DocumentChange:
     version = row.version + 1
-    return Change(
-        row.id, facts.author, facts.contract, row, action, data, status or row.status, version, reason
+    return DocumentChange(
+        row.id, context.caller, context.contract, row, action, data, status or row.status, version, reason
     )
 
 
-def make_note(facts: Facts, row: DocumentRow, action: str, reason: str | None) -> Change:
+def audit_only_change(
+    context: MutationContext, row: DocumentRow, action: str, reason: str | None
+) -> DocumentChange:
     """A request is on record without a new version of the document."""
-    return Change(
-        row.id, facts.author, facts.contract, row, action, facts.data, row.status, row.version, reason
+    return DocumentChange(
+        row.id, context.caller, context.contract, row, action, context.data, row.status, row.version, reason
     )
 
 
-def tell_workflow(change: Change, row: DocumentRow, event_type: str, payload: dict[str, Any]) -> None:
+def trigger_workflow(
+    change: DocumentChange, row: DocumentRow, event_type: str, payload: dict[str, Any]
+) -> None:
     if row.instance_id is not None:
         change.event_type, change.event_payload = event_type, payload
 
 
-def supersede_request(change: Change, row: DocumentRow, outcome: str) -> None:
+def supersede_request(change: DocumentChange, row: DocumentRow, outcome: str) -> None:
     if row.request_id is not None:
         change.ends_requests.append((row.request_id, "superseded", outcome))
 
 
-def window_of(facts: Facts, row: DocumentRow) -> Window:
+def window_of(context: MutationContext, row: DocumentRow) -> Window:
     live = LiveInstance(row.edit_window, row.edit_window_node) if row.instance_id is not None else None
-    return find_window(facts.contract.contract, row.status, live)
+    return find_window(context.contract.contract, row.status, live)
 
 
-def authorize(facts: Facts, permission: str, env: Mapping[str, Any]) -> Rejected | None:
-    if facts.author.instance_id is not None:
+def authorize(context: MutationContext, permission: str, env: Mapping[str, Any]) -> Rejected | None:
+    if context.caller.instance_id is not None:
         return None  # the workflow's own policy gate has decided, with evidence
-    return as_rejected(facts.contract.authorize(permission, facts.permissions, env))
+    return as_rejected(context.contract.authorize(permission, context.permissions, env))
 
 
 def as_rejected(denial: Denial | None) -> Rejected | None:

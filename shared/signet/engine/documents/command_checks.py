@@ -7,7 +7,7 @@ import orjson
 
 from signet.core.errors import FieldError, Rejected
 from signet.core.validation.text import MAX_REASON_CHARACTERS, NAME, find_text_problem
-from signet.engine.documents.change import Change
+from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import Amend, Create, Operation, RequestTransition, RunAction, Update
 
 MAX_BATCH = 1_000
@@ -28,7 +28,7 @@ def check_operation(operation: Operation) -> Rejected | None:
     return _check_name(operation) or check_reason(operation.reason) or _check_content(operation)
 
 
-def check_size(change: Change) -> Rejected | None:
+def check_size(change: DocumentChange) -> Rejected | None:
     """Of the data as it would be kept, after rules have set what they set."""
     if len(orjson.dumps(change.data)) <= MAX_DATA_BYTES:
         return None

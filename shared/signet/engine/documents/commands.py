@@ -88,7 +88,7 @@ Operation = Create | OfEdit | ConcludeTransition
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
+class Caller:
     """On whose authority, by which way, and inside which workflow's step if any."""
 
     principal: Principal

@@ -5,30 +5,30 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import ActionRegistry
-from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import AMENDED
 from signet.core.contracts.field_values import validate_fields
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.merge_patch import PatchTooDeep, apply_merge_patch
 from signet.core.documents.personal_data import MASK
 from signet.core.errors import FieldError, Rejected
-from signet.engine.documents.actions import Decided, MakeId, run_action
+from signet.engine.documents.actions import ChangeOrRefusal, MakeId, run_action
 from signet.engine.documents.change import (
-    Change,
-    Facts,
+    DocumentChange,
+    MutationContext,
     as_rejected,
+    audit_only_change,
     authorize,
-    make_note,
     make_version,
     reject_fields,
     reject_locked,
     supersede_request,
-    tell_workflow,
+    trigger_workflow,
     window_of,
 )
 from signet.engine.documents.commands import (
     Amend,
-    Author,
+    Caller,
     ConcludeTransition,
     Create,
     Delete,
@@ -43,31 +43,33 @@ from signet.store.documents.write import DocumentRow
 START, STATE = "sys:start", "sys:state:"
 
 
-def decide_operation(operation: Operation, facts: Facts, make_id: MakeId, actions: ActionRegistry) -> Decided:
+def decide_operation(
+    operation: Operation, context: MutationContext, make_id: MakeId, actions: ActionRegistry
+) -> ChangeOrRefusal:
     if isinstance(operation, Create):
-        return _create(operation, facts, make_id)
-    row = facts.row
+        return _create(operation, context, make_id)
+    row = context.row
     if row is None or row.deleted_at is not None:
         return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
     if isinstance(operation, ConcludeTransition):
-        return _conclude(operation, facts, row)
-    refused = _refuse(operation, facts, row)
+        return _conclude(operation, context, row)
+    refused = _refuse(operation, context, row)
     if refused is not None:
         return refused
     if isinstance(operation, RunAction):
-        return run_action(operation, facts, row, make_id, actions)
-    return _decide_allowed(operation, facts, row, make_id)
+        return run_action(operation, context, row, make_id, actions)
+    return _decide_allowed(operation, context, row, make_id)
 
 
-def _refuse(operation: OfEdit, facts: Facts, row: DocumentRow) -> Rejected | None:
+def _refuse(operation: OfEdit, context: MutationContext, row: DocumentRow) -> Rejected | None:
     """Authority comes before everything that says how the document is: who may not learns nothing of it."""
-    permission = find_permission(operation, facts.contract)
+    permission = find_permission(operation, context.contract)
     if isinstance(permission, Rejected):
         return permission
-    denied = authorize(facts, permission, facts.env(facts.data, status=row.status, version=row.version))
+    denied = authorize(context, permission, context.env(context.data, status=row.status, version=row.version))
     if denied is not None:
         return denied
-    if isinstance(operation, RunAction) and facts.is_own_workflow:
+    if isinstance(operation, RunAction) and context.is_own_workflow:
         return None  # it holds the document, and knows it by no other version
     if operation.expected_version is None:
         return Rejected(
@@ -81,20 +83,23 @@ def _refuse(operation: OfEdit, facts: Facts, row: DocumentRow) -> Rejected | Non
 
 
 def _decide_allowed(
-    operation: Update | RequestTransition | Delete | Amend, facts: Facts, row: DocumentRow, make_id: MakeId
-) -> Change | Rejected:
+    operation: Update | RequestTransition | Delete | Amend,
+    context: MutationContext,
+    row: DocumentRow,
+    make_id: MakeId,
+) -> DocumentChange | Rejected:
     match operation:
         case Update():
-            return _update(operation, facts, row, make_id)
+            return _update(operation, context, row, make_id)
         case Amend():
-            return _amend_explicitly(operation, facts, row, make_id)
+            return _amend_explicitly(operation, context, row, make_id)
         case RequestTransition():
-            return _request(operation, facts, row)
+            return _request(operation, context, row)
         case Delete():
-            return _delete(operation, facts, row)
+            return _delete(operation, context, row)
 
 
-def find_permission(operation: Create | OfEdit, loaded: LoadedContract) -> str | Rejected:
+def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str | Rejected:
     """What the operation asks for, or that the contract does not know it."""
     contract = loaded.contract
     match operation:
@@ -120,14 +125,14 @@ def find_permission(operation: Create | OfEdit, loaded: LoadedContract) -> str |
             return Rejected("ACTION_UNKNOWN", f"nobody can run '{name}' on a document", remedy=remedy)
 
 
-def find_followed(author: Author, operation: Operation, loaded: LoadedContract) -> frozenset[str]:
+def find_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[str]:
     """The ref fields that the condition of its permission follows, and what its action sets."""
     if isinstance(operation, ConcludeTransition):
         return frozenset()
     permission, followed = find_permission(operation, loaded), frozenset[str]()
     if isinstance(permission, Rejected):
         return followed
-    if author.instance_id is None:
+    if caller.instance_id is None:
         followed = loaded.refs_of_conditions.get(permission, followed)
     if isinstance(operation, RunAction):
         followed |= loaded.refs_of_actions[operation.action]
@@ -143,24 +148,26 @@ def _conflict(row: DocumentRow, expected: int) -> Rejected:
     )
 
 
-def _create(operation: Create, facts: Facts, make_id: MakeId) -> Change | Rejected:
-    change = make_document(operation, facts, operation.id or make_id())
+def _create(operation: Create, context: MutationContext, make_id: MakeId) -> DocumentChange | Rejected:
+    change = make_document(operation, context, operation.id or make_id())
     if isinstance(change, Rejected):
         return change
-    permission = f"{facts.contract.contract.contract}:create"
-    return authorize(facts, permission, facts.env(change.data, status=change.status, version=1)) or change
+    permission = f"{context.contract.contract.contract}:create"
+    return authorize(context, permission, context.env(change.data, status=change.status, version=1)) or change
 
 
-def make_document(operation: Create, facts: Facts, document_id: UUID) -> Change | Rejected:
+def make_document(
+    operation: Create, context: MutationContext, document_id: UUID
+) -> DocumentChange | Rejected:
     """Whoever may run an action may have it make documents: authority is not asked again here."""
-    contract = facts.contract.contract
+    contract = context.contract.contract
     data, mistakes = validate_fields(contract.fields, dict(operation.data))
     if data is None:
         return reject_fields(mistakes)
-    return Change(
+    return DocumentChange(
         document_id=document_id,
-        author=facts.author,
-        contract=facts.contract,
+        caller=context.caller,
+        contract=context.contract,
         row=None,
         action="create",
         data=data,
@@ -173,61 +180,67 @@ def make_document(operation: Create, facts: Facts, document_id: UUID) -> Change 
     )
 
 
-def _update(operation: Update, facts: Facts, row: DocumentRow, make_id: MakeId) -> Change | Rejected:
-    data = _patched(operation.patch, facts, is_full=operation.is_full)
+def _update(
+    operation: Update, context: MutationContext, row: DocumentRow, make_id: MakeId
+) -> DocumentChange | Rejected:
+    data = _patched(operation.patch, context, is_full=operation.is_full)
     if isinstance(data, Rejected):
         return data
-    window = window_of(facts, row)
-    match EditEffect.APPLY if facts.is_own_workflow else decide_edit(window):
+    window = window_of(context, row)
+    match EditEffect.APPLY if context.is_own_workflow else decide_edit(window):
         case EditEffect.REFUSE:
             return reject_locked(window)
         case EditEffect.AMEND:
-            return _make_amendment(facts, row, data, operation.reason, make_id)
+            return _make_amendment(context, row, data, operation.reason, make_id)
         case _:
-            change = make_version(facts, row, "update", data, operation.reason)
-            tell_workflow(change, row, "mutation", {"action": "update"})
+            change = make_version(context, row, "update", data, operation.reason)
+            trigger_workflow(change, row, "mutation", {"action": "update"})
             supersede_request(change, row, "edited")
             return change
 
 
-def _patched(patch: Mapping[str, Any], facts: Facts, *, is_full: bool) -> Mapping[str, Any] | Rejected:
+def _patched(
+    patch: Mapping[str, Any], context: MutationContext, *, is_full: bool
+) -> Mapping[str, Any] | Rejected:
     try:
-        merged = dict(patch) if is_full else apply_merge_patch(facts.data, patch)
+        merged = dict(patch) if is_full else apply_merge_patch(context.data, patch)
     except PatchTooDeep:
         return Rejected("REQUEST_INVALID", "the patch is nested deeper than any document can be")
-    data, mistakes = validate_fields(facts.contract.contract.fields, merged)
+    data, mistakes = validate_fields(context.contract.contract.fields, merged)
     return reject_fields(mistakes) if data is None else data
 
 
-def _amend_explicitly(operation: Amend, facts: Facts, row: DocumentRow, make_id: MakeId) -> Change | Rejected:
-    amendment = facts.contract.contract.amendment
+def _amend_explicitly(
+    operation: Amend, context: MutationContext, row: DocumentRow, make_id: MakeId
+) -> DocumentChange | Rejected:
+    amendment = context.contract.contract.amendment
     if amendment is None or row.status not in amendment.from_states:
         allowed = ", ".join(amendment.from_states) if amendment else ""
         remedy = f"It may be asked for in: {allowed}." if allowed else "The contract knows no amendment."
         return Rejected(
             "AMENDMENT_NOT_POSSIBLE", f"a document in status '{row.status}' cannot be amended", remedy=remedy
         )
-    data = _patched(operation.patch, facts, is_full=False)
+    data = _patched(operation.patch, context, is_full=False)
     return (
-        data if isinstance(data, Rejected) else _make_amendment(facts, row, data, operation.reason, make_id)
+        data if isinstance(data, Rejected) else _make_amendment(context, row, data, operation.reason, make_id)
     )
 
 
 def _make_amendment(
-    facts: Facts, row: DocumentRow, data: Mapping[str, Any], reason: str | None, make_id: MakeId
-) -> Change:
+    context: MutationContext, row: DocumentRow, data: Mapping[str, Any], reason: str | None, make_id: MakeId
+) -> DocumentChange:
     """A new document with the edited content; the original is final, its workflow and its requests end."""
-    original = make_version(facts, row, "amended", facts.data, reason, status=AMENDED)
+    original = make_version(context, row, "amended", context.data, reason, status=AMENDED)
     original.cancels_instance = AMENDED if row.instance_id is not None else None
     supersede_request(original, row, "amended")
-    amended = Change(
+    amended = DocumentChange(
         document_id=make_id(),
-        author=facts.author,
-        contract=facts.contract,
+        caller=context.caller,
+        contract=context.contract,
         row=None,
         action="amend",
         data=data,
-        status=facts.contract.contract.initial_state,
+        status=context.contract.contract.initial_state,
         version=1,
         reason=reason,
         amended_from=row,
@@ -236,11 +249,11 @@ def _make_amendment(
         event_payload={"birth": "amended"},
         further=[original],
     )
-    diff = diff_data(facts.data, data)
-    hidden = {name: MASK for name in facts.contract.personal_fields if name in diff}
+    diff = diff_data(context.data, data)
+    hidden = {name: MASK for name in context.contract.personal_fields if name in diff}
     original.event_payload = {"amended_by": str(amended.document_id), "diff": {**diff, **hidden}}
     # On record also where no workflow is under way that would have it in a step of its own.
-    original.noted = original.event_payload
+    original.audit_detail = original.event_payload
     return amended
 
 
@@ -254,8 +267,10 @@ def diff_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _request(operation: RequestTransition, facts: Facts, row: DocumentRow) -> Change | Rejected:
-    contract = facts.contract.contract
+def _request(
+    operation: RequestTransition, context: MutationContext, row: DocumentRow
+) -> DocumentChange | Rejected:
+    contract = context.contract.contract
     transition = contract.transitions[operation.transition]
     if row.status not in transition.from_states:
         allowed = ", ".join(transition.from_states)
@@ -264,10 +279,10 @@ def _request(operation: RequestTransition, facts: Facts, row: DocumentRow) -> Ch
     if transition.reason_required and not (operation.reason or "").strip():
         return _reason_required(operation.transition)
     if operation.transition in contract.separation_of_duties.deciding:
-        denied = _separated(facts, row)
+        denied = _separated(context, row)
         if denied is not None:
             return denied
-    change = make_note(facts, row, f"request:{operation.transition}", operation.reason)
+    change = audit_only_change(context, row, f"request:{operation.transition}", operation.reason)
     change.opens_request = operation.transition
     supersede_request(change, row, f"replaced by a request for {operation.transition}")
     if row.instance_id is None:
@@ -275,20 +290,22 @@ def _request(operation: RequestTransition, facts: Facts, row: DocumentRow) -> Ch
         change.begins_at = f"{STATE}{row.status}"
         change.event_type, change.event_payload = "create_instance", {"birth": "reentered"}
     else:
-        tell_workflow(change, row, "transition_requested", {"transition": operation.transition})
+        trigger_workflow(change, row, "transition_requested", {"transition": operation.transition})
     return change
 
 
-def _conclude(operation: ConcludeTransition, facts: Facts, row: DocumentRow) -> Change | Rejected:
-    if not facts.is_own_workflow:
+def _conclude(
+    operation: ConcludeTransition, context: MutationContext, row: DocumentRow
+) -> DocumentChange | Rejected:
+    if not context.is_own_workflow:
         return Rejected(
             "TRANSITION_NOT_POSSIBLE", "only a gate of the document's own workflow changes its status"
         )
     action = f"transition:{operation.transition}"
     if operation.to is None or operation.to == row.status:
-        change = make_note(facts, row, action, operation.reason)
+        change = audit_only_change(context, row, action, operation.reason)
     else:
-        change = make_version(facts, row, action, facts.data, operation.reason, status=operation.to)
+        change = make_version(context, row, action, context.data, operation.reason, status=operation.to)
     change.keeps_content = True
     if row.request_id is not None:
         outcome = operation.reason or operation.transition
@@ -296,25 +313,25 @@ def _conclude(operation: ConcludeTransition, facts: Facts, row: DocumentRow) -> 
     return change
 
 
-def _delete(operation: Delete, facts: Facts, row: DocumentRow) -> Change | Rejected:
-    contract = facts.contract.contract
+def _delete(operation: Delete, context: MutationContext, row: DocumentRow) -> DocumentChange | Rejected:
+    contract = context.contract.contract
     if row.status not in contract.deletable_in:
         allowed = ", ".join(contract.deletable_in) or "no status"
         sentence = f"a document in status '{row.status}' cannot be deleted"
         return Rejected("DELETE_NOT_POSSIBLE", sentence, remedy=f"The contract allows it in {allowed}.")
-    window = window_of(facts, row)
-    if not facts.is_own_workflow and decide_edit(window) is not EditEffect.APPLY:
+    window = window_of(context, row)
+    if not context.is_own_workflow and decide_edit(window) is not EditEffect.APPLY:
         return reject_locked(window)
-    change = make_version(facts, row, "delete", facts.data, operation.reason)
+    change = make_version(context, row, "delete", context.data, operation.reason)
     change.is_deleted = True
     change.cancels_instance = "deleted" if row.instance_id is not None else None
     supersede_request(change, row, "deleted")
     return change
 
 
-def _separated(facts: Facts, row: DocumentRow) -> Rejected | None:
-    person = facts.author.principal.subject
-    denial = facts.contract.find_conflict_of_duties(
+def _separated(context: MutationContext, row: DocumentRow) -> Rejected | None:
+    person = context.caller.principal.subject
+    denial = context.contract.find_conflict_of_duties(
         person, creator=row.creator_id, editors=row.editor_ids, requesters=()
     )
     return as_rejected(denial)

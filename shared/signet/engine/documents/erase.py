@@ -9,7 +9,7 @@ from signet.core.audit.verification import DOCUMENT
 from signet.core.errors import Rejected
 from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.documents.read import document_not_found, may_read
 from signet.ids import make_id
 from signet.store.audit.write import append_rows, read_heads, read_transaction
@@ -33,10 +33,10 @@ class Erasures:
     database: Database
 
     def erase(
-        self, author: Author, document_id: UUID, fields: Collection[str] | None, reason: str
+        self, caller: Caller, document_id: UUID, fields: Collection[str] | None, reason: str
     ) -> Erasure:
         """What never was and what may not be read are answered alike; also of a deleted document."""
-        principal = author.principal
+        principal = caller.principal
         refused = check_reason(reason)
         if refused is not None:
             raise refused
@@ -52,9 +52,9 @@ class Erasures:
             document_id,
             fields=fields,
             actor_id=principal.subject,
-            via=author.via,
+            via=caller.via,
             reason=reason,
-            trace_id=author.trace_id,
+            trace_id=caller.trace_id,
         )
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from signet.core.canonical_json import hash_bytes
 from signet.core.errors import Failed, FieldError, Rejected
 from signet.core.validation.text import find_text_problem
-from signet.engine.documents.commands import Applied, Author, Operation, Outcome
+from signet.engine.documents.commands import Applied, Caller, Operation, Outcome
 from signet.store.database import Connection
 from signet.store.documents.idempotency_keys import keep_outcome, take_key
 
@@ -39,10 +39,10 @@ def apply_once(
     return outcomes
 
 
-def hash_request(author: Author, operations: Sequence[Operation], mode: str) -> str:
+def hash_request(caller: Caller, operations: Sequence[Operation], mode: str) -> str:
     """Also of whom it comes from: nobody learns by guessing a key what somebody else did."""
     try:
-        request = [author.principal.subject, mode, [[type(one).__name__, asdict(one)] for one in operations]]
+        request = [caller.principal.subject, mode, [[type(one).__name__, asdict(one)] for one in operations]]
         # Not canonical JSON: what no document can hold must still find its own rejection.
         return hash_bytes(json.dumps(request, sort_keys=True, default=str).encode())
     except (TypeError, ValueError, RecursionError):

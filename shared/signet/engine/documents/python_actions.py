@@ -23,14 +23,14 @@ from signet.core.contracts.fields import Fields
 from signet.core.documents.merge_patch import MAX_PATCH_DEPTH, apply_merge_patch
 from signet.core.documents.personal_data import mask_text
 from signet.core.errors import Failed, FieldError
-from signet.core.explain.vocabulary import plain
-from signet.engine.documents.change import Facts
+from signet.core.explain.vocabulary import escape
+from signet.engine.documents.change import MutationContext
 
 MAX_REASON_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ActionAnswer:
     """What the function wants, checked: the document's whole new data, or None where it stays as it is."""
 
     data: Mapping[str, Any] | None
@@ -48,28 +48,28 @@ class _Invalid(Exception):
 
 
 def call_function(
-    function: ActionFunction, facts: Facts, action: str, make_input: Callable[[], ActionInput]
-) -> Answer | Failed:
+    function: ActionFunction, context: MutationContext, action: str, make_input: Callable[[], ActionInput]
+) -> ActionAnswer | Failed:
     try:
-        return _read(function(make_input()), facts, action)
+        return _read(function(make_input()), context, action)
     except _Invalid as invalid:
-        return _fail(function, facts, action, invalid.reason, invalid.fields)
+        return _fail(function, context, action, invalid.reason, invalid.fields)
     except (Exception, SystemExit) as error:
-        failed = _fail(function, facts, action, f"raised {_describe(error)}")
+        failed = _fail(function, context, action, f"raised {_describe(error)}")
         failed.__cause__ = error
         return failed
 
 
 def _fail(
     function: ActionFunction,
-    facts: Facts,
+    context: MutationContext,
     action: str,
     reason: str,
     fields: tuple[FieldError, ...] = (),
 ) -> Failed:
     """What a function says of its failure is kept where nothing can be erased."""
-    personal = [facts.data.get(name) for name in facts.contract.personal_fields]
-    said = plain(mask_text(reason, personal))[:MAX_REASON_CHARACTERS]
+    personal = [context.data.get(name) for name in context.contract.personal_fields]
+    said = escape(mask_text(reason, personal))[:MAX_REASON_CHARACTERS]
     place = name_function(function)
     return Failed(
         "ACTION_FAILED",
@@ -86,18 +86,18 @@ def _describe(error: BaseException) -> str:
         return type(error).__name__
 
 
-def _read(returned: Any, facts: Facts, action: str) -> Answer:
+def _read(returned: Any, context: MutationContext, action: str) -> ActionAnswer:
     if not isinstance(returned, ActionResult):
         raise _Invalid(f"returned a {type(returned).__name__}, not an ActionResult")
-    contract = facts.contract.contract
+    contract = context.contract.contract
     changes, data = _read_object(returned.changes, "changes"), None
     if changes:
-        data = _check(contract.fields, apply_merge_patch(facts.data, changes), "changes")
+        data = _check(contract.fields, apply_merge_patch(context.data, changes), "changes")
     output = _check(contract.actions[action].output, _read_object(returned.output, "output"), "output")
     size = len(orjson.dumps(output))
     if size > MAX_OUTPUT_BYTES:
         raise _Invalid(f"gives back {size} bytes, at most {MAX_OUTPUT_BYTES}")
-    return Answer(data, _read_creates(returned.creates), output)
+    return ActionAnswer(data, _read_creates(returned.creates), output)
 
 
 def _read_creates(creates: Any) -> list[NewDocument]:

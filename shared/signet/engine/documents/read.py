@@ -9,7 +9,7 @@ from uuid import UUID
 from signet.core.documents.personal_data import REFERENCE, is_reference, resolve_personal
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
-from signet.engine.access.read import Reading, reading
+from signet.engine.access.read import ReadTransaction, reading
 from signet.store.database import Connection, Database
 from signet.store.documents.personal_values import read_values
 from signet.store.documents.read import (
@@ -44,7 +44,7 @@ class DocumentsRead:
             return found
 
 
-def may_read(read: Reading, entity_type: str) -> bool:
+def may_read(read: ReadTransaction, entity_type: str) -> bool:
     return read.may(f"{entity_type}:read")
 
 

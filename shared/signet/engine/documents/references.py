@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.fields import RefField
 from signet.core.documents.personal_data import is_reference
 from signet.store.database import Connection
@@ -19,10 +19,10 @@ STATUS = "status"
 
 
 @dataclass(frozen=True, slots=True)
-class Follower:
+class RefQuery:
     """A document whose expressions follow these ref fields."""
 
-    contract: LoadedContract
+    contract: CompiledContract
     followed: frozenset[str]
     data: Mapping[str, Any]
 
@@ -45,12 +45,12 @@ class Refs:
         self._made: dict[UUID, Referenced] = {}
         self._read: dict[_Wanted, Referenced | None] = {}
 
-    def load(self, followers: Iterable[Follower]) -> None:
+    def load(self, queries: Iterable[RefQuery]) -> None:
         """All that they will ask for, in one statement; in none when it is known."""
         wanted = {
             one
-            for follower in followers
-            for one in _list_wanted(follower).values()
+            for query in queries
+            for one in _list_wanted(query).values()
             if one not in self._read and not self._is_own(one.document_id)
         }
         if not wanted:
@@ -60,16 +60,16 @@ class Refs:
         self._read |= {one: found.get(one.document_id) for one in wanted}
 
     def add_made(
-        self, contract: LoadedContract, document_id: UUID, status: str, data: Mapping[str, Any]
+        self, contract: CompiledContract, document_id: UUID, status: str, data: Mapping[str, Any]
     ) -> None:
         """Written at the end of the transaction, and there from now on."""
         values = {name: value for name, value in data.items() if name not in contract.personal_fields}
         self._made[document_id] = Referenced(contract.contract.contract, status, values)
 
-    def of(self, follower: Follower) -> dict[str, Mapping[str, Any]]:
+    def of(self, query: RefQuery) -> dict[str, Mapping[str, Any]]:
         """By ref field, what expressions read; nothing of a document that is not there or of another type."""
-        self.load([follower])
-        wanted = _list_wanted(follower)
+        self.load([query])
+        wanted = _list_wanted(query)
         return {field: found for field, one in wanted.items() if (found := self._find(one)) is not None}
 
     def _is_own(self, document_id: UUID) -> bool:
@@ -84,10 +84,10 @@ class Refs:
         return {name: value for name in wanted.reads if not is_reference(value := values.get(name))}
 
 
-def _list_wanted(follower: Follower) -> dict[str, _Wanted]:
+def _list_wanted(query: RefQuery) -> dict[str, _Wanted]:
     wanted: dict[str, _Wanted] = {}
-    for name in follower.followed:
-        field, value = follower.contract.contract.fields[name], follower.data.get(name)
+    for name in query.followed:
+        field, value = query.contract.contract.fields[name], query.data.get(name)
         document_id = _read_id(value)
         if isinstance(field, RefField) and document_id is not None:
             wanted[name] = _Wanted(document_id, field.entity_type, tuple(field.reads))

@@ -16,10 +16,10 @@ from signet.core.errors import Defect
 from signet.core.runtime.idempotency_keys import event_key, step_key
 from signet.core.runtime.projection import CONTROL
 from signet.core.runtime.tokens import Position, begin
-from signet.engine.documents.change import Change
+from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.decide import diff_data
 from signet.ids import created_at_of
-from signet.store.documents.write import DocumentRow, Setting, WorkflowOfType, WriteBatch
+from signet.store.documents.write import DocumentRow, TransactionContext, WorkflowOfType, WriteBatch
 
 MakeId = Callable[[], UUID]
 
@@ -29,21 +29,21 @@ class RowMaker:
 
     def __init__(
         self,
-        setting: Setting,
+        transaction: TransactionContext,
         workflows: Mapping[tuple[str, int | None], WorkflowOfType | None],
         make_id: MakeId,
     ) -> None:
-        self._setting = setting
+        self._transaction = transaction
         self._workflows = workflows
         self._make_id = make_id
         self.batch = WriteBatch()
 
-    def add(self, change: Change) -> dict[UUID, DocumentRow]:
+    def add(self, change: DocumentChange) -> dict[UUID, DocumentRow]:
         """The documents as they are after the change, without those that it made."""
         rows = [self._add_one(one) for one in change.whole]
         return {row.id: row for row in rows if row is not None}
 
-    def _add_one(self, change: Change) -> DocumentRow | None:
+    def _add_one(self, change: DocumentChange) -> DocumentRow | None:
         snapshot_hash = change.row.snapshot_hash if change.row else None
         snapshot_id = change.row.snapshot_id if change.row else None
         stored = change.row.data if change.row else {}
@@ -61,7 +61,7 @@ class RowMaker:
 
     def _advance(
         self,
-        change: Change,
+        change: DocumentChange,
         stored: dict[str, Any],
         snapshot_id: UUID | None,
         snapshot_hash: str | None,
@@ -77,8 +77,8 @@ class RowMaker:
             version=change.version,
             data=stored,
             editor_ids=self._list_editors(change),
-            updated_at=self._setting.now if change.writes_document else row.updated_at,
-            deleted_at=self._setting.now if change.is_deleted else row.deleted_at,
+            updated_at=self._transaction.now if change.writes_document else row.updated_at,
+            deleted_at=self._transaction.now if change.is_deleted else row.deleted_at,
             instance_id=None if change.cancels_instance else row.instance_id,
             request_id=change.request_id or (None if has_ended else row.request_id),
             requested=change.opens_request or (None if has_ended else row.requested),
@@ -89,19 +89,19 @@ class RowMaker:
             personal={**(row.personal or {}), **self._new_personal(change)},
         )
 
-    def _new_personal(self, change: Change) -> dict[str, Any]:
+    def _new_personal(self, change: DocumentChange) -> dict[str, Any]:
         return {
             str(value["id"]): value["value"]
             for value in self.batch.personal_values
             if value["document_id"] == change.document_id
         }
 
-    def _list_editors(self, change: Change) -> list[str]:
-        editors, subject = list(change.editors), change.author.principal.subject
-        is_edit = change.author.instance_id is None and change.writes_document and change.status != AMENDED
+    def _list_editors(self, change: DocumentChange) -> list[str]:
+        editors, subject = list(change.editors), change.caller.principal.subject
+        is_edit = change.caller.instance_id is None and change.writes_document and change.status != AMENDED
         return [*editors, subject] if is_edit and subject not in editors else editors
 
-    def _store_personal(self, change: Change) -> dict[str, Any]:
+    def _store_personal(self, change: DocumentChange) -> dict[str, Any]:
         """References in place of personal values; an unchanged value keeps the one that it has."""
         stored, previous = dict(change.data), change.row.data if change.row else {}
         known = change.row.personal or {} if change.row else {}
@@ -125,7 +125,7 @@ class RowMaker:
             self.batch.personal_values.append(row)
         return stored
 
-    def _add_document(self, change: Change, stored: Mapping[str, Any]) -> None:
+    def _add_document(self, change: DocumentChange, stored: Mapping[str, Any]) -> None:
         fast = dict.fromkeys(FAST_COLUMNS) | read_fast_values(change.contract.fast_columns, change.data)
         row: dict[str, Any] = {
             "id": change.document_id,
@@ -140,7 +140,7 @@ class RowMaker:
                 "entity_type": change.contract.contract.contract,
                 "contract_version": change.contract.contract.version,
                 "amended_from_id": origin.id if origin else None,
-                "creator_id": change.author.principal.subject,
+                "creator_id": change.caller.principal.subject,
                 "editor_ids": list(change.editors),
             }
             self.batch.inserted_documents.append(row)
@@ -151,7 +151,7 @@ class RowMaker:
             row["is_deleted"] = change.is_deleted
             self.batch.updated_documents[change.document_id] = row
 
-    def _add_version(self, change: Change, stored: Mapping[str, Any]) -> tuple[UUID, str]:
+    def _add_version(self, change: DocumentChange, stored: Mapping[str, Any]) -> tuple[UUID, str]:
         origin = change.row.amended_from_id if change.row else change.amended_from and change.amended_from.id
         snapshot = canonical_bytes(
             {
@@ -174,12 +174,12 @@ class RowMaker:
                 "id": snapshot_id,
                 "snapshot": snapshot.decode(),
                 "hash": snapshot_hash,
-                "actor_id": change.author.principal.subject,
+                "actor_id": change.caller.principal.subject,
             }
         )
         return snapshot_id, snapshot_hash
 
-    def _add_requests(self, change: Change) -> None:
+    def _add_requests(self, change: DocumentChange) -> None:
         for request_id, status, outcome in change.ends_requests:
             self.batch.ended_requests.append({"id": request_id, "status": status, "outcome": outcome})
         if change.opens_request is not None:
@@ -190,14 +190,14 @@ class RowMaker:
                     "document_id": change.document_id,
                     "document_version": change.version,
                     "transition": change.opens_request,
-                    "actor_id": change.author.principal.subject,
-                    "actor_roles": list(change.author.principal.roles),
+                    "actor_id": change.caller.principal.subject,
+                    "actor_roles": list(change.caller.principal.roles),
                     "reason": change.reason,
-                    "trace_id": change.author.trace_id,
+                    "trace_id": change.caller.trace_id,
                 }
             )
 
-    def _add_instance(self, change: Change) -> None:
+    def _add_instance(self, change: DocumentChange) -> None:
         if (
             change.cancels_instance is not None
             and change.row is not None
@@ -215,14 +215,14 @@ class RowMaker:
                     "node_id": node_id,
                     "idempotency_key": f"\\x{key.hex()}",
                     "output": change.event_payload,
-                    "actor_id": change.author.principal.subject,
-                    "trace_id": change.author.trace_id,
+                    "actor_id": change.caller.principal.subject,
+                    "trace_id": change.caller.trace_id,
                 }
             )
         if change.begins_at is not None:
             self._begin_instance(change, change.begins_at)
 
-    def _begin_instance(self, change: Change, node: str) -> None:
+    def _begin_instance(self, change: DocumentChange, node: str) -> None:
         contract = change.contract.contract
         workflow = self._workflows[(contract.contract, contract.version)]
         if workflow is None:
@@ -239,9 +239,9 @@ class RowMaker:
                 "entity_version": change.version,
                 "begin_node": node,
                 "birth": change.event_payload["birth"],
-                "actor_id": change.author.principal.subject,
-                "actor_roles": list(change.author.principal.roles),
-                "trace_id": change.author.trace_id,
+                "actor_id": change.caller.principal.subject,
+                "actor_roles": list(change.caller.principal.roles),
+                "trace_id": change.caller.trace_id,
                 "active_tokens": [token.to_json()],
                 "edit_window": change.contract.contract.states[change.status].edit.value,
             }
@@ -256,7 +256,7 @@ class RowMaker:
         change.event_type = None
         change.instance_id = instance_id
 
-    def _add_events(self, change: Change) -> None:
+    def _add_events(self, change: DocumentChange) -> None:
         live = change.row.instance_id if change.row else None
         if change.event_type is not None and live is not None:
             self._add_event(change, live, change.event_type, change.event_payload, None)
@@ -265,7 +265,7 @@ class RowMaker:
 
     def _add_event(
         self,
-        change: Change,
+        change: DocumentChange,
         instance_id: UUID,
         event_type: str,
         payload: Mapping[str, Any],
@@ -283,34 +283,38 @@ class RowMaker:
                 "definition_version": definition,
                 "event_type": event_type,
                 "payload": content,
-                "trace_id": change.author.trace_id,
+                "trace_id": change.caller.trace_id,
                 "idempotency_key": f"\\x{event_key(instance_id, event_type, content, change.version).hex()}",
             }
         )
 
     def _add_audit(
-        self, change: Change, before: Mapping[str, Any], after: Mapping[str, Any], snapshot_hash: str | None
+        self,
+        change: DocumentChange,
+        before: Mapping[str, Any],
+        after: Mapping[str, Any],
+        snapshot_hash: str | None,
     ) -> AuditRow:
-        row, author = change.row, change.author
+        row, caller = change.row, change.caller
         head = Head(row.audit_seq, row.audit_hash) if row and row.audit_seq and row.audit_hash else None
-        transaction = Transaction(self._setting.epoch, int(self._setting.xid))
+        transaction = Transaction(self._transaction.epoch, int(self._transaction.xid))
         entry = AuditEntry(
-            tenant_id=author.principal.tenant_id,
+            tenant_id=caller.principal.tenant_id,
             id=self._make_id(),
             subject_type="document",
             subject_id=str(change.document_id),
             action=change.action,
-            actor_id=author.principal.subject,
+            actor_id=caller.principal.subject,
             on_behalf_of=change.on_behalf_of,
-            via=author.via,
-            at=self._setting.now,
+            via=caller.via,
+            at=self._transaction.now,
             reason=change.reason,
             before=VersionMark(row.version, row.snapshot_hash) if row and row.snapshot_hash else None,
             after=VersionMark(change.version, snapshot_hash) if snapshot_hash else None,
             changes=diff_data(before, after),
-            instance_id=author.instance_id,
-            step_id=author.step_id,
-            trace_id=author.trace_id,
+            instance_id=caller.instance_id,
+            step_id=caller.step_id,
+            trace_id=caller.trace_id,
             detail=_detail(change),
         )
         chained = chain(head, entry, transaction)
@@ -318,8 +322,8 @@ class RowMaker:
         return chained
 
 
-def _detail(change: Change) -> dict[str, Any]:
-    detail: dict[str, Any] = {"status": change.status, **change.noted}
+def _detail(change: DocumentChange) -> dict[str, Any]:
+    detail: dict[str, Any] = {"status": change.status, **change.audit_detail}
     if change.amended_from is not None:
         detail["amended_from"] = str(change.amended_from.id)
     if change.creates:
@@ -335,7 +339,7 @@ def _detail(change: Change) -> dict[str, Any]:
     return detail
 
 
-def list_keys(changes: Iterable[Change]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def list_keys(changes: Iterable[DocumentChange]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Business keys to release and to take; an amendment takes over those of its original."""
     released: list[dict[str, Any]] = []
     wanted: list[dict[str, Any]] = []

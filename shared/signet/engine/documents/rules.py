@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.expression_scope import (
     make_scope,
     type_of_entity,
@@ -20,7 +20,7 @@ from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import read_strictly
-from signet.engine.documents.change import Change, Facts, reject_fields
+from signet.engine.documents.change import DocumentChange, MutationContext, reject_fields
 from signet.engine.documents.commands import (
     Amend,
     ConcludeTransition,
@@ -34,7 +34,7 @@ from signet.engine.documents.commands import (
 from signet.ids import make_id
 from signet.store.database import Connection
 from signet.store.definitions.rules import list_rules
-from signet.store.documents.write import Setting
+from signet.store.documents.write import TransactionContext
 
 TTL_SECONDS = 5.0
 MAX_CACHED_BOOKS = 500
@@ -49,7 +49,11 @@ class RuleBook:
         self._books: dict[_Key, tuple[float, Sequence[CompiledRule]]] = {}
 
     def read(
-        self, connection: Connection, tenant_id: UUID, contract: LoadedContract, setting: Setting
+        self,
+        connection: Connection,
+        tenant_id: UUID,
+        contract: CompiledContract,
+        transaction: TransactionContext,
     ) -> Sequence[CompiledRule]:
         key = (tenant_id, contract.contract.contract, contract.contract.version)
         # How long a process has held something is no fact of the domain: its own clock serves.
@@ -57,7 +61,7 @@ class RuleBook:
         held = self._books.get(key)
         if held is not None and moment - held[0] < self._ttl_seconds:
             return held[1]
-        rules = [_load(row, contract, setting) for row in list_rules(connection, tenant_id, key[1])]
+        rules = [_load(row, contract, transaction) for row in list_rules(connection, tenant_id, key[1])]
         if len(self._books) >= MAX_CACHED_BOOKS:
             self._books.clear()
         self._books[key] = (moment, rules)
@@ -65,16 +69,18 @@ class RuleBook:
 
 
 def check_rule(
-    rule: Rule, contract: LoadedContract, settings: TenantSettings
+    rule: Rule, contract: CompiledContract, settings: TenantSettings
 ) -> tuple[CompiledRule | None, tuple[Finding, ...]]:
     entity = type_of_entity(contract.contract)
     return compile_rule(rule, make_scope(entity, type_of_settings(settings), type_of_fields({})))
 
 
-def _load(row: Mapping[str, Any], contract: LoadedContract, setting: Setting) -> CompiledRule:
+def _load(
+    row: Mapping[str, Any], contract: CompiledContract, transaction: TransactionContext
+) -> CompiledRule:
     document = {key: value for key, value in row.items() if key != "version"}
     rule, _ = read_strictly(Rule, {**document, "entity_type": contract.contract.contract})
-    settings = TenantSettings.model_validate(setting.settings)
+    settings = TenantSettings.model_validate(transaction.settings)
     compiled, findings = check_rule(rule, contract, settings) if rule else (None, ())
     if compiled is None:
         # It was checked when it was saved; a newer contract may have left it behind. Not to run it silently
@@ -94,11 +100,13 @@ def followed_by_rules(rules: Sequence[CompiledRule], operation: str) -> frozense
     )
 
 
-def apply_before_rules(rules: Sequence[CompiledRule], facts: Facts, change: Change) -> Rejected | None:
+def apply_before_rules(
+    rules: Sequence[CompiledRule], context: MutationContext, change: DocumentChange
+) -> Rejected | None:
     """In order of priority; a value that one sets is what the next one sees."""
     for compiled in _concerned(rules, change, "before"):
-        env = _env(facts, change)
-        if not _matches(compiled, facts, change, env):
+        env = _env(context, change)
+        if not _matches(compiled, context, change, env):
             continue
         for index, action in enumerate(compiled.rule.actions):
             if isinstance(action, RejectAction):
@@ -112,10 +120,12 @@ def apply_before_rules(rules: Sequence[CompiledRule], facts: Facts, change: Chan
     return None
 
 
-def apply_after_rules(rules: Sequence[CompiledRule], facts: Facts, change: Change) -> Rejected | None:
+def apply_after_rules(
+    rules: Sequence[CompiledRule], context: MutationContext, change: DocumentChange
+) -> Rejected | None:
     for compiled in _concerned(rules, change, "after"):
-        env = _env(facts, change)
-        if not _matches(compiled, facts, change, env):
+        env = _env(context, change)
+        if not _matches(compiled, context, change, env):
             continue
         for index, action in enumerate(compiled.rule.actions):
             if isinstance(action, RejectAction):
@@ -126,12 +136,12 @@ def apply_after_rules(rules: Sequence[CompiledRule], facts: Facts, change: Chang
     return None
 
 
-def _concerned(rules: Sequence[CompiledRule], change: Change, phase: str) -> list[CompiledRule]:
+def _concerned(rules: Sequence[CompiledRule], change: DocumentChange, phase: str) -> list[CompiledRule]:
     operation = operation_of(change)
     return [rule for rule in rules if rule.concerns(operation, phase)]
 
 
-def operation_of(change: Change) -> str:
+def operation_of(change: DocumentChange) -> str:
     """By the word that rules have for it."""
     kind = change.action.partition(":")[0]
     return {"request": "transition", "amend": "create"}.get(kind, kind)
@@ -152,16 +162,18 @@ def kind_of(operation: Operation) -> str:
             return "transition"
 
 
-def _env(facts: Facts, change: Change) -> dict[str, Any]:
-    return facts.env(change.data, status=change.status, version=change.version)
+def _env(context: MutationContext, change: DocumentChange) -> dict[str, Any]:
+    return context.env(change.data, status=change.status, version=change.version)
 
 
-def _masked(env: Mapping[str, Any], change: Change) -> dict[str, Any]:
+def _masked(env: Mapping[str, Any], change: DocumentChange) -> dict[str, Any]:
     """What is emitted is kept, and sent, where nothing can be erased."""
     return {**env, "entity": mask_fields(change.contract.contract.fields, env["entity"])}
 
 
-def _matches(compiled: CompiledRule, facts: Facts, change: Change, env: Mapping[str, Any]) -> bool:
+def _matches(
+    compiled: CompiledRule, context: MutationContext, change: DocumentChange, env: Mapping[str, Any]
+) -> bool:
     evaluation = compiled.condition.evaluate(env)
     evidence = dict(evaluation.evidence)
     evidence["variables"] = mask_variables(evidence["variables"], change.contract.personal_fields)

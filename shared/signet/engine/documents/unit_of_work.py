@@ -10,18 +10,24 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
-from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.documents.personal_data import resolve_personal
 from signet.core.documents.rules import CompiledRule
 from signet.core.errors import FieldError, Rejected
 from signet.engine.cache import ContractCache
-from signet.engine.documents.actions import Decided
-from signet.engine.documents.change import Change, Facts, make_note, read_org, refuse_created
+from signet.engine.documents.actions import ChangeOrRefusal
+from signet.engine.documents.change import (
+    DocumentChange,
+    MutationContext,
+    audit_only_change,
+    read_org,
+    refuse_created,
+)
 from signet.engine.documents.command_checks import check_operation, check_size, content_of
-from signet.engine.documents.commands import Applied, Author, ConcludeTransition, Create, Operation, Outcome
+from signet.engine.documents.commands import Applied, Caller, ConcludeTransition, Create, Operation, Outcome
 from signet.engine.documents.decide import decide_operation, find_followed, make_document
-from signet.engine.documents.references import Follower, Refs
+from signet.engine.documents.references import RefQuery, Refs
 from signet.engine.documents.rows import RowMaker, list_keys
 from signet.engine.documents.rules import (
     RuleBook,
@@ -32,14 +38,14 @@ from signet.engine.documents.rules import (
     operation_of,
 )
 from signet.ids import make_id
-from signet.store.database import Connection, Exchange
+from signet.store.database import Connection, PipelinedTransaction
 from signet.store.documents.write import (
     DocumentRow,
-    Setting,
+    TransactionContext,
     WorkflowOfType,
     WriteBatch,
     find_workflow,
-    take_keys,
+    reserve_business_keys,
     write_batch,
 )
 
@@ -53,13 +59,13 @@ class DocumentCaches:
     actions: ActionRegistry = REGISTRY
 
 
-class OpenDocuments:
+class DocumentUnitOfWork:
     def __init__(
         self,
         caches: DocumentCaches,
         connection: Connection,
         tenant_id: UUID,
-        setting: Setting,
+        transaction: TransactionContext,
         rows: Mapping[UUID, DocumentRow],
     ) -> None:
         self._caches = caches
@@ -67,9 +73,9 @@ class OpenDocuments:
         self._tenant_id = tenant_id
         self._rows = dict(rows)
         self._workflows: dict[tuple[str, int | None], WorkflowOfType | None] = {}
-        self._maker = RowMaker(setting, self._workflows, make_id)
-        self.setting = setting
-        self._org = read_org(tenant_id, setting)
+        self._maker = RowMaker(transaction, self._workflows, make_id)
+        self.transaction = transaction
+        self._org = read_org(tenant_id, transaction)
         self._refs = Refs(connection, tenant_id, self._rows)
 
     @property
@@ -79,7 +85,7 @@ class OpenDocuments:
     def row(self, document_id: UUID) -> DocumentRow:
         return self._rows[document_id]
 
-    def contract_of(self, row: DocumentRow) -> LoadedContract:
+    def contract_of(self, row: DocumentRow) -> CompiledContract:
         contract = self._caches.contracts.read(
             self._connection, self._tenant_id, row.entity_type, row.contract_version
         )
@@ -89,30 +95,30 @@ class OpenDocuments:
 
     def facts_of(
         self,
-        author: Author,
-        contract: LoadedContract,
+        caller: Caller,
+        contract: CompiledContract,
         row: DocumentRow | None,
         followed: frozenset[str] = frozenset(),
-    ) -> Facts:
+    ) -> MutationContext:
         """`followed` are the ref fields that the expressions follow which are to be evaluated."""
         data = resolve_personal(row.data, row.personal or {}) if row else {}
-        permissions = self.setting.permissions_of(author.principal.roles)
-        return Facts(author, self.setting, contract, row, data, permissions, self._org, self._refs, followed)
-
-    def read_refs(self, followers: Iterable[Follower]) -> None:
-        """What many documents refer to, in one statement, before they are looked at one by one."""
-        self._refs.load(followers)
-
-    def read_refs_for(self, author: Author, operations: Iterable[Operation]) -> None:
-        """What deciding on them will ask for; nothing where neither contracts nor rules follow a ref."""
-        self.read_refs(
-            follower for operation in operations for follower in self._list_followers(author, operation)
+        permissions = self.transaction.permissions_of(caller.principal.roles)
+        return MutationContext(
+            caller, self.transaction, contract, row, data, permissions, self._org, self._refs, followed
         )
 
-    def rules_of(self, contract: LoadedContract) -> Sequence[CompiledRule]:
-        return self._caches.rules.read(self._connection, self._tenant_id, contract, self.setting)
+    def read_refs(self, queries: Iterable[RefQuery]) -> None:
+        """What many documents refer to, in one statement, before they are looked at one by one."""
+        self._refs.load(queries)
 
-    def decide(self, author: Author, operation: Operation) -> Decided:
+    def read_refs_for(self, caller: Caller, operations: Iterable[Operation]) -> None:
+        """What deciding on them will ask for; nothing where neither contracts nor rules follow a ref."""
+        self.read_refs(query for operation in operations for query in self._list_followers(caller, operation))
+
+    def rules_of(self, contract: CompiledContract) -> Sequence[CompiledRule]:
+        return self._caches.rules.read(self._connection, self._tenant_id, contract, self.transaction)
+
+    def decide(self, caller: Caller, operation: Operation) -> ChangeOrRefusal:
         rejected = check_operation(operation)
         if rejected is not None:
             return rejected
@@ -122,17 +128,17 @@ class OpenDocuments:
         contract = self._find_contract(operation, row)
         if contract is None:
             return _unknown(operation)
-        facts = self.facts_of(author, contract, row, find_followed(author, operation, contract))
-        decided = decide_operation(operation, facts, make_id, self._caches.actions)
-        if not isinstance(decided, Change):
+        context = self.facts_of(caller, contract, row, find_followed(caller, operation, contract))
+        decided = decide_operation(operation, context, make_id, self._caches.actions)
+        if not isinstance(decided, DocumentChange):
             return decided
         if decided.begins_at is not None and not self._has_workflow(contract):
             return _unknown(operation)
         if _is_refusal(operation, decided):
             return decided
-        return self._make_documents(decided) or self._judge(facts, decided) or decided
+        return self._make_documents(decided) or self._judge(context, decided) or decided
 
-    def _make_documents(self, change: Change) -> Rejected | None:
+    def _make_documents(self, change: DocumentChange) -> Rejected | None:
         """What an action makes, each under its own contract and rules; none is made when one cannot be."""
         for index, operation in enumerate(change.creates):
             made = self._make_document(change, operation)
@@ -141,44 +147,44 @@ class OpenDocuments:
             change.further.append(made)
         return None
 
-    def _make_document(self, change: Change, operation: Create) -> Change | Rejected:
+    def _make_document(self, change: DocumentChange, operation: Create) -> DocumentChange | Rejected:
         rejected = check_operation(operation)
         if rejected is not None:
             return rejected
         contract = self._find_contract(operation, None)
         if contract is None or not self._has_workflow(contract):
             return _unknown(operation)
-        facts = self.facts_of(change.author, contract, None)
-        made = make_document(operation, facts, operation.id or make_id())
+        context = self.facts_of(change.caller, contract, None)
+        made = make_document(operation, context, operation.id or make_id())
         if isinstance(made, Rejected):
             return made
         made.made_by = {"document_id": str(change.document_id), "action": change.action}
-        return self._judge(facts, made) or made
+        return self._judge(context, made) or made
 
-    def _judge(self, facts: Facts, change: Change) -> Rejected | None:
+    def _judge(self, context: MutationContext, change: DocumentChange) -> Rejected | None:
         """By the tenant's rules, which may change it, and by its size in the end."""
         rules = self._find_rules(change.contract)
         if isinstance(rules, Rejected):
             return rules
-        facts = replace(facts, followed=facts.followed | followed_by_rules(rules, operation_of(change)))
+        context = replace(context, followed=context.followed | followed_by_rules(rules, operation_of(change)))
         return (
-            apply_before_rules(rules, facts, change)
-            or apply_after_rules(rules, facts, change)
+            apply_before_rules(rules, context, change)
+            or apply_after_rules(rules, context, change)
             or check_size(change)
         )
 
-    def take_keys(self, changes: list[Change], *, undo: bool) -> dict[UUID, Rejected]:
+    def reserve_business_keys(self, changes: list[DocumentChange], *, undo: bool) -> dict[UUID, Rejected]:
         """By document: whose business key another one holds. With `undo` nothing was taken then."""
         released, wanted = list_keys(one for change in changes for one in change.whole)
         if not released and not wanted:
             return {}
-        lost = take_keys(self._connection, self._tenant_id, released, wanted, undo=undo)
+        lost = reserve_business_keys(self._connection, self._tenant_id, released, wanted, undo=undo)
         if not lost:
             return {}
         found = ((change.document_id, _find_lost_key(change, lost)) for change in changes)
         return {document_id: rejected for document_id, rejected in found if rejected is not None}
 
-    def keep(self, change: Change) -> Applied:
+    def apply(self, change: DocumentChange) -> Applied:
         """The change is decided: whatever follows in this transaction sees it."""
         self._rows |= self._maker.add(change)
         for one in change.whole:
@@ -187,35 +193,39 @@ class OpenDocuments:
         return _to_applied(change)
 
     def adopt_contract(
-        self, author: Author, row: DocumentRow, contract: Contract, reason: str | None
+        self, caller: Caller, row: DocumentRow, contract: Contract, reason: str | None
     ) -> None:
         """The document is checked against this version from now on; what it holds, and its version, stay."""
         if row.contract_version == contract.version:
             return
-        change = make_note(self.facts_of(author, self.contract_of(row), row), row, "adopt_contract", reason)
-        change.noted = {"contract_version": {"from": row.contract_version, "to": contract.version}}
-        self.keep(change)
+        change = audit_only_change(
+            self.facts_of(caller, self.contract_of(row), row), row, "adopt_contract", reason
+        )
+        change.audit_detail = {"contract_version": {"from": row.contract_version, "to": contract.version}}
+        self.apply(change)
         self.batch.adopted_contracts.append({"id": row.id, "contract_version": contract.version})
         self._rows[row.id] = replace(self._rows[row.id], contract_version=contract.version)
 
-    def perform(self, author: Author, operation: Operation) -> Outcome:
+    def execute(self, caller: Caller, operation: Operation) -> Outcome:
         """Decided and kept at once: what a workflow's step does."""
-        change = self.decide(author, operation)
-        if not isinstance(change, Change):
+        change = self.decide(caller, operation)
+        if not isinstance(change, DocumentChange):
             return change
-        lost = self.take_keys([change], undo=True)
-        return lost.get(change.document_id) or self.keep(change)
+        lost = self.reserve_business_keys([change], undo=True)
+        return lost.get(change.document_id) or self.apply(change)
 
     @property
     def org(self) -> Mapping[str, Any]:
         return self._org
 
-    def write(self, exchange: Exchange | None = None) -> None:
+    def write(self, pipeline: PipelinedTransaction | None = None) -> None:
         if self.batch.is_empty:
             return
-        write_batch(self._connection, self._tenant_id, self.batch, now=self.setting.now, exchange=exchange)
+        write_batch(
+            self._connection, self._tenant_id, self.batch, now=self.transaction.now, pipeline=pipeline
+        )
 
-    def _find_contract(self, operation: Operation, row: DocumentRow | None) -> LoadedContract | None:
+    def _find_contract(self, operation: Operation, row: DocumentRow | None) -> CompiledContract | None:
         contracts = self._caches.contracts
         if row is not None:
             return contracts.read(self._connection, self._tenant_id, row.entity_type, row.contract_version)
@@ -231,7 +241,7 @@ class OpenDocuments:
     def _row_of(self, operation: Operation) -> DocumentRow | None:
         return self._rows.get(operation.id) if operation.id else None
 
-    def _list_followers(self, author: Author, operation: Operation) -> Iterator[Follower]:
+    def _list_followers(self, caller: Caller, operation: Operation) -> Iterator[RefQuery]:
         """The document as it is, and as it would be."""
         row = self._row_of(operation)
         if row is None and check_operation(operation) is not None:
@@ -240,20 +250,20 @@ class OpenDocuments:
         if contract is None or not contract.has_readable_refs or check_operation(operation) is not None:
             return
         rules = self._find_rules(contract)
-        followed = find_followed(author, operation, contract)
+        followed = find_followed(caller, operation, contract)
         if not isinstance(rules, Rejected):
             followed |= followed_by_rules(rules, kind_of(operation))
         if followed:
-            yield Follower(contract, followed, row.data if row else {})
-            yield Follower(contract, followed, content_of(operation))
+            yield RefQuery(contract, followed, row.data if row else {})
+            yield RefQuery(contract, followed, content_of(operation))
 
-    def _find_rules(self, contract: LoadedContract) -> Sequence[CompiledRule] | Rejected:
+    def _find_rules(self, contract: CompiledContract) -> Sequence[CompiledRule] | Rejected:
         try:
             return self.rules_of(contract)
         except Rejected as rejected:  # one of them no longer fits: nothing of this type is done
             return rejected
 
-    def _has_workflow(self, contract: LoadedContract) -> bool:
+    def _has_workflow(self, contract: CompiledContract) -> bool:
         """An instance of it can begin; the rows are made from what is found here."""
         return self._find_workflow(contract.contract.contract, contract.contract.version) is not None
 
@@ -273,13 +283,13 @@ def _unknown(operation: Operation) -> Rejected:
     return Rejected("DOCUMENT_NOT_FOUND", f"there is no document {operation.id}")
 
 
-def _is_refusal(operation: Operation, change: Change) -> bool:
+def _is_refusal(operation: Operation, change: DocumentChange) -> bool:
     """A request ends, and nothing happens to its document: no rule can be against that."""
     is_refused = isinstance(operation, ConcludeTransition) and operation.request_status == "refused"
     return is_refused and not change.writes_document
 
 
-def _find_lost_key(change: Change, lost: Mapping[UUID, str]) -> Rejected | None:
+def _find_lost_key(change: DocumentChange, lost: Mapping[UUID, str]) -> Rejected | None:
     for index, one in enumerate(change.whole):
         field = lost.get(one.document_id)
         if field is not None:
@@ -294,7 +304,7 @@ def _key_taken(field: str) -> Rejected:
     return Rejected("KEY_TAKEN", f"another document has this {field}", fields=(mistake,))
 
 
-def _to_applied(change: Change) -> Applied:
+def _to_applied(change: DocumentChange) -> Applied:
     live = change.row.instance_id if change.row else None
     output = change.output
     if change.output_fields is not None:

@@ -52,7 +52,7 @@ def _make_row(trigger: ClaimedEvent) -> dict[str, Any]:
 EFFECT_ENDED = "effect_ended"
 
 
-def free_events(
+def release_expired_triggers(
     connection: Connection, tenant_id: UUID, telemetry: Telemetry, *, at_most: int
 ) -> Returned[ClaimedEvent]:
     """An instance whose trigger is dead by now is paused."""
@@ -66,11 +66,11 @@ def free_events(
 def free_effects(connection: Connection, tenant_id: UUID, *, at_most: int) -> Returned[ClaimedEffect]:
     """Of what is dead by now the workflows are told."""
     expired = release_expired(connection, EFFECTS, tenant_id, at_most=at_most)
-    wake_for(connection, tenant_id, expired.dead)
+    wake_instances(connection, tenant_id, expired.dead)
     return expired
 
 
-def wake_for(connection: Connection, tenant_id: UUID, ended: Sequence[ClaimedEffect]) -> None:
+def wake_instances(connection: Connection, tenant_id: UUID, ended: Sequence[ClaimedEffect]) -> None:
     """Each instance once; what it waited for it finds by itself."""
     woken = {effect.instance_id: effect for effect in ended}.values()
     insert_triggers(

@@ -10,7 +10,7 @@ from signet.core.runtime.projection import MOVED, Actor, Projection, Step, proje
 from signet.engine.cache import CompiledCache
 from signet.engine.execution.rows import describe_projection
 from signet.store.database import Connection, Database
-from signet.store.documents.write import lock_and_read
+from signet.store.documents.write import lock_documents
 from signet.store.instances.write import (
     StepRow,
     find_entity,
@@ -28,14 +28,14 @@ _Pin = tuple[UUID, int]
 
 def rebuild_instance(database: Database, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID) -> bool:
     """Whether its row said anything else than its steps do."""
-    with database.exchange(tenant_id, find_entity(tenant_id, instance_id)) as exchange:
-        if exchange.opening_row is None:
+    with database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
+        if pipeline.first_row is None:
             raise instance_not_found(instance_id)
-        (entity_id,) = exchange.opening_row
-        opening = lock_and_read([entity_id] if entity_id is not None else [], [])
-        exchange.connection.execute(opening.text, opening.values)
-        lock_instances(exchange.connection, tenant_id, [instance_id])
-        return rebuild_locked(exchange.connection, compiled, tenant_id, instance_id)
+        (entity_id,) = pipeline.first_row
+        opening = lock_documents([entity_id] if entity_id is not None else [], [])
+        pipeline.connection.execute(opening.text, opening.values)
+        lock_instances(pipeline.connection, tenant_id, [instance_id])
+        return rebuild_locked(pipeline.connection, compiled, tenant_id, instance_id)
 
 
 def rebuild_locked(

@@ -11,38 +11,38 @@ from signet.core.runtime.projection import CONTROL, Projection, Step
 from signet.core.runtime.tokens import TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
-from signet.engine.execution.nodes.context import InstancePlace
+from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect
 from signet.ids import created_at_of, make_id
 
 
-def make_step_row(place: InstancePlace, step: Step) -> dict[str, Any]:
+def make_step_row(context: InstanceContext, step: Step) -> dict[str, Any]:
     """Gives the step its id: from here on it is a row."""
     step.id = make_id()
-    node = place.journey.workflow.nodes.get(step.node)
-    row = make_change_row(place, step)
-    row["instance_id"] = place.row.id
+    node = context.execution.workflow.nodes.get(step.node)
+    row = make_change_row(context, step)
+    row["instance_id"] = context.row.id
     row["seq"] = step.seq
     row["node_id"] = step.node
     row["node_type"] = node.type.name if node is not None else "control"
     row["token_id"] = step.token
     row["entity_version"] = step.version
-    row["run_as"] = place.run_as(node) if node is not None else _name_way(step)
-    row["actor_id"] = place.identity_of(node).id if node is not None else _name_author(step)
-    row["idempotency_key"] = "\\x" + _key_of(place.row.id, step).hex()
-    row["trace_id"] = place.trace_id
-    if node is not None and node.type.name == "approval" and place.document is not None:
-        row["snapshot_version_id"] = place.document.snapshot_id
+    row["run_as"] = context.run_as(node) if node is not None else _name_channel(step)
+    row["actor_id"] = context.identity_of(node).id if node is not None else _name_actor(step)
+    row["idempotency_key"] = "\\x" + _key_of(context.row.id, step).hex()
+    row["trace_id"] = context.trace_id
+    if node is not None and node.type.name == "approval" and context.document is not None:
+        row["snapshot_version_id"] = context.document.snapshot_id
     if node is not None and node.type.name == "state":
-        place.has_come_to_state = True
+        context.has_come_to_state = True
     return row
 
 
-def make_change_row(place: InstancePlace, step: Step) -> dict[str, Any]:
+def make_change_row(context: InstanceContext, step: Step) -> dict[str, Any]:
     """What of a step's row may change until it has ended."""
     happened = max(step.seq, step.end_seq or 0), step.seq
-    if happened > place.last_step[0]:
-        place.last_step = happened, step.id
+    if happened > context.last_step[0]:
+        context.last_step = happened, step.id
     row = {
         "id": step.id,
         "created_at": created_at_of(step.id),
@@ -52,23 +52,23 @@ def make_change_row(place: InstancePlace, step: Step) -> dict[str, Any]:
     }
     if step.end_seq is not None:
         row["end_seq"] = step.end_seq
-        row["output"] = _mask(place, step, step.to_output())
-    elif step.token in place.waits:
-        waiting = place.waits[step.token]
+        row["output"] = _mask(context, step, step.to_output())
+    elif step.token in context.waits:
+        waiting = context.waits[step.token]
         row["resume_at"] = waiting.resume_at
         row["waiting_for_event_key"] = waiting.waiting_for_event_key
-        request = place.approvals.find_of_step(place.row.id, step.id)
+        request = context.approvals.find_of_step(context.row.id, step.id)
         if request is not None:
             row["approval_request_id"] = request.id
     return row
 
 
-def _name_author(step: Step) -> str:
+def _name_actor(step: Step) -> str:
     """Of a control step: who did it, or had it done by what they asked for; else the engine itself."""
     return step.actor.id if step.actor is not None else SYSTEM_SUBJECT
 
 
-def _name_way(step: Step) -> str:
+def _name_channel(step: Step) -> str:
     return "actor" if step.actor is not None else "system"
 
 
@@ -81,12 +81,12 @@ def _key_of(instance_id: UUID, step: Step) -> bytes:
     return step_key(instance_id, step.node, step.token, step.version)
 
 
-def _mask(place: InstancePlace, step: Step, output: dict[str, Any]) -> dict[str, Any]:
+def _mask(context: InstanceContext, step: Step, output: dict[str, Any]) -> dict[str, Any]:
     """What a control says is evidence too: of the gate that holds, of the trigger that is dead."""
-    document = place.document if step.is_control or "evidence" in output else None
+    document = context.document if step.is_control or "evidence" in output else None
     if document is None:
         return output
-    personal = place.documents.contract_of(document).personal_fields
+    personal = context.documents.contract_of(document).personal_fields
     if not personal:
         return output
     values = list((document.personal or {}).values())
@@ -111,18 +111,18 @@ def _mask_named(name: str, value: Any, personal: Sequence[str], values: Sequence
     return _mask_within(value, personal, values)
 
 
-def make_instance_row(place: InstancePlace) -> dict[str, Any]:
-    projection = place.journey.projection
+def make_instance_row(context: InstanceContext) -> dict[str, Any]:
+    projection = context.execution.projection
     deadlines = [
         waiting.resume_at
-        for token_id, waiting in place.waits.items()
-        if waiting.resume_at is not None and token_id in place.journey.open
+        for token_id, waiting in context.waits.items()
+        if waiting.resume_at is not None and token_id in context.execution.open
     ]
     return {
-        **describe_projection(projection, place.journey.workflow),
-        "id": place.row.id,
+        **describe_projection(projection, context.execution.workflow),
+        "id": context.row.id,
         "timeout_at": min(deadlines, default=None) if projection.status in ("running", "paused") else None,
-        "last_step_id": place.last_step[1],
+        "last_step_id": context.last_step[1],
     }
 
 
@@ -146,69 +146,69 @@ def describe_projection(projection: Projection, workflow: Workflow) -> dict[str,
     }
 
 
-def make_history_rows(place: InstancePlace) -> list[dict[str, Any]]:
+def make_history_rows(context: InstanceContext) -> list[dict[str, Any]]:
     """A line when its life began, and when it took a turn."""
-    projection, entries = place.journey.projection, []
-    if place.row.version == 0:
+    projection, entries = context.execution.projection, []
+    if context.row.version == 0:
         entries.append("started")
-    if projection.status != place.row.status:
+    if projection.status != context.row.status:
         entries.append("resumed" if projection.status == "running" else projection.status)
     actor_id = projection.actor.id or SYSTEM_SUBJECT
     reason = {"reason": projection.reason} if projection.reason else {}
     return [
-        make_history_row(place, entry, actor_id, {} if entry == "started" else reason) for entry in entries
+        make_history_row(context, entry, actor_id, {} if entry == "started" else reason) for entry in entries
     ]
 
 
 def make_history_row(
-    place: InstancePlace, entry: str, actor_id: str, data: Mapping[str, Any]
+    context: InstanceContext, entry: str, actor_id: str, data: Mapping[str, Any]
 ) -> dict[str, Any]:
     identifier = make_id()
     return {
         "id": identifier,
         "created_at": created_at_of(identifier),
-        "instance_id": place.row.id,
+        "instance_id": context.row.id,
         "entry": entry,
         "actor_id": actor_id,
-        "step_id": place.last_step[1],
+        "step_id": context.last_step[1],
         "data": data,
-        "trace_id": place.trace_id,
+        "trace_id": context.trace_id,
     }
 
 
-def make_effect_row(place: InstancePlace, step: Step, effect: Effect) -> dict[str, Any]:
+def make_effect_row(context: InstanceContext, step: Step, effect: Effect) -> dict[str, Any]:
     identifier = make_id()
     return {
         "id": identifier,
         "created_at": created_at_of(identifier),
-        "instance_id": place.row.id,
+        "instance_id": context.row.id,
         "step_id": step.id,
         "effect_type": effect.effect_type,
         "endpoint": effect.endpoint,
         "payload": effect.payload,
         "idempotency_key": f"\\x{effect_key(step.id, effect.effect_type, effect.payload).hex()}",
-        "trace_id": place.trace_id,
+        "trace_id": context.trace_id,
     }
 
 
-def make_continuation(place: InstancePlace, due_at: datetime | None = None) -> dict[str, Any]:
+def make_continuation(context: InstanceContext, due_at: datetime | None = None) -> dict[str, Any]:
     """A trigger for what this wave leaves to the next."""
-    identifier, version = make_id(), place.journey.projection.entity_version
+    identifier, version = make_id(), context.execution.projection.entity_version
     payload = {"cause_id": str(identifier)}
     return {
         "id": identifier,
         "created_at": created_at_of(identifier),
-        "instance_id": place.row.id,
+        "instance_id": context.row.id,
         "entity_version": version,
         "definition_version": None,
         "event_type": "continue",
         "payload": payload,
-        "trace_id": place.trace_id,
-        "idempotency_key": f"\\x{event_key(place.row.id, 'continue', payload, version).hex()}",
+        "trace_id": context.trace_id,
+        "idempotency_key": f"\\x{event_key(context.row.id, 'continue', payload, version).hex()}",
         "due_at": due_at,
     }
 
 
-def has_ready_tokens(place: InstancePlace) -> bool:
-    tokens = place.journey.projection.tokens()
-    return place.journey.is_running and any(token.state is TokenState.READY for token in tokens)
+def has_ready_tokens(context: InstanceContext) -> bool:
+    tokens = context.execution.projection.tokens()
+    return context.execution.is_running and any(token.state is TokenState.READY for token in tokens)

@@ -10,7 +10,7 @@ from signet.store.outbox.queue import ClaimedRow
 
 
 @dataclass(slots=True)
-class Tally:
+class WaveStats:
     steps: dict[str, int] = field(default_factory=dict)
     work: dict[str, NodeWork] = field(default_factory=dict)
     effects: dict[str, int] = field(default_factory=dict)

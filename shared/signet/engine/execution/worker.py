@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from signet.core.errors import Transient
-from signet.engine.approvals.lost_approvers import VOTER_LOST, look_through
+from signet.engine.approvals.lost_approvers import VOTER_LOST, recheck_requests
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
-from signet.engine.execution.failed_triggers import free_events
+from signet.engine.execution.failed_triggers import release_expired_triggers
 from signet.engine.execution.rebuild import rebuild_instance
-from signet.engine.execution.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Moved, Waves, describe
+from signet.engine.execution.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, WaveResult, Waves, describe
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.ids import make_id
 from signet.store.database import Connection, Database
@@ -34,11 +34,11 @@ class Drained:
     instances: int = 0
     steps: int = 0
 
-    def add(self, moved: Moved) -> None:
+    def add(self, result: WaveResult) -> None:
         self.waves += 1
-        self.rounds += moved.rounds
-        self.instances += moved.instances
-        self.steps += moved.steps
+        self.rounds += result.rounds
+        self.instances += result.instances
+        self.steps += result.steps
 
 
 class Worker:
@@ -87,21 +87,23 @@ class Worker:
         due = claim_due(
             EVENTS, tenant_id, at_most=MAX_INSTANCES, lease_seconds=LEASE_SECONDS, claim_id=claim_id
         )
-        with self._database.exchange(tenant_id, due) as exchange:
-            triggers = read_claimed(EVENTS, exchange.opening_rows)
-            if not triggers and self._free_expired(exchange.connection, tenant_id):
-                rows = exchange.connection.execute(due.text, due.values).fetchall()
+        with self._database.pipelined(tenant_id, due) as pipeline:
+            triggers = read_claimed(EVENTS, pipeline.opening_rows)
+            if not triggers and self._free_expired(pipeline.connection, tenant_id):
+                rows = pipeline.connection.execute(due.text, due.values).fetchall()
                 triggers = read_claimed(EVENTS, rows)
         return Claim(claim_id, tenant_id, triggers) if triggers else None
 
     def _free_expired(self, connection: Connection, tenant_id: UUID) -> bool:
         """What another worker held and did not come back for; whether any of it may be tried again."""
-        return bool(free_events(connection, tenant_id, self._telemetry, at_most=MAX_INSTANCES).again)
+        return bool(
+            release_expired_triggers(connection, tenant_id, self._telemetry, at_most=MAX_INSTANCES).again
+        )
 
     def _recount(self, claimed: Claim, trigger: ClaimedEvent) -> None:
         """By itself: what it finds wakes instances, whose waves come later."""
         try:
-            look_through(self._database, claimed.tenant_id, trigger, claimed.id)
+            recheck_requests(self._database, claimed.tenant_id, trigger, claimed.id)
         except Transient:
             raise
         except Exception as error:
@@ -123,7 +125,9 @@ class Worker:
         for single in singles:
             self._run(single, drained)
 
-    def _run_patiently(self, claimed: Claim, failures: Mapping[UUID, BaseException] | None = None) -> Moved:
+    def _run_patiently(
+        self, claimed: Claim, failures: Mapping[UUID, BaseException] | None = None
+    ) -> WaveResult:
         """Deadlocks, lost connections and the like: the whole wave again."""
         for _ in range(MAX_TRANSIENT_RETRIES):
             try:
@@ -132,19 +136,19 @@ class Worker:
                 continue
         return self._run_wave(claimed, failures)
 
-    def _run_wave(self, claimed: Claim, failures: Mapping[UUID, BaseException] | None) -> Moved:
+    def _run_wave(self, claimed: Claim, failures: Mapping[UUID, BaseException] | None) -> WaveResult:
         causes = sorted({trigger.trace_id for trigger in claimed.triggers if trigger.trace_id})
         with self._telemetry.span("wave", causes, {"triggers": len(claimed.triggers)}) as span:
             began = self._clock()
-            moved = self._waves.run(claimed, failures)
+            result = self._waves.run(claimed, failures)
             trace_id = causes[0] if len(causes) == 1 else span.traceparent or ""
             seconds = self._clock() - began
-            self._telemetry.wave_ended(make_report(claimed, moved, trace_id, seconds))
+            self._telemetry.wave_ended(make_report(claimed, result, trace_id, seconds))
         traces = {trigger.instance_id: trigger.trace_id for trigger in claimed.triggers}
-        for instance_id, error in moved.failed.items():
+        for instance_id, error in result.failed.items():
             about = {"tenant_id": str(claimed.tenant_id), "instance_id": str(instance_id)}
             self._telemetry.failed(error, {**about, "trace_id": traces.get(instance_id) or ""})
-        return moved
+        return result
 
     def _answer_for(self, claimed: Claim, error: Exception, drained: Drained) -> None:
         """An instance whose row lagged behind is made anew and goes on; all else is put on record."""
@@ -162,22 +166,22 @@ class Worker:
         drained.add(self._run_patiently(claimed, {instance_id: error}))
 
 
-def make_report(claimed: Claim, moved: Moved, trace_id: str, seconds: float) -> WaveReport:
-    tally = moved.tally
+def make_report(claimed: Claim, result: WaveResult, trace_id: str, seconds: float) -> WaveReport:
+    stats = result.stats
     return WaveReport(
         tenant_id=claimed.tenant_id,
         trace_id=trace_id,
         triggers=len(claimed.triggers),
-        instances=moved.instances,
-        rounds=moved.rounds,
+        instances=result.instances,
+        rounds=result.rounds,
         seconds=seconds,
-        steps=tally.steps,
-        work=tally.work,
-        effects=tally.effects,
-        waits=tally.waits,
-        released=tally.released,
-        retried=tally.retried,
-        dead=tally.dead,
+        steps=stats.steps,
+        work=stats.work,
+        effects=stats.effects,
+        waits=stats.waits,
+        released=stats.released,
+        retried=stats.retried,
+        dead=stats.dead,
     )
 
 

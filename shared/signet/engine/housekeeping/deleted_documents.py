@@ -6,7 +6,7 @@ from signet.core.audit.trail import AuditEntry, chain_all
 from signet.core.audit.verification import DOCUMENT
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.engine.housekeeping.pruning import DAY_SECONDS
-from signet.engine.housekeeping.task_run import Turn
+from signet.engine.housekeeping.task_run import TaskRun
 from signet.ids import make_id
 from signet.store.audit.write import append_rows, read_heads, read_transaction
 from signet.store.database import Connection
@@ -15,7 +15,7 @@ from signet.store.operations.housekeeping import PurgedDocument, purge_documents
 VIA = "housekeeping"
 
 
-def purge_deleted(turn: Turn, kept_days: int) -> None:
+def purge_deleted(turn: TaskRun, kept_days: int) -> None:
     def purge(connection: Connection, tenant_id: UUID, at_most: int) -> int:
         purged = purge_documents(connection, kept_days=kept_days, at_most=at_most)
         entries = [_make_entry(tenant_id, one, kept_days) for one in purged]

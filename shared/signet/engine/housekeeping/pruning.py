@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from uuid import UUID
 
-from signet.engine.housekeeping.task_run import AFTER, Turn
+from signet.engine.housekeeping.task_run import AFTER, TaskRun
 from signet.store.database import Connection
 from signet.store.operations.housekeeping import (
     About,
@@ -21,37 +21,37 @@ DAY_SECONDS = 86_400.0
 TENANT, INSTANCE = "tenant", "instance"
 
 
-def prune_events(turn: Turn, kept_days: int) -> None:
+def prune_events(turn: TaskRun, kept_days: int) -> None:
     _prune_old(turn, "done_events", kept_days, partial(prune_outbox, queue="events"))
 
 
-def prune_effects(turn: Turn, kept_days: int) -> None:
+def prune_effects(turn: TaskRun, kept_days: int) -> None:
     _prune_old(turn, "done_effects", kept_days, partial(prune_outbox, queue="effects"))
 
 
-def prune_keys(turn: Turn, kept_days: int) -> None:
+def prune_keys(turn: TaskRun, kept_days: int) -> None:
     _prune_old(turn, "idempotency_keys", kept_days, prune_idempotency_keys)
 
 
-def prune_read_notifications(turn: Turn, kept_days: int) -> None:
+def prune_read_notifications(turn: TaskRun, kept_days: int) -> None:
     _prune_old(turn, "notifications", kept_days, prune_notifications)
 
 
-def _prune_old(turn: Turn, about: About, kept_days: int, prune: Callable[..., int]) -> None:
+def _prune_old(turn: TaskRun, about: About, kept_days: int, prune: Callable[..., int]) -> None:
     def prune_batch(connection: Connection, _: UUID, at_most: int) -> int:
         return prune(connection, kept_days=kept_days, at_most=at_most)
 
     turn.each_batch(about, prune_batch, kept_days * DAY_SECONDS)
 
 
-def prune_expired_inbound(turn: Turn) -> None:
+def prune_expired_inbound(turn: TaskRun) -> None:
     def prune(connection: Connection, _: UUID, at_most: int) -> int:
         return prune_inbound_events(connection, at_most=at_most)
 
     turn.each_batch("inbound_events", prune)
 
 
-def prune_meters(turn: Turn) -> None:
+def prune_meters(turn: TaskRun) -> None:
     def prune(connection: Connection, _: UUID, at_most: int) -> int:
         return prune_quota_meters(connection, at_most=at_most)
 
@@ -59,7 +59,7 @@ def prune_meters(turn: Turn) -> None:
     turn.each_batch("quota_meters", prune, DAY_SECONDS)
 
 
-def prune_ended_receipts(turn: Turn, kept_days: int) -> None:
+def prune_ended_receipts(turn: TaskRun, kept_days: int) -> None:
     """Instance by instance: those that live keep theirs, so that the cursor also says where in a tenant."""
     for tenant_id in turn.walk_tenants("receipts"):
         is_resumed = turn.cursor.get(TENANT) == str(tenant_id)

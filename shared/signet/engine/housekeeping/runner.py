@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from signet.core.errors import SignetError, Superseded
 from signet.engine.housekeeping.task import Task
-from signet.engine.housekeeping.task_run import LEASE_SECONDS, Clock, Turn
+from signet.engine.housekeeping.task_run import LEASE_SECONDS, Clock, TaskRun
 from signet.engine.telemetry import SILENT, HousekeepingReport, Telemetry
 from signet.ids import make_id
 from signet.store.database import Database
@@ -66,7 +66,7 @@ class Housekeeping:
     def work(self, claimed: ClaimedTask) -> Ran | None:
         """None: somebody else took the task over, and answers for it."""
         task = self._tasks[claimed.task]
-        turn = Turn(self._database, self._telemetry, claimed, task.limits, self._clock)
+        turn = TaskRun(self._database, self._telemetry, claimed, task.limits, self._clock)
         began, error = self._clock(), None
         try:
             task.run(turn)
@@ -77,7 +77,7 @@ class Housekeeping:
             error = caught
         return self._end(task, turn, self._clock() - began, error)
 
-    def _end(self, task: Task, turn: Turn, seconds: float, error: Exception | None) -> Ran | None:
+    def _end(self, task: Task, turn: TaskRun, seconds: float, error: Exception | None) -> Ran | None:
         outcome: Outcome = "failed" if error is not None else "more" if turn.is_cut else "done"
         again = {"done": task.every_seconds, "more": 0.0, "failed": min(task.every_seconds, RETRY_SECONDS)}
         if turn.claimed.is_after_failure:

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from signet.engine.execution.failed_triggers import free_effects, free_events
-from signet.engine.housekeeping.task_run import Turn
+from signet.engine.execution.failed_triggers import free_effects, release_expired_triggers
+from signet.engine.housekeeping.task_run import TaskRun
 from signet.engine.instances.lists import list_stuck
 from signet.engine.telemetry import StuckInstance
 from signet.engine.triggers import make_trigger
@@ -20,15 +20,15 @@ OVERDUE = "overdue"
 MAX_NAMED = 10
 
 
-def free_expired_events(turn: Turn) -> None:
+def free_expired_events(turn: TaskRun) -> None:
     def free(connection: Connection, tenant_id: UUID, at_most: int) -> int:
-        freed = free_events(connection, tenant_id, turn.telemetry, at_most=at_most)
+        freed = release_expired_triggers(connection, tenant_id, turn.telemetry, at_most=at_most)
         return len(freed.again) + len(freed.dead)
 
     turn.each_batch("expired_events", free)
 
 
-def free_expired_effects(turn: Turn) -> None:
+def free_expired_effects(turn: TaskRun) -> None:
     def free(connection: Connection, tenant_id: UUID, at_most: int) -> int:
         freed = free_effects(connection, tenant_id, at_most=at_most)
         return len(freed.again) + len(freed.dead)
@@ -36,7 +36,7 @@ def free_expired_effects(turn: Turn) -> None:
     turn.each_batch("expired_effects", free)
 
 
-def wake_overdue(turn: Turn) -> None:
+def wake_overdue(turn: TaskRun) -> None:
     def wake(connection: Connection, tenant_id: UUID, at_most: int) -> int:
         overdue = list_overdue(
             connection,
@@ -53,7 +53,7 @@ def wake_overdue(turn: Turn) -> None:
     turn.each_batch("overdue", wake, LATE_SECONDS)
 
 
-def find_stuck(turn: Turn) -> None:
+def find_stuck(turn: TaskRun) -> None:
     """Told, each with what helps most likely; an operator decides."""
     for tenant_id in turn.walk_tenants("running"):
         stuck = list_stuck(turn.database, tenant_id)

@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from signet.engine.audit.trail import seal_tenant
-from signet.engine.housekeeping.task_run import Turn
+from signet.engine.housekeeping.task_run import TaskRun
 from signet.store.audit.read import walk_seals
 from signet.store.operations.housekeeping import find_anchored, keep_anchored
 
@@ -24,13 +24,13 @@ class Anchors(Protocol):
         ...
 
 
-def seal_tenants(turn: Turn) -> None:
+def seal_tenants(turn: TaskRun) -> None:
     """Of two sealers at once the loser stops quietly; each seal is a transaction of its own."""
     for tenant_id in turn.walk_tenants("unsealed"):
         turn.rows += seal_tenant(turn.database, tenant_id).row_count
 
 
-def anchor_seals(turn: Turn, anchors: Anchors) -> None:
+def anchor_seals(turn: TaskRun, anchors: Anchors) -> None:
     """Written first and noted then: whoever is cut off in between writes the same again."""
     for tenant_id in turn.walk_tenants("unanchored"):
         while not turn.is_cut:

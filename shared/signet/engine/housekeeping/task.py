@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from signet.engine.housekeeping.task_run import Limits, Turn
+from signet.engine.housekeeping.task_run import TaskLimits, TaskRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,5 +11,5 @@ class Task:
     # Its row's name, and its metrics': a name stays what it is.
     name: str
     every_seconds: float
-    run: Callable[[Turn], None]
-    limits: Limits = field(default_factory=Limits)
+    run: Callable[[TaskRun], None]
+    limits: TaskLimits = field(default_factory=TaskLimits)

@@ -29,7 +29,7 @@ AFTER = "after"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TaskLimits:
     """Of one run. What is left is due again at once, after the tasks that have waited longer."""
 
     rows: int = 50_000
@@ -38,13 +38,13 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Turn:
+class TaskRun:
     """What a task is given to do its work with."""
 
     database: Database
     telemetry: Telemetry
     claimed: ClaimedTask
-    limits: Limits
+    limits: TaskLimits
     clock: Clock = time.monotonic
     rows: int = 0
     # There is more than this run took.

@@ -17,10 +17,10 @@ from signet.core.runtime.operator_actions import check_advance, check_cancel, de
 from signet.core.runtime.tokens import Token
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.documents.unit_of_work import DocumentCaches
-from signet.engine.execution.nodes.context import InstancePlace
-from signet.engine.instances.operator_transaction import Operating, permission_of
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.store.database import Database
 from signet.store.instances.write import DeadTrigger, find_dead_triggers, find_entity
 from signet.store.outbox.queue import EVENTS, requeue_dead
@@ -74,93 +74,93 @@ class Instances:
         self._caches = caches
         self._compiled = compiled
 
-    def pause(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+    def pause(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
         """It rests where it is. What wakes it meanwhile is done with at once; resuming reads the tables."""
-        with self._locked(author, instance_id, "pause") as operating:
-            place = operating.open(instance_id)
-            check_version(place, expected_version)
-            _require_running(place, "paused")
+        with self._locked(caller, instance_id, "pause") as transaction:
+            context = transaction.open(instance_id)
+            check_version(context, expected_version)
+            _require_running(context, "paused")
             _require_reason(reason)
-            operating.control(place, "paused", reason)
-            operating.note(instance_id, "pause", reason)
-        return _state_of(place)
+            transaction.control(context, "paused", reason)
+            transaction.note(instance_id, "pause", reason)
+        return _state_of(context)
 
-    def resume(self, author: Author, instance_id: UUID, expected_version: int) -> InstanceState:
+    def resume(self, caller: Caller, instance_id: UUID, expected_version: int) -> InstanceState:
         """What could not go on is tried again; while the cause is there, it pauses again and says so."""
-        with self._locked(author, instance_id, "resume") as operating:
-            place = operating.open(instance_id)
-            check_version(place, expected_version)
-            _require_paused(place, "resumed")
-            operating.control(place, "resumed")
-            operating.wake(place)
-            operating.note(instance_id, "resume")
-        return _state_of(place)
+        with self._locked(caller, instance_id, "resume") as transaction:
+            context = transaction.open(instance_id)
+            check_version(context, expected_version)
+            _require_paused(context, "resumed")
+            transaction.control(context, "resumed")
+            transaction.wake(context)
+            transaction.note(instance_id, "resume")
+        return _state_of(context)
 
-    def retry(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+    def retry(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
         """What the engine had to pause for is tried again, with fresh attempts for what had used up its own.
 
         Whom a person has paused, a person resumes.
         """
-        with self._locked(author, instance_id, "retry") as operating:
-            place = operating.open(instance_id)
-            check_version(place, expected_version)
-            _require_paused(place, "retried")
+        with self._locked(caller, instance_id, "retry") as transaction:
+            context = transaction.open(instance_id)
+            check_version(context, expected_version)
+            _require_paused(context, "retried")
             _require_reason(reason)
-            pause = operating.read_pause(instance_id)
+            pause = transaction.read_pause(instance_id)
             if pause is not None and pause.is_by_person:
                 sentence = "a person has paused the instance: nothing has failed that could be retried"
                 raise Rejected("INSTANCE_PAUSED_BY_PERSON", sentence, remedy="Resume it.")
-            back = operating.requeue_dead(instance_id, MAX_REQUEUED)
-            operating.control(place, "retried", reason)
+            back = transaction.requeue_dead(instance_id, MAX_REQUEUED)
+            transaction.control(context, "retried", reason)
             if not back:
-                operating.wake(place)
-            operating.note(instance_id, "retry", reason, {"triggers": [str(each) for each in back]})
-        return _state_of(place)
+                transaction.wake(context)
+            transaction.note(instance_id, "retry", reason, {"triggers": [str(each) for each in back]})
+        return _state_of(context)
 
-    def fail(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+    def fail(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
         """Given up, for good. Its document stays as it is; a request begins a new instance at its status."""
-        return self._end(author, instance_id, expected_version, reason, "fail", "failed")
+        return self._end(caller, instance_id, expected_version, reason, "fail", "failed")
 
-    def cancel(self, author: Author, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
+    def cancel(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
         """Not wanted any more. Its document stays as it is; a request begins a new instance at its status."""
-        return self._end(author, instance_id, expected_version, reason, "cancel", "cancelled")
+        return self._end(caller, instance_id, expected_version, reason, "cancel", "cancelled")
 
     def _end(
-        self, author: Author, instance_id: UUID, expected_version: int, reason: str, act: str, control: str
+        self, caller: Caller, instance_id: UUID, expected_version: int, reason: str, act: str, control: str
     ) -> InstanceState:
         """What waits in it ends with it: steps, approvals (who was asked is told), what was asked for."""
-        with self._locked(author, instance_id, act) as operating:
-            place = operating.open(instance_id)
-            check_version(place, expected_version)
-            require_live(place)
+        with self._locked(caller, instance_id, act) as transaction:
+            context = transaction.open(instance_id)
+            check_version(context, expected_version)
+            require_live(context)
             _require_reason(reason)
-            operating.control(place, control, reason)
-            operating.note(instance_id, act, reason)
-        return _state_of(place)
+            transaction.control(context, control, reason)
+            transaction.note(instance_id, act, reason)
+        return _state_of(context)
 
     def cancel_token(
-        self, author: Author, instance_id: UUID, expected_version: int, token: str, reason: str
+        self, caller: Caller, instance_id: UUID, expected_version: int, token: str, reason: str
     ) -> InstanceState:
         """Its step comes to nothing, as if rejected: nothing passes an approval that nobody has given.
 
         The token is named by its id, or by the node where it stands.
         """
-        with self._locked(author, instance_id, "cancel_token") as operating:
-            place = operating.open(instance_id)
-            check_version(place, expected_version)
-            require_live(place)
+        with self._locked(caller, instance_id, "cancel_token") as transaction:
+            context = transaction.open(instance_id)
+            check_version(context, expected_version)
+            require_live(context)
             _require_reason(reason)
-            found = _find_token(place, token)
-            _raise(check_cancel(place.journey.workflow, found))
-            place.journey.cancel_token(found, reason, operating.actor)
-            if place.journey.is_running:
-                operating.wake(place)
-            operating.note(instance_id, "cancel_token", reason, {"token": found.id, "node": found.node})
-        return _state_of(place)
+            found = _find_token(context, token)
+            _raise(check_cancel(context.execution.workflow, found))
+            context.execution.cancel_token(found, reason, transaction.actor)
+            if context.execution.is_running:
+                transaction.wake(context)
+            transaction.note(instance_id, "cancel_token", reason, {"token": found.id, "node": found.node})
+        return _state_of(context)
 
     def advance(
         self,
-        author: Author,
+        caller: Caller,
         instance_id: UUID,
         expected_version: int,
         token: str,
@@ -171,74 +171,79 @@ class Instances:
 
         Never a decision of people, nor anything that the workflow does itself.
         """
-        with self._locked(author, instance_id, "advance") as operating:
-            place = operating.open(instance_id)
-            check_version(place, expected_version)
-            _require_running(place, "advanced")
+        with self._locked(caller, instance_id, "advance") as transaction:
+            context = transaction.open(instance_id)
+            check_version(context, expected_version)
+            _require_running(context, "advanced")
             _require_reason(reason)
-            found = _find_token(place, token)
-            journey = place.journey
-            _raise(check_advance(journey, found, payload))
-            _require_current(place)
-            node, situation = journey.workflow.nodes[found.node], operating.look(place, found)
-            decision = decide_advance(journey.workflow, node, situation, payload, author.principal.subject)
-            journey.advance(journey.open[found.id], decision, reason, operating.actor)
-            operating.wake(place)
-            operating.note(instance_id, "advance", reason, {"token": found.id, "node": found.node})
-        return _state_of(place)
+            found = _find_token(context, token)
+            execution = context.execution
+            _raise(check_advance(execution, found, payload))
+            _require_current(context)
+            node, decision_input = (
+                execution.workflow.nodes[found.node],
+                transaction.decision_input(context, found),
+            )
+            decision = decide_advance(
+                execution.workflow, node, decision_input, payload, caller.principal.subject
+            )
+            execution.advance(execution.open[found.id], decision, reason, transaction.actor)
+            transaction.wake(context)
+            transaction.note(instance_id, "advance", reason, {"token": found.id, "node": found.node})
+        return _state_of(context)
 
-    def wake(self, author: Author, instance_id: UUID) -> InstanceState:
+    def wake(self, caller: Caller, instance_id: UUID) -> InstanceState:
         """As if something had happened: it looks around, and goes on where it can."""
-        with self._locked(author, instance_id, "wake") as operating:
-            place = operating.open(instance_id)
-            _require_running(place, "woken")
-            operating.wake(place)
-            operating.note(instance_id, "wake")
-        return _state_of(place)
+        with self._locked(caller, instance_id, "wake") as transaction:
+            context = transaction.open(instance_id)
+            _require_running(context, "woken")
+            transaction.wake(context)
+            transaction.note(instance_id, "wake")
+        return _state_of(context)
 
-    def rebuild(self, author: Author, instance_id: UUID) -> Rebuilt:
+    def rebuild(self, caller: Caller, instance_id: UUID) -> Rebuilt:
         """Its row made anew from its steps, then woken."""
-        with self._locked(author, instance_id, "rebuild") as operating:
-            was_other = operating.rebuild(instance_id)
-            place = operating.open(instance_id)
-            if place.journey.is_running:
-                operating.wake(place)
-            operating.note(instance_id, "rebuild", detail={"was_other": was_other})
-        return Rebuilt(_state_of(place), was_other)
+        with self._locked(caller, instance_id, "rebuild") as transaction:
+            was_other = transaction.rebuild(instance_id)
+            context = transaction.open(instance_id)
+            if context.execution.is_running:
+                transaction.wake(context)
+            transaction.note(instance_id, "rebuild", detail={"was_other": was_other})
+        return Rebuilt(_state_of(context), was_other)
 
     def act_on_many(
-        self, author: Author, act: BulkAct, seen: Sequence[Seen], reason: str | None = None
+        self, caller: Caller, act: BulkAct, seen: Sequence[Seen], reason: str | None = None
     ) -> list[InstanceState | Rejected | Transient]:
         """Each in a transaction of its own: one that is refused keeps no other from being done."""
         if len(seen) > MAX_IN_BULK:
             raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_IN_BULK} instances at a time, not {len(seen)}")
         # In one order, whoever asks: under an idempotency key all of them are locked until the end.
         order = sorted(range(len(seen)), key=lambda index: seen[index].id)
-        outcomes = {index: self._try(author, act, seen[index], reason or "") for index in order}
+        outcomes = {index: self._try(caller, act, seen[index], reason or "") for index in order}
         return [outcomes[index] for index in range(len(seen))]
 
     def _try(
-        self, author: Author, act: BulkAct, seen: Seen, reason: str
+        self, caller: Caller, act: BulkAct, seen: Seen, reason: str
     ) -> InstanceState | Rejected | Transient:
         try:
             match act:
                 case "wake":
-                    return self.wake(author, seen.id)
+                    return self.wake(caller, seen.id)
                 case "rebuild":
-                    return self.rebuild(author, seen.id).state
+                    return self.rebuild(caller, seen.id).state
             if seen.version is None:
                 sentence = "this wants the version that was seen"
                 raise Rejected("VERSION_MISSING", sentence, remedy="Send it with the instance's id.")
             if act == "resume":
-                return self.resume(author, seen.id, seen.version)
+                return self.resume(caller, seen.id, seen.version)
             do = {"pause": self.pause, "retry": self.retry, "cancel": self.cancel, "fail": self.fail}[act]
-            return do(author, seen.id, seen.version, reason)
+            return do(caller, seen.id, seen.version, reason)
         except (Rejected, Transient) as error:
             if error.code in _FOR_ALL:
                 raise
             return error
 
-    def requeue(self, author: Author, trigger_ids: Sequence[UUID]) -> Requeued:
+    def requeue(self, caller: Caller, trigger_ids: Sequence[UUID]) -> Requeued:
         """Dead letters go back as if they had never been tried; what one of them had paused goes on.
 
         What is no dead letter is missing in the answer.
@@ -246,86 +251,88 @@ class Instances:
         if len(trigger_ids) > MAX_REQUEUED:
             sentence = f"at most {MAX_REQUEUED} triggers at a time, not {len(trigger_ids)}"
             raise Rejected("BATCH_TOO_LARGE", sentence)
-        tenant_id, wanted = author.principal.tenant_id, sorted(set(trigger_ids))
+        tenant_id, wanted = caller.principal.tenant_id, sorted(set(trigger_ids))
         with self._database.transaction(tenant_id) as connection:
             dead = find_dead_triggers(connection, tenant_id, wanted)
             entities = {trigger.instance_id: trigger.entity_id for trigger in dead if trigger.has_instance}
-            operating = Operating(connection, author, self._caches, self._compiled, entities)
-            operating.require(permission_of("requeue"))
+            transaction = OperatorTransaction(connection, caller, self._caches, self._compiled, entities)
+            transaction.require(permission_of("requeue"))
             done = requeue_dead(connection, EVENTS, tenant_id, [trigger.id for trigger in dead])
             back = [trigger for trigger in dead if trigger.id in done]
             resumed = [
-                instance_id for instance_id in sorted(entities) if _take_back(operating, instance_id, back)
+                instance_id for instance_id in sorted(entities) if _take_back(transaction, instance_id, back)
             ]
-            operating.write()
+            transaction.write()
         return Requeued(frozenset(done), resumed)
 
     @contextmanager
-    def _locked(self, author: Author, instance_id: UUID, act: str) -> Iterator[Operating]:
-        tenant_id = author.principal.tenant_id
-        with self._database.exchange(tenant_id, find_entity(tenant_id, instance_id)) as exchange:
-            found = exchange.opening_row
+    def _locked(self, caller: Caller, instance_id: UUID, act: str) -> Iterator[OperatorTransaction]:
+        tenant_id = caller.principal.tenant_id
+        with self._database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
+            found = pipeline.first_row
             entities = {instance_id: found[0]} if found is not None else {}
-            operating = Operating(exchange.connection, author, self._caches, self._compiled, entities)
+            transaction = OperatorTransaction(
+                pipeline.connection, caller, self._caches, self._compiled, entities
+            )
             # Before anything is said of the instance: who may not learns nothing of it.
-            operating.require(permission_of(act))
-            yield operating
-            operating.write()
+            transaction.require(permission_of(act))
+            yield transaction
+            transaction.write()
 
 
-def _take_back(operating: Operating, instance_id: UUID, back: Sequence[DeadTrigger]) -> bool:
+def _take_back(transaction: OperatorTransaction, instance_id: UUID, back: Sequence[DeadTrigger]) -> bool:
     """Whether the instance goes on: the trigger whose failure had paused it is what wakes it."""
     own = [trigger.id for trigger in back if trigger.instance_id == instance_id]
     if not own:
         return False
-    place = operating.open(instance_id)
-    operating.note(instance_id, "requeue", detail={"triggers": [str(each) for each in own]})
-    pause = operating.read_pause(instance_id)
-    if place.row.status != "paused" or pause is None or pause.trigger_id not in own:
+    context = transaction.open(instance_id)
+    transaction.note(instance_id, "requeue", detail={"triggers": [str(each) for each in own]})
+    pause = transaction.read_pause(instance_id)
+    if context.row.status != "paused" or pause is None or pause.trigger_id not in own:
         return False
-    operating.control(place, "resumed")
-    operating.note(instance_id, "resume")
+    transaction.control(context, "resumed")
+    transaction.note(instance_id, "resume")
     return True
 
 
-def check_version(place: InstancePlace, expected: int) -> None:
-    if place.row.version != expected:
+def check_version(context: InstanceContext, expected: int) -> None:
+    if context.row.version != expected:
         raise Rejected(
             "INSTANCE_VERSION_CONFLICT",
-            f"the instance is at version {place.row.version}, not {expected}",
+            f"the instance is at version {context.row.version}, not {expected}",
             remedy="Read it again, and decide on what it does now.",
-            details={"current_version": place.row.version},
+            details={"current_version": context.row.version},
         )
 
 
-def _require_running(place: InstancePlace, act: str) -> None:
-    if place.row.status != "running":
-        sentence = f"the instance is {place.row.status}: only a running one can be {act}"
-        remedy = "Resume it." if place.row.status == "paused" else ""
+def _require_running(context: InstanceContext, act: str) -> None:
+    if context.row.status != "running":
+        sentence = f"the instance is {context.row.status}: only a running one can be {act}"
+        remedy = "Resume it." if context.row.status == "paused" else ""
         raise Rejected("INSTANCE_NOT_RUNNING", sentence, remedy=remedy)
 
 
-def _require_paused(place: InstancePlace, act: str) -> None:
-    if place.row.status != "paused":
-        sentence = f"the instance is {place.row.status}: only a paused one can be {act}"
+def _require_paused(context: InstanceContext, act: str) -> None:
+    if context.row.status != "paused":
+        sentence = f"the instance is {context.row.status}: only a paused one can be {act}"
         raise Rejected("INSTANCE_NOT_PAUSED", sentence)
 
 
-def require_live(place: InstancePlace) -> None:
-    if not place.journey.is_live:
-        raise Rejected("INSTANCE_ENDED", f"the instance is {place.row.status} already")
+def require_live(context: InstanceContext) -> None:
+    if not context.execution.is_live:
+        raise Rejected("INSTANCE_ENDED", f"the instance is {context.row.status} already")
 
 
-def _require_current(place: InstancePlace) -> None:
+def _require_current(context: InstanceContext) -> None:
     """What was edited since may send it elsewhere: it takes that in first."""
-    document = place.document
-    if document is not None and document.version != place.row.entity_version:
+    document = context.document
+    if document is not None and document.version != context.row.entity_version:
         sentence = "the document was edited, and the instance has not taken that in yet"
         raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
 
 
-def _find_token(place: InstancePlace, name: str) -> Token:
-    found = find_token(place.journey, name)
+def _find_token(context: InstanceContext, name: str) -> Token:
+    found = find_token(context.execution, name)
     if isinstance(found, Rejected):
         raise found
     return found
@@ -345,6 +352,6 @@ def _require_reason(reason: str) -> None:
         raise Rejected("FIELDS_INVALID", "this wants a reason", fields=(mistake,))
 
 
-def _state_of(place: InstancePlace) -> InstanceState:
-    projection = place.journey.projection
-    return InstanceState(place.row.id, cast(InstanceStatus, projection.status), projection.version)
+def _state_of(context: InstanceContext) -> InstanceState:
+    projection = context.execution.projection
+    return InstanceState(context.row.id, cast(InstanceStatus, projection.status), projection.version)

@@ -8,9 +8,9 @@ from collections.abc import Sequence, Set
 from uuid import UUID
 
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.documents.unit_of_work import DocumentCaches
-from signet.engine.instances.operator_transaction import Operating, permission_of
+from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.store.database import Database
 from signet.store.operations.overview import find_dead_effects
 from signet.store.outbox.queue import EFFECTS, requeue_dead
@@ -26,19 +26,19 @@ class DeadEffects:
         self._caches = caches
         self._compiled = compiled
 
-    def requeue(self, author: Author, effect_ids: Sequence[UUID]) -> Set[UUID]:
+    def requeue(self, caller: Caller, effect_ids: Sequence[UUID]) -> Set[UUID]:
         """Which of them are sent again; each instance has it in its history and in the audit trail."""
-        tenant_id = author.principal.tenant_id
+        tenant_id = caller.principal.tenant_id
         with self._database.transaction(tenant_id) as connection:
             dead = find_dead_effects(connection, tenant_id, sorted(set(effect_ids)))
             entities = {effect.instance_id: effect.entity_id for effect in dead if effect.has_instance}
-            operating = Operating(connection, author, self._caches, self._compiled, entities)
-            operating.require(REQUEUE)
+            transaction = OperatorTransaction(connection, caller, self._caches, self._compiled, entities)
+            transaction.require(REQUEUE)
             done = requeue_dead(connection, EFFECTS, tenant_id, [effect.id for effect in dead])
             for instance_id in sorted(entities):
                 own = [str(each.id) for each in dead if each.instance_id == instance_id and each.id in done]
                 if own:
-                    operating.open(instance_id)
-                    operating.note(instance_id, "requeue", detail={"effects": own})
-            operating.write()
+                    transaction.open(instance_id)
+                    transaction.note(instance_id, "requeue", detail={"effects": own})
+            transaction.write()
         return done

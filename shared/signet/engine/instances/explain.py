@@ -5,16 +5,16 @@ from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Allowed, Standing, choose_seat
+from signet.core.approvals.eligibility import Allowed, VotingContext, choose_seat
 from signet.core.compiler.artifact import Artifact, read_artifact
-from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
 from signet.core.explain.instance import Earlier, InstanceExplanation, explain_instance
 from signet.core.explain.instance_record import (
     ApprovalRecord,
-    DocumentRecord,
-    InstanceRecord,
-    Record,
+    ExplainedDocument,
+    ExplainedInstance,
+    InstanceRecords,
     VoterRecord,
 )
 from signet.core.runtime.projection import MOVED
@@ -64,17 +64,17 @@ def _read_contract(
     connection: Connection,
     contracts: ContractCache,
     tenant_id: UUID,
-    instance: InstanceRecord,
+    instance: ExplainedInstance,
     version: int | None,
-) -> LoadedContract | None:
+) -> CompiledContract | None:
     if instance.entity_type is None or version is None:
         return None
     return contracts.read(connection, tenant_id, instance.entity_type, version)
 
 
 def _add_voters(
-    connection: Connection, tenant_id: UUID, record: Record, contract: LoadedContract | None
-) -> Record:
+    connection: Connection, tenant_id: UUID, record: InstanceRecords, contract: CompiledContract | None
+) -> InstanceRecords:
     document = record.document
     if contract is None or document is None:
         return record
@@ -92,8 +92,8 @@ def _list_voters(
     connection: Connection,
     tenant_id: UUID,
     request: ApprovalRecord,
-    document: DocumentRecord,
-    contract: LoadedContract,
+    document: ExplainedDocument,
+    contract: CompiledContract,
     asking: Sequence[str],
 ) -> list[VoterRecord]:
     """Whom the open seats are for as of now; of whom the contract bars, or who has voted, why not."""
@@ -101,7 +101,7 @@ def _list_voters(
     users = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
     roles = {seat.holder_role for seat in seats if seat.holder_role is not None}
     holders = read_holders(connection, tenant_id, users, roles, now)
-    standing = Standing(
+    voting = VotingContext(
         contract.contract.contract,
         now,
         holders,
@@ -115,7 +115,7 @@ def _list_voters(
     )
     voters = []
     for person in sorted(holders):
-        choice = choose_seat(person, seats, standing)
+        choice = choose_seat(person, seats, voting)
         if isinstance(choice, Allowed):
             voters.append(VoterRecord(person, choice.on_behalf_of, choice.delegation_id))
         elif choice.code != "APPROVAL_NOT_YOURS":

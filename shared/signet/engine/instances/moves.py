@@ -13,20 +13,20 @@ from uuid import UUID
 
 from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected, Transient
-from signet.core.runtime.move_check import Definition, Report, Standing, assess
+from signet.core.runtime.move_check import Definition, InstancePosition, Report, assess
 from signet.core.runtime.projection import MOVED, Actor
 from signet.core.runtime.workflow import Workflow
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.documents.unit_of_work import DocumentCaches
-from signet.engine.execution.nodes.context import InstancePlace
+from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.actions import check_version, require_live
-from signet.engine.instances.operator_transaction import Operating
+from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.database import Connection, Database
 from signet.store.definitions.write import find_definition
 from signet.store.instances.moves import (
-    SeenInstance,
+    ExpectedInstance,
     TargetRow,
     find_target,
     list_done,
@@ -49,7 +49,7 @@ _FOR_ALL = frozenset({"PERMISSION_DENIED", "TENANT_INACTIVE"})
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class MoveTarget:
     """A version of the workflow that the instance runs under; or of another that its documents have."""
 
     version: int
@@ -68,15 +68,15 @@ class MoveOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Movable:
+class MovableInstance:
     """Instances under older definitions, in the order of their ids; `after` continues where this ends."""
 
     target: TargetRow
-    seen: Sequence[SeenInstance]
+    seen: Sequence[ExpectedInstance]
     after: UUID | None
 
 
-class Moving:
+class InstanceMoves:
     """The use case with its caches; one a process."""
 
     def __init__(self, database: Database, caches: DocumentCaches, compiled: CompiledCache) -> None:
@@ -84,66 +84,66 @@ class Moving:
         self._caches = caches
         self._compiled = compiled
 
-    def report(self, author: Author, instance_id: UUID, target: Target) -> MoveOutcome:
+    def report(self, caller: Caller, instance_id: UUID, target: MoveTarget) -> MoveOutcome:
         """What moving it would come to; nothing is written, and it takes nothing of the quota."""
-        with self._locked(author, instance_id) as (connection, operating):
-            operating.permit(MOVE)
-            place, agrees_with_steps = operating.peek(instance_id)
-            found = self._assess(connection, place, target, agrees_with_steps=agrees_with_steps)
+        with self._locked(caller, instance_id) as (connection, transaction):
+            transaction.permit(MOVE)
+            context, agrees_with_steps = transaction.peek(instance_id)
+            found = self._assess(connection, context, target, agrees_with_steps=agrees_with_steps)
             outcome: Literal["safe", "blocked"] = "safe" if found.report.is_safe else "blocked"
-            return MoveOutcome(instance_id, outcome, place.row.version, found.report)
+            return MoveOutcome(instance_id, outcome, context.row.version, found.report)
 
     def move(
         self,
-        author: Author,
+        caller: Caller,
         instance_id: UUID,
         expected_version: int,
-        target: Target,
+        target: MoveTarget,
         reason: str | None = None,
     ) -> MoveOutcome:
         """All of its tokens or none. What waits goes on waiting; a paused one stays paused."""
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
-        with self._locked(author, instance_id) as (connection, operating):
-            operating.require(MOVE)
-            place = operating.open(instance_id)
-            check_version(place, expected_version)
-            found = self._assess(connection, place, target)
+        with self._locked(caller, instance_id) as (connection, transaction):
+            transaction.require(MOVE)
+            context = transaction.open(instance_id)
+            check_version(context, expected_version)
+            found = self._assess(connection, context, target)
             if not found.report.is_safe:
-                return MoveOutcome(instance_id, "blocked", place.row.version, found.report)
+                return MoveOutcome(instance_id, "blocked", context.row.version, found.report)
             said = {"from": found.old.to_json(), "to": found.new.to_json()}
-            _take_definition(author, place, found, {**said, "report": found.report.to_json()}, reason)
-            if place.document is not None and found.new.contract is not None:
-                place.documents.adopt_contract(author, place.document, found.new.contract, reason)
-            operating.note(instance_id, "move", reason, said)
-            operating.write()
-            return MoveOutcome(instance_id, "moved", place.journey.projection.version, found.report)
+            _take_definition(caller, context, found, {**said, "report": found.report.to_json()}, reason)
+            if context.document is not None and found.new.contract is not None:
+                context.documents.adopt_contract(caller, context.document, found.new.contract, reason)
+            transaction.note(instance_id, "move", reason, said)
+            transaction.write()
+            return MoveOutcome(instance_id, "moved", context.execution.projection.version, found.report)
 
     def list_movable(
         self,
-        author: Author,
+        caller: Caller,
         entity_type: str,
         name: str,
         version: int,
         *,
         after: UUID = FIRST,
         limit: int = MAX_MOVED,
-    ) -> Movable:
+    ) -> MovableInstance:
         """Whatever runs or is paused under a definition that is older than this one."""
-        tenant_id, limit = author.principal.tenant_id, max(1, min(limit, MAX_MOVED))
+        tenant_id, limit = caller.principal.tenant_id, max(1, min(limit, MAX_MOVED))
         with self._database.transaction(tenant_id) as connection:
-            Operating(connection, author, self._caches, self._compiled, {}).permit(MOVE)
+            OperatorTransaction(connection, caller, self._caches, self._compiled, {}).permit(MOVE)
             target = _find_target(connection, tenant_id, entity_type, name, version, "effective")
             older = list_older(connection, tenant_id, target.id)
             seen = list_live_under(connection, tenant_id, older, after=after, limit=limit)
-        return Movable(target, seen, seen[-1].id if len(seen) == limit else None)
+        return MovableInstance(target, seen, seen[-1].id if len(seen) == limit else None)
 
     def move_many(
         self,
-        author: Author,
-        seen: Sequence[SeenInstance],
-        target: Target,
+        caller: Caller,
+        seen: Sequence[ExpectedInstance],
+        target: MoveTarget,
         reason: str | None = None,
         *,
         dry_run: bool = True,
@@ -155,9 +155,9 @@ class Moving:
         for one in seen:
             try:
                 if dry_run:
-                    outcome = self.report(author, one.id, target)
+                    outcome = self.report(caller, one.id, target)
                 else:
-                    outcome = self.move(author, one.id, one.version, target, reason)
+                    outcome = self.move(caller, one.id, one.version, target, reason)
             except (Rejected, Transient) as error:
                 if error.code in _FOR_ALL and not outcomes:
                     raise
@@ -166,24 +166,26 @@ class Moving:
         return outcomes
 
     @contextmanager
-    def _locked(self, author: Author, instance_id: UUID) -> Iterator[tuple[Connection, Operating]]:
-        tenant_id = author.principal.tenant_id
-        with self._database.exchange(tenant_id, find_entity(tenant_id, instance_id)) as exchange:
-            found = exchange.opening_row
+    def _locked(self, caller: Caller, instance_id: UUID) -> Iterator[tuple[Connection, OperatorTransaction]]:
+        tenant_id = caller.principal.tenant_id
+        with self._database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
+            found = pipeline.first_row
             entities = {instance_id: found[0]} if found is not None else {}
-            operating = Operating(exchange.connection, author, self._caches, self._compiled, entities)
-            yield exchange.connection, operating
+            transaction = OperatorTransaction(
+                pipeline.connection, caller, self._caches, self._compiled, entities
+            )
+            yield pipeline.connection, transaction
 
     def _assess(
         self,
         connection: Connection,
-        place: InstancePlace,
-        wanted: Target,
+        context: InstanceContext,
+        wanted: MoveTarget,
         *,
         agrees_with_steps: bool = True,
     ) -> "_Assessed":
-        row, tenant_id = place.row, place.tenant_id
-        require_live(place)
+        row, tenant_id = context.row, context.tenant_id
+        require_live(context)
         pinned = find_definition(connection, tenant_id, row.definition_id)
         assert pinned is not None and pinned.published_at is not None
         name = wanted.name or pinned.name
@@ -196,8 +198,8 @@ class Moving:
             pinned.name,
             pinned.version,
             pinned.published_at,
-            place.journey.workflow,
-            self._read_contract(connection, place, place.journey.workflow),
+            context.execution.workflow,
+            self._read_contract(connection, context, context.execution.workflow),
         )
         new = Definition(
             str(target.id),
@@ -205,28 +207,28 @@ class Moving:
             target.version,
             target.published_at,
             workflow,
-            self._read_contract(connection, place, workflow),
+            self._read_contract(connection, context, workflow),
         )
-        document = place.document
-        standing = Standing(
-            place.journey.projection.tokens(),
+        document = context.document
+        position = InstancePosition(
+            context.execution.projection.tokens(),
             frozenset(list_done(connection, tenant_id, row.id)),
-            [request.node_id for request in place.approvals.list_unused(row.id)],
+            [request.node_id for request in context.approvals.list_unused(row.id)],
             row.entity_version,
             document.version if document is not None else row.entity_version,
             document.status if document is not None else None,
             agrees_with_steps,
         )
-        return _Assessed(old, new, target, assess(old, new, standing))
+        return _Assessed(old, new, target, assess(old, new, position))
 
     def _read_contract(
-        self, connection: Connection, place: InstancePlace, workflow: Workflow
+        self, connection: Connection, context: InstanceContext, workflow: Workflow
     ) -> Contract | None:
         pinned = workflow.content.get("contract")
         if pinned is None:
             return None
         loaded = self._caches.contracts.read(
-            connection, place.tenant_id, workflow.content["entity_type"], pinned["version"]
+            connection, context.tenant_id, workflow.content["entity_type"], pinned["version"]
         )
         return loaded.contract if loaded is not None else None
 
@@ -240,15 +242,15 @@ class _Assessed:
 
 
 def _take_definition(
-    author: Author, place: InstancePlace, found: _Assessed, said: dict[str, object], reason: str | None
+    caller: Caller, context: InstanceContext, found: _Assessed, said: dict[str, object], reason: str | None
 ) -> None:
     """The step is the last of the old definition; whatever follows is of the new one."""
-    principal = author.principal
+    principal = caller.principal
     data = {**said, **({"reason": reason} if reason else {})}
     actor = Actor(principal.subject, tuple(principal.roles))
-    place.journey.control(MOVED.removeprefix("sys:control:"), data, actor=actor)
-    place.journey.workflow = found.new.workflow
-    place.row = replace(place.row, definition_id=found.target.id, definition_version=found.target.version)
+    context.execution.control(MOVED.removeprefix("sys:control:"), data, actor=actor)
+    context.execution.workflow = found.new.workflow
+    context.row = replace(context.row, definition_id=found.target.id, definition_version=found.target.version)
 
 
 def _find_target(

@@ -9,9 +9,9 @@ from uuid import UUID
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import QUOTAS
-from signet.engine.access.read import Reading, reading
+from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.dead_effects import REQUEUE, DeadEffects
@@ -130,21 +130,21 @@ class Operations:
             pass
         return list_stuck(self._database, principal.tenant_id, limit=limit)
 
-    def requeue(self, author: Author, ids: Sequence[UUID]) -> list[RequeueOutcome]:
+    def requeue(self, caller: Caller, ids: Sequence[UUID]) -> list[RequeueOutcome]:
         """Each dead letter goes back to its queue, as if it had never been tried."""
         if len(ids) > MAX_REQUEUED:
             raise Rejected(
                 "BATCH_TOO_LARGE", f"at most {MAX_REQUEUED} dead letters at a time, not {len(ids)}"
             )
         wanted = [each for each in sorted(set(ids)) if has_created_at(each)]
-        tenant_id = author.principal.tenant_id
-        with reading(self._database, author.principal) as read:
+        tenant_id = caller.principal.tenant_id
+        with reading(self._database, caller.principal) as read:
             read.require(REQUEUE)
             events = [each.id for each in find_dead_triggers(read.connection, tenant_id, wanted)]
             effects = [each.id for each in find_dead_effects(read.connection, tenant_id, wanted)]
         refused: dict[UUID, Rejected] = {}
-        done = _requeue(events, lambda chosen: self._instances.requeue(author, chosen).triggers, refused)
-        done |= _requeue(effects, lambda chosen: self._effects.requeue(author, chosen), refused)
+        done = _requeue(events, lambda chosen: self._instances.requeue(caller, chosen).triggers, refused)
+        done |= _requeue(effects, lambda chosen: self._effects.requeue(caller, chosen), refused)
         return [_describe(index, each, done, refused) for index, each in enumerate(ids)]
 
     def measure_queues(self) -> dict[str, QueueFigures]:
@@ -153,13 +153,13 @@ class Operations:
             return {queue.name: measure_queue(connection, queue) for queue in QUEUES}
 
     @contextmanager
-    def _allowed(self, principal: Principal) -> Iterator[Reading]:
+    def _allowed(self, principal: Principal) -> Iterator[ReadTransaction]:
         with reading(self._database, principal) as read:
             read.require(READ)
             yield read
 
 
-def _read_quotas(read: Reading) -> list[QuotaState]:
+def _read_quotas(read: ReadTransaction) -> list[QuotaState]:
     levels = list_levels(read.connection, read.principal.tenant_id, list(QUOTAS.values()))
     return [_describe_quota(level) for level in levels if level.full_seconds > 0]
 

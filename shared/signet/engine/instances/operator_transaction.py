@@ -7,17 +7,17 @@ from uuid import UUID
 
 from signet.core.audit.trail import AuditEntry
 from signet.core.errors import Defect, Rejected
-from signet.core.runtime.decisions import Situation
+from signet.core.runtime.decisions import DecisionInput
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.tokens import Token
 from signet.core.tenants.permissions import grants
 from signet.engine.access.quotas import require_quota
-from signet.engine.approvals.requests import WaveApprovals
+from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Author
-from signet.engine.documents.unit_of_work import DocumentCaches, OpenDocuments
-from signet.engine.execution.nodes.context import InstancePlace, read_journey
+from signet.engine.documents.commands import Caller
+from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
+from signet.engine.execution.nodes.context import InstanceContext, read_execution
 from signet.engine.execution.rebuild import instance_not_found, rebuild_locked
 from signet.engine.execution.rows import (
     make_change_row,
@@ -28,7 +28,7 @@ from signet.engine.execution.rows import (
 )
 from signet.ids import make_id
 from signet.store.database import Connection
-from signet.store.documents.write import lock_and_read, read_locked
+from signet.store.documents.write import lock_documents, parse_locked_documents
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,
@@ -74,37 +74,39 @@ class _Note:
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Operating:
+class OperatorTransaction:
     """One transaction. `entities` are the documents of the instances, by instance; all are locked here."""
 
     def __init__(
         self,
         connection: Connection,
-        author: Author,
+        caller: Caller,
         caches: DocumentCaches,
         compiled: CompiledCache,
         entities: Mapping[UUID, UUID | None],
     ) -> None:
-        tenant_id = author.principal.tenant_id
+        tenant_id = caller.principal.tenant_id
         documents = sorted({entity_id for entity_id in entities.values() if entity_id is not None})
-        opening = lock_and_read(documents, author.principal.roles)
-        rows, setting = read_locked(connection.execute(opening.text, opening.values).fetchone())
-        if setting is None:
+        opening = lock_documents(documents, caller.principal.roles)
+        rows, transaction = parse_locked_documents(
+            connection.execute(opening.text, opening.values).fetchone()
+        )
+        if transaction is None:
             raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
         lock_instances(connection, tenant_id, sorted(entities))
         self._connection = connection
-        self._author = author
+        self._caller = caller
         self._tenant_id = tenant_id
         self._compiled = compiled
-        self._setting = setting
-        self._documents = OpenDocuments(caches, connection, tenant_id, setting, rows)
-        self._approvals = WaveApprovals(connection, tenant_id, setting.now)
-        self._places: dict[UUID, InstancePlace] = {}
+        self._transaction = transaction
+        self._documents = DocumentUnitOfWork(caches, connection, tenant_id, transaction, rows)
+        self._approvals = ApprovalRequests(connection, tenant_id, transaction.now)
+        self._contexts: dict[UUID, InstanceContext] = {}
         self._notes: list[_Note] = []
 
     def permit(self, permission: str) -> None:
         """Before anything is said of the instance: who may not learns nothing of it."""
-        if not grants(self._setting.permissions_of(self._author.principal.roles), permission):
+        if not grants(self._transaction.permissions_of(self._caller.principal.roles), permission):
             raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
 
     def require(self, permission: str) -> None:
@@ -113,33 +115,33 @@ class Operating:
         # Last, so that its row is locked for a moment only; what is refused after it takes nothing.
         require_quota(self._connection, self._tenant_id, permission)
 
-    def open(self, instance_id: UUID) -> InstancePlace:
+    def open(self, instance_id: UUID) -> InstanceContext:
         """As its row says; made anew first where that is not what the steps say: numbers go on from there."""
-        place, agrees_with_steps = self.peek(instance_id)
+        context, agrees_with_steps = self.peek(instance_id)
         if not agrees_with_steps:
             self.rebuild(instance_id)
-            place = self._read(instance_id)
-        self._places[instance_id] = place
-        return place
+            context = self._read(instance_id)
+        self._contexts[instance_id] = context
+        return context
 
-    def peek(self, instance_id: UUID) -> tuple[InstancePlace, bool]:
+    def peek(self, instance_id: UUID) -> tuple[InstanceContext, bool]:
         """As its row says, and whether its steps say the same; nothing becomes of it."""
-        place = self._read(instance_id)
+        context = self._read(instance_id)
         last_seq = read_last_seq(self._connection, self._tenant_id, instance_id)
-        return place, last_seq == place.row.version and place.journey.agrees_with_steps
+        return context, last_seq == context.row.version and context.execution.agrees_with_steps
 
-    def _read(self, instance_id: UUID) -> InstancePlace:
+    def _read(self, instance_id: UUID) -> InstanceContext:
         connection, tenant_id = self._connection, self._tenant_id
         found = read_instance(connection, tenant_id, instance_id)
         if found is None:
             raise instance_not_found(instance_id)
         row, steps = found
         workflow = self._compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
-        row = replace(row, trace_id=self._author.trace_id or row.trace_id)
-        journey = read_journey(workflow, row, steps)
+        row = replace(row, trace_id=self._caller.trace_id or row.trace_id)
+        execution = read_execution(workflow, row, steps)
         if workflow.has_approvals:
             self._approvals.load([instance_id])
-        return InstancePlace(tenant_id, row, steps, journey, self._documents, {}, self._approvals, [])
+        return InstanceContext(tenant_id, row, steps, execution, self._documents, {}, self._approvals, [])
 
     def rebuild(self, instance_id: UUID) -> bool:
         return rebuild_locked(self._connection, self._compiled, self._tenant_id, instance_id)
@@ -155,20 +157,20 @@ class Operating:
 
     @property
     def actor(self) -> Actor:
-        principal = self._author.principal
+        principal = self._caller.principal
         return Actor(principal.subject, tuple(principal.roles))
 
-    def control(self, place: InstancePlace, name: str, reason: str | None = None) -> None:
+    def control(self, context: InstanceContext, name: str, reason: str | None = None) -> None:
         data = {"reason": reason} if reason is not None else {}
-        place.journey.control(name, data, actor=self.actor)
+        context.execution.control(name, data, actor=self.actor)
 
-    def look(self, place: InstancePlace, token: Token) -> Situation:
+    def decision_input(self, context: InstanceContext, token: Token) -> DecisionInput:
         """With the documents that its expressions follow a ref to."""
-        self._documents.read_refs(place.list_followers())
-        return place.look(token)
+        self._documents.read_refs(context.list_ref_queries())
+        return context.decision_input(token)
 
-    def wake(self, place: InstancePlace) -> None:
-        self._documents.batch.events.append(make_continuation(place))
+    def wake(self, context: InstanceContext) -> None:
+        self._documents.batch.events.append(make_continuation(context))
 
     def note(
         self, instance_id: UUID, act: str, reason: str | None = None, detail: Mapping[str, Any] | None = None
@@ -176,12 +178,12 @@ class Operating:
         self._notes.append(_Note(instance_id, act, reason, detail or {}))
 
     def write(self) -> None:
-        for place in self._places.values():
-            if place.journey.recorded:
-                self._write_steps(place)
-                place.refuse_what_is_left()
-                place.void_what_is_left()
-                self._write_row(place)
+        for context in self._contexts.values():
+            if context.execution.recorded:
+                self._write_steps(context)
+                context.refuse_what_is_left()
+                context.void_what_is_left()
+                self._write_row(context)
         history = [row for note in self._notes for row in self._make_history(note)]
         if history:
             insert_history(self._connection, self._tenant_id, history)
@@ -189,46 +191,48 @@ class Operating:
         self._documents.write()
         append_administration(self._connection, self._tenant_id, list(self._make_audit()))
 
-    def _write_steps(self, place: InstancePlace) -> None:
-        recorded, now = place.journey.recorded, self._setting.now
+    def _write_steps(self, context: InstanceContext) -> None:
+        recorded, now = context.execution.recorded, self._transaction.now
         begun = [step for step in recorded if step.id is not None]
-        new = [make_step_row(place, step) for step in recorded if step.id is None]
+        new = [make_step_row(context, step) for step in recorded if step.id is None]
         if write_steps(self._connection, new, now) < len(new):
-            raise Defect("STEP_DONE_BEFORE", f"the instance {place.row.id} has more steps than its row knows")
-        end_steps(self._connection, self._tenant_id, [make_change_row(place, step) for step in begun], now)
+            raise Defect(
+                "STEP_DONE_BEFORE", f"the instance {context.row.id} has more steps than its row knows"
+            )
+        end_steps(self._connection, self._tenant_id, [make_change_row(context, step) for step in begun], now)
 
-    def _write_row(self, place: InstancePlace) -> None:
-        has_ended = place.journey.projection.status not in ("running", "paused")
+    def _write_row(self, context: InstanceContext) -> None:
+        has_ended = context.execution.projection.status not in ("running", "paused")
         row = {
-            **make_instance_row(place),
-            "completed_at": self._setting.now if has_ended else None,
-            "definition_id": place.row.definition_id,
-            "definition_version": place.row.definition_version,
+            **make_instance_row(context),
+            "completed_at": self._transaction.now if has_ended else None,
+            "definition_id": context.row.definition_id,
+            "definition_version": context.row.definition_version,
         }
-        write_projection(self._connection, self._tenant_id, place.row.id, row)
+        write_projection(self._connection, self._tenant_id, context.row.id, row)
 
     def _make_history(self, note: _Note) -> Iterable[dict[str, Any]]:
-        place = self._places[note.instance_id]
-        if place.row.version == 0 and place.journey.projection.version > 0:
-            yield make_history_row(place, "started", place.journey.projection.actor.id, {})
+        context = self._contexts[note.instance_id]
+        if context.row.version == 0 and context.execution.projection.version > 0:
+            yield make_history_row(context, "started", context.execution.projection.actor.id, {})
         data = {**({"reason": note.reason} if note.reason else {}), **note.detail}
-        yield make_history_row(place, ENTRIES[note.act], self._author.principal.subject, data)
+        yield make_history_row(context, ENTRIES[note.act], self._caller.principal.subject, data)
 
     def _make_audit(self) -> Iterable[AuditEntry]:
         for note in self._notes:
-            place = self._places[note.instance_id]
+            context = self._contexts[note.instance_id]
             yield AuditEntry(
                 id=make_id(),
                 tenant_id=self._tenant_id,
                 subject_type=INSTANCE,
                 subject_id=str(note.instance_id),
                 action=note.act,
-                actor_id=self._author.principal.subject,
-                via=self._author.via,
-                at=self._setting.now,
+                actor_id=self._caller.principal.subject,
+                via=self._caller.via,
+                at=self._transaction.now,
                 reason=note.reason,
                 instance_id=note.instance_id,
-                step_id=place.last_step[1],
-                trace_id=place.trace_id,
+                step_id=context.last_step[1],
+                trace_id=context.trace_id,
                 detail=note.detail,
             )

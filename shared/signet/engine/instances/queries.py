@@ -8,7 +8,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.compiler.artifact import read_artifact
-from signet.core.diagrams.instance_graph import Drawing, draw_instance
+from signet.core.diagrams.instance_graph import GraphDrawing, draw_instance
 from signet.core.explain.instance import InstanceExplanation, write_instance
 from signet.core.explain.instance_record import InstanceStatus
 from signet.core.tenants.principal import Principal
@@ -137,7 +137,7 @@ class InstanceStep:
 
 
 @dataclass(frozen=True, slots=True)
-class InstanceGraph(Drawing):
+class InstanceGraph(GraphDrawing):
     version: int
     definition_hash: str
 

@@ -16,11 +16,11 @@ from uuid import UUID, uuid5
 
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import Transient
-from signet.engine.execution.failed_triggers import free_effects, wake_for
+from signet.engine.execution.failed_triggers import free_effects, wake_instances
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
 from signet.ids import make_id
-from signet.outbound.connector import Connector, Delivery, Destination, Outgoing, Recipient
-from signet.outbound.telling import NOBODY_MEANT
+from signet.outbound.connector import Connector, Delivery, Destination, OutboundMessage, Recipient
+from signet.outbound.telling import NO_RECIPIENT
 from signet.store.database import Connection, Database
 from signet.store.integrations.endpoints import (
     EndpointRow,
@@ -121,9 +121,9 @@ class Effects:
         wanted = claim_due(
             EFFECTS, tenant_id, at_most=MAX_CLAIMED, lease_seconds=LEASE_SECONDS, claim_id=claim_id
         )
-        with self._database.exchange(tenant_id, wanted) as exchange:
-            connection = exchange.connection
-            rows = exchange.opening_rows
+        with self._database.pipelined(tenant_id, wanted) as pipeline:
+            connection = pipeline.connection
+            rows = pipeline.opening_rows
             if not rows and free_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
                 rows = connection.execute(wanted.text, wanted.values).fetchall()
             effects = read_claimed(EFFECTS, rows)
@@ -163,14 +163,14 @@ class Effects:
             return Delivery(None, reason, is_final=True)
         if effect.effect_type == IN_APP:
             # Within our own books: written with the rest.
-            return Delivery(None, None, {"told": _name_notices(one)}) if one.recipients else NOBODY_MEANT
+            return Delivery(None, None, {"told": _name_notices(one)}) if one.recipients else NO_RECIPIENT
         # Whoever has been told already stays on record, whatever comes of this attempt.
         earlier = effect.response_json.get("body") if isinstance(effect.response_json, dict) else None
         connector = self._connectors.get(effect.effect_type)
         if connector is None:
             reason = f"CONNECTOR_MISSING: nothing here delivers '{effect.effect_type}'"
             return Delivery(None, reason, earlier)
-        outgoing = Outgoing(
+        message = OutboundMessage(
             effect.id,
             tenant_id,
             effect.effect_type,
@@ -183,7 +183,7 @@ class Effects:
             earlier,
         )
         try:
-            return connector.deliver(outgoing)
+            return connector.deliver(message)
         except Exception as error:
             # A connector's own mistake costs this effect an attempt, and no other one anything.
             return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}", earlier)
@@ -254,7 +254,7 @@ def _note(
     final = {one.effect.id for one, delivery in mine if delivery.is_final}
     dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final).dead
     _note_endpoints(connection, tenant_id, mine)
-    wake_for(connection, tenant_id, [*(one.effect for one in delivered), *dead])
+    wake_instances(connection, tenant_id, [*(one.effect for one in delivered), *dead])
 
 
 def _describe(delivery: Delivery) -> dict[str, Any]:

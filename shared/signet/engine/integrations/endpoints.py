@@ -6,9 +6,9 @@ from typing import Literal
 
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
-from signet.engine.access.admin import Administering, administering
+from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.store.database import Database
 from signet.store.integrations import endpoints as store
 from signet.store.integrations.endpoints import EndpointRow
@@ -52,18 +52,18 @@ class Endpoints:
             raise _not_found(name)
         return found
 
-    def make(self, author: Author, name: str, terms: Terms) -> EndpointRow:
-        with administering(self._database, author) as act:
+    def make(self, caller: Caller, name: str, terms: Terms) -> EndpointRow:
+        with administering(self._database, caller) as act:
             act.require(EDIT)
-            self._check(terms.url, store.read_webhook_hosts(act.connection, author.principal.tenant_id))
+            self._check(terms.url, store.read_webhook_hosts(act.connection, caller.principal.tenant_id))
             is_new = store.insert_endpoint(
                 act.connection,
-                author.principal.tenant_id,
+                caller.principal.tenant_id,
                 name=name,
                 url=terms.url,
                 secret_refs=terms.secrets,
                 status=terms.status,
-                created_by=author.principal.subject,
+                created_by=caller.principal.subject,
                 now=act.now,
             )
             if not is_new:
@@ -71,11 +71,11 @@ class Endpoints:
             _note(act, name, "create", terms)
             return _find(act, name)
 
-    def replace(self, author: Author, name: str, version: int, terms: Terms) -> EndpointRow:
+    def replace(self, caller: Caller, name: str, version: int, terms: Terms) -> EndpointRow:
         """Whoever replaces it has looked at it: it is tried again at once."""
-        with administering(self._database, author) as act:
+        with administering(self._database, caller) as act:
             act.require(EDIT)
-            self._check(terms.url, store.read_webhook_hosts(act.connection, author.principal.tenant_id))
+            self._check(terms.url, store.read_webhook_hosts(act.connection, caller.principal.tenant_id))
             found = _find(act, name)
             reason = "switched off by hand" if terms.status == "disabled" else None
             changed = replace(
@@ -85,30 +85,30 @@ class Endpoints:
                 status=terms.status,
                 disabled_reason=reason,
             )
-            tenant_id = author.principal.tenant_id
+            tenant_id = caller.principal.tenant_id
             if not store.change_endpoint(act.connection, tenant_id, version, changed, act.now):
                 raise _moved_on(found)
             _note(act, name, "replace", terms)
             return _find(act, name)
 
-    def delete(self, author: Author, name: str, version: int) -> None:
+    def delete(self, caller: Caller, name: str, version: int) -> None:
         """Calls to it that are under way fail, until there is one of the name again."""
-        with administering(self._database, author) as act:
+        with administering(self._database, caller) as act:
             act.require(EDIT)
             found = _find(act, name)
-            if not store.delete_endpoint(act.connection, author.principal.tenant_id, name, version):
+            if not store.delete_endpoint(act.connection, caller.principal.tenant_id, name, version):
                 raise _moved_on(found)
             act.note((SUBJECT, name), "delete", {"url": found.url})
 
 
-def _find(act: Administering, name: str) -> EndpointRow:
-    found = store.find_endpoints(act.connection, act.author.principal.tenant_id, [name]).get(name)
+def _find(act: AdminTransaction, name: str) -> EndpointRow:
+    found = store.find_endpoints(act.connection, act.caller.principal.tenant_id, [name]).get(name)
     if found is None:
         raise _not_found(name)
     return found
 
 
-def _note(act: Administering, name: str, action: str, terms: Terms) -> None:
+def _note(act: AdminTransaction, name: str, action: str, terms: Terms) -> None:
     detail = {"url": terms.url, "secrets": list(terms.secrets), "status": terms.status}
     act.note((SUBJECT, name), action, detail)
 

@@ -19,7 +19,7 @@ from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import administering
 from signet.engine.access.quotas import require_quota
 from signet.engine.access.read import LAST, bound_page, reading
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.ids import make_id
 from signet.outbound.secrets import ReadSecret
 from signet.store.database import Connection, Database
@@ -29,7 +29,7 @@ from signet.store.integrations.inbound_events import (
     EndpointTerms,
     EventRecord,
     FullEvent,
-    NewEvent,
+    InboundEventRow,
 )
 
 SEND, READ = "inbound_event:send", "inbound_event:read"
@@ -48,7 +48,7 @@ class TakenEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class InboundMessage:
     """As it came: what is signed are these bytes, and no others."""
 
     headers: Mapping[str, str]
@@ -64,19 +64,21 @@ class InboundEvents:
         self._database = database
         self._secrets = secrets
 
-    def send(self, author: Author, key: str, message_id: str | None, payload: Any) -> TakenEvent:
+    def send(self, caller: Caller, key: str, message_id: str | None, payload: Any) -> TakenEvent:
         """Of one sender, by its token: the id of a message is known again among its own."""
         identifier = make_id()
         message_id = str(identifier) if message_id is None else message_id
         _raise(check_key(key) or check_message_id(message_id))
-        principal = author.principal
-        new = NewEvent(identifier, key, payload, f"sender:{principal.subject}", message_id, author.trace_id)
+        principal = caller.principal
+        new = InboundEventRow(
+            identifier, key, payload, f"sender:{principal.subject}", message_id, caller.trace_id
+        )
         with reading(self._database, principal) as read:
             read.require(SEND)
             _check_payload(payload)
             return _take(read.connection, principal.tenant_id, new)
 
-    def take_signed(self, tenant_id: UUID, endpoint: str, message: Message) -> TakenEvent:
+    def take_signed(self, tenant_id: UUID, endpoint: str, message: InboundMessage) -> TakenEvent:
         """A sender that is not known, of a tenant that is none, and a wrong signature are answered alike."""
         with self._database.transaction(tenant_id) as connection:
             found = store.find_open_endpoint(connection, tenant_id, endpoint)
@@ -89,7 +91,7 @@ class InboundEvents:
             raise key
         _check_payload(message.content)
         source = f"endpoint:{endpoint}"
-        new = NewEvent(make_id(), key, message.content, source, message_id, message.trace_id)
+        new = InboundEventRow(make_id(), key, message.content, source, message_id, message.trace_id)
         with self._database.transaction(tenant_id) as connection:
             require_quota(connection, tenant_id, WRITES)
             return _take(connection, tenant_id, new)
@@ -143,12 +145,12 @@ class InboundEvents:
             raise _endpoint_not_found(name)
         return found
 
-    def make_endpoint(self, author: Author, name: str, terms: EndpointTerms) -> EndpointRecord:
-        tenant_id = author.principal.tenant_id
-        with administering(self._database, author) as act:
+    def make_endpoint(self, caller: Caller, name: str, terms: EndpointTerms) -> EndpointRecord:
+        tenant_id = caller.principal.tenant_id
+        with administering(self._database, caller) as act:
             act.require(EDIT_ENDPOINTS)
             _check_terms(terms)
-            actor_id = author.principal.subject
+            actor_id = caller.principal.subject
             made = store.insert_endpoint(act.connection, tenant_id, name, terms, actor_id, act.now)
             if made is None:
                 raise Rejected("INBOUND_ENDPOINT_EXISTS", f"there is an inbound endpoint '{name}' already")
@@ -156,10 +158,10 @@ class InboundEvents:
         return made
 
     def replace_endpoint(
-        self, author: Author, name: str, version: int, terms: EndpointTerms
+        self, caller: Caller, name: str, version: int, terms: EndpointTerms
     ) -> EndpointRecord:
-        tenant_id = author.principal.tenant_id
-        with administering(self._database, author) as act:
+        tenant_id = caller.principal.tenant_id
+        with administering(self._database, caller) as act:
             act.require(EDIT_ENDPOINTS)
             _check_terms(terms)
             replaced = store.replace_endpoint(act.connection, tenant_id, name, version, terms, act.now)
@@ -170,7 +172,7 @@ class InboundEvents:
         return replaced
 
 
-def _take(connection: Connection, tenant_id: UUID, new: NewEvent) -> TakenEvent:
+def _take(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> TakenEvent:
     made = store.insert_event(connection, tenant_id, new)
     if made is not None:
         return TakenEvent(made.id, made.key, was_known=False)

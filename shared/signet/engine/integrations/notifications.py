@@ -5,7 +5,7 @@ from uuid import UUID
 
 from signet.core.errors import Rejected
 from signet.engine.access.read import LAST, MAX_PAGE, bound_page
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.store.database import Database
 from signet.store.integrations import notifications as store
 from signet.store.integrations.notifications import NotificationRow
@@ -18,10 +18,10 @@ class Notifications:
         self._database = database
 
     def list_of(
-        self, author: Author, *, is_unread: bool = False, limit: int = 50, before: UUID | None = None
+        self, caller: Caller, *, is_unread: bool = False, limit: int = 50, before: UUID | None = None
     ) -> list[NotificationRow]:
         """The newest first; with `is_unread` only what nobody has marked as read."""
-        tenant_id, person = author.principal.tenant_id, author.principal.subject
+        tenant_id, person = caller.principal.tenant_id, caller.principal.subject
         with self._database.transaction(tenant_id) as connection:
             return store.list_notifications(
                 connection,
@@ -32,10 +32,10 @@ class Notifications:
                 limit=bound_page(limit),
             )
 
-    def mark_read(self, author: Author, ids: Sequence[UUID]) -> int:
+    def mark_read(self, caller: Caller, ids: Sequence[UUID]) -> int:
         """How many of them were for him and not read yet."""
         if len(ids) > MAX_PAGE:
             raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_PAGE} notifications at a time, not {len(ids)}")
-        tenant_id, person = author.principal.tenant_id, author.principal.subject
+        tenant_id, person = caller.principal.tenant_id, caller.principal.subject
         with self._database.transaction(tenant_id) as connection:
             return store.mark_read(connection, tenant_id, person, sorted(set(ids)))

@@ -15,11 +15,11 @@ from uuid import UUID
 
 from signet.core.errors import Defect, FieldError, Rejected
 from signet.core.tenants.api_key import SECRET_BYTES, read_key_token, write_key_token
-from signet.core.tenants.principal import KEY_PREFIX, Principal, Verified
+from signet.core.tenants.principal import KEY_PREFIX, Principal, VerifiedToken
 from signet.engine.access.admin import administering
 from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.tenants.role_grants import require_roles
 from signet.ids import make_id
 from signet.store.audit.write import lock_administration
@@ -48,7 +48,7 @@ class ApiKeys:
 
     def create(
         self,
-        author: Author,
+        caller: Caller,
         name: str,
         roles: Sequence[str],
         expires_at: datetime | None = None,
@@ -57,14 +57,14 @@ class ApiKeys:
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
-        tenant_id, key_id, wanted = author.principal.tenant_id, make_id(), tuple(dict.fromkeys(roles))
+        tenant_id, key_id, wanted = caller.principal.tenant_id, make_id(), tuple(dict.fromkeys(roles))
         token = write_key_token(tenant_id, key_id, secrets.token_bytes(SECRET_BYTES))
         read = read_key_token(token)
         if read is None:
             raise Defect("KEY_UNREADABLE", "a key was written that cannot be read")
-        with administering(self.database, author) as act:
+        with administering(self.database, caller) as act:
             act.require(EDIT_KEYS)
-            if author.principal.is_key:
+            if caller.principal.is_key:
                 # Or one that leaks would outlive its being revoked.
                 raise Rejected("PERMISSION_DENIED", "a key makes no keys")
             if expires_at is not None and expires_at <= act.now:
@@ -82,7 +82,7 @@ class ApiKeys:
                 name=name,
                 secret_hash=read.secret_hash,
                 roles=wanted,
-                created_by=author.principal.subject,
+                created_by=caller.principal.subject,
                 expires_at=expires_at,
                 now=act.now,
             )
@@ -103,18 +103,18 @@ class ApiKeys:
             read.require(READ_KEYS)
             return store.list_keys(read.connection, principal.tenant_id, after, limit)
 
-    def revoke(self, author: Author, key_id: UUID) -> None:
+    def revoke(self, caller: Caller, key_id: UUID) -> None:
         """For ever; a process that has just let it in forgets that within some seconds."""
-        tenant_id = author.principal.tenant_id
-        with administering(self.database, author) as act:
+        tenant_id = caller.principal.tenant_id
+        with administering(self.database, caller) as act:
             found = store.find_key(act.connection, tenant_id, key_id) if act.may(EDIT_KEYS) else None
             if found is None:
                 raise Rejected("API_KEY_NOT_FOUND", f"there is no key {key_id}")
-            if store.revoke_key(act.connection, tenant_id, key_id, author.principal.subject, act.now):
+            if store.revoke_key(act.connection, tenant_id, key_id, caller.principal.subject, act.now):
                 detail = {"name": found.name, "roles": found.roles}
                 act.note(("api_key", str(key_id)), "revoke_api_key", detail)
 
-    def verify(self, token: str) -> Verified:
+    def verify(self, token: str) -> VerifiedToken:
         """Whose a key is. What is wrong with it is told only to who has its secret."""
         read = read_key_token(token)
         if read is None:
@@ -129,7 +129,7 @@ class ApiKeys:
             if found.is_due:
                 store.note_use(connection, read.tenant_id, read.key_id)
         until = found.expires_at.timestamp() if found.expires_at else math.inf
-        return Verified(Principal(read.tenant_id, KEY_PREFIX + found.name, tuple(found.roles)), until)
+        return VerifiedToken(Principal(read.tenant_id, KEY_PREFIX + found.name, tuple(found.roles)), until)
 
 
 def _invalid(reason: str) -> Rejected:

@@ -8,10 +8,10 @@ from uuid import UUID
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import Member
-from signet.engine.access.admin import Administering, administering
+from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.tenants.install import write_member_status, write_members
 from signet.engine.tenants.role_grants import EDIT_MEMBERS, keeping_an_administrator, require_roles
 from signet.store.database import Database
@@ -43,7 +43,7 @@ class Members:
     def read_me(self, principal: Principal) -> Me:
         with reading(self.database, principal) as read:
             member = people.find_member(read.connection, principal.tenant_id, principal.subject)
-            permissions = sorted(set(read.setting.permissions_of(principal.roles)))
+            permissions = sorted(set(read.transaction.permissions_of(principal.roles)))
             return Me(
                 principal.tenant_id,
                 principal.subject,
@@ -68,14 +68,14 @@ class Members:
             return found
 
     def save(
-        self, author: Author, new: Member, status: MemberStatus, reason: str | None = None
+        self, caller: Caller, new: Member, status: MemberStatus, reason: str | None = None
     ) -> MemberRecord:
         """Made, or changed to be exactly this; the manager stays whoever it is."""
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
-        tenant_id = author.principal.tenant_id
-        with administering(self.database, author) as act:
+        tenant_id = caller.principal.tenant_id
+        with administering(self.database, caller) as act:
             act.require(EDIT_MEMBERS)
             with keeping_an_administrator(act):
                 before = people.find_member(act.connection, tenant_id, new.user_id)
@@ -98,7 +98,9 @@ def _list_given(before: MemberRecord | None, new: Member, status: MemberStatus) 
     return [role for role in new.roles if role not in held]
 
 
-def _note(act: Administering, before: MemberRecord | None, saved: MemberRecord, reason: str | None) -> None:
+def _note(
+    act: AdminTransaction, before: MemberRecord | None, saved: MemberRecord, reason: str | None
+) -> None:
     """Of names and addresses only that they have changed: what is noted stays for ever."""
     names = ("display_name", "email", "phone", "status", "roles")
     changed = [name for name in names if before is None or getattr(before, name) != getattr(saved, name)]

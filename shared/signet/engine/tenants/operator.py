@@ -19,7 +19,7 @@ from signet.engine.access.admin import make_entry
 from signet.engine.access.quotas import QuotaLevel, check_quota_name, list_quota_levels
 from signet.engine.audit.trail import append_administration
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.tenants.install import write_tenant
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
@@ -35,7 +35,7 @@ class _Operating:
     """One act of one operator on one tenant."""
 
     connection: Connection
-    author: Author
+    caller: Caller
     tenant_id: UUID
     now: datetime
 
@@ -47,24 +47,24 @@ class _Operating:
 
     def note(self, action: str, detail: Mapping[str, Any], reason: str | None = None) -> None:
         subject = ("tenant", str(self.tenant_id))
-        entry = make_entry(self.author, self.tenant_id, self.now, subject, action, detail, reason=reason)
+        entry = make_entry(self.caller, self.tenant_id, self.now, subject, action, detail, reason=reason)
         append_administration(self.connection, self.tenant_id, [entry])
 
 
 @dataclass(frozen=True, slots=True)
-class Tenancies:
+class TenantOperator:
     database: Database
 
-    def read(self, author: Author, tenant_id: UUID) -> TenantRecord:
-        with self._operating(author, tenant_id) as act:
+    def read(self, caller: Caller, tenant_id: UUID) -> TenantRecord:
+        with self._operating(caller, tenant_id) as act:
             return act.find()
 
-    def install(self, author: Author, tenant_id: UUID, content: TenantContent) -> TenantRecord:
+    def install(self, caller: Caller, tenant_id: UUID, content: TenantContent) -> TenantRecord:
         """Made, or changed to agree with this; roles and members that it does not name stay."""
         if tenant_id == NO_TENANT:
             raise Rejected("TENANT_NOT_FOUND", "no tenant has this id")
         tenant = TenantFile(tenant_id=tenant_id, **dict(content))
-        with self._operating(author, tenant_id) as act:
+        with self._operating(caller, tenant_id) as act:
             write_tenant(act.connection, tenant)
             detail = {
                 "name": tenant.name,
@@ -76,26 +76,26 @@ class Tenancies:
             return act.find()
 
     def set_status(
-        self, author: Author, tenant_id: UUID, status: TenantStatus, reason: str | None = None
+        self, caller: Caller, tenant_id: UUID, status: TenantStatus, reason: str | None = None
     ) -> TenantRecord:
         """Of a suspended tenant nothing is read, written or moved; it is taken up where it was."""
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
-        with self._operating(author, tenant_id) as act:
+        with self._operating(caller, tenant_id) as act:
             lock_administration(act.connection, tenant_id)
             act.find()
             if set_tenant_status(act.connection, tenant_id, status, act.now):
                 act.note("suspend_tenant" if status == "suspended" else "resume_tenant", {}, reason)
             return act.find()
 
-    def list_quotas(self, author: Author, tenant_id: UUID) -> list[QuotaLevel]:
-        with self._operating(author, tenant_id) as act:
+    def list_quotas(self, caller: Caller, tenant_id: UUID) -> list[QuotaLevel]:
+        with self._operating(caller, tenant_id) as act:
             act.find()
             return list_quota_levels(act.connection, tenant_id)
 
-    def grant_quota(self, author: Author, tenant_id: UUID, quota: Quota) -> list[QuotaLevel]:
-        with self._operating(author, tenant_id) as act:
+    def grant_quota(self, caller: Caller, tenant_id: UUID, quota: Quota) -> list[QuotaLevel]:
+        with self._operating(caller, tenant_id) as act:
             act.find()
             check_quota_name(quota.name)
             grant_quota(act.connection, tenant_id, quota)
@@ -107,9 +107,9 @@ class Tenancies:
             act.note("grant_quota", detail)
             return list_quota_levels(act.connection, tenant_id)
 
-    def withdraw_quota(self, author: Author, tenant_id: UUID, name: str) -> list[QuotaLevel]:
+    def withdraw_quota(self, caller: Caller, tenant_id: UUID, name: str) -> list[QuotaLevel]:
         """The default holds again."""
-        with self._operating(author, tenant_id) as act:
+        with self._operating(caller, tenant_id) as act:
             act.find()
             check_quota_name(name)
             if withdraw_quota(act.connection, tenant_id, name):
@@ -117,8 +117,8 @@ class Tenancies:
             return list_quota_levels(act.connection, tenant_id)
 
     @contextmanager
-    def _operating(self, author: Author, tenant_id: UUID) -> Iterator[_Operating]:
-        if not author.principal.is_operator:
+    def _operating(self, caller: Caller, tenant_id: UUID) -> Iterator[_Operating]:
+        if not caller.principal.is_operator:
             raise Rejected("PERMISSION_DENIED", "only an operator of this deployment may")
         with self.database.transaction(tenant_id) as connection:
-            yield _Operating(connection, replace(author, via=VIA), tenant_id, read_now(connection))
+            yield _Operating(connection, replace(caller, via=VIA), tenant_id, read_now(connection))

@@ -6,7 +6,7 @@ from signet.core.errors import Defect, FieldError, Rejected
 from signet.core.tenants.principal import Principal
 from signet.engine.access.admin import administering
 from signet.engine.access.read import reading
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.engine.tenants.members import member_not_found
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database
@@ -25,9 +25,9 @@ class OrgChart:
             read.require(READ_LINES)
             return people.list_lines(read.connection, principal.tenant_id, after, limit)
 
-    def set_manager(self, author: Author, user_id: str, manager_id: str) -> ReportingLine:
-        tenant_id = author.principal.tenant_id
-        with administering(self.database, author) as act:
+    def set_manager(self, caller: Caller, user_id: str, manager_id: str) -> ReportingLine:
+        tenant_id = caller.principal.tenant_id
+        with administering(self.database, caller) as act:
             act.require(EDIT_LINES)
             # Two at once could close a circle that neither sees: one after the other.
             lock_administration(act.connection, tenant_id)
@@ -48,10 +48,10 @@ class OrgChart:
                 act.note(("member", user_id), "set_manager", detail)
         return line
 
-    def remove_manager(self, author: Author, user_id: str) -> None:
+    def remove_manager(self, caller: Caller, user_id: str) -> None:
         """Nothing is said where there was none: it is as it was asked for."""
-        tenant_id = author.principal.tenant_id
-        with administering(self.database, author) as act:
+        tenant_id = caller.principal.tenant_id
+        with administering(self.database, caller) as act:
             act.require(EDIT_LINES)
             lock_administration(act.connection, tenant_id)
             before = people.find_member(act.connection, tenant_id, user_id)

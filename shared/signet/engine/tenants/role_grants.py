@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.permissions import list_granting
-from signet.engine.access.admin import Administering
+from signet.engine.access.admin import AdminTransaction
 from signet.store.audit.write import lock_administration
 from signet.store.tenants.people import find_roles, has_administrator
 
@@ -18,19 +18,19 @@ EDIT_MEMBERS = "member:edit"
 _ADMINISTRATING = sorted(list_granting(EDIT_MEMBERS))
 
 
-def require_roles(act: Administering, roles: Sequence[str]) -> None:
+def require_roles(act: AdminTransaction, roles: Sequence[str]) -> None:
     """They exist, and the author himself may whatever they may."""
-    tenant_id = act.author.principal.tenant_id
+    tenant_id = act.caller.principal.tenant_id
     known = {found.role: found for found in find_roles(act.connection, tenant_id, roles)}
     unknown = [role for role in roles if role not in known]
     if unknown:
         mistakes = tuple(FieldError("/roles", "ROLE_UNKNOWN", f"there is no role {role}") for role in unknown)
         raise Rejected("FIELDS_INVALID", f"there is no role '{unknown[0]}'", fields=mistakes)
     for role in roles:
-        require_own(act, role, known[role].permissions)
+        require_held_permissions(act, role, known[role].permissions)
 
 
-def require_own(act: Administering, role: str, permissions: Iterable[str]) -> None:
+def require_held_permissions(act: AdminTransaction, role: str, permissions: Iterable[str]) -> None:
     for permission in permissions:
         if not act.may(permission):
             raise Rejected(
@@ -41,9 +41,9 @@ def require_own(act: Administering, role: str, permissions: Iterable[str]) -> No
 
 
 @contextmanager
-def keeping_an_administrator(act: Administering) -> Iterator[None]:
+def keeping_an_administrator(act: AdminTransaction) -> Iterator[None]:
     """A tenant that never had one, because its issuer alone gives roles, needs none."""
-    tenant_id = act.author.principal.tenant_id
+    tenant_id = act.caller.principal.tenant_id
     lock_administration(act.connection, tenant_id)
     had_one = has_administrator(act.connection, tenant_id, _ADMINISTRATING)
     yield

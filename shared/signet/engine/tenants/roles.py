@@ -8,8 +8,8 @@ from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import MAX_ROLES, Role
 from signet.engine.access.admin import administering
 from signet.engine.access.read import reading
-from signet.engine.documents.commands import Author
-from signet.engine.tenants.role_grants import keeping_an_administrator, require_own
+from signet.engine.documents.commands import Caller
+from signet.engine.tenants.role_grants import keeping_an_administrator, require_held_permissions
 from signet.store.database import Database
 from signet.store.tenants import people
 from signet.store.tenants.people import RoleRecord
@@ -27,15 +27,17 @@ class Roles:
             read.require(READ_ROLES)
             return people.list_roles(read.connection, principal.tenant_id, after, limit)
 
-    def save(self, author: Author, role: str, permissions: Sequence[str]) -> RoleRecord:
+    def save(self, caller: Caller, role: str, permissions: Sequence[str]) -> RoleRecord:
         """Made, or changed to exactly these permissions; it holds from the next request on."""
-        tenant_id, wanted = author.principal.tenant_id, tuple(dict.fromkeys(permissions))
-        with administering(self.database, author) as act:
+        tenant_id, wanted = caller.principal.tenant_id, tuple(dict.fromkeys(permissions))
+        with administering(self.database, caller) as act:
             act.require(EDIT_ROLES)
             with keeping_an_administrator(act):
                 before = people.find_roles(act.connection, tenant_id, [role])
                 had = before[0].permissions if before else []
-                require_own(act, role, [permission for permission in wanted if permission not in had])
+                require_held_permissions(
+                    act, role, [permission for permission in wanted if permission not in had]
+                )
                 if not before and people.count_roles(act.connection, tenant_id) >= MAX_ROLES:
                     raise Rejected("ROLE_TOO_MANY", f"a tenant has at most {MAX_ROLES} roles")
                 save_roles(act.connection, tenant_id, (Role(role=role, permissions=wanted),))
@@ -44,10 +46,10 @@ class Roles:
                 act.note(("role", role), "save_role", detail)
             return people.find_roles(act.connection, tenant_id, [role])[0]
 
-    def delete(self, author: Author, role: str) -> None:
+    def delete(self, caller: Caller, role: str) -> None:
         """Only one that nobody has: it would come back to them with the next role of that name."""
-        tenant_id = author.principal.tenant_id
-        with administering(self.database, author) as act:
+        tenant_id = caller.principal.tenant_id
+        with administering(self.database, caller) as act:
             act.require(EDIT_ROLES)
             with keeping_an_administrator(act):
                 found = people.find_roles(act.connection, tenant_id, [role])

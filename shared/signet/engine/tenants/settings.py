@@ -11,7 +11,7 @@ from signet.engine.access.admin import administering
 from signet.engine.access.quotas import QuotaLevel, list_quota_levels
 from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Author
+from signet.engine.documents.commands import Caller
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.tenants.tenants import TenantRecord, change_tenant, find_tenant_record
@@ -33,7 +33,7 @@ class TenantChange:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnTenant:
+class TenantAdmin:
     database: Database
 
     def read(self, principal: Principal) -> TenantRecord:
@@ -47,16 +47,16 @@ class OwnTenant:
             return list_quota_levels(read.connection, principal.tenant_id)
 
     def change(
-        self, author: Author, expected_version: int, change: TenantChange, reason: str | None = None
+        self, caller: Caller, expected_version: int, change: TenantChange, reason: str | None = None
     ) -> TenantRecord:
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
-        tenant_id = author.principal.tenant_id
-        with administering(self.database, author) as act:
+        tenant_id = caller.principal.tenant_id
+        with administering(self.database, caller) as act:
             act.require(EDIT_TENANT)
             lock_administration(act.connection, tenant_id)
-            before = _find(act.connection, author.principal)
+            before = _find(act.connection, caller.principal)
             if before.version != expected_version:
                 raise Rejected(
                     "TENANT_VERSION_CONFLICT",
@@ -70,7 +70,7 @@ class OwnTenant:
             change_tenant(act.connection, tenant_id, name, settings, act.now)
             detail = {"name": name, "settings": settings.model_dump(mode="json"), "before": before.settings}
             act.note(("tenant", str(tenant_id)), "change_tenant", detail, reason=reason)
-            return _find(act.connection, author.principal)
+            return _find(act.connection, caller.principal)
 
 
 def _apply(kept: Mapping[str, Any], change: TenantChange) -> TenantSettings:

@@ -10,7 +10,7 @@ from psycopg.rows import class_row
 
 from signet.core.approvals.eligibility import Delegation
 from signet.core.approvals.seats import Seat
-from signet.store.database import Connection, Exchange, Statement
+from signet.store.database import Connection, PipelinedTransaction, PreparedText
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -51,7 +51,7 @@ class PersonRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LockedRequest:
     """What a decision is judged by, all as of the moment when the request was locked."""
 
     request: RequestRow
@@ -121,13 +121,13 @@ class DecisionRow:
     created_at: datetime
 
 
-def find_document(tenant_id: UUID, request_id: UUID) -> Statement:
-    return Statement(_SQL.find_document, {"tenant_id": tenant_id, "id": request_id})
+def find_document(tenant_id: UUID, request_id: UUID) -> PreparedText:
+    return PreparedText(_SQL.find_document, {"tenant_id": tenant_id, "id": request_id})
 
 
 def lock_asked(
     connection: Connection, tenant_id: UUID, request_id: UUID, user_id: str, *, now: datetime, at_most: int
-) -> Asked | None:
+) -> LockedRequest | None:
     """The caller holds the document. One round trip; each statement sees what the locks before it waited for.
 
     `at_most` are the people of a role that are looked at: more than can be barred from voting.
@@ -148,7 +148,7 @@ def lock_asked(
         found = request.fetchone()
         if found is None:
             return None
-        return Asked(
+        return LockedRequest(
             found,
             tuple(seats.fetchall()),
             {person.user_id: person.roles for person in people.fetchall()},
@@ -157,16 +157,16 @@ def lock_asked(
 
 
 def add_decision(
-    exchange: Exchange, decision: Mapping[str, Any], *, closes_stage: bool, status: str | None
+    pipeline: PipelinedTransaction, decision: Mapping[str, Any], *, closes_stage: bool, status: str | None
 ) -> None:
     """To be written with the COMMIT. `status` is the request's where the decision ends it."""
-    exchange.closing.append(Statement(_SQL.fill_seat, decision))
-    exchange.closing.append(Statement(_SQL.insert_decision, decision))
+    pipeline.closing.append(PreparedText(_SQL.fill_seat, decision))
+    pipeline.closing.append(PreparedText(_SQL.insert_decision, decision))
     if closes_stage:
-        exchange.closing.append(Statement(_SQL.close_seats, decision))
+        pipeline.closing.append(PreparedText(_SQL.close_seats, decision))
     if status is not None:
         ended = {**decision, "status": status, "outcome": f"decided in stage {decision['stage']}"}
-        exchange.closing.append(Statement(_SQL.end_request, ended))
+        pipeline.closing.append(PreparedText(_SQL.end_request, ended))
 
 
 def list_inbox(
@@ -192,10 +192,10 @@ def read_decisions(connection: Connection, tenant_id: UUID, request_id: UUID) ->
         return cursor.execute(_SQL.read_decisions, {"tenant_id": tenant_id, "id": request_id}).fetchall()
 
 
-def read_voices(
+def read_counted_people(
     connection: Connection, tenant_id: UUID, user_id: str, entity_type: str | None
 ) -> dict[str, list[str]]:
     """Whom a person may speak for, himself first of all, each with the roles that he holds now."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "entity_type": entity_type}
     with connection.cursor(row_factory=class_row(PersonRow)) as cursor:
-        return {row.user_id: row.roles for row in cursor.execute(_SQL.read_voices, values).fetchall()}
+        return {row.user_id: row.roles for row in cursor.execute(_SQL.read_counted_people, values).fetchall()}

@@ -190,7 +190,7 @@ FROM approval_decisions
 WHERE tenant_id = %(tenant_id)s AND request_id = %(id)s
 ORDER BY stage, created_at, id
 
--- name: read_voices
+-- name: read_counted_people
 -- Who a person is, and for whom he stands in now about documents of this type; with the roles of each.
 WITH voice AS (
     SELECT %(user_id)s::text AS user_id

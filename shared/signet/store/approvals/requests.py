@@ -44,7 +44,7 @@ class LiveRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainRow:
+class PublishedChainRow:
     version: int
     steps: list[dict[str, Any]]
 
@@ -81,8 +81,8 @@ def read_of_instances(
     return found
 
 
-def read_published_chain(connection: Connection, tenant_id: UUID, name: str) -> ChainRow | None:
-    with connection.cursor(row_factory=class_row(ChainRow)) as cursor:
+def read_published_chain(connection: Connection, tenant_id: UUID, name: str) -> PublishedChainRow | None:
+    with connection.cursor(row_factory=class_row(PublishedChainRow)) as cursor:
         return cursor.execute(_SQL.read_chain, {"tenant_id": tenant_id, "name": name}).fetchone()
 
 

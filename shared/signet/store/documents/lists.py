@@ -12,7 +12,7 @@ from uuid import UUID
 
 from signet.core.contracts.indexed_columns import FAST_COLUMNS
 from signet.core.documents.list_filter import CREATED_AT, Operator, Scalar
-from signet.store.database import Connection, Statement
+from signet.store.database import Connection, PreparedText
 from signet.store.documents.read import DocumentRecord
 from signet.store.statements import Statements
 
@@ -35,7 +35,7 @@ class ColumnTerm:
     value: Scalar | tuple[Scalar, ...] | None
 
 
-class Place(NamedTuple):
+class CursorPosition(NamedTuple):
     """Where a page has ended; `value` is None among those without one."""
 
     value: Scalar | None
@@ -61,11 +61,11 @@ class Slice:
 @dataclass(frozen=True, slots=True)
 class Listed:
     record: DocumentRecord
-    place: Place
+    place: CursorPosition
 
 
 def list_documents(
-    connection: Connection, tenant_id: UUID, asked: Slice, after: Place | None, limit: int
+    connection: Connection, tenant_id: UUID, asked: Slice, after: CursorPosition | None, limit: int
 ) -> list[Listed]:
     statement = write_list(tenant_id, asked, after, limit)
     rows: list[Any] = connection.execute(statement.text, statement.values).fetchall()
@@ -73,10 +73,10 @@ def list_documents(
 
 
 def _read(record: DocumentRecord, value: Scalar | None) -> Listed:
-    return Listed(record, Place(value, record.created_at, record.id))
+    return Listed(record, CursorPosition(value, record.created_at, record.id))
 
 
-def write_list(tenant_id: UUID, asked: Slice, after: Place | None, limit: int) -> Statement:
+def write_list(tenant_id: UUID, asked: Slice, after: CursorPosition | None, limit: int) -> PreparedText:
     values: dict[str, Any] = {"tenant_id": tenant_id, "entity_type": asked.entity_type, "limit": limit}
     conditions = [_write_term(index, term, values) for index, term in enumerate(asked.terms)]
     if asked.contract_versions is not None:
@@ -85,7 +85,7 @@ def write_list(tenant_id: UUID, asked: Slice, after: Place | None, limit: int) -
     conditions += _write_place(asked, after, values)
     text = _SQL.list_documents.replace("{conditions}", "\n".join(conditions))
     text = text.replace("{value}", f"d.{_check(asked.column)}" if asked.column else "NULL")
-    return Statement(text.replace("{order}", ", ".join(_list_order(asked))), values)
+    return PreparedText(text.replace("{order}", ", ".join(_list_order(asked))), values)
 
 
 def _write_term(index: int, term: ColumnTerm, values: dict[str, Any]) -> str:
@@ -101,7 +101,7 @@ def _write_term(index: int, term: ColumnTerm, values: dict[str, Any]) -> str:
     return _fill(_SQL.and_compared, term.column, name=name, operator=_say(term.column, term.operator))
 
 
-def _write_place(asked: Slice, after: Place | None, values: dict[str, Any]) -> Iterator[str]:
+def _write_place(asked: Slice, after: CursorPosition | None, values: dict[str, Any]) -> Iterator[str]:
     if asked.column is not None:
         yield _fill(_SQL.and_not_null, asked.column)
     if after is None:

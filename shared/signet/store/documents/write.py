@@ -13,9 +13,9 @@ from psycopg.rows import class_row, dict_row
 from signet.core.audit.verification import AuditRow
 from signet.core.errors import Transient
 from signet.store.approvals.voiding import Voiding, void_requests
-from signet.store.database import Connection, Exchange, Statement
+from signet.store.database import Connection, PipelinedTransaction, PreparedText
 from signet.store.statements import Statements
-from signet.store.wake_ups import note_work
+from signet.store.wake_ups import add_wake_up
 
 _SQL = Statements(__file__)
 
@@ -54,7 +54,7 @@ class DocumentRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class TransactionContext:
     """What a mutation is judged by, as of one moment."""
 
     now: datetime
@@ -124,16 +124,18 @@ class WriteBatch:
         )
 
 
-def lock_and_read(ids: Sequence[UUID], roles: Sequence[str]) -> Statement:
-    """Locks in id order, then reads what is now true of the transaction's tenant; `read_locked` reads it."""
-    return Statement(_SQL.lock_and_read, {"ids": list(ids), "roles": list(roles)})
+def lock_documents(ids: Sequence[UUID], roles: Sequence[str]) -> PreparedText:
+    """Lock in id order, then read. `parse_locked_documents` reads the answer."""
+    return PreparedText(_SQL.lock_documents, {"ids": list(ids), "roles": list(roles)})
 
 
-def read_locked(row: tuple[Any, ...] | None) -> tuple[dict[UUID, DocumentRow], Setting | None]:
+def parse_locked_documents(
+    row: tuple[Any, ...] | None,
+) -> tuple[dict[UUID, DocumentRow], TransactionContext | None]:
     if row is None:
         return {}, None
     *setting, documents = row
-    return {found.id: found for found in map(_read_document, documents or ())}, Setting(*setting)
+    return {found.id: found for found in map(_read_document, documents or ())}, TransactionContext(*setting)
 
 
 def _read_document(found: dict[str, Any]) -> DocumentRow:
@@ -167,7 +169,7 @@ def read_referenced(
     return {document_id: Referenced(*values) for document_id, *values in rows}
 
 
-def take_keys(
+def reserve_business_keys(
     connection: Connection,
     tenant_id: UUID,
     released: Sequence[Mapping[str, Any]],
@@ -182,7 +184,7 @@ def take_keys(
         if released:
             connection.execute(_SQL.release_keys, {"tenant_id": tenant_id, "rows": to_json(released)})
         cursor = connection.cursor(row_factory=dict_row)
-        cursor.execute(_SQL.take_keys, {"tenant_id": tenant_id, "rows": to_json(wanted)})
+        cursor.execute(_SQL.reserve_business_keys, {"tenant_id": tenant_id, "rows": to_json(wanted)})
         taken = {(row["document_id"], row["field"]) for row in cursor.fetchall()}
     lost = {
         key["document_id"]: key["field"] for key in wanted if (key["document_id"], key["field"]) not in taken
@@ -198,11 +200,11 @@ def write_batch(
     batch: WriteBatch,
     *,
     now: datetime,
-    exchange: Exchange | None = None,
+    pipeline: PipelinedTransaction | None = None,
 ) -> None:
     """All rows in one round trip, in the order that foreign keys ask for; in an exchange with its COMMIT."""
     fixed = {"tenant_id": tenant_id, "now": now}
-    edits = Statement(
+    edits = PreparedText(
         _SQL.write_edits,
         {
             **fixed,
@@ -213,9 +215,9 @@ def write_batch(
         },
     )
     for due_at in {event.get("due_at") for event in batch.events}:
-        note_work(connection, tenant_id, "events", (due_at - now).total_seconds() if due_at else 0.0)
-    if batch.is_edits_only and exchange is not None:
-        exchange.closing.append(edits)
+        add_wake_up(connection, tenant_id, "events", (due_at - now).total_seconds() if due_at else 0.0)
+    if batch.is_edits_only and pipeline is not None:
+        pipeline.closing.append(edits)
         return
     statements = [
         (_SQL.adopt_contracts, batch.adopted_contracts),

@@ -1,4 +1,4 @@
--- name: lock_and_read
+-- name: lock_documents
 SELECT * FROM lock_and_read_documents(%(ids)s, %(roles)s)
 
 -- name: find_workflow
@@ -35,7 +35,7 @@ SAVEPOINT keys
 -- name: undo_keys
 ROLLBACK TO SAVEPOINT keys
 
--- name: take_keys
+-- name: reserve_business_keys
 -- Whoever holds a value keeps it: what does not come back was taken by another document.
 INSERT INTO document_keys (tenant_id, entity_type, field, value, document_id)
 SELECT %(tenant_id)s, entity_type, field, value, document_id

@@ -25,7 +25,7 @@ class TargetRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenInstance:
+class ExpectedInstance:
     """With the version that it was seen at."""
 
     id: UUID
@@ -53,14 +53,14 @@ def list_older(connection: Connection, tenant_id: UUID, definition_id: UUID) -> 
 
 def list_live_under(
     connection: Connection, tenant_id: UUID, definition_ids: Sequence[UUID], *, after: UUID, limit: int
-) -> list[SeenInstance]:
+) -> list[ExpectedInstance]:
     values = {
         "tenant_id": tenant_id,
         "definition_ids": list(definition_ids),
         "after": after,
         "limit": limit,
     }
-    with connection.cursor(row_factory=class_row(SeenInstance)) as cursor:
+    with connection.cursor(row_factory=class_row(ExpectedInstance)) as cursor:
         return cursor.execute(_SQL.list_live_under, values).fetchall()
 
 

@@ -12,13 +12,13 @@ from signet.core.approvals.seats import Seat
 from signet.core.explain.instance_record import (
     ApprovalRecord,
     DecisionRecord,
-    DocumentRecord,
     EditRecord,
     EffectRecord,
-    InstanceRecord,
-    Record,
-    RequestRecord,
-    StepRecord,
+    ExplainedDocument,
+    ExplainedInstance,
+    ExplainedStep,
+    ExplainedTransitionRequest,
+    InstanceRecords,
     TriggerRecord,
     TurnRecord,
 )
@@ -33,22 +33,22 @@ _SQL = Statements(__file__)
 _Row = TypeVar("_Row")
 
 
-def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Record | None:
+def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> InstanceRecords | None:
     """In a snapshot: so that steps and row, request and document belong together."""
     key = {"tenant_id": tenant_id, "id": instance_id, "limit": MAX_OTHERS}
-    found = _read(connection, InstanceRecord, _SQL.read_instance, key)
+    found = _read(connection, ExplainedInstance, _SQL.read_instance, key)
     if not found:
         return None
     (instance,) = found
     key |= {"after": instance.version - MAX_STEPS, "document_id": instance.entity_id}
-    documents = _read(connection, DocumentRecord, _SQL.read_document, key)
-    requests = _read(connection, RequestRecord, _SQL.read_open_request, key)
+    documents = _read(connection, ExplainedDocument, _SQL.read_document, key)
+    requests = _read(connection, ExplainedTransitionRequest, _SQL.read_open_request, key)
     approvals = _read_approvals(connection, key)
     key |= {"since": min((each.document_version for each in approvals), default=0)}
-    return Record(
+    return InstanceRecords(
         instance,
         documents[0] if documents else None,
-        _read(connection, StepRecord, _SQL.read_steps, key),
+        _read(connection, ExplainedStep, _SQL.read_steps, key),
         requests[0] if requests else None,
         _read(connection, TriggerRecord, _SQL.list_triggers, key),
         _read(connection, EffectRecord, _SQL.list_effects, key),

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from signet.store.database import Connection, Exchange, Statement
-from signet.store.documents.write import DocumentRow, Setting, read_locked, to_json
+from signet.store.database import Connection, PipelinedTransaction, PreparedText
+from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents, to_json
 from signet.store.outbox.queue import ClaimedRow
 from signet.store.statements import Statements
-from signet.store.wake_ups import note_work
+from signet.store.wake_ups import add_wake_up
 
 _SQL = Statements(__file__)
 Row = Mapping[str, Any]
@@ -64,7 +64,7 @@ class EffectOutcome:
 class OpenedWave:
     """Locked, and read after the locks."""
 
-    setting: Setting
+    transaction: TransactionContext
     documents: Mapping[UUID, DocumentRow]
     # Of the claimed ones: those that are still ours; and which of their instances there are at all.
     triggers: frozenset[UUID]
@@ -85,18 +85,18 @@ class WaveRows:
     done: list[ClaimedRow] = field(default_factory=list)
 
 
-def open_wave(claimed: Sequence[ClaimedRow], claim_id: UUID) -> Statement:
-    return Statement(_SQL.open_wave, {**_name_rows(claimed), "claim_id": claim_id})
+def open_wave(claimed: Sequence[ClaimedRow], claim_id: UUID) -> PreparedText:
+    return PreparedText(_SQL.open_wave, {**_name_rows(claimed), "claim_id": claim_id})
 
 
 def read_opened(row: tuple[Any, ...] | None) -> OpenedWave | None:
     """None when the tenant is not active."""
-    documents, setting = read_locked(row[:7] if row else None)
-    if row is None or setting is None:
+    documents, transaction = parse_locked_documents(row[:7] if row else None)
+    if row is None or transaction is None:
         return None
     triggers, known, instances, steps, effects = row[7:]
     return OpenedWave(
-        setting,
+        transaction,
         documents,
         frozenset(triggers or ()),
         frozenset(known),
@@ -117,7 +117,7 @@ def write_steps(connection: Connection, rows: Sequence[Row], now: datetime) -> i
     return _read_count(cursor.fetchone())
 
 
-def end_wave(exchange: Exchange, tenant_id: UUID, rows: WaveRows, now: datetime) -> None:
+def end_wave(pipeline: PipelinedTransaction, tenant_id: UUID, rows: WaveRows, now: datetime) -> None:
     """The last statement of the transaction; sent with its COMMIT where both make a short message."""
     values = {
         "steps": to_json(rows.steps),
@@ -127,9 +127,9 @@ def end_wave(exchange: Exchange, tenant_id: UUID, rows: WaveRows, now: datetime)
         **_name_rows(rows.done),
         "now": now,
     }
-    exchange.closing.append(Statement(_SQL.end_wave, values))
+    pipeline.closing.append(PreparedText(_SQL.end_wave, values))
     if rows.effects:
-        note_work(exchange.connection, tenant_id, "effects")
+        add_wake_up(pipeline.connection, tenant_id, "effects")
 
 
 def _read_count(found: tuple[object, ...] | None) -> int:

@@ -11,7 +11,7 @@ from psycopg.rows import class_row, scalar_row
 
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.ids import created_at_of
-from signet.store.database import Connection, Statement
+from signet.store.database import Connection, PreparedText
 from signet.store.documents.write import to_json
 from signet.store.instances.waves import InstanceRow, OpenStepRow
 from signet.store.statements import Statements
@@ -78,8 +78,8 @@ class StuckRow:
     why: str
 
 
-def find_entity(tenant_id: UUID, instance_id: UUID) -> Statement:
-    return Statement(_SQL.find_entity, {"tenant_id": tenant_id, "id": instance_id})
+def find_entity(tenant_id: UUID, instance_id: UUID) -> PreparedText:
+    return PreparedText(_SQL.find_entity, {"tenant_id": tenant_id, "id": instance_id})
 
 
 def lock_instances(connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]) -> None:

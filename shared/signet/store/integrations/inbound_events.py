@@ -18,7 +18,7 @@ _Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
-class NewEvent:
+class InboundEventRow:
     id: UUID
     key: str
     payload: Any
@@ -72,7 +72,7 @@ class EndpointRecord(EndpointTerms):
     updated_at: datetime
 
 
-def insert_event(connection: Connection, tenant_id: UUID, new: NewEvent) -> EventRecord | None:
+def insert_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> EventRecord | None:
     """None where the message is there already."""
     values = {
         "tenant_id": tenant_id,

@@ -24,9 +24,9 @@ from psycopg.types.json import Jsonb
 from signet.core.backoff import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
 from signet.core.errors import Defect
 from signet.ids import created_at_of
-from signet.store.database import Connection, Statement
+from signet.store.database import Connection, PreparedText
 from signet.store.statements import Statements
-from signet.store.wake_ups import QueueName, note_work
+from signet.store.wake_ups import QueueName, add_wake_up
 
 MAX_ROWS = 500  # in one call, whatever it does
 MAX_TENANTS = 1000
@@ -159,7 +159,7 @@ class DueTenant:
 
 def claim_due(
     queue: Queue[Any], tenant_id: UUID, *, at_most: int, lease_seconds: float, claim_id: UUID
-) -> Statement:
+) -> PreparedText:
     """Due rows that nobody holds, oldest first. One that failed too often before comes alone.
 
     A statement, so that a claim is a transaction of two round trips; `read_claimed` reads its rows.
@@ -172,7 +172,7 @@ def claim_due(
         "claim_id": claim_id,
         "alone_from": queue.alone_from,
     }
-    return Statement(fill(_SQL.claim, queue), values)
+    return PreparedText(fill(_SQL.claim, queue), values)
 
 
 def read_claimed(queue: Queue[Row], rows: Sequence[tuple[Any, ...]]) -> list[Row]:
@@ -217,7 +217,7 @@ def release(
 ) -> set[UUID]:
     """Untried, for something was in the way: it costs no attempt."""
     if rows:
-        note_work(connection, tenant_id, queue.name, delay_seconds)
+        add_wake_up(connection, tenant_id, queue.name, delay_seconds)
     more = {"claim_id": claim_id, "delay_seconds": delay_seconds}
     return _change(connection, fill(_SQL.release, queue), tenant_id, rows, more)
 
@@ -245,8 +245,8 @@ def fail(
         "delays": delays,
     }
     for delay_seconds in delays:
-        note_work(connection, tenant_id, queue.name, delay_seconds)
-    return _bury_exhausted(connection, queue, tenant_id, fill(_SQL.fail, queue), values)
+        add_wake_up(connection, tenant_id, queue.name, delay_seconds)
+    return _dead_letter_exhausted(connection, queue, tenant_id, fill(_SQL.fail, queue), values)
 
 
 def release_expired(
@@ -255,9 +255,9 @@ def release_expired(
     """Rows whose worker did not come back. The attempt stays counted: a row that kills its workers ends."""
     _check(at_most, MAX_ROWS)
     values = {"tenant_id": tenant_id, "at_most": at_most, "error": LEASE_EXPIRED}
-    returned = _bury_exhausted(connection, queue, tenant_id, fill(_SQL.release_expired, queue), values)
+    returned = _dead_letter_exhausted(connection, queue, tenant_id, fill(_SQL.release_expired, queue), values)
     if returned.again:
-        note_work(connection, tenant_id, queue.name)
+        add_wake_up(connection, tenant_id, queue.name)
     return returned
 
 
@@ -268,7 +268,7 @@ def requeue_dead(
     if not ids:
         return set()
     _check(len(ids), MAX_ROWS)
-    note_work(connection, tenant_id, queue.name)
+    add_wake_up(connection, tenant_id, queue.name)
     values = {"tenant_id": tenant_id, "created_ats": [created_at_of(each) for each in ids], "ids": list(ids)}
     return _read_ids(connection, fill(_SQL.requeue_dead, queue), values)
 
@@ -298,7 +298,7 @@ def keep_responses(
 def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
     """Wake-ups for the engine, due at once; each with its receipt."""
     if rows:
-        note_work(connection, tenant_id, EVENTS.name)
+        add_wake_up(connection, tenant_id, EVENTS.name)
         text = orjson.dumps(list(rows)).decode()
         connection.execute(_SQL.insert_triggers, {"tenant_id": tenant_id, "rows": text})
 
@@ -328,7 +328,7 @@ def due_tenants(connection: Connection, queue: Queue[Any], *, at_most: int) -> l
         return cursor.execute(_SQL.due_tenants, {"queue": queue.name, "at_most": at_most}).fetchall()
 
 
-def _bury_exhausted(
+def _dead_letter_exhausted(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, statement: str, values: dict[str, Any]
 ) -> Returned[Row]:
     """In two statements: from failed to dead_letter is a change of its own, as the status' trigger wants."""

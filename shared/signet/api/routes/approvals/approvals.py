@@ -19,7 +19,7 @@ from signet.core.approvals.seats import Seat
 from signet.core.compiler.node_configurations import Vote
 from signet.core.validation.strict_model import Strict
 from signet.engine.approvals.comparison import LastApproved, compare_with_last_approved
-from signet.engine.approvals.decide import Decided
+from signet.engine.approvals.decide import VoteResult
 from signet.engine.approvals.inbox import MAX_DECISIONS, Ballot, InboxItem
 from signet.store.approvals.decisions import DecisionRow
 
@@ -38,7 +38,7 @@ class NewBallots(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class Approval:
+class ApprovalRequest:
     """A request for approval: pinned to a version of its document, to a definition and to a policy."""
 
     id: UUID
@@ -77,7 +77,7 @@ class DecisionOutcome:
 
     request_id: UUID
     status: Literal["done", "rejected"]
-    decided: Decided | None
+    decided: VoteResult | None
     refusal: Refusal | None
 
 
@@ -91,18 +91,18 @@ def add_approval_routes(routes: Routes) -> None:
     def list_inbox(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[InboxItem]:
         """For them, for their roles, and for whom they stand in; the oldest first."""
         place = read_cursor(cursor, "inbox", UUID)
-        found = call.use.approvals.inbox(call.author, limit=limit + 1, after=place[0] if place else None)
+        found = call.use.approvals.inbox(call.caller, limit=limit + 1, after=place[0] if place else None)
         return make_page(found, limit, lambda item: (item.request_id,), "inbox")
 
-    @routes.get("/v1/approvals/<approval_id>", "One request for approval", Approval)
-    def get_approval(call: Call, approval_id: PathId) -> Approval:
+    @routes.get("/v1/approvals/<approval_id>", "One request for approval", ApprovalRequest)
+    def get_approval(call: Call, approval_id: PathId) -> ApprovalRequest:
         """With its document as it was pinned, and what has changed since the last approval."""
-        request = call.use.approvals.read_request(call.author, approval_id)
+        request = call.use.approvals.read_request(call.caller, approval_id)
         record = request.record
         tenant_id, data = call.principal.tenant_id, request.document["data"]
         last = compare_with_last_approved(call.use.database, tenant_id, record.document_id, record.id, data)
-        shown = {name: getattr(record, name) for name in Approval.__slots__ if hasattr(record, name)}
-        return Approval(
+        shown = {name: getattr(record, name) for name in ApprovalRequest.__slots__ if hasattr(record, name)}
+        return ApprovalRequest(
             **{
                 **shown,
                 "policy": request.policy,
@@ -113,18 +113,18 @@ def add_approval_routes(routes: Routes) -> None:
             }
         )
 
-    @routes.post("/v1/approvals/<approval_id>/decision", "Decide", Decided)
-    def decide_approval(call: Call, approval_id: PathId, new: Annotated[NewDecision, Body()]) -> Decided:
-        return call.use.approvals.decide(call.author, approval_id, new.vote, new.reason)
+    @routes.post("/v1/approvals/<approval_id>/decision", "Decide", VoteResult)
+    def decide_approval(call: Call, approval_id: PathId, new: Annotated[NewDecision, Body()]) -> VoteResult:
+        return call.use.approvals.decide(call.caller, approval_id, new.vote, new.reason)
 
     @routes.post("/v1/approvals/decisions", "Decide many, each for itself", DecisionOutcomes)
     def decide_approvals(call: Call, new: Annotated[NewBallots, Body()]) -> DecisionOutcomes:
         ballots = [Ballot(one.request_id, one.vote, one.reason) for one in new.decisions]
-        outcomes = call.use.approvals.decide_many(call.author, ballots)
+        outcomes = call.use.approvals.decide_many(call.caller, ballots)
         return DecisionOutcomes(
             [
                 DecisionOutcome(ballot.request_id, "done", outcome, None)
-                if isinstance(outcome, Decided)
+                if isinstance(outcome, VoteResult)
                 else DecisionOutcome(ballot.request_id, "rejected", None, describe_refusal(outcome))
                 for ballot, outcome in zip(ballots, outcomes, strict=True)
             ]

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathName, PathVersion
 from signet.api.http.routing import Routes
@@ -27,15 +27,15 @@ def add_approval_chain_routes(routes: Routes) -> None:
         status=201,
         body_model=Chain,
     )
-    def save_chain(call: Call, chain: Annotated[Mapping[str, Any], Body()]) -> Answer:
+    def save_chain(call: Call, chain: Annotated[Mapping[str, Any], Body()]) -> HttpAnswer:
         """The newest version is answered, where it says the same."""
-        return Answer(_require(call.use.approval_chains.save(call.author, chain)), 201)
+        return HttpAnswer(_require(call.use.approval_chains.save(call.caller, chain)), 201)
 
     @routes.get("/v1/approval_chains", "Chains by name, each at its newest version", Page[ChainSummary])
     def list_chains(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ChainSummary]:
         """That is published."""
         place = read_cursor(cursor, "chains", str)
-        found = call.use.approval_chains.list(call.author, limit=limit + 1, after=place[0] if place else None)
+        found = call.use.approval_chains.list(call.caller, limit=limit + 1, after=place[0] if place else None)
         return make_page(found, limit, lambda one: (one.name,), "chains")
 
     @routes.get(
@@ -47,23 +47,23 @@ def add_approval_chain_routes(routes: Routes) -> None:
         """Drafts and archived ones too."""
         place = read_cursor(cursor, ("chain", name), int)
         before = place[0] if place else None
-        found = call.use.approval_chains.list_versions(call.author, name, limit=limit + 1, before=before)
+        found = call.use.approval_chains.list_versions(call.caller, name, limit=limit + 1, before=before)
         if not found and place is None:
             raise Rejected("CHAIN_NOT_FOUND", f"there is no chain '{name}'")
         return make_page(found, limit, lambda one: (one.version,), ("chain", name))
 
     @routes.get(VERSION, "One version of a chain", ChainRow)
     def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRow:
-        return call.use.approval_chains.read(call.author, name, version)
+        return call.use.approval_chains.read(call.caller, name, version)
 
     @routes.post(f"{VERSION}/publish", "Freeze a version, and have new requests take it", ChainVersion)
     def publish_chain(call: Call, name: PathName, version: PathVersion) -> ChainVersion:
-        return _require(call.use.approval_chains.publish(call.author, name, version))
+        return _require(call.use.approval_chains.publish(call.caller, name, version))
 
     @routes.post(f"{VERSION}/archive", "Have no new request take it; what runs goes on", None, status=204)
-    def archive_chain(call: Call, name: PathName, version: PathVersion) -> Answer:
-        call.use.approval_chains.archive(call.author, name, version)
-        return Answer(status=204)
+    def archive_chain(call: Call, name: PathName, version: PathVersion) -> HttpAnswer:
+        call.use.approval_chains.archive(call.caller, name, version)
+        return HttpAnswer(status=204)
 
 
 def _require(saved: ChainVersion | tuple[Finding, ...]) -> ChainVersion:

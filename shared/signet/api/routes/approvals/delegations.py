@@ -7,7 +7,7 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import AwareDatetime, Field
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathId, Reason
 from signet.api.http.routing import Routes
@@ -44,10 +44,10 @@ def add_delegation_routes(routes: Routes) -> None:
         return _list(call.use.delegations.list_taken, call, ("taken", user_id), limit, cursor)
 
     @routes.post("/v1/delegations", "Have somebody decide for the caller", Delegation, status=201)
-    def delegate(call: Call, new: Annotated[NewDelegation, Body()]) -> Answer:
+    def delegate(call: Call, new: Annotated[NewDelegation, Body()]) -> HttpAnswer:
         """For another person only with the permission approval:delegate."""
         made = call.use.delegations.delegate(
-            call.author,
+            call.caller,
             new.user_id or call.principal.subject,
             new.delegate_id,
             from_time=new.from_time,
@@ -55,12 +55,12 @@ def add_delegation_routes(routes: Routes) -> None:
             entity_type=new.entity_type,
             reason=new.reason,
         )
-        return Answer(made, 201)
+        return HttpAnswer(made, 201)
 
     @routes.delete("/v1/delegations/<delegation_id>", "Take a delegation back, at once")
-    def revoke_delegation(call: Call, delegation_id: PathId) -> Answer:
-        call.use.delegations.revoke(call.author, delegation_id)
-        return Answer(status=204)
+    def revoke_delegation(call: Call, delegation_id: PathId) -> HttpAnswer:
+        call.use.delegations.revoke(call.caller, delegation_id)
+        return HttpAnswer(status=204)
 
 
 def _list(
@@ -71,5 +71,5 @@ def _list(
     cursor: str | None,
 ) -> Page[DelegationRecord]:
     place = read_cursor(cursor, asked, UUID)
-    found = find(call.author, asked[1], limit=limit + 1, before=place[0] if place else None)
+    found = find(call.caller, asked[1], limit=limit + 1, before=place[0] if place else None)
     return make_page(found, limit, lambda one: (one.id,), asked)

@@ -39,10 +39,10 @@ def add_notification_routes(routes: Routes) -> None:
         filters = ("notifications", unread)
         place = read_cursor(cursor, filters, UUID)
         found = call.use.notifications.list_of(
-            call.author, is_unread=unread, limit=limit + 1, before=place[0] if place else None
+            call.caller, is_unread=unread, limit=limit + 1, before=place[0] if place else None
         )
         return make_page(found, limit, lambda row: (row.id,), filters)
 
     @routes.post("/v1/notifications/read", "Mark as read", MarkedRead)
     def read_notifications(call: Call, read: Annotated[ReadNotifications, Body()]) -> MarkedRead:
-        return MarkedRead(call.use.notifications.mark_read(call.author, read.ids))
+        return MarkedRead(call.use.notifications.mark_read(call.caller, read.ids))

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, PathName, PathVersion, require_version
 from signet.api.http.routing import Routes
@@ -33,11 +33,11 @@ def add_contract_routes(routes: Routes) -> None:
         is_versioned=True,
         body_model=Contract,
     )
-    def create_contract(call: Call, document: Annotated[Mapping[str, Any], Body()]) -> Answer:
+    def create_contract(call: Call, document: Annotated[Mapping[str, Any], Body()]) -> HttpAnswer:
         """Of the version that it names. All that is wrong with it is told at once."""
-        made = call.use.definitions.create_contract(call.author, document)
+        made = call.use.definitions.create_contract(call.caller, document)
         place = f"/v1/contracts/{made.entity_type}/versions/{made.version}"
-        return Answer(made, 201, made.revision, place)
+        return HttpAnswer(made, 201, made.revision, place)
 
     @routes.put(VERSION, "Replace a draft", ContractDraft, is_versioned=True, body_model=Contract)
     def replace_contract(
@@ -46,17 +46,17 @@ def add_contract_routes(routes: Routes) -> None:
         version: PathVersion,
         document: Annotated[Mapping[str, Any], Body()],
         if_match: IfMatch = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         seen = require_version(if_match)
-        saved = call.use.definitions.replace_contract(call.author, entity_type, version, seen, document)
-        return Answer(saved, version=saved.revision)
+        saved = call.use.definitions.replace_contract(call.caller, entity_type, version, seen, document)
+        return HttpAnswer(saved, version=saved.revision)
 
     @routes.delete(VERSION, "Delete a draft")
     def delete_contract(
         call: Call, entity_type: PathName, version: PathVersion, if_match: IfMatch = None
-    ) -> Answer:
-        call.use.definitions.delete_contract(call.author, entity_type, version, require_version(if_match))
-        return Answer(status=204)
+    ) -> HttpAnswer:
+        call.use.definitions.delete_contract(call.caller, entity_type, version, require_version(if_match))
+        return HttpAnswer(status=204)
 
     @routes.post(f"{VERSION}/publish", "Freeze a draft, and make it what new documents are", Published)
     def publish_contract(
@@ -65,7 +65,7 @@ def add_contract_routes(routes: Routes) -> None:
         """With its envelope, which is a definition of its own. Where a patch fills slots of the version
         before, new documents go on as they did until a patch of this version is published."""
         seen = require_version(if_match)
-        return call.use.definitions.publish_contract(call.author, entity_type, version, seen)
+        return call.use.definitions.publish_contract(call.caller, entity_type, version, seen)
 
 
 def _add_reads(routes: Routes) -> None:
@@ -98,6 +98,6 @@ def _add_reads(routes: Routes) -> None:
         return make_page(found, limit, lambda one: [one.version], filters)
 
     @routes.get(VERSION, "One version of a contract", ContractRecord, is_versioned=True)
-    def get_contract_version(call: Call, entity_type: PathName, version: PathVersion) -> Answer:
+    def get_contract_version(call: Call, entity_type: PathName, version: PathVersion) -> HttpAnswer:
         found = call.use.definitions_read.read_contract(call.principal, entity_type, version)
-        return Answer(found, version=found.revision)
+        return HttpAnswer(found, version=found.revision)

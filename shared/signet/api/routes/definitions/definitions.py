@@ -8,7 +8,7 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId, require_version
 from signet.api.http.routing import Routes
@@ -70,9 +70,9 @@ def _add_reads(routes: Routes) -> None:
         return make_page(found, limit, lambda one: [one.id], signed)
 
     @routes.get(DEFINITION, "One definition", DefinitionRecord, is_versioned=True)
-    def get_definition(call: Call, definition_id: PathId) -> Answer:
+    def get_definition(call: Call, definition_id: PathId) -> HttpAnswer:
         found = call.use.definitions_read.read(call.principal, definition_id)
-        return Answer(found, version=found.revision)
+        return HttpAnswer(found, version=found.revision)
 
     @routes.get(f"{DEFINITION}/versions", "All versions under its name", Page[DefinitionSummary])
     def list_definition_versions(
@@ -100,11 +100,11 @@ def _add_drafts(routes: Routes) -> None:
         is_versioned=True,
         body_model=Patch | Automation,
     )
-    def create_definition(call: Call, document: Annotated[Mapping[str, Any], Body()]) -> Answer:
+    def create_definition(call: Call, document: Annotated[Mapping[str, Any], Body()]) -> HttpAnswer:
         """Of the next version of its name. It may still be wrong: only publishing insists."""
         kind = "automation" if "automation" in document else "org_patch"
-        made = call.use.definitions.create(call.author, kind, document)
-        return Answer(made, 201, made.revision, f"/v1/definitions/{made.id}")
+        made = call.use.definitions.create(call.caller, kind, document)
+        return HttpAnswer(made, 201, made.revision, f"/v1/definitions/{made.id}")
 
     @routes.put(DEFINITION, "Replace a draft", Draft, is_versioned=True, body_model=Patch | Automation)
     def replace_definition(
@@ -112,20 +112,20 @@ def _add_drafts(routes: Routes) -> None:
         definition_id: PathId,
         document: Annotated[Mapping[str, Any], Body()],
         if_match: IfMatch = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         seen = require_version(if_match)
-        saved = call.use.definitions.replace(call.author, definition_id, seen, document)
-        return Answer(saved, version=saved.revision)
+        saved = call.use.definitions.replace(call.caller, definition_id, seen, document)
+        return HttpAnswer(saved, version=saved.revision)
 
     @routes.delete(DEFINITION, "Delete a draft")
-    def delete_definition(call: Call, definition_id: PathId, if_match: IfMatch = None) -> Answer:
-        call.use.definitions.delete(call.author, definition_id, require_version(if_match))
-        return Answer(status=204)
+    def delete_definition(call: Call, definition_id: PathId, if_match: IfMatch = None) -> HttpAnswer:
+        call.use.definitions.delete(call.caller, definition_id, require_version(if_match))
+        return HttpAnswer(status=204)
 
     @routes.put(f"{DEFINITION}/canvas", "Say where an editor has its nodes", Canvas)
     def put_canvas(call: Call, definition_id: PathId, canvas: Annotated[NewCanvas, Body()]) -> Canvas:
         """Of drafts and of what is published alike: positions are part of no hash. The last one counts."""
-        call.use.definitions.move_canvas(call.author, definition_id, canvas.positions)
+        call.use.definitions.move_canvas(call.caller, definition_id, canvas.positions)
         return Canvas(canvas.positions)
 
 
@@ -133,19 +133,19 @@ def _add_acts(routes: Routes) -> None:
     @routes.post(f"{DEFINITION}/publish", "Compile and freeze a draft; new documents run it", Published)
     def publish_definition(call: Call, definition_id: PathId, if_match: IfMatch = None) -> Published:
         """What is answered is the definition that runs: of a patch, the effective workflow made of it."""
-        return call.use.definitions.publish(call.author, definition_id, require_version(if_match))
+        return call.use.definitions.publish(call.caller, definition_id, require_version(if_match))
 
     @routes.post(f"{DEFINITION}/archive", "Have no new document run it; what runs goes on", None, status=204)
-    def archive_definition(call: Call, definition_id: PathId) -> Answer:
+    def archive_definition(call: Call, definition_id: PathId) -> HttpAnswer:
         """A patch takes the workflows along that were made of it."""
-        call.use.definitions.archive(call.author, definition_id)
-        return Answer(status=204)
+        call.use.definitions.archive(call.caller, definition_id)
+        return HttpAnswer(status=204)
 
     @routes.post(f"{DEFINITION}/roll_back", "Publish what it says again, as a new version", Published)
     def roll_back_definition(call: Call, definition_id: PathId) -> Published:
-        return call.use.definitions.roll_back(call.author, definition_id)
+        return call.use.definitions.roll_back(call.caller, definition_id)
 
     @routes.post(f"{DEFINITION}/recompile", "Compile an effective workflow anew", Published)
     def recompile_definition(call: Call, definition_id: PathId) -> Published:
         """After a new compiler; the old one stays as it ran."""
-        return call.use.definitions.recompile(call.author, definition_id)
+        return call.use.definitions.recompile(call.caller, definition_id)

@@ -12,7 +12,12 @@ from signet.api.http.routing import Routes
 from signet.core.errors import FieldError, Rejected
 from signet.core.validation.strict_model import ExpressionText, Strict
 from signet.core.validation.text import NAME_PATTERN
-from signet.engine.definitions.designer.expressions import CheckedExpression, NamesInScope, OfContract, Place
+from signet.engine.definitions.designer.expressions import (
+    CheckedExpression,
+    NamesInScope,
+    NodeLocation,
+    OfContract,
+)
 from signet.engine.definitions.designer.palette import ActionRecord, NodeTypeRecord
 
 NODE_PATTERN = r"^[!-.0-~]{1,300}$"
@@ -71,10 +76,10 @@ def add_designing_routes(routes: Routes) -> None:
         is_after: Annotated[bool, Query(description="On the edges that leave it.")] = False,
     ) -> NamesInScope:
         """Also of a draft that does not compile, as far as its graph goes."""
-        return call.use.expressions.list_names(call.principal, Place(definition_id, node_id, is_after))
+        return call.use.expressions.list_names(call.principal, NodeLocation(definition_id, node_id, is_after))
 
 
-def _read_where(new: NewExpression) -> Place | OfContract:
+def _read_where(new: NewExpression) -> NodeLocation | OfContract:
     if (new.definition_id is None) != (new.node_id is None):
         raise _refuse("/node_id", "goes with a definition_id, and neither without the other")
     if new.version is not None and new.entity_type is None:
@@ -83,7 +88,7 @@ def _read_where(new: NewExpression) -> Place | OfContract:
         return OfContract(new.entity_type, new.version)
     if new.entity_type is not None:
         raise _refuse("/entity_type", "is known of a definition, and is not said beside it")
-    return Place(new.definition_id, new.node_id, new.is_after)
+    return NodeLocation(new.definition_id, new.node_id, new.is_after)
 
 
 def _refuse(pointer: str, sentence: str) -> Rejected:

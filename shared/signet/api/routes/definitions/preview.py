@@ -13,8 +13,14 @@ from signet.api.http.routing import Routes
 from signet.api.routes.definitions.definitions import DEFINITION
 from signet.core.validation.strict_model import Permission, Strict
 from signet.engine.definitions.designer.impact import Impact
-from signet.engine.definitions.designer.preview import CompileReport, DiffReport, Drawing, Explanation, Graph
-from signet.engine.definitions.designer.simulate import MAX_STEPS, SimulationReport, Situation
+from signet.engine.definitions.designer.preview import (
+    CompileReport,
+    DiffReport,
+    Explanation,
+    Flowchart,
+    WorkflowGraph,
+)
+from signet.engine.definitions.designer.simulate import MAX_STEPS, SimulationInput, SimulationReport
 
 MAX_NAMED, MAX_REQUESTS, MAX_ROLES = 500, 100, 100
 FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
@@ -65,37 +71,37 @@ def add_trial_routes(routes: Routes) -> None:
     @routes.post(f"{DEFINITION}/compile", "Compile, and write nothing", CompileReport)
     def compile_definition(call: Call, definition_id: PathId) -> CompileReport:
         """All findings, each with its place in what was written; and the hash, where it compiles."""
-        return call.use.trials.compile(call.principal, definition_id)
+        return call.use.definition_preview.compile(call.principal, definition_id)
 
-    @routes.get(f"{DEFINITION}/graph", "The compiled graph", Graph)
-    def get_graph(call: Call, definition_id: PathId) -> Graph:
+    @routes.get(f"{DEFINITION}/graph", "The compiled graph", WorkflowGraph)
+    def get_graph(call: Call, definition_id: PathId) -> WorkflowGraph:
         """Of a draft as it compiles now, of what is published as it was compiled."""
-        return call.use.trials.show_graph(call.principal, definition_id)
+        return call.use.definition_preview.show_graph(call.principal, definition_id)
 
-    @routes.get(f"{DEFINITION}/mermaid", "The compiled graph as a flowchart", Drawing)
-    def draw_definition(call: Call, definition_id: PathId) -> Drawing:
-        return call.use.trials.draw(call.principal, definition_id)
+    @routes.get(f"{DEFINITION}/mermaid", "The compiled graph as a flowchart", Flowchart)
+    def draw_definition(call: Call, definition_id: PathId) -> Flowchart:
+        return call.use.definition_preview.draw(call.principal, definition_id)
 
     @routes.get(f"{DEFINITION}/explanation", "What it does, in plain English", Explanation)
     def explain_definition(call: Call, definition_id: PathId) -> Explanation:
-        return call.use.trials.explain(call.principal, definition_id)
+        return call.use.definition_preview.explain(call.principal, definition_id)
 
     @routes.get(f"{DEFINITION}/diff", "In what it differs, slot by slot", DiffReport)
     def diff_definitions(call: Call, definition_id: PathId, against: Against = None) -> DiffReport:
-        return call.use.trials.diff(call.principal, definition_id, against)
+        return call.use.definition_preview.diff(call.principal, definition_id, against)
 
-    @routes.get(f"{DEFINITION}/diff/mermaid", "In what it differs, as a coloured flowchart", Drawing)
-    def draw_diff(call: Call, definition_id: PathId, against: Against = None) -> Drawing:
-        return call.use.trials.draw_diff(call.principal, definition_id, against)
+    @routes.get(f"{DEFINITION}/diff/mermaid", "In what it differs, as a coloured flowchart", Flowchart)
+    def draw_diff(call: Call, definition_id: PathId, against: Against = None) -> Flowchart:
+        return call.use.definition_preview.draw_diff(call.principal, definition_id, against)
 
     @routes.get(f"{DEFINITION}/impact", "What its publication would mean for what runs", Impact)
     def get_impact(call: Call, definition_id: PathId) -> Impact:
-        return call.use.foreseeing.read(call.principal, definition_id)
+        return call.use.publication_impact.read(call.principal, definition_id)
 
     @routes.post(f"{DEFINITION}/simulate", "Run it in memory over one document", SimulationReport)
     def simulate_definition(
         call: Call, definition_id: PathId, new: Annotated[NewSimulation, Body()]
     ) -> SimulationReport:
         """Until nothing is left to do, or everything waits for what was not told."""
-        situation = Situation(**{name: getattr(new, name) for name in Situation.__slots__})
-        return call.use.simulating.run(call.principal, definition_id, situation)
+        simulation_input = SimulationInput(**{name: getattr(new, name) for name in SimulationInput.__slots__})
+        return call.use.definition_simulation.run(call.principal, definition_id, simulation_input)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor
 from signet.api.http.parameters import (
     PAGE,
@@ -42,9 +42,9 @@ def add_rule_routes(routes: Routes) -> None:
         return make_page(found, fitting, lambda one: (one.entity_type, one.name), filters)
 
     @routes.get(RULE, "One rule", RuleRecord, is_versioned=True)
-    def get_rule(call: Call, entity_type: PathName, rule: PathName) -> Answer:
+    def get_rule(call: Call, entity_type: PathName, rule: PathName) -> HttpAnswer:
         found = call.use.rules.read(call.principal, entity_type, rule)
-        return Answer(found, version=found.version)
+        return HttpAnswer(found, version=found.version)
 
     @routes.put(
         RULE, "Save a rule", RuleRecord, also={201: RuleRecord}, is_versioned=True, body_model=RuleBody
@@ -56,13 +56,13 @@ def add_rule_routes(routes: Routes) -> None:
         body: Annotated[Mapping[str, Any], Body()],
         reason: WhyReason = None,
         if_match: IfMatch = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """A new one goes without If-Match. Checked against the newest contract of its type, and in force
         everywhere within five seconds."""
-        saved = call.use.rules.save(call.author, entity_type, rule, body, read_version(if_match), reason)
+        saved = call.use.rules.save(call.caller, entity_type, rule, body, read_version(if_match), reason)
         status = 201 if saved.is_new else 200
         location = f"/v1/rules/{entity_type}/{rule}" if saved.is_new else None
-        return Answer(saved.rule, status, saved.rule.version, location)
+        return HttpAnswer(saved.rule, status, saved.rule.version, location)
 
     @routes.delete(RULE, "Delete a rule")
     def delete_rule(
@@ -71,8 +71,8 @@ def add_rule_routes(routes: Routes) -> None:
         rule: PathName,
         reason: WhyReason = None,
         if_match: IfMatch = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Out of force everywhere within five seconds; what it has found of mutations stays."""
         version = require_version(if_match)
-        call.use.rules.disable(call.author, entity_type, rule, version, reason)
-        return Answer(status=204)
+        call.use.rules.disable(call.caller, entity_type, rule, version, reason)
+        return HttpAnswer(status=204)

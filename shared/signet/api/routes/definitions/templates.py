@@ -1,6 +1,6 @@
 """Templates: contracts, patches and automations to begin with."""
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page
 from signet.api.http.parameters import PathName
 from signet.api.http.routing import Routes
@@ -14,6 +14,6 @@ def add_template_routes(routes: Routes) -> None:
         return Page(call.use.templates.list(call.principal), None)
 
     @routes.post("/v1/templates/<template>/use", "Save it as drafts of one's own", UsedTemplate, status=201)
-    def use_template(call: Call, template: PathName) -> Answer:
+    def use_template(call: Call, template: PathName) -> HttpAnswer:
         """The contract becomes the next version of its type, the patch is pinned to that."""
-        return Answer(call.use.templates.use(call.author, template), 201)
+        return HttpAnswer(call.use.templates.use(call.caller, template), 201)

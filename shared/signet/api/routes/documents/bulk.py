@@ -10,7 +10,7 @@ from pydantic import Field
 from signet.api.http.bulk_outcomes import Refusal, describe_refusal
 from signet.api.http.call import Call
 from signet.api.http.routing import Routes
-from signet.api.routes.documents.documents import NewDocument
+from signet.api.routes.documents.documents import DocumentRequest
 from signet.core.validation.strict_model import Strict
 from signet.engine.documents.command_checks import MAX_BATCH
 from signet.engine.documents.commands import Applied, Create, Outcome
@@ -21,7 +21,7 @@ class NewDocuments(Strict):
         Literal["all", "each"],
         Field(description="`all`: one that is rejected, and none is made. `each`: what can be made is made."),
     ] = "all"
-    documents: Annotated[Sequence[NewDocument], Field(min_length=1, max_length=MAX_BATCH)]
+    documents: Annotated[Sequence[DocumentRequest], Field(min_length=1, max_length=MAX_BATCH)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def add_bulk_document_routes(routes: Routes) -> None:
     def create_documents(call: Call, new: Annotated[NewDocuments, Body()]) -> BulkOutcomes:
         """Answered with 200 also where some or all of them are rejected."""
         operations = [Create(one.entity_type, one.data, one.id, one.reason) for one in new.documents]
-        outcomes = call.use.documents.mutate_many(call.author, operations, new.mode)
+        outcomes = call.use.documents.mutate_many(call.caller, operations, new.mode)
         items = [_show(index, outcome) for index, outcome in enumerate(outcomes)]
         done = sum(item.status == "done" for item in items)
         return BulkOutcomes(done, len(items) - done, items)

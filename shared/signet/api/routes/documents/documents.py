@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.parameters import Id, IfMatch, Named, PathId, PathName, Reason, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
@@ -16,7 +16,7 @@ from signet.store.documents.read import DocumentRecord
 Data = Annotated[Mapping[str, Any], Field(description="The fields that the contract names.")]
 
 
-class NewDocument(Strict):
+class DocumentRequest(Strict):
     entity_type: Named
     data: Data
     id: Annotated[Id | None, Field(strict=False, description="Chosen by the caller, where it has one.")] = (
@@ -42,15 +42,15 @@ class ActionCall(Strict):
 
 def add_document_routes(routes: Routes) -> None:
     @routes.post("/v1/documents", "Make a document", Applied, status=201, is_versioned=True)
-    def create_document(call: Call, new: Annotated[NewDocument, Body()]) -> Answer:
+    def create_document(call: Call, new: Annotated[DocumentRequest, Body()]) -> HttpAnswer:
         """Its workflow begins with it."""
         operation = Create(new.entity_type, new.data, new.id, new.reason)
-        return _show_made(call.use.documents.mutate(call.author, operation))
+        return _show_made(call.use.documents.mutate(call.caller, operation))
 
     @routes.get("/v1/documents/<document_id>", "One document", DocumentRecord, is_versioned=True)
-    def get_document(call: Call, document_id: PathId) -> Answer:
+    def get_document(call: Call, document_id: PathId) -> HttpAnswer:
         found = call.use.documents_read.read(call.principal, document_id)
-        return Answer(found, version=found.version)
+        return HttpAnswer(found, version=found.version)
 
     @routes.patch(
         "/v1/documents/<document_id>",
@@ -61,10 +61,10 @@ def add_document_routes(routes: Routes) -> None:
     )
     def change_document(
         call: Call, document_id: PathId, change: Annotated[DocumentPatch, Body()], if_match: IfMatch = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Where it may only be amended, a new document is made of it: that is answered with 201."""
         operation = Update(document_id, require_version(if_match), change.patch, reason=change.reason)
-        return _show_edited(call.use.documents.mutate(call.author, operation))
+        return _show_edited(call.use.documents.mutate(call.caller, operation))
 
     @routes.put(
         "/v1/documents/<document_id>",
@@ -78,12 +78,12 @@ def add_document_routes(routes: Routes) -> None:
         document_id: PathId,
         content: Annotated[DocumentContent, Body()],
         if_match: IfMatch = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """The whole of its data: a field that is not named is empty afterwards, or has its default."""
         operation = Update(
             document_id, require_version(if_match), content.data, is_full=True, reason=content.reason
         )
-        return _show_edited(call.use.documents.mutate(call.author, operation))
+        return _show_edited(call.use.documents.mutate(call.caller, operation))
 
     @routes.delete("/v1/documents/<document_id>", "Delete a document")
     def delete_document(
@@ -91,11 +91,11 @@ def add_document_routes(routes: Routes) -> None:
         document_id: PathId,
         reason: Annotated[Reason, Query()] = None,
         if_match: IfMatch = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Where the contract allows it. Its versions and its audit trail stay."""
         operation = Delete(document_id, require_version(if_match), reason)
-        call.use.documents.mutate(call.author, operation)
-        return Answer(status=204)
+        call.use.documents.mutate(call.caller, operation)
+        return HttpAnswer(status=204)
 
 
 def add_document_acts(routes: Routes) -> None:
@@ -113,10 +113,10 @@ def add_document_acts(routes: Routes) -> None:
         action: PathName,
         asked: Annotated[ActionCall, Body()],
         if_match: IfMatch = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         operation = RunAction(document_id, require_version(if_match), action, asked.payload, asked.reason)
-        applied = call.use.documents.mutate(call.author, operation)
-        return Answer(applied, version=applied.version)
+        applied = call.use.documents.mutate(call.caller, operation)
+        return HttpAnswer(applied, version=applied.version)
 
     @routes.post(
         "/v1/documents/<document_id>/amendments",
@@ -127,15 +127,15 @@ def add_document_acts(routes: Routes) -> None:
     )
     def amend_document(
         call: Call, document_id: PathId, change: Annotated[DocumentPatch, Body()], if_match: IfMatch = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """A new document with the changed content; the one that was there is final."""
         operation = Amend(document_id, require_version(if_match), change.patch, change.reason)
-        return _show_made(call.use.documents.mutate(call.author, operation))
+        return _show_made(call.use.documents.mutate(call.caller, operation))
 
 
-def _show_made(applied: Applied) -> Answer:
-    return Answer(applied, 201, applied.version, f"/v1/documents/{applied.document_id}")
+def _show_made(applied: Applied) -> HttpAnswer:
+    return HttpAnswer(applied, 201, applied.version, f"/v1/documents/{applied.document_id}")
 
 
-def _show_edited(applied: Applied) -> Answer:
-    return _show_made(applied) if applied.original_id else Answer(applied, version=applied.version)
+def _show_edited(applied: Applied) -> HttpAnswer:
+    return _show_made(applied) if applied.original_id else HttpAnswer(applied, version=applied.version)

@@ -31,4 +31,4 @@ def add_erasure_routes(routes: Routes) -> None:
     @routes.post("/v1/documents/<document_id>/erasures", "Erase personal values of a document", Erasure)
     def erase_personal_values(call: Call, document_id: PathId, new: Annotated[NewErasure, Body()]) -> Erasure:
         """In all of its versions, and for good; every hash still holds."""
-        return call.use.erasures.erase(call.author, document_id, new.fields, new.reason)
+        return call.use.erasures.erase(call.caller, document_id, new.fields, new.reason)

@@ -23,7 +23,7 @@ def add_document_history_routes(routes: Routes) -> None:
     ) -> Page[TimelineEntry]:
         """Mutations, requests, turns of its instances, ends of their steps, decisions; the newest first."""
         before, kind = _read_before(cursor, "timeline", document_id)
-        found = call.use.document_life.list_timeline(call.principal, document_id, before, limit + 1)
+        found = call.use.document_timeline.list_timeline(call.principal, document_id, before, limit + 1)
         return make_page(found, limit, lambda one: (one.at, one.id), kind)
 
     @routes.get(
@@ -49,13 +49,13 @@ def add_document_history_routes(routes: Routes) -> None:
         filters = ("audit", str(document_id))
         place = read_cursor(cursor, filters, int)
         after = place[0] if place else 0
-        found = call.use.document_life.list_audit(call.principal, document_id, after, limit + 1)
+        found = call.use.document_timeline.list_audit(call.principal, document_id, after, limit + 1)
         return make_page(found, count_fitting(found, limit), lambda one: (one.seq,), filters)
 
     @routes.get("/v1/documents/<document_id>/explain", "Why a document is where it is", Explained)
     def explain_document(call: Call, document_id: PathId) -> Explained:
         """Of its newest instance, as data and in words."""
-        return call.use.document_life.explain(call.principal, document_id)
+        return call.use.document_timeline.explain(call.principal, document_id)
 
 
 def add_document_version_routes(routes: Routes) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.parameters import IfMatch, Named, PathId, Reason, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
@@ -29,19 +29,19 @@ def add_transition_request_routes(routes: Routes) -> None:
     )
     def request_transition(
         call: Call, document_id: PathId, new: Annotated[NewRequest, Body()], if_match: IfMatch = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """The workflow will perform or refuse it; with `Prefer: wait` the end of it, if it comes in time."""
         operation = RequestTransition(document_id, require_version(if_match), new.transition, new.reason)
-        applied = call.use.documents.mutate(call.author, operation)
+        applied = call.use.documents.mutate(call.caller, operation)
         location = f"/v1/requests/{applied.request_id}"
 
-        def follow() -> Answer | None:
+        def follow() -> HttpAnswer | None:
             if applied.request_id is None:
                 return None
             found = call.use.documents_read.read_request(call.principal, applied.request_id)
-            return None if found.status == "open" else Answer(found, version=found.version_now)
+            return None if found.status == "open" else HttpAnswer(found, version=found.version_now)
 
-        return Answer(applied, 202, applied.version, location, follow=follow)
+        return HttpAnswer(applied, 202, applied.version, location, follow=follow)
 
     @routes.get("/v1/requests/<request_id>", "One request for a transition", TransitionRequestRecord)
     def get_request(call: Call, request_id: PathId) -> TransitionRequestRecord:

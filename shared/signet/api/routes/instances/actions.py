@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
 from signet.api.http.bulk_outcomes import Refusal, describe_refusal
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.parameters import MAX_VERSION, Id, IfMatch, PathId, require_version
 from signet.api.http.routing import Routes, Serve
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
@@ -49,7 +49,7 @@ class Advance(OfToken):
     ] = None
 
 
-class SeenInstance(Strict):
+class InstanceAndVersion(Strict):
     id: Annotated[Id, Field(strict=False)]
     version: Annotated[
         int | None, Field(ge=0, le=MAX_VERSION, description="As it was seen; `wake` and `rebuild` want none.")
@@ -59,7 +59,9 @@ class SeenInstance(Strict):
 class BulkActs(Strict):
     act: BulkAct
     reason: Annotated[str | None, Field(max_length=MAX_REASON_CHARACTERS)] = None
-    items: Annotated[tuple[SeenInstance, ...], Field(strict=False, min_length=1, max_length=MAX_IN_BULK)]
+    items: Annotated[
+        tuple[InstanceAndVersion, ...], Field(strict=False, min_length=1, max_length=MAX_IN_BULK)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,52 +98,52 @@ def add_instance_acts(routes: Routes) -> None:
     @post("pause", "Let an instance rest where it is")
     def pause_instance(
         call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """What wakes it meanwhile is done with at once; resuming reads the tables."""
         version = require_version(if_match)
-        return _show(call.use.instances.pause(call.author, instance_id, version, asked.reason))
+        return _show(call.use.instances.pause(call.caller, instance_id, version, asked.reason))
 
     @post("resume", "Let a paused instance go on")
-    def resume_instance(call: Call, instance_id: PathId, if_match: IfMatch = None) -> Answer:
+    def resume_instance(call: Call, instance_id: PathId, if_match: IfMatch = None) -> HttpAnswer:
         """While the cause of a pause is there, it pauses again and says so."""
-        return _show(call.use.instances.resume(call.author, instance_id, require_version(if_match)))
+        return _show(call.use.instances.resume(call.caller, instance_id, require_version(if_match)))
 
     @post("retry", "Try again what the engine had to pause an instance for")
     def retry_instance(
         call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """With fresh attempts for its dead triggers. What a person has paused is resumed instead."""
         version = require_version(if_match)
-        return _show(call.use.instances.retry(call.author, instance_id, version, asked.reason))
+        return _show(call.use.instances.retry(call.caller, instance_id, version, asked.reason))
 
     @post("cancel", "End an instance that nobody wants any more")
     def cancel_instance(
         call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Its document stays as it is; a request begins a new instance at its status."""
         version = require_version(if_match)
-        return _show(call.use.instances.cancel(call.author, instance_id, version, asked.reason))
+        return _show(call.use.instances.cancel(call.caller, instance_id, version, asked.reason))
 
     @post("fail", "Give up an instance that cannot go on")
     def fail_instance(
         call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """For good. Its document stays as it is; a request begins a new instance at its status."""
         version = require_version(if_match)
-        return _show(call.use.instances.fail(call.author, instance_id, version, asked.reason))
+        return _show(call.use.instances.fail(call.caller, instance_id, version, asked.reason))
 
     @post("wake", "Have an instance look around")
-    def wake_instance(call: Call, instance_id: PathId) -> Answer:
+    def wake_instance(call: Call, instance_id: PathId) -> HttpAnswer:
         """As if something had happened; it goes on where it can. Wants no version: it changes nothing."""
-        return _show(call.use.instances.wake(call.author, instance_id))
+        return _show(call.use.instances.wake(call.caller, instance_id))
 
     @post("rebuild", "Make an instance's row anew from its steps", RebuiltInstance)
-    def rebuild_instance(call: Call, instance_id: PathId) -> Answer:
+    def rebuild_instance(call: Call, instance_id: PathId) -> HttpAnswer:
         """Then it is woken. Wants no version: the row that has it may be wrong."""
-        rebuilt = call.use.instances.rebuild(call.author, instance_id)
+        rebuilt = call.use.instances.rebuild(call.caller, instance_id)
         state = rebuilt.state
         shown = RebuiltInstance(state.id, state.status, state.version, rebuilt.was_other)
-        return Answer(shown, version=state.version)
+        return HttpAnswer(shown, version=state.version)
 
 
 def add_token_acts(routes: Routes) -> None:
@@ -151,22 +153,22 @@ def add_token_acts(routes: Routes) -> None:
     @post("cancel_token", "Stop one branch of an instance")
     def cancel_instance_token(
         call: Call, instance_id: PathId, asked: Annotated[OfToken, Body()], if_match: IfMatch = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """As if what it is at had been rejected: nothing passes an approval that nobody gave."""
         version = require_version(if_match)
         return _show(
-            call.use.instances.cancel_token(call.author, instance_id, version, asked.token, asked.reason)
+            call.use.instances.cancel_token(call.caller, instance_id, version, asked.token, asked.reason)
         )
 
     @post("advance", "End one wait of an instance for the time or for the outside")
     def advance_instance(
         call: Call, instance_id: PathId, asked: Annotated[Advance, Body()], if_match: IfMatch = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """As if it had come. Never a decision of people, nor anything that the workflow does itself."""
         version = require_version(if_match)
         return _show(
             call.use.instances.advance(
-                call.author, instance_id, version, asked.token, asked.reason, asked.payload
+                call.caller, instance_id, version, asked.token, asked.reason, asked.payload
             )
         )
 
@@ -174,7 +176,7 @@ def add_token_acts(routes: Routes) -> None:
     def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> InstanceActOutcomes:
         """Each for itself: one that is refused keeps no other from being done, and 200 is answered."""
         seen = [Seen(one.id, one.version) for one in asked.items]
-        outcomes = call.use.instances.act_on_many(call.author, asked.act, seen, asked.reason)
+        outcomes = call.use.instances.act_on_many(call.caller, asked.act, seen, asked.reason)
         items = [
             InstanceActOutcome(index, one.id, "done", outcome, None)
             if isinstance(outcome, InstanceState)
@@ -192,5 +194,5 @@ def _declare(routes: Routes) -> Callable[..., Callable[[Serve], Serve]]:
     return post
 
 
-def _show(state: InstanceState) -> Answer:
-    return Answer(state, version=state.version)
+def _show(state: InstanceState) -> HttpAnswer:
+    return HttpAnswer(state, version=state.version)

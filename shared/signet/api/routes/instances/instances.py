@@ -9,7 +9,7 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import AfterValidator, BeforeValidator
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, check_text
 from signet.api.http.routing import Routes
@@ -106,14 +106,14 @@ def add_instance_lists(routes: Routes) -> None:
 
 def add_instance_routes(routes: Routes) -> None:
     @routes.get(INSTANCE, "Where an instance stands", Instance, is_versioned=True)
-    def get_instance(call: Call, instance_id: PathId) -> Answer:
+    def get_instance(call: Call, instance_id: PathId) -> HttpAnswer:
         found = call.use.instances_read.read(call.principal, instance_id)
-        return Answer(found, version=found.version)
+        return HttpAnswer(found, version=found.version)
 
     @routes.get(f"{INSTANCE}/tokens", "Its tokens, and what they wait for", InstanceTokens, is_versioned=True)
-    def list_instance_tokens(call: Call, instance_id: PathId) -> Answer:
+    def list_instance_tokens(call: Call, instance_id: PathId) -> HttpAnswer:
         found = call.use.instances_read.list_tokens(call.principal, instance_id)
-        return Answer(found, version=found.version)
+        return HttpAnswer(found, version=found.version)
 
     @routes.get(f"{INSTANCE}/steps", "What it has executed, from the first on", Page[InstanceStep])
     def list_instance_steps(

@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.bulk_outcomes import Refusal, describe_refusal
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import (
     MAX_VERSION,
@@ -23,12 +23,12 @@ from signet.api.http.parameters import (
     require_version,
 )
 from signet.api.http.routing import Routes
-from signet.core.runtime.move_check import Obstacle, Report, Verdict
+from signet.core.runtime.move_check import Obstacle, Report, TokenAssessment
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
 from signet.engine.instances.actions import MAX_IN_BULK
-from signet.engine.instances.moves import FIRST, MoveOutcome, Target
-from signet.store.instances.moves import SeenInstance
+from signet.engine.instances.moves import FIRST, MoveOutcome, MoveTarget
+from signet.store.instances.moves import ExpectedInstance
 
 Judgement = Literal["safe", "blocked"]
 ToVersion = Annotated[int, Field(ge=1, le=MAX_VERSION, description="Of the definition to move to.")]
@@ -115,28 +115,30 @@ def add_instance_moves(routes: Routes) -> None:
     )
     def move_instance(
         call: Call, instance_id: PathId, asked: Annotated[NewMove, Body()], if_match: IfMatch = None
-    ) -> Answer:
+    ) -> HttpAnswer:
         """All of its tokens or none: where one is blocked nothing changes, and the report says why."""
-        target = Target(asked.to, asked.workflow)
+        target = MoveTarget(asked.to, asked.workflow)
         if asked.dry_run:
-            outcome = call.use.moving.report(call.author, instance_id, target)
+            outcome = call.use.instance_moves.report(call.caller, instance_id, target)
         else:
             version = require_version(if_match)
-            outcome = call.use.moving.move(call.author, instance_id, version, target, asked.reason)
+            outcome = call.use.instance_moves.move(call.caller, instance_id, version, target, asked.reason)
         shown = _show(outcome)
-        return Answer(shown, version=shown.version)
+        return HttpAnswer(shown, version=shown.version)
 
     @routes.post("/v1/instances/move", "Move many instances to a newer definition", MovesOfMany)
     def move_instances(call: Call, asked: Annotated[NewMoves, Body()]) -> MovesOfMany:
         """Each for itself: what is refused of one keeps no other from being moved."""
-        seen = [SeenInstance(one.id, one.version) for one in asked.items]
-        target = Target(asked.to, asked.workflow)
-        outcomes = call.use.moving.move_many(call.author, seen, target, asked.reason, dry_run=asked.dry_run)
+        seen = [ExpectedInstance(one.id, one.version) for one in asked.items]
+        target = MoveTarget(asked.to, asked.workflow)
+        outcomes = call.use.instance_moves.move_many(
+            call.caller, seen, target, asked.reason, dry_run=asked.dry_run
+        )
         items = [_show_one(index, outcome) for index, outcome in enumerate(outcomes)]
         done = sum(item.status == "done" for item in items)
         return MovesOfMany(done, len(items) - done, items)
 
-    @routes.get("/v1/instances/movable", "Instances under older definitions", Page[SeenInstance])
+    @routes.get("/v1/instances/movable", "Instances under older definitions", Page[ExpectedInstance])
     def list_movable_instances(
         call: Call,
         entity_type: Annotated[str, Query(pattern=NAME_PATTERN)],
@@ -144,12 +146,12 @@ def add_instance_moves(routes: Routes) -> None:
         to: Annotated[int, Query(ge=1, le=MAX_VERSION, description="The version to move to.")],
         limit: AtOnce = PAGE,
         cursor: Cursor = None,
-    ) -> Page[SeenInstance]:
+    ) -> Page[ExpectedInstance]:
         """What runs or is paused under a definition that is older than this one, as `move` wants it."""
         filters = ["movable", entity_type, workflow, to]
         place = read_cursor(cursor, filters, UUID)
-        movable = call.use.moving.list_movable(
-            call.author,
+        movable = call.use.instance_moves.list_movable(
+            call.caller,
             entity_type,
             workflow,
             to,
@@ -173,13 +175,13 @@ def _show_one(index: int, outcome: MoveOutcome) -> MoveOfMany:
 
 def _show_report(report: Report) -> MoveReport:
     verdict = _judge(report)
-    return MoveReport(verdict, report.obstacles, [_show_verdict(one) for one in report.verdicts])
+    return MoveReport(verdict, report.obstacles, [_show_verdict(one) for one in report.assessments])
 
 
-def _show_verdict(one: Verdict) -> TokenVerdict:
+def _show_verdict(one: TokenAssessment) -> TokenVerdict:
     token = one.token
     return TokenVerdict(token.id, token.node, token.state.value, _judge(one), one.obstacles, one.passes_by)
 
 
-def _judge(judged: Report | Verdict) -> Judgement:
+def _judge(judged: Report | TokenAssessment) -> Judgement:
     return "safe" if judged.is_safe else "blocked"

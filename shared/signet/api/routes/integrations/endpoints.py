@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
 from signet.api.http.routing import Routes
@@ -17,7 +17,7 @@ from signet.store.integrations.endpoints import EndpointRow
 ENDPOINT = "/v1/endpoints/<name>"
 
 
-class NewTerms(Strict):
+class EndpointTerms(Strict):
     url: Annotated[
         str,
         Field(
@@ -41,7 +41,7 @@ class NewTerms(Strict):
         return Terms(self.url, self.secrets, self.status)
 
 
-class NewOutboundEndpoint(NewTerms):
+class NewOutboundEndpoint(EndpointTerms):
     name: Named
 
 
@@ -53,26 +53,26 @@ def add_endpoint_routes(routes: Routes) -> None:
         return make_page(found, limit, lambda endpoint: (endpoint.name,), "endpoints")
 
     @routes.post("/v1/endpoints", "Let workflows call somewhere", EndpointRow, status=201, is_versioned=True)
-    def create_endpoint(call: Call, new: Annotated[NewOutboundEndpoint, Body()]) -> Answer:
+    def create_endpoint(call: Call, new: Annotated[NewOutboundEndpoint, Body()]) -> HttpAnswer:
         """Nodes name it; what is sent is signed (Standard Webhooks 1.0.0)."""
-        made = call.use.endpoints.make(call.author, new.name, new.to_terms())
-        return Answer(made, 201, made.version, f"/v1/endpoints/{made.name}")
+        made = call.use.endpoints.make(call.caller, new.name, new.to_terms())
+        return HttpAnswer(made, 201, made.version, f"/v1/endpoints/{made.name}")
 
     @routes.get(ENDPOINT, "One endpoint, and whether it answers", EndpointRow, is_versioned=True)
-    def get_endpoint(call: Call, name: PathName) -> Answer:
+    def get_endpoint(call: Call, name: PathName) -> HttpAnswer:
         found = call.use.endpoints.read(call.principal, name)
-        return Answer(found, version=found.version)
+        return HttpAnswer(found, version=found.version)
 
     @routes.put(ENDPOINT, "Replace what an endpoint says", EndpointRow, is_versioned=True)
     def replace_endpoint(
-        call: Call, name: PathName, terms: Annotated[NewTerms, Body()], if_match: IfMatch = None
-    ) -> Answer:
+        call: Call, name: PathName, terms: Annotated[EndpointTerms, Body()], if_match: IfMatch = None
+    ) -> HttpAnswer:
         """It is tried again at once. Disabled, what is to be sent there is given up."""
         version = require_version(if_match)
-        replaced = call.use.endpoints.replace(call.author, name, version, terms.to_terms())
-        return Answer(replaced, version=replaced.version)
+        replaced = call.use.endpoints.replace(call.caller, name, version, terms.to_terms())
+        return HttpAnswer(replaced, version=replaced.version)
 
     @routes.delete(ENDPOINT, "Take an endpoint away")
-    def delete_endpoint(call: Call, name: PathName, if_match: IfMatch = None) -> Answer:
-        call.use.endpoints.delete(call.author, name, require_version(if_match))
-        return Answer(status=204)
+    def delete_endpoint(call: Call, name: PathName, if_match: IfMatch = None) -> HttpAnswer:
+        call.use.endpoints.delete(call.caller, name, require_version(if_match))
+        return HttpAnswer(status=204)

@@ -6,7 +6,7 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
 from pydantic import AfterValidator, Field
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathId, PathName, check_text
 from signet.api.http.routing import Routes
@@ -14,7 +14,7 @@ from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
 from signet.core.integrations.inbound_events import MAX_KEY_CHARACTERS, MAX_MESSAGE_ID_CHARACTERS
 from signet.core.integrations.webhook_signatures import ID, SIGNATURE, TIMESTAMP
 from signet.core.validation.strict_model import Strict
-from signet.engine.integrations.inbound_events import Message, TakenEvent
+from signet.engine.integrations.inbound_events import InboundMessage, TakenEvent
 from signet.store.integrations.inbound_events import EventRecord, FullEvent
 
 Key = Annotated[
@@ -24,7 +24,7 @@ Key = Annotated[
 ]
 
 
-class NewEvent(Strict):
+class EventRequest(Strict):
     key: Annotated[
         str,
         Field(min_length=1, max_length=MAX_KEY_CHARACTERS, description="What a workflow waits for: its key."),
@@ -42,10 +42,10 @@ class NewEvent(Strict):
 
 def add_event_routes(routes: Routes) -> None:
     @routes.post("/v1/events", "Send an event", TakenEvent, status=202)
-    def send_event(call: Call, new: Annotated[NewEvent, Body()]) -> Answer:
+    def send_event(call: Call, new: Annotated[EventRequest, Body()]) -> HttpAnswer:
         """Kept for seven days, for the first workflow that waits for its key."""
-        taken = call.use.inbound_events.send(call.author, new.key, new.id, new.payload)
-        return Answer(taken, 202, location=f"/v1/events/{taken.id}")
+        taken = call.use.inbound_events.send(call.caller, new.key, new.id, new.payload)
+        return HttpAnswer(taken, 202, location=f"/v1/events/{taken.id}")
 
     @routes.post(
         "/v1/tenants/<tenant_id>/events/<endpoint>",
@@ -62,10 +62,10 @@ def add_event_routes(routes: Routes) -> None:
         message_id: Annotated[str | None, Header(alias=ID)] = None,
         moment: Annotated[str | None, Header(alias=TIMESTAMP)] = None,
         signature: Annotated[str | None, Header(alias=SIGNATURE)] = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """For senders without a token. Its inbound endpoint says where in the message its key stands."""
-        sent = Message(call.headers, call.body, message, call.trace_id)
-        return Answer(call.use.inbound_events.take_signed(tenant_id, endpoint, sent), 202)
+        sent = InboundMessage(call.headers, call.body, message, call.trace_id)
+        return HttpAnswer(call.use.inbound_events.take_signed(tenant_id, endpoint, sent), 202)
 
     @routes.get("/v1/events", "Events that were sent, the newest first", Page[EventRecord])
     def list_events(

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
 from signet.api.http.routing import Routes
@@ -16,7 +16,7 @@ MAX_PREFIX_CHARACTERS, MAX_POINTER_CHARACTERS, MAX_SECRETS = 200, 300, 3
 ENDPOINT = "/v1/inbound_endpoints/<name>"
 
 
-class NewTerms(Strict):
+class InboundEndpointTerms(Strict):
     key_prefix: Annotated[
         str, Field(max_length=MAX_PREFIX_CHARACTERS, description="Every key of its events begins with it.")
     ] = ""
@@ -42,7 +42,7 @@ class NewTerms(Strict):
         return EndpointTerms(self.key_prefix, self.key_pointer, self.secrets, self.status)
 
 
-class NewEndpoint(NewTerms):
+class NewEndpoint(InboundEndpointTerms):
     name: Named
 
 
@@ -64,20 +64,20 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
         status=201,
         is_versioned=True,
     )
-    def create_inbound_endpoint(call: Call, new: Annotated[NewEndpoint, Body()]) -> Answer:
-        made = call.use.inbound_events.make_endpoint(call.author, new.name, new.to_terms())
-        return Answer(made, 201, made.version, f"/v1/inbound_endpoints/{made.name}")
+    def create_inbound_endpoint(call: Call, new: Annotated[NewEndpoint, Body()]) -> HttpAnswer:
+        made = call.use.inbound_events.make_endpoint(call.caller, new.name, new.to_terms())
+        return HttpAnswer(made, 201, made.version, f"/v1/inbound_endpoints/{made.name}")
 
     @routes.get(ENDPOINT, "One inbound endpoint", EndpointRecord, is_versioned=True)
-    def get_inbound_endpoint(call: Call, name: PathName) -> Answer:
+    def get_inbound_endpoint(call: Call, name: PathName) -> HttpAnswer:
         found = call.use.inbound_events.read_endpoint(call.principal, name)
-        return Answer(found, version=found.version)
+        return HttpAnswer(found, version=found.version)
 
     @routes.put(ENDPOINT, "Replace what an inbound endpoint says", EndpointRecord, is_versioned=True)
     def replace_inbound_endpoint(
-        call: Call, name: PathName, terms: Annotated[NewTerms, Body()], if_match: IfMatch = None
-    ) -> Answer:
+        call: Call, name: PathName, terms: Annotated[InboundEndpointTerms, Body()], if_match: IfMatch = None
+    ) -> HttpAnswer:
         """Disabled, it takes nothing any more; what it took stays."""
         version = require_version(if_match)
-        replaced = call.use.inbound_events.replace_endpoint(call.author, name, version, terms.to_terms())
-        return Answer(replaced, version=replaced.version)
+        replaced = call.use.inbound_events.replace_endpoint(call.caller, name, version, terms.to_terms())
+        return HttpAnswer(replaced, version=replaced.version)

@@ -1,6 +1,6 @@
 """Figures of this deployment, for who operates it: collected by Prometheus or whatever reads its format."""
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.routing import Routes
 from signet.api.prometheus import CONTENT_TYPE, describe_queues, write_figures
 
@@ -13,7 +13,7 @@ def add_metrics_routes(routes: Routes) -> None:
         wants_metrics_token=True,
         content_type=CONTENT_TYPE,
     )
-    def get_metrics(call: Call) -> Answer:
+    def get_metrics(call: Call) -> HttpAnswer:
         """The outboxes are of all tenants, from the database; all else is of the process that answers."""
         queues = describe_queues(call.use.operations.measure_queues())
-        return Answer(write_figures([*queues, *call.use.telemetry.list_figures()]), is_text=True)
+        return HttpAnswer(write_figures([*queues, *call.use.telemetry.list_figures()]), is_text=True)

@@ -34,7 +34,7 @@ class RequeueOutcomes:
 
 
 @dataclass(frozen=True, slots=True)
-class StuckInstances:
+class StuckSummary:
     items: Sequence[Stuck]
     # Those that have been stuck for longest are shown; when they are helped, the next ones are.
     has_more: bool
@@ -61,10 +61,10 @@ def add_operation_routes(routes: Routes) -> None:
     @routes.post("/v1/operations/dead_letters/requeue", "Try dead letters again", RequeueOutcomes)
     def requeue_dead_letters(call: Call, chosen: Annotated[DeadLetters, Body()]) -> RequeueOutcomes:
         """As if they had never been tried; an instance that one of them had paused goes on."""
-        return RequeueOutcomes(call.use.operations.requeue(call.author, chosen.ids))
+        return RequeueOutcomes(call.use.operations.requeue(call.caller, chosen.ids))
 
-    @routes.get("/v1/operations/stuck", "Instances that nothing will wake", StuckInstances)
-    def list_stuck(call: Call, limit: Limit = PAGE) -> StuckInstances:
+    @routes.get("/v1/operations/stuck", "Instances that nothing will wake", StuckSummary)
+    def list_stuck(call: Call, limit: Limit = PAGE) -> StuckSummary:
         """Those that have been so for longest first, with what may help."""
         found = call.use.operations.list_stuck(call.principal, limit=limit + 1)
-        return StuckInstances(found[:limit], len(found) > limit)
+        return StuckSummary(found[:limit], len(found) > limit)

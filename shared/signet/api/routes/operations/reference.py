@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.routing import Routes
 
 OPENAPI_FILE = Path(__file__).parents[2] / "openapi" / "openapi.json"
@@ -14,14 +14,14 @@ _KEPT = {"cache-control": "public, max-age=300"}
 
 def add_reference_routes(routes: Routes) -> None:
     @routes.get("/openapi.json", "This API, as OpenAPI 3.1", dict, is_public=True)
-    def get_openapi(call: Call) -> Answer:
-        return Answer(_read(OPENAPI_FILE), headers=_KEPT, is_text=True)
+    def get_openapi(call: Call) -> HttpAnswer:
+        return HttpAnswer(_read(OPENAPI_FILE), headers=_KEPT, is_text=True)
 
     @routes.get(
         "/reference", "This API, as a page", None, is_public=True, content_type="text/html; charset=utf-8"
     )
-    def get_reference(call: Call) -> Answer:
-        return Answer(_read(REFERENCE_FILE), headers=_KEPT, is_text=True)
+    def get_reference(call: Call) -> HttpAnswer:
+        return HttpAnswer(_read(REFERENCE_FILE), headers=_KEPT, is_text=True)
 
 
 @cache

@@ -9,7 +9,7 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import AwareDatetime, Field
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathId, Reason
 from signet.api.http.routing import Routes
@@ -49,17 +49,17 @@ def add_api_key_routes(routes: Routes) -> None:
         return make_page(found, limit, lambda key: [key.id])
 
     @routes.post("/v1/api_keys", "Make a key", MadeApiKey, status=201, once_shown=("token",))
-    def create_api_key(call: Call, new: Annotated[NewKey, Body()]) -> Answer:
+    def create_api_key(call: Call, new: Annotated[NewKey, Body()]) -> HttpAnswer:
         """Send its token as a bearer. Nobody gives a key roles that may more than they may themselves."""
-        made = call.use.api_keys.create(call.author, new.name, new.roles, new.expires_at, new.reason)
+        made = call.use.api_keys.create(call.caller, new.name, new.roles, new.expires_at, new.reason)
         key = made.record
         shown = MadeApiKey(
             key.id, key.name, key.roles, key.created_by, key.created_at, key.expires_at, made.token
         )
-        return Answer(shown, 201)
+        return HttpAnswer(shown, 201)
 
     @routes.delete("/v1/api_keys/<key_id>", "Revoke a key, for ever")
-    def revoke_api_key(call: Call, key_id: PathId) -> Answer:
+    def revoke_api_key(call: Call, key_id: PathId) -> HttpAnswer:
         """Within 15 seconds it is refused everywhere."""
-        call.use.api_keys.revoke(call.author, key_id)
-        return Answer(status=204)
+        call.use.api_keys.revoke(call.caller, key_id)
+        return HttpAnswer(status=204)

@@ -57,4 +57,4 @@ def add_member_routes(routes: Routes) -> None:
             phone=content.phone,
             roles=tuple(dict.fromkeys(content.roles)),
         )
-        return call.use.members.save(call.author, member, content.status, content.reason)
+        return call.use.members.save(call.caller, member, content.status, content.reason)

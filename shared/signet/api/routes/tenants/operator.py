@@ -5,7 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 from pydantic import Field
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.parameters import PathId, Reason
 from signet.api.http.routing import Routes
 from signet.api.routes.tenants.own import QuotaLevels, Tenant, show_tenant
@@ -31,22 +31,26 @@ class NewQuota(Strict):
 
 def add_operator_routes(routes: Routes) -> None:
     @routes.get("/v1/tenants/<tenant_id>", "One tenant", Tenant, is_versioned=True, is_for_operators=True)
-    def get_any_tenant(call: Call, tenant_id: PathId) -> Answer:
-        return show_tenant(call.use.tenancies.read(call.author, tenant_id))
+    def get_any_tenant(call: Call, tenant_id: PathId) -> HttpAnswer:
+        return show_tenant(call.use.tenant_operator.read(call.caller, tenant_id))
 
     @routes.put("/v1/tenants/<tenant_id>", "Install a tenant", Tenant, is_for_operators=True)
-    def install_tenant(call: Call, tenant_id: PathId, content: Annotated[TenantContent, Body()]) -> Answer:
+    def install_tenant(
+        call: Call, tenant_id: PathId, content: Annotated[TenantContent, Body()]
+    ) -> HttpAnswer:
         """As often as one likes: afterwards it agrees with this. Other roles and members stay."""
-        return show_tenant(call.use.tenancies.install(call.author, tenant_id, content))
+        return show_tenant(call.use.tenant_operator.install(call.caller, tenant_id, content))
 
     @routes.put("/v1/tenants/<tenant_id>/status", "Suspend or resume a tenant", Tenant, is_for_operators=True)
-    def put_tenant_status(call: Call, tenant_id: PathId, new: Annotated[NewStatus, Body()]) -> Answer:
+    def put_tenant_status(call: Call, tenant_id: PathId, new: Annotated[NewStatus, Body()]) -> HttpAnswer:
         """Of a suspended tenant nothing is read, written or moved."""
-        return show_tenant(call.use.tenancies.set_status(call.author, tenant_id, new.status, new.reason))
+        return show_tenant(
+            call.use.tenant_operator.set_status(call.caller, tenant_id, new.status, new.reason)
+        )
 
     @routes.get("/v1/tenants/<tenant_id>/quotas", "A tenant's quotas", QuotaLevels, is_for_operators=True)
     def list_tenant_quotas(call: Call, tenant_id: PathId) -> QuotaLevels:
-        return QuotaLevels(call.use.tenancies.list_quotas(call.author, tenant_id))
+        return QuotaLevels(call.use.tenant_operator.list_quotas(call.caller, tenant_id))
 
     @routes.put(
         "/v1/tenants/<tenant_id>/quotas/<quota_name>", "Grant a quota", QuotaLevels, is_for_operators=True
@@ -55,7 +59,7 @@ def add_operator_routes(routes: Routes) -> None:
         call: Call, tenant_id: PathId, quota_name: QuotaName, new: Annotated[NewQuota, Body()]
     ) -> QuotaLevels:
         quota = Quota(quota_name, new.capacity, new.refill_seconds)
-        return QuotaLevels(call.use.tenancies.grant_quota(call.author, tenant_id, quota))
+        return QuotaLevels(call.use.tenant_operator.grant_quota(call.caller, tenant_id, quota))
 
     @routes.delete(
         "/v1/tenants/<tenant_id>/quotas/<quota_name>",
@@ -65,4 +69,4 @@ def add_operator_routes(routes: Routes) -> None:
     )
     def withdraw_tenant_quota(call: Call, tenant_id: PathId, quota_name: QuotaName) -> QuotaLevels:
         """The default holds again."""
-        return QuotaLevels(call.use.tenancies.withdraw_quota(call.author, tenant_id, quota_name))
+        return QuotaLevels(call.use.tenant_operator.withdraw_quota(call.caller, tenant_id, quota_name))

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathUserId
 from signet.api.http.routing import Routes
@@ -28,9 +28,9 @@ def add_org_chart_routes(routes: Routes) -> None:
     @routes.put("/v1/org_chart/<user_id>", "Say who somebody reports to", ReportingLine)
     def put_manager(call: Call, user_id: PathUserId, line: Annotated[NewLine, Body()]) -> ReportingLine:
         """Nobody reports to themselves, however many steps up."""
-        return call.use.org_chart.set_manager(call.author, user_id, line.manager_id)
+        return call.use.org_chart.set_manager(call.caller, user_id, line.manager_id)
 
     @routes.delete("/v1/org_chart/<user_id>", "Have somebody report to nobody")
-    def delete_manager(call: Call, user_id: PathUserId) -> Answer:
-        call.use.org_chart.remove_manager(call.author, user_id)
-        return Answer(status=204)
+    def delete_manager(call: Call, user_id: PathUserId) -> HttpAnswer:
+        call.use.org_chart.remove_manager(call.caller, user_id)
+        return HttpAnswer(status=204)

@@ -9,7 +9,7 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.parameters import IfMatch, Named, Reason, require_version
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import (
@@ -63,11 +63,13 @@ class QuotaLevels:
 
 def add_tenant_routes(routes: Routes) -> None:
     @routes.get("/v1/tenant", "The caller's tenant", Tenant, is_versioned=True)
-    def get_tenant(call: Call) -> Answer:
-        return show_tenant(call.use.own_tenant.read(call.principal))
+    def get_tenant(call: Call) -> HttpAnswer:
+        return show_tenant(call.use.tenant_admin.read(call.principal))
 
     @routes.patch("/v1/tenant", "Change the tenant's name or settings", Tenant, is_versioned=True)
-    def change_tenant(call: Call, change: Annotated[TenantPatch, Body()], if_match: IfMatch = None) -> Answer:
+    def change_tenant(
+        call: Call, change: Annotated[TenantPatch, Body()], if_match: IfMatch = None
+    ) -> HttpAnswer:
         """What is not named stays. Workflows read the settings as `org.*`, as they are then."""
         wanted = TenantChange(
             change.name,
@@ -78,12 +80,12 @@ def add_tenant_routes(routes: Routes) -> None:
             change.webhook_hosts,
         )
         version = require_version(if_match)
-        return show_tenant(call.use.own_tenant.change(call.author, version, wanted, change.reason))
+        return show_tenant(call.use.tenant_admin.change(call.caller, version, wanted, change.reason))
 
     @routes.get("/v1/quotas", "What the tenant may ask for, and what is left of it", QuotaLevels)
     def list_quotas(call: Call) -> QuotaLevels:
-        return QuotaLevels(call.use.own_tenant.list_quotas(call.principal))
+        return QuotaLevels(call.use.tenant_admin.list_quotas(call.principal))
 
 
-def show_tenant(found: TenantRecord) -> Answer:
-    return Answer(found, version=found.version)
+def show_tenant(found: TenantRecord) -> HttpAnswer:
+    return HttpAnswer(found, version=found.version)

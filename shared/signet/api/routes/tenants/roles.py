@@ -5,7 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.call import Answer, Call
+from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathName
 from signet.api.http.routing import Routes
@@ -31,9 +31,9 @@ def add_role_routes(routes: Routes) -> None:
     @routes.put("/v1/roles/<role>", "Make or change a role", RoleRecord)
     def put_role(call: Call, role: PathName, content: Annotated[RoleContent, Body()]) -> RoleRecord:
         """It holds at once for all who have it. Nobody adds what they may not do themselves."""
-        return call.use.roles.save(call.author, role, content.permissions)
+        return call.use.roles.save(call.caller, role, content.permissions)
 
     @routes.delete("/v1/roles/<role>", "Delete a role that no member and no key has")
-    def delete_role(call: Call, role: PathName) -> Answer:
-        call.use.roles.delete(call.author, role)
-        return Answer(status=204)
+    def delete_role(call: Call, role: PathName) -> HttpAnswer:
+        call.use.roles.delete(call.caller, role)
+        return HttpAnswer(status=204)

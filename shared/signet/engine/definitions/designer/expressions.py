@@ -17,7 +17,7 @@ from signet.core.contracts.expression_scope import (
 )
 from signet.core.errors import Rejected
 from signet.core.expressions import (
-    Mistake,
+    ExpressionError,
     Scope,
     check,
     check_condition,
@@ -29,7 +29,7 @@ from signet.core.expressions import (
 )
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.engine.access.read import Reading, reading
+from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import (
     contract_not_found,
     find_contract,
@@ -44,7 +44,7 @@ from signet.store.definitions.write import DefinitionRow
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodeLocation:
     """A node of a definition: its configuration, or the conditions on its edges."""
 
     definition_id: UUID
@@ -95,44 +95,42 @@ class NamesInScope:
 class Expressions:
     database: Database
 
-    def list_names(self, principal: Principal, place: Place) -> NamesInScope:
+    def list_names(self, principal: Principal, place: NodeLocation) -> NamesInScope:
         with reading(self.database, principal) as read:
             read.require(READ)
             return NamesInScope(place.node_id, list_names(_scope_at(read, place)))
 
     def check(
-        self, principal: Principal, text: str, where: Place | OfContract, *, is_condition: bool
+        self, principal: Principal, text: str, where: NodeLocation | OfContract, *, is_condition: bool
     ) -> CheckedExpression:
         with reading(self.database, principal) as read:
             read.require(READ)
-            scope = _scope_at(read, where) if isinstance(where, Place) else _scope_of(read, where)
+            scope = _scope_at(read, where) if isinstance(where, NodeLocation) else _scope_of(read, where)
         return check_text(text, scope, is_condition=is_condition)
 
 
 def check_text(text: str, scope: Scope, *, is_condition: bool) -> CheckedExpression:
     parsed = parse_expression(text)
-    if isinstance(parsed, Mistake):
+    if isinstance(parsed, ExpressionError):
         return CheckedExpression(False, None, None, (), (), (_show(parsed),))
-    found, mistakes = check(parsed, scope)
+    found, errors = check(parsed, scope)
     if is_condition:
-        mistakes = check_condition(parsed, scope)
+        errors = check_condition(parsed, scope)
     return CheckedExpression(
-        is_valid=not mistakes,
-        type=None if mistakes else str(found),
+        is_valid=not errors,
+        type=None if errors else str(found),
         text=to_text(parsed),
         references=[name.text for name in list_variables(parsed)],
         refs=sorted(list_followed_refs(parsed, scope)),
-        findings=[_show(mistake) for mistake in mistakes],
+        findings=[_show(error) for error in errors],
     )
 
 
-def _show(mistake: Mistake) -> ExpressionFinding:
-    return ExpressionFinding(
-        mistake.code, mistake.message, mistake.position, mistake.length, mistake.suggestion
-    )
+def _show(error: ExpressionError) -> ExpressionFinding:
+    return ExpressionFinding(error.code, error.message, error.position, error.length, error.suggestion)
 
 
-def _scope_of(read: Reading, where: OfContract) -> Scope:
+def _scope_of(read: ReadTransaction, where: OfContract) -> Scope:
     """As in the contract's own conditions."""
     connection, tenant_id = read.connection, read.principal.tenant_id
     contract: Contract | None = None
@@ -146,7 +144,7 @@ def _scope_of(read: Reading, where: OfContract) -> Scope:
     return make_scope(type_of_entity(contract), org, type_of_fields({}))
 
 
-def _scope_at(read: Reading, place: Place) -> Scope:
+def _scope_at(read: ReadTransaction, place: NodeLocation) -> Scope:
     tenant_id = read.principal.tenant_id
     definition = find_definition(read.connection, tenant_id, place.definition_id)
     scopes = _find_scopes(read.connection, tenant_id, definition)

@@ -6,11 +6,11 @@ from typing import Literal
 from uuid import UUID
 
 from signet.core.compiler.artifact import Artifact
-from signet.core.runtime.move_check import Definition, Obstacle, Standing, assess
+from signet.core.runtime.move_check import Definition, InstancePosition, Obstacle, assess
 from signet.core.runtime.tokens import ROOT, Token, TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import Principal
-from signet.engine.access.read import Reading, reading
+from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import find_definition, read_stored
 from signet.engine.definitions.designer.preview import find_readable, read_contract_of, read_workflow
 from signet.store.database import Database
@@ -54,7 +54,7 @@ class Impact:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseeing:
+class PublicationImpact:
     database: Database
 
     def read(self, principal: Principal, definition_id: UUID) -> Impact:
@@ -70,14 +70,14 @@ class Foreseeing:
         return Impact(new.workflow.hash, counted, is_complete, places[:MAX_PLACES])
 
 
-def _load(read: Reading, row: DefinitionRow, artifact: Artifact) -> Definition:
+def _load(read: ReadTransaction, row: DefinitionRow, artifact: Artifact) -> Definition:
     """A draft as if it were published now."""
-    published_at = row.published_at or read.setting.now
+    published_at = row.published_at or read.transaction.now
     contract = read_contract_of(read, artifact)
     return Definition(str(row.id), row.name, row.version, published_at, Workflow(artifact), contract)
 
 
-def _count(read: Reading, definition: DefinitionRow) -> list[NodeCount]:
+def _count(read: ReadTransaction, definition: DefinitionRow) -> list[NodeCount]:
     is_automation = definition.definition_kind == "automation"
     return count_at_nodes(
         read.connection,
@@ -90,7 +90,7 @@ def _count(read: Reading, definition: DefinitionRow) -> list[NodeCount]:
     )
 
 
-def _read_running(read: Reading, ids: set[UUID]) -> dict[UUID, Definition]:
+def _read_running(read: ReadTransaction, ids: set[UUID]) -> dict[UUID, Definition]:
     connection, tenant_id = read.connection, read.principal.tenant_id
     found = {}
     for definition_id in ids:
@@ -120,5 +120,5 @@ def _look(row: NodeCount, running: dict[UUID, Definition], new: Definition) -> I
 
 
 def _find_obstacles(old: Definition, new: Definition, token: Token) -> list[Obstacle]:
-    report = assess(old, new, Standing([token]))
-    return [*report.obstacles, *(one for verdict in report.verdicts for one in verdict.obstacles)]
+    report = assess(old, new, InstancePosition([token]))
+    return [*report.obstacles, *(one for assessment in report.assessments for one in assessment.obstacles)]

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from signet.authoring.actions import REGISTRY
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
-from signet.core.contracts.contract import Action
+from signet.core.contracts.contract import ContractAction
 from signet.core.contracts.json_schema import Schema, schema_of_fields
 from signet.core.errors import Defect
-from signet.core.explain.node_sentences import say_kind
+from signet.core.explain.node_sentences import describe_kind
 from signet.core.tenants.principal import Principal
 from signet.core.validation.strict_model import read_strictly
 from signet.engine.access.read import reading
@@ -83,7 +83,7 @@ def _list_node_types() -> Sequence[NodeTypeRecord]:
 
 
 def _show_node_type(node_type: NodeType) -> NodeTypeRecord:
-    label = say_kind(node_type.name)
+    label = describe_kind(node_type.name)
     group: Any = node_type.group
     return NodeTypeRecord(
         name=node_type.name,
@@ -98,7 +98,7 @@ def _show_node_type(node_type: NodeType) -> NodeTypeRecord:
 
 
 def _show_action(row: ActionRow) -> ActionRecord:
-    action, findings = read_strictly(Action, row.body)
+    action, findings = read_strictly(ContractAction, row.body)
     if action is None:
         raise Defect("CONTRACT_UNREADABLE", f"a stored action cannot be read: {findings[0].sentence}")
     return ActionRecord(

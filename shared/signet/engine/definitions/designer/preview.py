@@ -21,7 +21,7 @@ from signet.core.errors import Rejected
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.definition import explain, write_explanation
 from signet.core.tenants.principal import Principal
-from signet.engine.access.read import Reading, reading
+from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import (
     PlacedFinding,
     find_contract,
@@ -77,7 +77,7 @@ class GraphEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class WorkflowGraph:
     """A compiled workflow; its nodes are in the order in which a document comes by."""
 
     kind: str
@@ -88,7 +88,7 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class Flowchart:
     """A flowchart for Mermaid."""
 
     mermaid: str
@@ -153,7 +153,7 @@ class DiffReport(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Trials:
+class DefinitionPreview:
     database: Database
 
     def compile(self, principal: Principal, definition_id: UUID) -> CompileReport:
@@ -164,13 +164,13 @@ class Trials:
             placed = place_findings(findings[:MAX_FINDINGS], subject.body)
         return CompileReport(artifact.hash if artifact else None, len(findings), placed)
 
-    def show_graph(self, principal: Principal, definition_id: UUID) -> Graph:
+    def show_graph(self, principal: Principal, definition_id: UUID) -> WorkflowGraph:
         with reading(self.database, principal) as read:
             return _show_graph(read_workflow(read, find_readable(read, definition_id)))
 
-    def draw(self, principal: Principal, definition_id: UUID) -> Drawing:
+    def draw(self, principal: Principal, definition_id: UUID) -> Flowchart:
         with reading(self.database, principal) as read:
-            return Drawing(draw(read_workflow(read, find_readable(read, definition_id)).content))
+            return Flowchart(draw(read_workflow(read, find_readable(read, definition_id)).content))
 
     def explain(self, principal: Principal, definition_id: UUID) -> Explanation:
         with reading(self.database, principal) as read:
@@ -182,9 +182,9 @@ class Trials:
         before, after = self._read_both(principal, definition_id, against)
         return cast(DiffReport, diff_artifacts(before.content, after.content).to_json())
 
-    def draw_diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> Drawing:
+    def draw_diff(self, principal: Principal, definition_id: UUID, against: UUID | None) -> Flowchart:
         before, after = self._read_both(principal, definition_id, against)
-        return Drawing(draw_diff(before.content, after.content))
+        return Flowchart(draw_diff(before.content, after.content))
 
     def _read_both(
         self, principal: Principal, definition_id: UUID, against: UUID | None
@@ -197,7 +197,7 @@ class Trials:
             return _read_bare(read, after), after
 
 
-def read_workflow(read: Reading, definition: DefinitionRow) -> Artifact:
+def read_workflow(read: ReadTransaction, definition: DefinitionRow) -> Artifact:
     """As it was compiled when it was published, or as it compiles now; else all that is wrong is raised."""
     connection, tenant_id = read.connection, read.principal.tenant_id
     if definition.definition_kind == "org_patch" and definition.status != "draft":
@@ -208,7 +208,7 @@ def read_workflow(read: Reading, definition: DefinitionRow) -> Artifact:
     return stored or read_subject(connection, tenant_id, definition).require_artifact()[0]
 
 
-def read_contract_of(read: Reading, artifact: Artifact) -> Contract | None:
+def read_contract_of(read: ReadTransaction, artifact: Artifact) -> Contract | None:
     """That it was compiled for; None of an automation, which is pinned to none."""
     pinned, tenant_id = artifact.content.get("contract"), read.principal.tenant_id
     if pinned is None:
@@ -216,12 +216,12 @@ def read_contract_of(read: Reading, artifact: Artifact) -> Contract | None:
     return find_contract(read.connection, tenant_id, artifact.content["entity_type"], pinned["version"])
 
 
-def find_readable(read: Reading, definition_id: UUID) -> DefinitionRow:
+def find_readable(read: ReadTransaction, definition_id: UUID) -> DefinitionRow:
     read.require(READ)
     return find_definition(read.connection, read.principal.tenant_id, definition_id)
 
 
-def _read_bare(read: Reading, artifact: Artifact) -> Artifact:
+def _read_bare(read: ReadTransaction, artifact: Artifact) -> Artifact:
     contract = read_contract_of(read, artifact)
     if contract is None:
         raise Rejected(
@@ -236,10 +236,10 @@ def _read_bare(read: Reading, artifact: Artifact) -> Artifact:
     return bare
 
 
-def _show_graph(artifact: Artifact) -> Graph:
+def _show_graph(artifact: Artifact) -> WorkflowGraph:
     content, workflow = artifact.content, WorkflowReading(artifact.content)
     slots, edges = content["slot_map"], content["edges"]
-    return Graph(
+    return WorkflowGraph(
         kind=content["kind"],
         name=content["name"],
         hash=artifact.hash,

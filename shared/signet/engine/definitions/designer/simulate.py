@@ -14,11 +14,11 @@ import orjson
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.field_values import validate_fields
 from signet.core.errors import FieldError, Rejected
-from signet.core.explain.vocabulary import plain
+from signet.core.explain.vocabulary import escape
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Script, SimulatedStep, Simulation, simulate
 from signet.core.tenants.principal import Principal
-from signet.engine.access.read import Reading, reading
+from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import find_newest_contract, read_settings
 from signet.engine.definitions.designer.preview import find_readable, read_contract_of, read_workflow
 from signet.store.database import Database
@@ -29,7 +29,7 @@ MAX_EVIDENCE_BYTES = 1_048_576
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class SimulationInput:
     """The document as it would be made, and what the world does to it."""
 
     document: Mapping[str, Any]
@@ -93,25 +93,33 @@ class SimulationReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Simulating:
+class DefinitionSimulation:
     database: Database
 
-    def run(self, principal: Principal, definition_id: UUID, situation: Situation) -> SimulationReport:
-        _check_sent(situation)
+    def run(
+        self, principal: Principal, definition_id: UUID, simulation_input: SimulationInput
+    ) -> SimulationReport:
+        _check_sent(simulation_input)
         with reading(self.database, principal) as read:
             artifact = read_workflow(read, find_readable(read, definition_id))
             contract = read_contract_of(read, artifact) or find_newest_contract(
                 read.connection, principal.tenant_id, artifact.content["entity_type"]
             )
-            script, now = _make_script(read, situation), situation.start or read.setting.now
-        document = _check_document(contract, situation)
+            script, now = _make_script(read, simulation_input), simulation_input.start or read.transaction.now
+        document = _check_document(contract, simulation_input)
         workflow = Workflow(artifact)
-        max_steps = min(situation.max_steps, MAX_STEPS)
+        max_steps = min(simulation_input.max_steps, MAX_STEPS)
         return _show(artifact.hash, simulate(workflow, document, script, now, max_steps=max_steps))
 
 
-def _check_sent(situation: Situation) -> None:
-    sent = [situation.document, situation.events, situation.outputs, situation.refs, situation.payload]
+def _check_sent(simulation_input: SimulationInput) -> None:
+    sent = [
+        simulation_input.document,
+        simulation_input.events,
+        simulation_input.outputs,
+        simulation_input.refs,
+        simulation_input.payload,
+    ]
     if _is_deep(sent):
         raise Rejected("REQUEST_INVALID", f"nothing may be nested deeper than {MAX_SENT_DEPTH} levels")
     if len(orjson.dumps(sent)) > MAX_SENT_BYTES:
@@ -132,35 +140,35 @@ def _is_deep(value: Any) -> bool:
     return True
 
 
-def _check_document(contract: Contract | None, situation: Situation) -> Mapping[str, Any]:
+def _check_document(contract: Contract | None, simulation_input: SimulationInput) -> Mapping[str, Any]:
     if contract is None:
-        return situation.document
-    if situation.birth == "amended" and contract.amendment is None:
+        return simulation_input.document
+    if simulation_input.birth == "amended" and contract.amendment is None:
         where = FieldError("/birth", "AMENDMENT_MISSING", "the contract knows no amendments")
         raise Rejected("REQUEST_INVALID", "Nothing is born like this.", fields=(where,))
-    document, mistakes = validate_fields(contract.fields, dict(situation.document))
+    document, mistakes = validate_fields(contract.fields, dict(simulation_input.document))
     if document is None:
         fields = tuple(FieldError(f"/document{each.pointer}", each.code, each.message) for each in mistakes)
         raise Rejected("FIELDS_INVALID", "the contract does not allow this document", fields=fields)
     return document
 
 
-def _make_script(read: Reading, situation: Situation) -> Script:
+def _make_script(read: ReadTransaction, simulation_input: SimulationInput) -> Script:
     tenant_id = read.principal.tenant_id
     values = read_settings(read.connection, tenant_id).read_values()
     return Script(
-        requests=situation.requests,
-        approvals=situation.approvals,
-        events=situation.events,
-        effects=situation.effects,
-        outputs=situation.outputs,
-        rules=situation.rules,
-        actor={"user_id": situation.user_id, "roles": list(situation.roles)},
-        permissions=situation.permissions,
-        org={**values, "id": str(tenant_id), "name": read.setting.tenant_name},
-        refs=situation.refs,
-        payload=situation.payload,
-        birth=situation.birth,
+        requests=simulation_input.requests,
+        approvals=simulation_input.approvals,
+        events=simulation_input.events,
+        effects=simulation_input.effects,
+        outputs=simulation_input.outputs,
+        rules=simulation_input.rules,
+        actor={"user_id": simulation_input.user_id, "roles": list(simulation_input.roles)},
+        permissions=simulation_input.permissions,
+        org={**values, "id": str(tenant_id), "name": read.transaction.tenant_name},
+        refs=simulation_input.refs,
+        payload=simulation_input.payload,
+        birth=simulation_input.birth,
     )
 
 
@@ -171,8 +179,8 @@ def _show(artifact_hash: str, simulation: Simulation) -> SimulationReport:
         document_status=simulation.document_status,
         document=simulation.document,
         steps=_show_steps(simulation.steps),
-        asked=[AskedPeople(asked.node, plain(asked.people)) for asked in simulation.asked],
-        waiting=[WaitingNode(waiting.node, plain(waiting.shown)) for waiting in simulation.waiting],
+        asked=[AskedPeople(asked.node, escape(asked.people)) for asked in simulation.asked],
+        waiting=[WaitingNode(waiting.node, escape(waiting.shown)) for waiting in simulation.waiting],
         refused=simulation.refused,
         reason=simulation.reason,
     )
@@ -191,7 +199,7 @@ def _show_steps(steps: Sequence[SimulatedStep]) -> list[StepReport]:
             status=step.status,
             outcome=each.outcome,
             chosen_edge_ids=step.chosen_edge_ids,
-            waited_for=plain(each.shown),
+            waited_for=escape(each.shown),
             evidence=each.evidence if size <= MAX_EVIDENCE_BYTES else None,
         )
         shown.append(report)

@@ -22,14 +22,14 @@ from signet.core.documents.list_filter import (
 )
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
-from signet.engine.access.read import Reading, reading
+from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import ContractCache
 from signet.engine.documents.read import resolve_all
 from signet.store.database import Database
 from signet.store.documents.lists import (
     ColumnTerm,
+    CursorPosition,
     Listed,
-    Place,
     Slice,
     list_contract_versions,
     list_documents,
@@ -80,7 +80,7 @@ class DocumentLists:
                 for one, data in zip(found, shown, strict=True)
             ]
 
-    def _load(self, read: Reading, entity_type: str) -> Sequence[Contract]:
+    def _load(self, read: ReadTransaction, entity_type: str) -> Sequence[Contract]:
         tenant_id = read.principal.tenant_id
         versions = list_contract_versions(read.connection, tenant_id, entity_type)
         loaded = (self.contracts.read(read.connection, tenant_id, entity_type, one) for one in versions)
@@ -90,17 +90,17 @@ class DocumentLists:
         return contracts
 
 
-def write_place(place: Place) -> PlaceText:
+def write_place(place: CursorPosition) -> PlaceText:
     value = place.value
     text = value.isoformat() if isinstance(value, datetime) else None if value is None else str(value)
     return text, place.created_at, place.id
 
 
-def _read_place(after: PlaceText | None, sort: Sort) -> Place | None:
+def _read_place(after: PlaceText | None, sort: Sort) -> CursorPosition | None:
     if after is None:
         return None
     try:
-        return Place(_read_value(after[0], sort), after[1], after[2])
+        return CursorPosition(_read_value(after[0], sort), after[1], after[2])
     except ValueError:
         raise Rejected("CURSOR_INVALID", "the cursor is none of this list") from None
 
@@ -148,7 +148,9 @@ def _divide(entity_type: str, terms: Sequence[Term], sort: Sort, contracts: Sequ
     return _Parts(valued, rest)
 
 
-def _find(read: Reading, parts: _Parts, sort: Sort, after: Place | None, limit: int) -> list[Listed]:
+def _find(
+    read: ReadTransaction, parts: _Parts, sort: Sort, after: CursorPosition | None, limit: int
+) -> list[Listed]:
     found: list[Listed] = []
     if after is None or after.value is not None:
         found += _merge(_ask(read, parts.valued, after, limit), sort, limit)
@@ -158,7 +160,9 @@ def _find(read: Reading, parts: _Parts, sort: Sort, after: Place | None, limit: 
     return found
 
 
-def _ask(read: Reading, slices: Sequence[Slice], after: Place | None, limit: int) -> Iterator[Listed]:
+def _ask(
+    read: ReadTransaction, slices: Sequence[Slice], after: CursorPosition | None, limit: int
+) -> Iterator[Listed]:
     for one in slices:
         yield from list_documents(read.connection, read.principal.tenant_id, one, after, limit)
 

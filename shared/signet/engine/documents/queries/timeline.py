@@ -10,7 +10,7 @@ from uuid import UUID
 from signet.core.errors import Rejected
 from signet.core.explain.instance import write_instance
 from signet.core.tenants.principal import Principal
-from signet.engine.access.read import Reading, reading
+from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import ContractCache
 from signet.engine.documents.read import document_not_found, may_read
 from signet.engine.instances.explain import explain
@@ -58,7 +58,7 @@ class DocumentLife:
     contracts: ContractCache
 
     @contextmanager
-    def _reading(self, principal: Principal, document_id: UUID) -> Iterator[tuple[Reading, str]]:
+    def _reading(self, principal: Principal, document_id: UUID) -> Iterator[tuple[ReadTransaction, str]]:
         """With its entity type. What never was and what may not be read are answered alike."""
         with reading(self.database, principal) as read:
             entity_type = find_document_type(read.connection, principal.tenant_id, document_id)

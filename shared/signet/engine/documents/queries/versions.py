@@ -8,7 +8,7 @@ from uuid import UUID
 
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
-from signet.engine.access.read import LAST, Reading, bound_page, reading
+from signet.engine.access.read import LAST, ReadTransaction, bound_page, reading
 from signet.engine.approvals.comparison import FieldChange
 from signet.engine.documents.decide import diff_data
 from signet.engine.documents.read import document_not_found, may_read, resolve
@@ -86,7 +86,7 @@ class DocumentHistory:
             )
 
     @contextmanager
-    def _open(self, principal: Principal, document_id: UUID) -> Iterator[Reading]:
+    def _open(self, principal: Principal, document_id: UUID) -> Iterator[ReadTransaction]:
         """What is not there and what may not be read are answered alike."""
         with reading(self.database, principal) as read:
             found = find_document(read.connection, principal.tenant_id, document_id)

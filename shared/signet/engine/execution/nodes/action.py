@@ -6,92 +6,96 @@ from typing import Any
 
 from signet.core.errors import Rejected
 from signet.core.runtime.decisions import Decision, conclude, conclude_error
-from signet.core.runtime.execution import Hold, Intent, Plan
+from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.commands import Applied, Refused, RunAction
-from signet.engine.execution.nodes.handler import Acted, Place
+from signet.engine.execution.nodes.handler import HandlerResult, NodeContext
 
 # An output, with what is on record of the run; or why there is none.
 _Run = tuple[Any, Mapping[str, Any]] | Refused
 
 
-class Action:
-    def prepare(self, place: Place, node: WorkflowNode, token: Token) -> Plan | Hold:
+class ActionHandler:
+    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         if node.config["for_each"] is None:
-            return Plan()
-        listed = node.expressions["/for_each"].value(place.look(token).env)
+            return ActionPlan()
+        listed = node.expressions["/for_each"].value(context.decision_input(token).env)
         items = listed[: node.config["max_items"]] if isinstance(listed, list) else []
-        return Plan(items, len(items))
+        return ActionPlan(items, len(items))
 
-    def act(self, place: Place, intent: Intent) -> Acted:
-        if intent.plan is not None:
-            return self._act_for_each(place, intent, intent.plan)
-        run = self._run(place, intent.node, intent.step, None)
+    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
+        if pending.plan is not None:
+            return self._act_for_each(context, pending, pending.plan)
+        run = self._run(context, pending.node, pending.step, None)
         if not isinstance(run, tuple):
-            return Acted(self._fail(place, intent, run))
-        return Acted(self._save(place, intent, *run))
+            return HandlerResult(self._fail(context, pending, run))
+        return HandlerResult(self._save(context, pending, *run))
 
-    def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | None:
+    def resume(self, context: NodeContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         return None
 
-    def _act_for_each(self, place: Place, intent: Intent, items: Sequence[Any]) -> Acted:
+    def _act_for_each(
+        self, context: NodeContext, pending: PendingAction, items: Sequence[Any]
+    ) -> HandlerResult:
         """In order, each on what the one before left; after a failure the rest is skipped."""
         outputs: list[Any] = []
         failed: Refused | None = None
-        for step, item in zip(intent.items, items, strict=True):
+        for step, item in zip(pending.items, items, strict=True):
             if failed is not None:
-                place.journey.end_item(step, "skipped", _version(place, step), Decision("skipped"))
+                context.execution.end_item(step, "skipped", _version(context, step), Decision("skipped"))
                 continue
-            run = self._run(place, intent.node, step, item)
+            run = self._run(context, pending.node, step, item)
             if not isinstance(run, tuple):
                 failed = run
                 ended = Decision("error", reason=_say(run))
-                place.journey.end_item(step, "failed", _version(place, step), ended)
+                context.execution.end_item(step, "failed", _version(context, step), ended)
             else:
                 outputs.append(run[0])
-                place.journey.end_item(
-                    step, "completed", _version(place, step), Decision("done", evidence=run[1])
+                context.execution.end_item(
+                    step, "completed", _version(context, step), Decision("done", evidence=run[1])
                 )
         if failed is not None:
-            return Acted(self._fail(place, intent, failed))
-        return Acted(self._save(place, intent, outputs, {}))
+            return HandlerResult(self._fail(context, pending, failed))
+        return HandlerResult(self._save(context, pending, outputs, {}))
 
-    def _run(self, place: Place, node: WorkflowNode, step: Step, item: Any) -> _Run:
-        token = place.journey.token_of(step)
-        payload, variables = node.templates["/payload"]({**place.look(token).env, "item": item})
+    def _run(self, place: NodeContext, node: WorkflowNode, step: Step, item: Any) -> _Run:
+        token = place.execution.token_of(step)
+        payload, variables = node.templates["/payload"]({**place.decision_input(token).env, "item": item})
         evidence = {"payload": payload, "variables": variables}
         row = place.document
         if row is None:
             return Rejected("DOCUMENT_NOT_FOUND", f"{node.id} acts on a document, and there is none")
-        context = place.journey.projection.context
+        context = place.execution.projection.context
         operation = RunAction(row.id, None, node.config["action"], payload, context=context)
-        outcome = place.documents.perform(place.author_of(node, step), operation)
+        outcome = place.documents.execute(place.caller_of(node, step), operation)
         if not isinstance(outcome, Applied):
             return outcome
         return dict(outcome.output or {}), evidence
 
-    def _save(self, place: Place, intent: Intent, result: Any, evidence: Mapping[str, Any]) -> Decision:
-        node, journey = intent.node, place.journey
+    def _save(
+        self, context: NodeContext, pending: PendingAction, result: Any, evidence: Mapping[str, Any]
+    ) -> Decision:
+        node, execution = pending.node, context.execution
         saved = {node.config["save_as"]: result} if node.config["save_as"] else {}
         env = {
-            **place.look(journey.token_of(intent.step)).env,
-            "context": {**journey.projection.context, **saved},
+            **context.decision_input(execution.token_of(pending.step)).env,
+            "context": {**execution.projection.context, **saved},
         }
-        return conclude(journey.workflow, node, "done", env, evidence, saved)
+        return conclude(execution.workflow, node, "done", env, evidence, saved)
 
-    def _fail(self, place: Place, intent: Intent, refused: Refused) -> Decision:
-        journey = place.journey
-        env = place.look(journey.token_of(intent.step)).env
+    def _fail(self, context: NodeContext, pending: PendingAction, refused: Refused) -> Decision:
+        execution = context.execution
+        env = context.decision_input(execution.token_of(pending.step)).env
         evidence: dict[str, Any] = {"code": refused.code, "message": refused.message}
         if refused.fields:
             evidence["fields"] = [asdict(mistake) for mistake in refused.fields]
-        return conclude_error(journey.workflow, intent.node, _say(refused), env, evidence)
+        return conclude_error(execution.workflow, pending.node, _say(refused), env, evidence)
 
 
-def _version(place: Place, step: Step) -> int:
-    return place.document.version if place.document is not None else step.version
+def _version(context: NodeContext, step: Step) -> int:
+    return context.document.version if context.document is not None else step.version
 
 
 def _say(refused: Refused) -> str:

@@ -5,96 +5,98 @@ from dataclasses import replace
 from typing import Any
 
 from signet.core.approvals.seats import Deadlock
-from signet.core.approvals.votes import Act, count, has_escalated, next_after
+from signet.core.approvals.votes import NextAction, count_votes, has_escalated, next_action
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import conclude
-from signet.core.runtime.execution import Hold, Intent, Plan
+from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.approvals.requests import About, Asked, read_policy_of, seats_of_stage
-from signet.engine.execution.nodes.handler import Acted, Place
+from signet.engine.approvals.requests import ApprovalSubject, RequestDraft, read_policy_of, seats_of_stage
+from signet.engine.execution.nodes.handler import HandlerResult, NodeContext
 from signet.store.approvals.requests import LiveRequest
 
 
-class Approval:
-    def prepare(self, place: Place, node: WorkflowNode, token: Token) -> Plan | Hold:
-        policy, chain, version = place.approvals.policy_of(node)
+class ApprovalHandler:
+    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+        policy, chain, version = context.approvals.policy_of(node)
         if policy is None:
-            return Hold(f"APPROVAL_CHAIN_UNKNOWN: no published chain is called '{chain}'")
-        seats = place.approvals.begin_stage(place.about(token), policy, 1)
+            return Blocked(f"APPROVAL_CHAIN_UNKNOWN: no published chain is called '{chain}'")
+        seats = context.approvals.begin_stage(context.about(token), policy, 1)
         if isinstance(seats, Deadlock):
             return _hold(seats)
-        return Plan(Asked(policy, chain, version, seats))
+        return ActionPlan(RequestDraft(policy, chain, version, seats))
 
-    def act(self, place: Place, intent: Intent) -> Acted:
-        about = place.about(place.journey.token_of(intent.step))
-        request = place.approvals.open(about, intent.node, intent.step.id, intent.plan)
-        return Acted(None, resume_at=_next_moment(request))
+    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
+        about = context.about(context.execution.token_of(pending.step))
+        request = context.approvals.open(about, pending.node, pending.step.id, pending.plan)
+        return HandlerResult(None, resume_at=_next_moment(request))
 
-    def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | Hold | None:
-        request = place.approvals.find_of_step(place.about_instance, step.id)
+    def resume(self, context: NodeContext, node: WorkflowNode, step: Step) -> HandlerResult | Blocked | None:
+        request = context.approvals.find_of_step(context.about_instance, step.id)
         if request is None:
             raise Defect("APPROVAL_REQUEST_ABSENT", f"{node.id} waits for a request that is not there")
         if request.status == "open":
-            held = _move(place, request, step)
+            held = _move(context, request, step)
             if held is not None:
                 return held
         if request.status == "open":
             return None
-        env = place.look(place.journey.token_of(step)).env
-        return Acted(conclude(place.journey.workflow, node, request.status, env, _describe(request)))
+        env = context.decision_input(context.execution.token_of(step)).env
+        return HandlerResult(
+            conclude(context.execution.workflow, node, request.status, env, _describe(request))
+        )
 
 
-def _move(place: Place, request: LiveRequest, step: Step) -> Hold | None:
+def _move(context: NodeContext, request: LiveRequest, step: Step) -> Blocked | None:
     """What the votes and the clock have made of it since."""
-    approvals, about = place.approvals, _about(place, request, step)
-    if request.expire_at is not None and place.now >= request.expire_at:
+    approvals, about = context.approvals, _about(context, request, step)
+    if request.expire_at is not None and context.now >= request.expire_at:
         approvals.end(request, "expired", "nobody decided in time")
         return None
     policy, seats = read_policy_of(request), seats_of_stage(request)
     stage = policy.stage(request.stage)
-    verdict = count(stage, seats, can_vote=approvals.can_vote(about, seats))
-    following = next_after(policy, request.stage, verdict, escalated=has_escalated(seats))
-    is_late = request.escalate_at is not None and place.now >= request.escalate_at
+    verdict = count_votes(stage, seats, can_vote=approvals.can_vote(about, seats))
+    following = next_action(policy, request.stage, verdict, escalated=has_escalated(seats))
+    is_late = request.escalate_at is not None and context.now >= request.escalate_at
     match following.act:
-        case Act.APPROVE | Act.REJECT:
-            status = "approved" if following.act is Act.APPROVE else "rejected"
+        case NextAction.APPROVE | NextAction.REJECT:
+            status = "approved" if following.act is NextAction.APPROVE else "rejected"
             approvals.end(request, status, f"decided in stage {request.stage}")
-        case Act.BEGIN_STAGE:
+        case NextAction.BEGIN_STAGE:
             found = approvals.begin_stage(about, policy, request.stage + 1)
             if isinstance(found, Deadlock):
                 return _hold(found)
             approvals.go_to_stage(request, request.stage + 1, found)
-        case Act.PAUSE:
+        case NextAction.PAUSE:
             return _hold(following.reason or Deadlock.NOBODY_ELIGIBLE)
-        case Act.ESCALATE:
-            return _escalate(place, request, step)
-        case Act.WAIT if is_late and not has_escalated(seats):
-            return _escalate(place, request, step)
+        case NextAction.ESCALATE:
+            return _escalate(context, request, step)
+        case NextAction.WAIT if is_late and not has_escalated(seats):
+            return _escalate(context, request, step)
         case _:
             return None
     return None
 
 
-def _about(place: Place, request: LiveRequest, step: Step) -> About:
+def _about(context: NodeContext, request: LiveRequest, step: Step) -> ApprovalSubject:
     """Whoever it was asked for stays barred, whoever asked since."""
-    about = place.about(place.journey.token_of(step))
+    about = context.about(context.execution.token_of(step))
     return replace(about, requesters=about.requesters | {request.requester_id})
 
 
-def _escalate(place: Place, request: LiveRequest, step: Step) -> Hold | None:
-    about = _about(place, request, step)
+def _escalate(context: NodeContext, request: LiveRequest, step: Step) -> Blocked | None:
+    about = _about(context, request, step)
     stage = read_policy_of(request).stage(request.stage)
-    found = place.approvals.escalate(about, stage, request.stage, seats_of_stage(request))
+    found = context.approvals.escalate(about, stage, request.stage, seats_of_stage(request))
     if isinstance(found, Deadlock):
         return _hold(found)
-    place.approvals.seat(request, found)
+    context.approvals.seat(request, found)
     return None
 
 
-def _hold(deadlock: Deadlock) -> Hold:
-    return Hold(f"{deadlock.value}: {deadlock.sentence}")
+def _hold(deadlock: Deadlock) -> Blocked:
+    return Blocked(f"{deadlock.value}: {deadlock.sentence}")
 
 
 def _next_moment(request: LiveRequest) -> Any:

@@ -7,23 +7,23 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from signet.core.contracts.compiled_contract import LoadedContract
+from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.documents.personal_data import mask_variables
 from signet.core.documents.rules import CompiledRule, RejectAction
 from signet.core.errors import Defect, Rejected
 from signet.core.expressions import Environment
-from signet.core.runtime.decisions import Request, Situation
-from signet.core.runtime.document_changes import Observed
-from signet.core.runtime.execution import Hold, Journey, Plan
+from signet.core.runtime.decisions import DecisionInput, TransitionRequest
+from signet.core.runtime.document_changes import DocumentState
+from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution
 from signet.core.runtime.projection import Actor, Projection, Step
 from signet.core.runtime.tokens import ROOT, Position, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.tenants.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT, Principal
-from signet.engine.approvals.requests import About, WaveApprovals
+from signet.engine.approvals.requests import ApprovalRequests, ApprovalSubject
 from signet.engine.documents.change import format_moment
-from signet.engine.documents.commands import Applied, Author, ConcludeTransition
-from signet.engine.documents.references import Follower
-from signet.engine.documents.unit_of_work import OpenDocuments
+from signet.engine.documents.commands import Applied, Caller, ConcludeTransition
+from signet.engine.documents.references import RefQuery
+from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.engine.execution.nodes.registry import HANDLERS
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.waves import EffectOutcome, InstanceRow, OpenStepRow
@@ -33,7 +33,7 @@ SYSTEM, SERVICE = Actor(SYSTEM_SUBJECT), Actor(SERVICE_SUBJECT, (SERVICE_ROLE,))
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitRow:
     """What an open step's row says beside the step itself."""
 
     resume_at: datetime | None = None
@@ -41,24 +41,24 @@ class Waiting:
 
 
 @dataclass(slots=True, eq=False)
-class InstancePlace:
+class InstanceContext:
     """An instance while a wave moves it."""
 
     tenant_id: UUID
     row: InstanceRow
     open_steps: Sequence[OpenStepRow]
-    journey: Journey
-    documents: OpenDocuments
+    execution: InstanceExecution
+    documents: DocumentUnitOfWork
     effects: Mapping[UUID, EffectOutcome]
-    approvals: WaveApprovals
+    approvals: ApprovalRequests
     triggers: list[ClaimedEvent]
-    waits: dict[str, Waiting] = field(default_factory=dict)
+    waits: dict[str, WaitRow] = field(default_factory=dict)
     # The step that happened last: its number, the row's id.
     last_step: tuple[tuple[int, int], UUID | None] = ((0, 0), None)
     # What was made for the document as it was when last looked at.
     _seen: DocumentRow | None = None
     _env: dict[str, Any] | None = None
-    _situations: dict[Actor, Situation] = field(default_factory=dict)
+    _situations: dict[Actor, DecisionInput] = field(default_factory=dict)
     _follows: bool = False
     # Since it was read: what was approved on the way to a state, and not used, counts no more.
     has_come_to_state: bool = False
@@ -70,12 +70,12 @@ class InstancePlace:
     def __post_init__(self) -> None:
         self.trace_id = next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
         self.waits = {
-            step.token_id: Waiting(step.resume_at, step.waiting_for_event_key) for step in self.open_steps
+            step.token_id: WaitRow(step.resume_at, step.waiting_for_event_key) for step in self.open_steps
         }
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """As it was read: what failed halfway through has not happened."""
-        self.journey = read_journey(self.journey.workflow, self.row, self.open_steps)
+        self.execution = read_execution(self.execution.workflow, self.row, self.open_steps)
         self._seen, self._env = None, None
         self._situations.clear()
         self.performed_for = None
@@ -87,24 +87,24 @@ class InstancePlace:
 
     @property
     def now(self) -> datetime:
-        return self.documents.setting.now
+        return self.documents.transaction.now
 
     @property
     def about_instance(self) -> UUID:
         return self.row.id
 
-    def about(self, token: Token) -> About:
+    def about(self, token: Token) -> ApprovalSubject:
         document = self.document
         if document is None:
             raise Rejected("DOCUMENT_NOT_FOUND", "an approval is about a document, and there is none")
         requester = self._find_requester(document)
         asking = {document.requester_id} if document.requester_id is not None else set()
-        return About(
+        return ApprovalSubject(
             self.row.id,
             document,
             self.documents.contract_of(document),
-            self.look(token).env,
-            self.journey.workflow.hash,
+            self.decision_input(token).env,
+            self.execution.workflow.hash,
             requester,
             frozenset(asking | {requester}),
             self.trace_id,
@@ -112,25 +112,25 @@ class InstancePlace:
 
     def _find_requester(self, document: DocumentRow) -> str:
         """Whose request is served; else whose brought the document to where it is, whoever asked since."""
-        projection = self.journey.projection
+        projection = self.execution.projection
         if projection.request is not None:
             return projection.actor.id
         known = self.performed_for or self.approvals.find_last_requester(document.id)
         return known or projection.actor.id
 
     def note_performed(self) -> None:
-        self.performed_for = self.journey.projection.actor.id
+        self.performed_for = self.execution.projection.actor.id
 
     def effect_of(self, step: Step) -> EffectOutcome | None:
         return self.effects.get(step.id)
 
-    def observe(self) -> Observed | None:
+    def observe(self) -> DocumentState | None:
         document = self.document
         if document is None:
             return None
         request = self._find_request(document)
         deciders = self._list_deciders(document) if request is not None else ()
-        return Observed(document.version, document.status, request, deciders)
+        return DocumentState(document.version, document.status, request, deciders)
 
     def _list_deciders(self, document: DocumentRow) -> list[str]:
         """Whose votes stand in what is under way, and who could not have voted as its requester."""
@@ -149,24 +149,24 @@ class InstancePlace:
             if contract.find_conflict_of_duties(voice, creator="", editors=(), requesters=(voice,))
         ]
 
-    def look(self, token: Token) -> Situation:
+    def decision_input(self, token: Token) -> DecisionInput:
         """What a decision at this token's node may see; made once for an identity and a version."""
-        document, identity = self.document, self.identity_of(self.journey.workflow.nodes[token.node])
+        document, identity = self.document, self.identity_of(self.execution.workflow.nodes[token.node])
         # What other documents say may change with any step of the wave.
         if document is not self._seen or self._follows:
             self._seen, self._env = document, None
             self._situations.clear()
         known = self._situations.get(identity)
         if known is None:
-            known = self._situations[identity] = self._make_situation(document, identity)
+            known = self._situations[identity] = self._make_decision_input(document, identity)
         return known
 
-    def _make_situation(self, document: DocumentRow | None, identity: Actor) -> Situation:
-        return Situation(
+    def _make_decision_input(self, document: DocumentRow | None, identity: Actor) -> DecisionInput:
+        return DecisionInput(
             partial(self._make_env, document, identity),
             self._find_request(document) if document is not None else None,
             "amended" if self.row.birth == "amended" else "created",
-            self.documents.setting.permissions_of(identity.roles),
+            self.documents.transaction.permissions_of(identity.roles),
             partial(self._ask_rules, document),
         )
 
@@ -178,21 +178,21 @@ class InstancePlace:
             case "service_account":
                 return SERVICE
             case _:
-                return self.journey.projection.actor
+                return self.execution.projection.actor
 
     def run_as(self, node: WorkflowNode) -> str:
         if node.type.name == "lifecycle_gate" and node.config["kind"] == "automatic":
             return "system"
         return str(node.config.get("run_as", "actor"))
 
-    def author_of(self, node: WorkflowNode, step: Step | None = None) -> Author:
+    def caller_of(self, node: WorkflowNode, step: Step | None = None) -> Caller:
         identity = self.identity_of(node)
         principal = Principal(self.tenant_id, identity.id, tuple(identity.roles))
-        return Author(principal, "workflow", self.trace_id, self.row.id, step.id if step else None)
+        return Caller(principal, "workflow", self.trace_id, self.row.id, step.id if step else None)
 
-    def system_author(self, step_id: UUID | None = None) -> Author:
+    def system_caller(self, step_id: UUID | None = None) -> Caller:
         principal = Principal(self.tenant_id, SYSTEM_SUBJECT, ())
-        return Author(principal, "workflow", self.trace_id, self.row.id, step_id)
+        return Caller(principal, "workflow", self.trace_id, self.row.id, step_id)
 
     def refuse(self, transition: str, reason: str, step_id: UUID | None) -> None:
         """Whoever asked learns why, from the request and from the document's audit trail."""
@@ -200,72 +200,72 @@ class InstancePlace:
         if document is None or document.request_id is None:
             return
         operation = ConcludeTransition(document.id, transition, None, "refused", reason)
-        refused = self.documents.perform(self.system_author(step_id), operation)
+        refused = self.documents.execute(self.system_caller(step_id), operation)
         if not isinstance(refused, Applied):
             raise Defect("REFUSAL_REJECTED", f"a request could not be refused: {refused.message}")
 
-    def prepare(self, node: WorkflowNode, token: Token) -> Plan | Hold:
+    def prepare(self, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         handler = HANDLERS.get(node.type.name)
         if handler is None:
-            return Hold(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
+            return Blocked(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
         return handler.prepare(self, node, token)
 
     def try_gate(self, gate: str, asker: Actor) -> str | None:
         """As whoever asks: nothing of what is under way was asked for by them."""
-        projection, node = self.journey.projection, self.journey.workflow.nodes[gate]
+        projection, node = self.execution.projection, self.execution.workflow.nodes[gate]
         token = Token(ROOT, gate, TokenState.READY, projection.entity_version)
         served, projection.actor = projection.actor, asker
         try:
             found = self.prepare(node, token)
         finally:
             projection.actor = served
-        return found.reason if isinstance(found, Hold) else None
+        return found.reason if isinstance(found, Blocked) else None
 
     def void_what_is_left(self) -> None:
-        open_steps = {step.id for step in self.journey.open.values()}
+        open_steps = {step.id for step in self.execution.open.values()}
         version = self.document.version if self.document is not None else 0
-        has_moved_on = self.has_come_to_state or not self.journey.is_live
+        has_moved_on = self.has_come_to_state or not self.execution.is_live
         self.approvals.void_what_is_left(self.row.id, open_steps, version, has_moved_on=has_moved_on)
 
     def refuse_what_is_left(self) -> None:
         """Once the instance has ended nobody serves a request any more."""
-        projection, document = self.journey.projection, self.document
+        projection, document = self.execution.projection, self.document
         has_ended = projection.status not in ("running", "paused")
         if has_ended and document is not None and document.requested is not None:
             reason = projection.reason or f"the workflow has ended: {projection.status}"
             self.refuse(document.requested, reason, self.last_step[1])
 
-    def _find_request(self, document: DocumentRow) -> Request | None:
+    def _find_request(self, document: DocumentRow) -> TransitionRequest | None:
         if document.request_id is None or document.requested is None:
             return None
         actor = Actor(document.requester_id or "", tuple(document.requester_roles or ()))
-        return Request(str(document.request_id), document.requested, actor)
+        return TransitionRequest(str(document.request_id), document.requested, actor)
 
     def _make_env(self, document: DocumentRow | None, identity: Actor) -> Environment:
         if self._env is None:
             self._env = self._build_env(document)
         actor = {"user_id": identity.id, "roles": list(identity.roles)}
-        return {**self._env, "actor": actor, "context": self.journey.projection.context}
+        return {**self._env, "actor": actor, "context": self.execution.projection.context}
 
     def _build_env(self, document: DocumentRow | None) -> dict[str, Any]:
         if document is None:
             org, now = self.documents.org, format_moment(self.now)
             return {"entity": None, "refs": {}, "org": org, "now": now}
         contract = self.documents.contract_of(document)
-        facts = self.documents.facts_of(self.system_author(), contract, document, self._followed(contract))
-        return facts.env(facts.data, status=document.status, version=document.version)
+        context = self.documents.facts_of(self.system_caller(), contract, document, self._followed(contract))
+        return context.env(context.data, status=document.status, version=document.version)
 
-    def _followed(self, contract: LoadedContract) -> frozenset[str]:
-        return self.journey.workflow.followed_refs(contract)
+    def _followed(self, contract: CompiledContract) -> frozenset[str]:
+        return self.execution.workflow.followed_refs(contract)
 
-    def list_followers(self) -> Iterator[Follower]:
+    def list_ref_queries(self) -> Iterator[RefQuery]:
         """Which other documents its expressions will ask for."""
         document = self.document
         if document is not None:
             contract = self.documents.contract_of(document)
             if followed := self._followed(contract):
                 self._follows = True
-                yield Follower(contract, followed, document.data)
+                yield RefQuery(contract, followed, document.data)
 
     def _ask_rules(
         self, document: DocumentRow | None, names: Sequence[str]
@@ -287,13 +287,13 @@ class InstancePlace:
         return has_passed, evidence
 
     def _env_of_rule(
-        self, document: DocumentRow, contract: LoadedContract, rule: CompiledRule
+        self, document: DocumentRow, contract: CompiledContract, rule: CompiledRule
     ) -> Environment:
-        env = self._make_env(document, self.journey.projection.actor)
+        env = self._make_env(document, self.execution.projection.actor)
         if not rule.followed:
             return env
-        facts = self.documents.facts_of(self.system_author(), contract, document, rule.followed)
-        followed = facts.env(facts.data, status=document.status, version=document.version)
+        context = self.documents.facts_of(self.system_caller(), contract, document, rule.followed)
+        followed = context.env(context.data, status=document.status, version=document.version)
         return {**env, "refs": {**env["refs"], **followed["refs"]}}
 
 
@@ -303,7 +303,7 @@ def _ask(rule: CompiledRule, env: Environment) -> tuple[bool, dict[str, Any]]:
     return rejecting and evaluation.value is True, dict(evaluation.evidence)
 
 
-def read_journey(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenStepRow]) -> Journey:
+def read_execution(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenStepRow]) -> InstanceExecution:
     position = Position({token.id: token for token in map(_read_token, row.active_tokens)})
     projection = Projection(
         status=row.status,
@@ -315,9 +315,9 @@ def read_journey(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenStepR
         request=row.request_id,
         reason=row.reason,
     )
-    journey = Journey(workflow, projection)
+    execution = InstanceExecution(workflow, projection)
     for step in steps:
-        journey.open[step.token_id] = Step(
+        execution.open[step.token_id] = Step(
             step.seq,
             None,
             step.node_id,
@@ -327,7 +327,7 @@ def read_journey(workflow: Workflow, row: InstanceRow, steps: Sequence[OpenStepR
             step.version_after,
             id=step.id,
         )
-    return journey
+    return execution
 
 
 def _read_token(found: Mapping[str, Any]) -> Token:

@@ -11,14 +11,14 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from signet.core.runtime.decisions import Decision, Situation
-from signet.core.runtime.execution import Hold, Intent, Journey, Plan
+from signet.core.runtime.decisions import Decision, DecisionInput
+from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.approvals.requests import About, WaveApprovals
-from signet.engine.documents.commands import Author
-from signet.engine.documents.unit_of_work import OpenDocuments
+from signet.engine.approvals.requests import ApprovalRequests, ApprovalSubject
+from signet.engine.documents.commands import Caller
+from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.waves import EffectOutcome
 
@@ -33,7 +33,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Acted:
+class HandlerResult:
     """`decision` is None while the step waits, for its moment or its event."""
 
     decision: Decision | None
@@ -42,14 +42,14 @@ class Acted:
     waiting_for_event_key: str | None = None
 
 
-class Place(Protocol):
+class NodeContext(Protocol):
     """The instance at a node, as the wave shows it to a handler."""
 
     @property
-    def journey(self) -> Journey: ...
+    def execution(self) -> InstanceExecution: ...
 
     @property
-    def documents(self) -> OpenDocuments: ...
+    def documents(self) -> DocumentUnitOfWork: ...
 
     @property
     def document(self) -> DocumentRow | None: ...
@@ -57,17 +57,17 @@ class Place(Protocol):
     @property
     def now(self) -> datetime: ...
 
-    def look(self, token: Token) -> Situation: ...
+    def decision_input(self, token: Token) -> DecisionInput: ...
 
-    def author_of(self, node: WorkflowNode, step: Step | None = None) -> Author: ...
+    def caller_of(self, node: WorkflowNode, step: Step | None = None) -> Caller: ...
 
     @property
-    def approvals(self) -> WaveApprovals: ...
+    def approvals(self) -> ApprovalRequests: ...
 
     @property
     def about_instance(self) -> UUID: ...
 
-    def about(self, token: Token) -> About: ...
+    def about(self, token: Token) -> ApprovalSubject: ...
 
     def note_performed(self) -> None: ...
 
@@ -84,9 +84,11 @@ def describe_delivery(effect: EffectOutcome, *of_body: str) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-class Handler(Protocol):
-    def prepare(self, place: Place, node: WorkflowNode, token: Token) -> Plan | Hold: ...
+class NodeHandler(Protocol):
+    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked: ...
 
-    def act(self, place: Place, intent: Intent) -> Acted: ...
+    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult: ...
 
-    def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | Hold | None: ...
+    def resume(
+        self, context: NodeContext, node: WorkflowNode, step: Step
+    ) -> HandlerResult | Blocked | None: ...

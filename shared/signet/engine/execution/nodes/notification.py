@@ -4,39 +4,39 @@ from collections.abc import Mapping
 from typing import Any
 
 from signet.core.runtime.decisions import conclude, conclude_error
-from signet.core.runtime.execution import Hold, Intent, Plan
+from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.execution.nodes.handler import Acted, Effect, Place, describe_delivery
+from signet.engine.execution.nodes.handler import Effect, HandlerResult, NodeContext, describe_delivery
 
 
 class Notification:
-    def prepare(self, place: Place, node: WorkflowNode, token: Token) -> Plan | Hold:
-        return Plan()
+    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+        return ActionPlan()
 
-    def act(self, place: Place, intent: Intent) -> Acted:
-        node = intent.node
-        env = place.look(place.journey.token_of(intent.step)).env
+    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
+        node = pending.node
+        env = context.decision_input(context.execution.token_of(pending.step)).env
         (subject, _), (text, _) = node.templates["/subject"](env), node.templates["/text"](env)
         payload = {"to": _name_people(node, env), "subject": subject, "text": text}
         effect = Effect(node.config["channel"], payload)
         if node.config["await"]:
-            return Acted(None, effect)
-        return Acted(conclude(place.journey.workflow, node, "done", env), effect)
+            return HandlerResult(None, effect)
+        return HandlerResult(conclude(context.execution.workflow, node, "done", env), effect)
 
-    def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | None:
-        effect = place.effect_of(step)
+    def resume(self, context: NodeContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
+        effect = context.effect_of(step)
         if effect is None:
             return None
-        journey = place.journey
-        env = place.look(journey.token_of(step)).env
+        execution = context.execution
+        env = context.decision_input(execution.token_of(step)).env
         delivery = describe_delivery(effect, "told", "missed", "left")
         if effect.status == "dead_letter":
             reason = f"EFFECT_DEAD: {effect.error or 'nobody could be told'}"
             evidence = {"error": reason, **delivery}
-            return Acted(conclude_error(journey.workflow, node, reason, env, evidence))
-        return Acted(conclude(journey.workflow, node, "done", env, delivery))
+            return HandlerResult(conclude_error(execution.workflow, node, reason, env, evidence))
+        return HandlerResult(conclude(execution.workflow, node, "done", env, delivery))
 
 
 def _name_people(node: WorkflowNode, env: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
-from signet.engine.execution.nodes.action import Action
-from signet.engine.execution.nodes.approval import Approval
-from signet.engine.execution.nodes.handler import Handler
+from signet.engine.execution.nodes.action import ActionHandler
+from signet.engine.execution.nodes.approval import ApprovalHandler
+from signet.engine.execution.nodes.handler import NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGate
 from signet.engine.execution.nodes.notification import Notification
 from signet.engine.execution.nodes.webhook_out import WebhookOut
 
-HANDLERS: Mapping[str, Handler] = {
+HANDLERS: Mapping[str, NodeHandler] = {
     "lifecycle_gate": LifecycleGate(),
-    "action": Action(),
-    "approval": Approval(),
+    "action": ActionHandler(),
+    "approval": ApprovalHandler(),
     "webhook_out": WebhookOut(),
     "notification": Notification(),
 }

@@ -3,42 +3,44 @@
 from typing import Any
 
 from signet.core.runtime.decisions import conclude, conclude_error
-from signet.core.runtime.execution import Hold, Intent, Plan
+from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.execution.nodes.handler import Acted, Effect, Place, describe_delivery
+from signet.engine.execution.nodes.handler import Effect, HandlerResult, NodeContext, describe_delivery
 
 
 class WebhookOut:
-    def prepare(self, place: Place, node: WorkflowNode, token: Token) -> Plan | Hold:
-        return Plan()
+    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+        return ActionPlan()
 
-    def act(self, place: Place, intent: Intent) -> Acted:
-        node = intent.node
-        payload, _ = node.templates["/payload"](place.look(place.journey.token_of(intent.step)).env)
-        event, document = node.config.get("event"), place.document
+    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
+        node = pending.node
+        payload, _ = node.templates["/payload"](
+            context.decision_input(context.execution.token_of(pending.step)).env
+        )
+        event, document = node.config.get("event"), context.document
         if event is None:
-            return Acted(None, Effect("webhook", {"payload": payload}, node.config["endpoint"]))
+            return HandlerResult(None, Effect("webhook", {"payload": payload}, node.config["endpoint"]))
         said = {"event": event, "payload": payload}
         if document is not None:
             said["subject"] = f"{document.entity_type}/{document.id}"
-        return Acted(None, Effect("integration", said))
+        return HandlerResult(None, Effect("integration", said))
 
-    def resume(self, place: Place, node: WorkflowNode, step: Step) -> Acted | None:
+    def resume(self, context: NodeContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         """Delivered, with what the receiver answered; or given up, which takes the way for errors."""
-        effect = place.effect_of(step)
+        effect = context.effect_of(step)
         if effect is None:
             return None
-        journey = place.journey
-        env = place.look(journey.token_of(step)).env
+        execution = context.execution
+        env = context.decision_input(execution.token_of(step)).env
         delivery = describe_delivery(effect, *(["event_id"] if "event" in node.config else []))
         if effect.status == "dead_letter":
             reason = f"EFFECT_DEAD: {effect.error or 'the call was given up'}"
             evidence = {"error": reason, **delivery}
-            return Acted(conclude_error(journey.workflow, node, reason, env, evidence))
+            return HandlerResult(conclude_error(execution.workflow, node, reason, env, evidence))
         saved: dict[str, Any] = {}
         if node.config["save_as"]:
             saved = {node.config["save_as"]: effect.response_json}
-        env = {**env, "context": {**journey.projection.context, **saved}}
-        return Acted(conclude(journey.workflow, node, "delivered", env, delivery, saved))
+        env = {**env, "context": {**execution.projection.context, **saved}}
+        return HandlerResult(conclude(execution.workflow, node, "delivered", env, delivery, saved))
