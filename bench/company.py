@@ -8,10 +8,11 @@ from pathlib import Path
 from uuid import UUID
 
 from signet.authoring.files import read_document
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantFile
 from signet.engine.definitions.definitions import Definitions
-from signet.engine.documents.commands import Applied, Caller, Create, Operation
+from signet.engine.documents.commands import Applied, Create, Operation
 from signet.engine.documents.mutate import Documents
 from signet.engine.tenants.install import install_tenant
 from signet.local.postgres import running_postgres

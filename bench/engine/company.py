@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from bench.company import install_author
 from bench.engine.workflow import ENTITY_TYPE, make_data, read_contract_file, read_patch_file
+from signet.core.tenants.caller import Caller
 from signet.engine.definitions.definitions import Definitions
-from signet.engine.documents.commands import Caller, Create, Operation
+from signet.engine.documents.commands import Create, Operation
 from signet.engine.documents.mutate import Documents
 from signet.store.database import Database
 

@@ -8,8 +8,9 @@ import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Applied, Caller, RequestTransition
+from signet.engine.documents.commands import Applied, RequestTransition
 from signet.engine.execution.wave import _Wave
 from signet.engine.execution.worker import Drained, Worker
 from signet.engine.instances.actions import Instances

@@ -7,9 +7,10 @@ from multiprocessing.synchronize import Barrier
 from uuid import UUID
 
 from signet.core.errors import Rejected, SignetError
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.engine.cache import CompiledCache, ContractCache
-from signet.engine.documents.commands import Caller, Operation, Update
+from signet.engine.documents.commands import Operation, Update
 from signet.engine.documents.mutate import Documents
 from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches

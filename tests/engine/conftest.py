@@ -9,11 +9,11 @@ import pytest
 
 from signet.authoring.files import read_document
 from signet.core.documents.rules import Rule
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantFile
 from signet.core.validation.strict_model import read_strictly
 from signet.engine.definitions.definitions import Definitions
-from signet.engine.documents.commands import Caller
 from signet.engine.documents.mutate import Documents
 from signet.engine.tenants.install import install_tenant
 from signet.store.database import Database

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID, uuid4
 
-from signet.engine.documents.commands import Caller
+from signet.core.tenants.caller import Caller
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.store.documents.write import lock_documents, parse_locked_documents
 from tests.engine.conftest import Company

@@ -9,15 +9,8 @@ from psycopg import Connection
 
 from signet.authoring.actions import ActionInput, ActionRegistry, ActionResult, NewDocument
 from signet.core.errors import Rejected
-from signet.engine.documents.commands import (
-    Applied,
-    Caller,
-    Create,
-    Operation,
-    RequestTransition,
-    RunAction,
-    Update,
-)
+from signet.core.tenants.caller import Caller
+from signet.engine.documents.commands import Applied, Create, Operation, RequestTransition, RunAction, Update
 from signet.engine.documents.mutate import Documents
 from tests.engine.conftest import INVOICE, Company
 from tests.engine.opening import caller_of_step, opened

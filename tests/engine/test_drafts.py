@@ -8,7 +8,7 @@ import pytest
 from psycopg import Connection
 
 from signet.core.errors import Rejected
-from signet.engine.documents.commands import Caller
+from signet.core.tenants.caller import Caller
 from tests.engine.conftest import Company
 from tests.engine.test_definitions import read_example
 

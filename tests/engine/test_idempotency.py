@@ -6,7 +6,8 @@ from uuid import uuid4
 import pytest
 
 from signet.core.errors import Rejected
-from signet.engine.documents.commands import Applied, Caller, Create, Operation, Update
+from signet.core.tenants.caller import Caller
+from signet.engine.documents.commands import Applied, Create, Operation, Update
 from signet.engine.documents.idempotency import apply_once, hash_request
 from signet.store.documents.idempotency_keys import keep_outcome, take_key
 from tests.concurrency.steps import LetGo, Second

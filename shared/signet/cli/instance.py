@@ -18,8 +18,8 @@ from signet.cli.console import FINE, FOUND_ERRORS, WRONG_USE, write, write_json
 from signet.core.errors import Rejected, SignetError
 from signet.core.explain.instance import write_instance
 from signet.core.explain.vocabulary import escape
+from signet.core.tenants.caller import Caller
 from signet.engine.cache import ContractCache
-from signet.engine.documents.commands import Caller
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.explain import explain as explain_instance
 from signet.engine.instances.lists import IDLE_SECONDS, LIVE, list_newest, list_stuck

@@ -14,7 +14,7 @@ from signet.cli.console import FINE, FOUND_ERRORS, write, write_json
 from signet.cli.instance import Actor, AsJson, DatabaseUrl, Instance, Tenant, open_database
 from signet.core.explain.vocabulary import escape
 from signet.core.runtime.move_check import Obstacle, Report
-from signet.engine.documents.commands import Caller
+from signet.core.tenants.caller import Caller
 from signet.engine.instances.moves import FIRST, MAX_MOVED, MoveOutcome, MoveTarget
 from signet.engine.tenants.install import find_principal
 from signet.wiring.engine import make_moves

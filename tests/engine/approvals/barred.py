@@ -11,12 +11,13 @@ from itertools import count
 from typing import Any, LiteralString
 from uuid import UUID
 
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Caller, RequestTransition, Update
+from signet.engine.documents.commands import RequestTransition, Update
 from signet.engine.instances.actions import Instances
 from signet.store.tenants.tenants import save_members, save_roles
 from tests.engine.waves.stage import CONTRACT, Made, WorkflowStage

@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.engine.approvals.inbox import Ballot
 from signet.engine.audit.verify import verify_tenant
-from signet.engine.documents.commands import Caller
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import make_company
 from tests.unit.approvals.asking import make_policy, make_stage, user

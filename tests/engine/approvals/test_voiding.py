@@ -7,11 +7,12 @@ from uuid import UUID
 
 import pytest
 
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Caller, Delete
+from signet.engine.documents.commands import Delete
 from signet.engine.instances.actions import Instances
 from signet.engine.integrations.notifications import Notifications
 from signet.store.tenants.tenants import save_members, save_roles

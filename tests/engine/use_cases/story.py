@@ -14,20 +14,13 @@ import psycopg
 from signet.authoring.files import read_document
 from signet.core.compiler.node_configurations import Vote
 from signet.core.explain.instance import InstanceExplanation, write_instance
+from signet.core.tenants.caller import Caller
 from signet.engine.approvals.chains import ApprovalChains, ChainVersion
 from signet.engine.approvals.decide import VoteResult
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.audit.verify import verify_tenant
 from signet.engine.definitions.definitions import Definitions
-from signet.engine.documents.commands import (
-    Amend,
-    Applied,
-    Caller,
-    Create,
-    Operation,
-    RequestTransition,
-    Update,
-)
+from signet.engine.documents.commands import Amend, Applied, Create, Operation, RequestTransition, Update
 from signet.engine.documents.mutate import Documents
 from signet.engine.instances.explain import explain
 from signet.engine.tenants.install import find_principal, install_tenant

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from signet.engine.documents.commands import Caller
+from signet.core.tenants.caller import Caller
 from signet.engine.instances.moves import InstanceMoves, MoveOutcome, MoveTarget
 from tests.engine.waves.stage import CALL, Made, WorkflowStage
 

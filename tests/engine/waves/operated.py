@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, LiteralString
 
+from signet.core.tenants.caller import Caller
 from signet.engine.audit.verify import verify_tenant
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Caller
 from signet.engine.instances.actions import Instances
 from tests.engine.waves.stage import Made, WorkflowStage
 

@@ -6,7 +6,8 @@ from uuid import UUID
 from psycopg import Connection
 
 from signet.authoring.files import read_document
-from signet.engine.documents.commands import Applied, Caller, Create, RequestTransition
+from signet.core.tenants.caller import Caller
+from signet.engine.documents.commands import Applied, Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 

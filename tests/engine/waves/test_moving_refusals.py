@@ -9,8 +9,8 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.core.runtime.move_check import Report
+from signet.core.tenants.caller import Caller
 from signet.engine.approvals.inbox import Approvals
-from signet.engine.documents.commands import Caller
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.moves import InstanceMoves, MoveTarget
 from signet.store.instances.moves import ExpectedInstance

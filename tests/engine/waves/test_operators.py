@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.quotas import QUOTAS
-from signet.engine.documents.commands import Caller
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.operator_transaction import ENTRIES, permission_of

@@ -6,8 +6,9 @@ from uuid import UUID
 import pytest
 
 from signet.authoring.files import read_document
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT
-from signet.engine.documents.commands import Caller, Create, RequestTransition
+from signet.engine.documents.commands import Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.ids import make_id

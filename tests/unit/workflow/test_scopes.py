@@ -6,8 +6,8 @@ from typing import Any
 from signet.core.compiler.compiler import find_scopes, read_automation, read_effective
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
+from signet.core.compiler.variable_scopes import Scopes
 from signet.core.contracts.contract import Contract
-from signet.core.contracts.expression_scope import Scopes
 from signet.core.expressions import list_names
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.strict_model import read_strictly

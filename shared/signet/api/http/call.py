@@ -8,7 +8,7 @@ from signet.api.use_cases import UseCases
 from signet.core.tenants.principal import Principal
 
 if TYPE_CHECKING:
-    from signet.engine.documents.commands import Caller
+    from signet.core.tenants.caller import Caller
 
 # Longer than this no request is held open for an outcome: API Gateway gives up at 30.
 MAX_WAIT_SECONDS = 10.0
@@ -30,7 +30,7 @@ class Call:
     @property
     def caller(self) -> "Caller":
         # Whoever only reads is none.
-        from signet.engine.documents.commands import Caller
+        from signet.core.tenants.caller import Caller
 
         return Caller(self.principal, via="api", trace_id=self.trace_id)
 

@@ -27,11 +27,9 @@ from signet.core.compiler.soundness import (
     check_reachability,
     sort_topologically,
 )
+from signet.core.compiler.variable_scopes import Names, Scopes, Variables
 from signet.core.contracts.contract import Contract, EditWindow
 from signet.core.contracts.expression_scope import (
-    Names,
-    Scopes,
-    Variables,
     make_scope,
     type_of_entity,
     type_of_fields,

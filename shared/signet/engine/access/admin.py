@@ -8,9 +8,9 @@ from uuid import UUID
 
 from signet.core.audit.trail import AuditEntry
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.engine.audit.trail import append_administration
-from signet.engine.documents.commands import Caller
 from signet.ids import make_id
 from signet.store.database import Connection, Database
 from signet.store.documents.write import TransactionContext, lock_documents, parse_locked_documents

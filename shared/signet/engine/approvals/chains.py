@@ -8,10 +8,10 @@ from uuid import UUID
 from signet.core.approvals.policy import policy_of_chain, read_chain
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.validation.finding import Finding
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import bound_page, reading
-from signet.engine.documents.commands import Caller
 from signet.store.approvals import chains as store
 from signet.store.approvals.chains import ChainRow, ChainSummary
 from signet.store.audit.write import lock_administration

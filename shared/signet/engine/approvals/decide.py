@@ -25,9 +25,9 @@ from signet.core.approvals.votes import (
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.errors import Defect, FieldError, Rejected
+from signet.core.tenants.caller import Caller
 from signet.engine.documents.change import DocumentChange, audit_only_change, trigger_workflow
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Caller
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.ids import make_id
 from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_asked

@@ -6,12 +6,12 @@ from uuid import UUID
 
 from signet.core.approvals.eligibility import Delegation, find_delegation_cycle
 from signet.core.errors import FieldError, Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.validation.text import NAME
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import LAST, bound_page, reading
 from signet.engine.documents.change import format_moment
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Caller
 from signet.ids import make_id
 from signet.store.approvals import delegations as store
 from signet.store.approvals.delegations import DelegationRecord

@@ -12,9 +12,9 @@ from signet.core.approvals.seats import Seat
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected, Transient
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.engine.approvals.decide import Deciding, VoteResult, approval_not_found, check_ballot
-from signet.engine.documents.commands import Caller
 from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store

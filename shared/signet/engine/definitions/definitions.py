@@ -11,6 +11,7 @@ from signet.core.compiler.compiler import Compilation
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
 from signet.engine.definitions.compilation import PlacedFinding, find_definition, read_body, read_subject
@@ -24,7 +25,6 @@ from signet.engine.definitions.contracts import (
     require_contract_draft,
     write_contract,
 )
-from signet.engine.documents.commands import Caller
 from signet.ids import make_id
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database

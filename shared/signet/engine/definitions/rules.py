@@ -9,6 +9,7 @@ from uuid import UUID
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.documents.rules import Rule, RuleBody, check_rule_fields
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.engine.access.admin import AdminTransaction, administering
@@ -16,7 +17,6 @@ from signet.engine.access.read import reading
 from signet.engine.cache import ContractCache
 from signet.engine.definitions.compilation import place_findings, read_body, reject_findings
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Caller
 from signet.engine.documents.rules import check_rule
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database

@@ -9,8 +9,9 @@ from uuid import UUID
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.documents.edit_window import LiveInstance, Window, find_window
 from signet.core.errors import FieldError, Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.engine.documents.commands import Caller, Create
+from signet.engine.documents.commands import Create
 from signet.engine.documents.references import RefQuery, Refs
 from signet.store.documents.write import DocumentRow, TransactionContext
 

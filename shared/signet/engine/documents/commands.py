@@ -6,7 +6,6 @@ from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.errors import Failed, Rejected
-from signet.core.tenants.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +84,6 @@ class ConcludeTransition:
 # What may be asked for of a document that is there.
 OfEdit = Update | RequestTransition | RunAction | Delete | Amend
 Operation = Create | OfEdit | ConcludeTransition
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """On whose authority, by which way, and inside which workflow's step if any."""
-
-    principal: Principal
-    via: str = "api"
-    trace_id: str | None = None
-    instance_id: UUID | None = None
-    step_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.documents.merge_patch import PatchTooDeep, apply_merge_patch
 from signet.core.documents.personal_data import MASK
 from signet.core.errors import FieldError, Rejected
+from signet.core.tenants.caller import Caller
 from signet.engine.documents.actions import ChangeOrRefusal, MakeId, run_action
 from signet.engine.documents.change import (
     DocumentChange,
@@ -28,7 +29,6 @@ from signet.engine.documents.change import (
 )
 from signet.engine.documents.commands import (
     Amend,
-    Caller,
     ConcludeTransition,
     Create,
     Delete,

@@ -7,9 +7,9 @@ from uuid import UUID
 from signet.core.audit.trail import AuditEntry, chain_all
 from signet.core.audit.verification import DOCUMENT
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Caller
 from signet.engine.documents.read import document_not_found, may_read
 from signet.ids import make_id
 from signet.store.audit.write import append_rows, read_heads, read_transaction

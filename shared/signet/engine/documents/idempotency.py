@@ -8,8 +8,9 @@ from uuid import UUID
 
 from signet.core.canonical_json import hash_bytes
 from signet.core.errors import Failed, FieldError, Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.validation.text import find_text_problem
-from signet.engine.documents.commands import Applied, Caller, Operation, Outcome
+from signet.engine.documents.commands import Applied, Operation, Outcome
 from signet.store.database import Connection
 from signet.store.documents.idempotency_keys import keep_outcome, take_key
 

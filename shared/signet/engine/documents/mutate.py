@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.engine.cache import ContractCache
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.command_checks import check_batch
-from signet.engine.documents.commands import Applied, Caller, Operation, Outcome, Refused
+from signet.engine.documents.commands import Applied, Operation, Outcome, Refused
 from signet.engine.documents.idempotency import NothingDone, apply_once, check_key, hash_request
 from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork

@@ -15,6 +15,7 @@ from signet.core.contracts.contract import Contract
 from signet.core.documents.personal_data import resolve_personal
 from signet.core.documents.rules import CompiledRule
 from signet.core.errors import FieldError, Rejected
+from signet.core.tenants.caller import Caller
 from signet.engine.cache import ContractCache
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.change import (
@@ -25,7 +26,7 @@ from signet.engine.documents.change import (
     refuse_created,
 )
 from signet.engine.documents.command_checks import check_operation, check_size, content_of
-from signet.engine.documents.commands import Applied, Caller, ConcludeTransition, Create, Operation, Outcome
+from signet.engine.documents.commands import Applied, ConcludeTransition, Create, Operation, Outcome
 from signet.engine.documents.decide import decide_operation, find_followed, make_document
 from signet.engine.documents.references import RefQuery, Refs
 from signet.engine.documents.rows import RowMaker, list_keys

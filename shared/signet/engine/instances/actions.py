@@ -15,9 +15,9 @@ from signet.core.errors import FieldError, Rejected, Transient
 from signet.core.explain.instance_record import InstanceStatus
 from signet.core.runtime.operator_actions import check_advance, check_cancel, decide_advance, find_token
 from signet.core.runtime.tokens import Token
+from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Caller
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of

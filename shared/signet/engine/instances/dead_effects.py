@@ -7,8 +7,8 @@ sent again is delivered all the same, with evidence; a step that still waits for
 from collections.abc import Sequence, Set
 from uuid import UUID
 
+from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Caller
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
 from signet.store.database import Database

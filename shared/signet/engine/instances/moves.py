@@ -16,9 +16,9 @@ from signet.core.errors import Rejected, Transient
 from signet.core.runtime.move_check import Definition, InstancePosition, Report, assess
 from signet.core.runtime.projection import MOVED, Actor
 from signet.core.runtime.workflow import Workflow
+from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Caller
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.actions import check_version, require_live

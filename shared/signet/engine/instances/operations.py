@@ -7,11 +7,11 @@ from typing import Literal
 from uuid import UUID
 
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import QUOTAS
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Caller
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.dead_effects import REQUEUE, DeadEffects

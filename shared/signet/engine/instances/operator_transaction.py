@@ -10,12 +10,12 @@ from signet.core.errors import Defect, Rejected
 from signet.core.runtime.decisions import DecisionInput
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.tokens import Token
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.engine.access.quotas import require_quota
 from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
-from signet.engine.documents.commands import Caller
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, read_execution
 from signet.engine.execution.rebuild import instance_not_found, rebuild_locked

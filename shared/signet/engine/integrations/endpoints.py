@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
-from signet.engine.documents.commands import Caller
 from signet.store.database import Database
 from signet.store.integrations import endpoints as store
 from signet.store.integrations.endpoints import EndpointRow

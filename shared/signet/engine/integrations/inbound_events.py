@@ -13,13 +13,13 @@ from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import FieldError, Rejected
 from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, read_key
 from signet.core.integrations.webhook_signatures import read_secret, verify
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import WRITES
 from signet.core.validation.text import find_text_problem
 from signet.engine.access.admin import administering
 from signet.engine.access.quotas import require_quota
 from signet.engine.access.read import LAST, bound_page, reading
-from signet.engine.documents.commands import Caller
 from signet.ids import make_id
 from signet.outbound.secrets import ReadSecret
 from signet.store.database import Connection, Database

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.engine.access.read import LAST, MAX_PAGE, bound_page
-from signet.engine.documents.commands import Caller
 from signet.store.database import Database
 from signet.store.integrations import notifications as store
 from signet.store.integrations.notifications import NotificationRow

@@ -15,11 +15,11 @@ from uuid import UUID
 
 from signet.core.errors import Defect, FieldError, Rejected
 from signet.core.tenants.api_key import SECRET_BYTES, read_key_token, write_key_token
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import KEY_PREFIX, Principal, VerifiedToken
 from signet.engine.access.admin import administering
 from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Caller
 from signet.engine.tenants.role_grants import require_roles
 from signet.ids import make_id
 from signet.store.audit.write import lock_administration

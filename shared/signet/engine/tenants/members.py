@@ -6,12 +6,12 @@ from typing import Literal
 from uuid import UUID
 
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import Member
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Caller
 from signet.engine.tenants.install import write_member_status, write_members
 from signet.engine.tenants.role_grants import EDIT_MEMBERS, keeping_an_administrator, require_roles
 from signet.store.database import Database

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import NO_TENANT
 from signet.core.tenants.quotas import Quota
 from signet.core.tenants.tenant_file import TenantContent, TenantFile
@@ -19,7 +20,6 @@ from signet.engine.access.admin import make_entry
 from signet.engine.access.quotas import QuotaLevel, check_quota_name, list_quota_levels
 from signet.engine.audit.trail import append_administration
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Caller
 from signet.engine.tenants.install import write_tenant
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database

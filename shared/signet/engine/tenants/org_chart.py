@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from signet.core.errors import Defect, FieldError, Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.engine.access.admin import administering
 from signet.engine.access.read import reading
-from signet.engine.documents.commands import Caller
 from signet.engine.tenants.members import member_not_found
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database

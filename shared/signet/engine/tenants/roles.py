@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from signet.core.errors import Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import MAX_ROLES, Role
 from signet.engine.access.admin import administering
 from signet.engine.access.read import reading
-from signet.engine.documents.commands import Caller
 from signet.engine.tenants.role_grants import keeping_an_administrator, require_held_permissions
 from signet.store.database import Database
 from signet.store.tenants import people

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from signet.core.errors import Defect, FieldError, Rejected
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import MAX_CUSTOM_SETTINGS, CustomSetting, TenantSettings
 from signet.engine.access.admin import administering
 from signet.engine.access.quotas import QuotaLevel, list_quota_levels
 from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
-from signet.engine.documents.commands import Caller
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.tenants.tenants import TenantRecord, change_tenant, find_tenant_record

@@ -12,7 +12,7 @@ from signet.core.approvals.eligibility import Delegation
 from signet.core.approvals.seats import Seat
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
-from signet.store.documents.write import to_json
+from signet.store.json_values import to_json
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import orjson
 from psycopg.errors import UniqueViolation
 from psycopg.rows import class_row, dict_row
 
@@ -14,6 +13,7 @@ from signet.core.audit.verification import AuditRow
 from signet.core.errors import Transient
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection, PipelinedTransaction, PreparedText
+from signet.store.json_values import to_json
 from signet.store.statements import Statements
 from signet.store.wake_ups import add_wake_up
 
@@ -245,7 +245,3 @@ def write_batch(
         raise Transient(
             "DATABASE_CONTENDED", "another transaction was in the way; nothing was changed"
         ) from error
-
-
-def to_json(rows: Sequence[Mapping[str, Any] | AuditRow]) -> str:
-    return orjson.dumps(rows, option=orjson.OPT_NON_STR_KEYS).decode()

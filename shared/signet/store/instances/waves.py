@@ -7,7 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from signet.store.database import Connection, PipelinedTransaction, PreparedText
-from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents, to_json
+from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents
+from signet.store.json_values import to_json
 from signet.store.outbox.queue import ClaimedRow
 from signet.store.statements import Statements
 from signet.store.wake_ups import add_wake_up

@@ -7,9 +7,9 @@ from uuid import UUID
 from signet.core.compiler.compiler import find_scopes, read_automation, read_effective
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
+from signet.core.compiler.variable_scopes import Scopes
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.expression_scope import (
-    Scopes,
     make_scope,
     type_of_entity,
     type_of_fields,

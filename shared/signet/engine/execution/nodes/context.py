@@ -18,10 +18,11 @@ from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution
 from signet.core.runtime.projection import Actor, Projection, Step
 from signet.core.runtime.tokens import ROOT, Position, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
+from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT, Principal
 from signet.engine.approvals.requests import ApprovalRequests, ApprovalSubject
 from signet.engine.documents.change import format_moment
-from signet.engine.documents.commands import Applied, Caller, ConcludeTransition
+from signet.engine.documents.commands import Applied, ConcludeTransition
 from signet.engine.documents.references import RefQuery
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.engine.execution.nodes.registry import HANDLERS

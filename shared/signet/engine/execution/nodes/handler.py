@@ -16,8 +16,8 @@ from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
+from signet.core.tenants.caller import Caller
 from signet.engine.approvals.requests import ApprovalRequests, ApprovalSubject
-from signet.engine.documents.commands import Caller
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.waves import EffectOutcome

@@ -1,0 +1,17 @@
+"""The caller of a use case."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from signet.core.tenants.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A principal, the channel of the call, and the workflow step that makes it if one does."""
+
+    principal: Principal
+    via: str = "api"
+    trace_id: str | None = None
+    instance_id: UUID | None = None
+    step_id: UUID | None = None
