@@ -1,0 +1,146 @@
+"""A reader follows a request through few files, and no file twice: two walks, counted.
+
+(a) A PATCH of a document, up to the approval requests of its wave. (b) A vote, the gate, the webhook.
+"""
+
+import base64
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from signet.core.documents.merge_patch import apply_merge_patch
+from signet.core.tenants.permissions import grants
+from signet.engine.integrations.effects import Effects
+from signet.local.development_token import make_development_token
+from signet.outbound.webhook import AllowedAddresses, Webhooks
+from signet.store.database import Database, PoolSettings
+from tests.architecture.walks import Walk, is_foundation
+from tests.engine.effects.delivering import EDGES, FAILED, add_endpoint
+from tests.engine.waves.stage import CALL, WorkflowStage, standing_stage
+from tests.functions.applications import SECRET as SIGNING_SECRET
+from tests.functions.applications import wire
+from tests.functions.calling import make_event
+from tests.outbound.receiver import WebhookReceiver, answering, receiving
+
+# (files, of them beyond the foundation): they only go down.
+PATCH_LIMITS = (68, 44)
+VOTE_LIMITS = (74, 51)
+MAX_TWO_WAY_PAIRS = 8
+SECRET = f"whsec_{base64.b64encode(b's' * 32).decode()}"
+APPROVAL = {
+    "nodes": [{"id": "ask", "type": "approval", "config": {"approvers": [{"by": "user", "user": "ada"}]}}],
+    "edges": [{"source": "ask", "target": "out", "on": "approved"}],
+}
+POSTING = {"nodes": [CALL, FAILED], "edges": EDGES, "exit": "join"}
+
+
+class Walker:
+    """One document after another, by HTTP and by the worker. Only what `walk` says is counted."""
+
+    def __init__(self, stage: WorkflowStage, database: Database, receiver: WebhookReceiver) -> None:
+        self._stage = stage
+        self._worker = stage.worker()
+        self._application = wire(database)
+        addresses = AllowedAddresses(frozenset({"127.0.0.1"}))
+        self._effects = Effects(
+            stage.database, {"webhook": Webhooks(lambda tenant_id, name: SECRET, addresses)}
+        )
+        self._entity_type = stage.publish(approval=APPROVAL, posting=POSTING)
+
+    def submit(self) -> UUID:
+        made = self._stage.create(self._entity_type)
+        self._stage.ask(made.id, "submit")
+        self._worker.work(self._stage.tenant_id)
+        return made.id
+
+    def patch(self, document_id: UUID, walk: Walk) -> None:
+        version = self._stage.version_of(document_id)
+        event = self._make_event(
+            "PATCH",
+            f"/v1/documents/{document_id}",
+            "carl",
+            {"patch": {"amount": version}},
+            if_match=f'"{version}"',
+        )
+        with walk.counting():
+            answer = self._application(event, None)
+            self._worker.work(self._stage.tenant_id)
+        assert answer["statusCode"] == 200, answer
+
+    def vote(self, request_id: str, walk: Walk) -> None:
+        event = self._make_event("POST", f"/v1/approvals/{request_id}/decision", "ada", {"vote": "approved"})
+        with walk.counting():
+            answer = self._application(event, None)
+            self._worker.work(self._stage.tenant_id)
+            delivered = self._effects.work(self._stage.tenant_id)
+        assert (answer["statusCode"], delivered) == (200, 1), answer
+
+    def find_request(self) -> str:
+        answer = self._application(self._make_event("GET", "/v1/approvals", "ada", None), None)
+        (request,) = json.loads(answer["body"])["items"]
+        return str(request["request_id"])
+
+    def _make_event(self, method: str, path: str, user_id: str, body: Any, **headers: str) -> dict[str, Any]:
+        token = make_development_token(
+            SIGNING_SECRET, self._stage.tenant_id, user_id, ["admin", "clerk"], 600, datetime.now(UTC)
+        )
+        sent = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return make_event(method, path, body, sent, {})
+
+
+@pytest.fixture(scope="module")
+def walks(server_url: str) -> Iterator[tuple[Walk, Walk]]:
+    """Each walk is gone once before, so that caches are warm and everything is imported."""
+    with standing_stage(server_url) as stage, receiving(answering(200, b"{}")) as receiver:
+        stage.add_member("ada")
+        add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/hook")
+        database = Database(stage.standing.api_url, PoolSettings())
+        walker = Walker(stage, database, receiver)
+        for patched, voted in [(Walk(), Walk()), (Walk(), Walk())]:
+            walker.patch(walker.submit(), patched)
+            walker.vote(walker.find_request(), voted)
+        database.close()
+        assert len(receiver.received) == 2
+        yield patched, voted
+
+
+def check(name: str, walk: Walk, limits: tuple[int, int]) -> None:
+    print(f"\n{walk.describe(name)}")
+    assert len(walk.files) <= limits[0], sorted(walk.files)
+    assert len(walk.beyond_foundation) <= limits[1], walk.beyond_foundation
+
+
+def test_a_patch_comes_to_its_approval_requests(walks: tuple[Walk, Walk]) -> None:
+    check("PATCH → approval requests", walks[0], PATCH_LIMITS)
+
+
+def test_a_vote_comes_to_its_webhook(walks: tuple[Walk, Walk]) -> None:
+    check("vote → gate → webhook", walks[1], VOTE_LIMITS)
+
+
+def test_hardly_any_files_call_each_other_both_ways(walks: tuple[Walk, Walk]) -> None:
+    pairs = sorted({pair for walk in walks for pair in walk.two_way_pairs})
+    assert len(pairs) <= MAX_TWO_WAY_PAIRS, pairs
+
+
+def test_files_are_counted() -> None:
+    walk = Walk()
+    with walk.counting():
+        apply_merge_patch({}, {"a": {"b": 1}})
+        assert grants(["document:*"], "document:read")
+    assert walk.files == {"core/documents/merge_patch.py", "core/tenants/permissions.py"}
+    assert walk.beyond_foundation == ["core/documents/merge_patch.py"]
+
+
+def test_a_pair_that_calls_both_ways_is_found() -> None:
+    walk = Walk({"engine/a.py", "engine/b.py", "core/errors.py"})
+    walk.calls.update(
+        [("engine/a.py", "engine/b.py"), ("engine/b.py", "engine/a.py"), ("engine/a.py", "core/errors.py")]
+    )
+    assert walk.two_way_pairs == [("engine/a.py", "engine/b.py")]
+    assert is_foundation("core/tenants/caller.py") and not is_foundation("core/tenants.py")
