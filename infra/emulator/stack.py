@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from infra.emulator.deploy import Deployment, Outputs
+from infra.emulator.emulator import ROOT, Emulator, EmulatorFailed, running_emulator
 from infra.emulator.issuer import AUDIENCE
 from infra.emulator.plan import ACCOUNT
-from infra.emulator.running import ROOT, Emulator, EmulatorFailed, running_emulator
 from signet.core.tenants.tenant_file import TenantFile
 from signet.engine.tenants.install import install_tenant
 from signet.local.tenant_file import read_tenant_file

@@ -5,7 +5,7 @@ import sys
 import threading
 
 from infra.emulator.deploy import DeployFailed
-from infra.emulator.running import EmulatorFailed
+from infra.emulator.emulator import EmulatorFailed
 from infra.emulator.stack import EmulatedStack, running_stack
 from signet.local.parent import end_with_parent
 from signet.local.postgres import PostgresFailed

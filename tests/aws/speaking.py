@@ -49,7 +49,7 @@ class Speaker:
 def speaking() -> Iterator[Speaker]:
     speaker = Speaker()
 
-    class Handler(BaseHTTPRequestHandler):
+    class SpeakerHandler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
 
@@ -73,7 +73,7 @@ def speaking() -> Iterator[Speaker]:
         def log_message(self, *args: Any) -> None:
             pass
 
-    with serving(Handler) as port:
+    with serving(SpeakerHandler) as port:
         speaker.url = f"http://127.0.0.1:{port}"
         try:
             yield speaker

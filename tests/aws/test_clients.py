@@ -11,7 +11,7 @@ from signet.aws import clients as module
 from signet.aws.clients import CALL_SECONDS, MAX_ATTEMPTS, Clients
 from signet.aws.mail import Mail
 from signet.engine.integrations.effects import LEASE_SECONDS, MAX_CLAIMED
-from signet.outbound.telling import TELLING_SECONDS
+from signet.outbound.fan_out import TELLING_SECONDS
 from signet.settings import DeliverySettings
 from signet.wiring.effects import make_connectors
 from tests.aws.sending import ANN, message, serving

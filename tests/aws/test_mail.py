@@ -12,7 +12,7 @@ from moto.ses.models import ses_backends
 from signet.aws import clients as module
 from signet.aws.clients import MAX_ATTEMPTS, Clients
 from signet.aws.mail import ID_HEADER, MAX_SUBJECT_CHARACTERS, MAX_TEXT_BYTES, Mail
-from signet.outbound import telling
+from signet.outbound import fan_out
 from signet.outbound.connector import Delivery, Recipient
 from tests.aws.sending import ANN, BEN, CLEO, EFFECT, TENANT, message, refuse, serving, stubbed
 from tests.outbound.receiver import answering
@@ -134,7 +134,7 @@ def test_who_has_it_is_not_sent_it_again(clients: Clients) -> None:
 def test_whom_the_time_does_not_suffice_for_is_left(
     clients: Clients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telling, "TELLING_SECONDS", -1.0)
+    monkeypatch.setattr(fan_out, "TELLING_SECONDS", -1.0)
     delivery = Mail(clients, SENDER).deliver(message(ANN, BEN))
     assert (delivery.error or "").startswith("TIMED_OUT: there was no time for everybody")
     assert not delivery.is_final
@@ -185,10 +185,10 @@ def test_a_mistake_of_ours_forgets_nobody_who_has_it() -> None:
         sent.append(address)
         return Delivery(None, None, "m-1")
 
-    delivery = telling.deliver_to_each(message(ANN, BEN), "mail address", lambda person: person.email, send)
+    delivery = fan_out.deliver_to_each(message(ANN, BEN), "mail address", lambda person: person.email, send)
     assert (delivery.error, delivery.is_final) == ("CONNECTOR_FAILED: KeyError (for ben)", False)
     assert delivery.body == {"told": {"ann": "m-1"}, "left": ["ben"]}
-    telling.deliver_to_each(
+    fan_out.deliver_to_each(
         message(ANN, BEN, earlier=delivery.body), "mail address", lambda person: person.email, send
     )
     assert sent == [ANN.email]

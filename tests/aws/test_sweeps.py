@@ -76,8 +76,8 @@ def test_whoever_commits_waits_for_one_failure_and_not_for_one_a_minute(speaker:
 
 
 def test_whatever_goes_wrong_is_nobodys_trouble() -> None:
-    class Broken:
+    class BrokenCreate:
         def create(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
             raise RecursionError
 
-    ScheduledSweeps(Broken(), SETTINGS, lambda: NOW)([WakeUp(A, "events", 3_600)])
+    ScheduledSweeps(BrokenCreate(), SETTINGS, lambda: NOW)([WakeUp(A, "events", 3_600)])

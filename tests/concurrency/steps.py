@@ -46,7 +46,7 @@ def holding(
     company = standing.company
     try:
         with company.database.transaction(company.tenant_id) as connection:
-            company.documents.apply(connection, company.author("first"), operations)
+            company.documents.apply(connection, company.caller("first"), operations)
             yield
             if not commits:
                 raise LetGo
@@ -56,4 +56,4 @@ def holding(
 
 def second(standing: CompanyWithWorkers, *operations: Operation) -> Second:
     company = standing.company
-    return Second(lambda: company.documents.mutate_many(company.author("second"), operations))
+    return Second(lambda: company.documents.mutate_many(company.caller("second"), operations))

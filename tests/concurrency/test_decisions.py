@@ -47,7 +47,7 @@ def deciding(asking: Asking, request_id: UUID, user_id: str) -> Iterator[None]:
     with company.database.pipelined(company.tenant_id, opening) as pipeline:
         assert pipeline.first_row is not None
         document_id = pipeline.first_row[0]
-        act = Deciding(company.documents.caches, pipeline, company.author(user_id), request_id, document_id)
+        act = Deciding(company.documents.caches, pipeline, company.caller(user_id), request_id, document_id)
         assert act.decide("approved", None).vote == "approved"
         yield
 
@@ -153,7 +153,7 @@ def test_a_revocation_waits_for_the_vote_that_the_delegation_allows(
     delegation_id, request_id = asking.delegate("anna", "dora"), asking.ask("anna")
 
     def revoke() -> list[Any]:
-        Delegations(asking.company.database).revoke(asking.company.author("anna"), delegation_id)
+        Delegations(asking.company.database).revoke(asking.company.caller("anna"), delegation_id)
         return ["revoked"]
 
     with deciding(asking, request_id, "dora"):
@@ -170,7 +170,7 @@ def test_two_delegations_at_once_close_no_circle(standing: CompanyWithWorkers, a
 
     def give_back() -> list[Any]:
         now = asking.rows("SELECT now(), now() + interval '1 day'")[0]
-        caller = company.author("dora")
+        caller = company.caller("dora")
         return [delegations.delegate(caller, "dora", "anna", from_time=now[0], to_time=now[1])]
 
     with company.database.transaction(company.tenant_id) as connection:

@@ -51,7 +51,7 @@ def request_of(stage: WorkflowStage) -> tuple[Any, ...]:
 def decide(stage: WorkflowStage) -> list[Any]:
     company = stage.standing.company
     approvals = Approvals(company.database, stage.caches())
-    return [approvals.decide(company.author("mona"), request_of(stage)[0], "approved")]
+    return [approvals.decide(company.caller("mona"), request_of(stage)[0], "approved")]
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def deciding(stage: WorkflowStage) -> Iterator[None]:
     with company.database.pipelined(stage.tenant_id, opening) as pipeline:
         assert pipeline.first_row is not None
         about: UUID = pipeline.first_row[0]
-        Deciding(stage.caches(), pipeline, company.author("mona"), request_id, about).decide("approved", None)
+        Deciding(stage.caches(), pipeline, company.caller("mona"), request_id, about).decide("approved", None)
         yield
 
 
@@ -144,7 +144,7 @@ def test_a_gate_that_was_first_leaves_the_edit_a_document_that_is_locked(
 
     def edit() -> list[Any]:
         company = stage.standing.company
-        return [company.documents.mutate(company.author(), Update(document.id, version, {"amount": 7}))]
+        return [company.documents.mutate(company.caller(), Update(document.id, version, {"amount": 7}))]
 
     def act_and_meet(self: LifecycleGate, *arguments: Any) -> Any:
         if not late:

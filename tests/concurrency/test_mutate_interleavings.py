@@ -128,7 +128,7 @@ def test_time_goes_on_along_a_chain(standing: CompanyWithWorkers) -> None:
     document_id, company = standing.create().document_id, standing.company
     with company.database.transaction(company.tenant_id) as early:
         assert isinstance(second(standing, update(document_id)).result(), Applied)
-        company.documents.apply(early, company.author("early"), [update(document_id, 2)])
+        company.documents.apply(early, company.caller("early"), [update(document_id, 2)])
     for query in (
         "SELECT created_at FROM audit_log WHERE subject_id = %s::text ORDER BY seq",
         "SELECT created_at FROM document_versions WHERE document_id::text = %s::text ORDER BY version",
@@ -185,7 +185,7 @@ def test_two_new_documents_want_one_id(standing: CompanyWithWorkers, commits: bo
 @pytest.mark.parametrize("commits", [True, False], ids=["commit", "rollback"])
 def test_a_key_that_is_being_given_up(standing: CompanyWithWorkers, commits: bool) -> None:
     one, two, number = standing.create(), standing.create(), f"R-{uuid4()}"
-    standing.company.documents.mutate(standing.company.author(), update(one.document_id, number=number))
+    standing.company.documents.mutate(standing.company.caller(), update(one.document_id, number=number))
     with holding(standing, [update(one.document_id, 2, number=f"R-{uuid4()}")], commits=commits):
         other = second(standing, update(two.document_id, number=number))
         standing.wait_until_blocked()
@@ -202,9 +202,9 @@ def test_two_documents_swap_their_keys_in_one_batch_or_not_at_all(standing: Comp
     company = standing.company
     for half in swap:
         with pytest.raises(Rejected) as caught:
-            company.documents.mutate(company.author(), half)
+            company.documents.mutate(company.caller(), half)
         assert caught.value.code == "KEY_TAKEN"
-    outcomes = company.documents.mutate_many(company.author(), swap)
+    outcomes = company.documents.mutate_many(company.caller(), swap)
     assert all(isinstance(outcome, Applied) for outcome in outcomes)
     holders = standing.rows(
         "SELECT document_id FROM document_keys WHERE value = ANY (%s) ORDER BY array_position(%s, value)",

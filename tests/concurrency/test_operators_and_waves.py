@@ -61,7 +61,7 @@ def test_a_wave_passes_by_what_an_operator_holds(
     """And takes it up later: its trigger lost no attempt."""
     held, free = standing.create(), standing.create()
     assert held.instance_id is not None and free.instance_id is not None
-    caller, tenant_id = standing.company.author("olga"), standing.company.tenant_id
+    caller, tenant_id = standing.company.caller("olga"), standing.company.tenant_id
     with instances._locked(caller, held.instance_id, "fail"):
         assert worker.drain([tenant_id]).instances == 1
         assert trigger(standing, held) == ("pending", 0)
@@ -76,7 +76,7 @@ def test_of_two_operators_the_second_learns_that_it_has_changed(
 ) -> None:
     made = standing.create()
     assert made.instance_id is not None
-    instance_id, caller = made.instance_id, standing.company.author("olga")
+    instance_id, caller = made.instance_id, standing.company.caller("olga")
     worker.drain([standing.company.tenant_id])
     with instances._locked(caller, instance_id, "pause") as transaction:
         transaction.control(transaction.open(instance_id), "paused", "first")
@@ -99,7 +99,7 @@ NOTE = {"id": "note", "type": "script", "config": {"set": {"noted": "1"}}}
 
 def publish_note(standing: CompanyWithWorkers) -> None:
     """What the tenant made of the envelope that its invoices run under."""
-    definitions, caller = standing.company.definitions, standing.company.author()
+    definitions, caller = standing.company.definitions, standing.company.caller()
     base = {"entity_type": "invoice", "envelope_version": 1}
     patch = {"patch": "own", "base": base, "slots": {"draft_to_submitted": {"nodes": [NOTE]}}}
     definitions.publish(caller, definitions.save_patch(caller, patch))
@@ -118,7 +118,7 @@ def test_a_move_waits_for_a_wave_and_then_learns_that_it_has_changed(
 ) -> None:
     made = standing.create()
     assert made.instance_id is not None
-    instance_id, caller = made.instance_id, standing.company.author("olga")
+    instance_id, caller = made.instance_id, standing.company.caller("olga")
     publish_note(standing)
 
     def move() -> list[Any]:
@@ -151,7 +151,7 @@ def test_a_wave_passes_by_what_is_being_moved_and_then_goes_the_new_way(
     assert made.instance_id is not None
     instance_id, caller, tenant_id = (
         made.instance_id,
-        standing.company.author("olga"),
+        standing.company.caller("olga"),
         standing.company.tenant_id,
     )
     publish_note(standing)

@@ -36,7 +36,7 @@ def test_two_administrators_do_not_remove_each_other(standing: CompanyWithWorker
 
     def disable(author: str, other: str) -> list[Any]:
         gone = Member(user_id=other, display_name=other, roles=("chief",))
-        return [members.save(company.author(author, "chief"), gone, "disabled")]
+        return [members.save(company.caller(author, "chief"), gone, "disabled")]
 
     with company.database.shared_transaction(company.tenant_id):
         disable("ada", "ben")
@@ -50,7 +50,7 @@ def test_two_lines_do_not_close_a_circle(standing: CompanyWithWorkers) -> None:
     chart = OrgChart(company.database)
 
     def report(below: str, above: str) -> list[Any]:
-        return [chart.set_manager(company.author("ada", "chief"), below, above)]
+        return [chart.set_manager(company.caller("ada", "chief"), below, above)]
 
     with company.database.shared_transaction(company.tenant_id):
         report("ada", "ben")

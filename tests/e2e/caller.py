@@ -37,7 +37,7 @@ class DeployedAnswer:
 
 
 @dataclass(frozen=True)
-class Caller:
+class DeployedCaller:
     url: str
     token: str | None = None
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from infra.emulator.running import ROOT
+from infra.emulator.emulator import ROOT
 from infra.emulator.stack import PREFIX, running_stack
 from signet.authoring.files import read_document
-from tests.e2e.caller import Caller
+from tests.e2e.caller import DeployedCaller
 from tests.e2e.deployed import Deployed
 from tests.e2e.receiver import ADDRESS, SECRET, HttpReceiver, receiving
 
@@ -74,13 +74,13 @@ def invoices(deployed: Deployed, ledger: HttpReceiver) -> str:
     return publish_patch(ada, patch)
 
 
-def publish_contract(ada: Caller, folder: str) -> None:
+def publish_contract(ada: DeployedCaller, folder: str) -> None:
     contract, _ = read_document(ROOT / "examples" / folder / "contract.yaml")
     saved = ada.post("/v1/contracts", contract).expect(201)
     ada.post(f"{saved.headers['location']}/publish", if_match=saved.etag).expect(200)
 
 
-def publish_patch(ada: Caller, patch: object) -> str:
+def publish_patch(ada: DeployedCaller, patch: object) -> str:
     saved = ada.post("/v1/definitions", patch).expect(201)
     definition = str(saved.body["id"])
     ada.post(f"/v1/definitions/{definition}/publish", if_match=saved.etag).expect(200)

@@ -12,7 +12,7 @@ from uuid import UUID
 import psycopg
 
 from infra.emulator.stack import PREFIX, EmulatedStack
-from tests.e2e.caller import Caller, await_that
+from tests.e2e.caller import DeployedCaller, await_that
 
 _OWN_VISIBILITY_SECONDS = 1
 
@@ -27,8 +27,8 @@ class Deployed:
     def tenant_id(self) -> UUID:
         return self.stack.tenant.tenant_id
 
-    def as_person(self, user_id: str) -> Caller:
-        return Caller(self.stack.api_url, self.stack.tokens[user_id])
+    def as_person(self, user_id: str) -> DeployedCaller:
+        return DeployedCaller(self.stack.api_url, self.stack.tokens[user_id])
 
     # --- the database ---
 

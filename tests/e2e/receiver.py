@@ -48,7 +48,7 @@ class HttpReceiver:
 
 @contextmanager
 def receiving() -> Iterator[HttpReceiver]:
-    class Handler(BaseHTTPRequestHandler):
+    class HttpReceiverHandler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", "0")))
             headers = {name.lower(): value for name, value in self.headers.items()}
@@ -64,7 +64,7 @@ def receiving() -> Iterator[HttpReceiver]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with serving(Handler) as port:
+    with serving(HttpReceiverHandler) as port:
         receiver = HttpReceiver(port)
         receiver.may_answer.set()
         try:

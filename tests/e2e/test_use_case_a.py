@@ -6,14 +6,14 @@ from uuid import uuid4
 
 import pytest
 
-from tests.e2e.caller import Caller, await_that, make_trace
+from tests.e2e.caller import DeployedCaller, await_that, make_trace
 from tests.e2e.deployed import Deployed
 from tests.e2e.receiver import HttpReceiver
 
 pytestmark = pytest.mark.usefixtures("invoices")
 
 
-def make_invoice(caller: Caller, *, total: int, vendor: str = "V-999", **headers: str) -> str:
+def make_invoice(caller: DeployedCaller, *, total: int, vendor: str = "V-999", **headers: str) -> str:
     """Its path."""
     data = {
         "number": f"R-{uuid4().hex[:8]}",
@@ -26,13 +26,13 @@ def make_invoice(caller: Caller, *, total: int, vendor: str = "V-999", **headers
     return str(made.headers["location"])
 
 
-def submit(caller: Caller, invoice: str, **headers: str) -> None:
+def submit(caller: DeployedCaller, invoice: str, **headers: str) -> None:
     etag = caller.get(invoice).etag
     told = {"transition": "submit", "reason": "as agreed"}
     caller.post(f"{invoice}/requests", told, if_match=etag, **headers).expect(200, 202)
 
 
-def approve(caller: Caller, invoice: str) -> None:
+def approve(caller: DeployedCaller, invoice: str) -> None:
     """Once the caller is asked."""
     document_id = invoice.rpartition("/")[2]
 
@@ -44,7 +44,7 @@ def approve(caller: Caller, invoice: str) -> None:
     caller.post(f"/v1/approvals/{approval['request_id']}/decision", {"vote": "approved"}).expect(200)
 
 
-def await_status(caller: Caller, invoice: str, status: str) -> None:
+def await_status(caller: DeployedCaller, invoice: str, status: str) -> None:
     await_that(lambda: caller.get(invoice).expect(200).body["status"] == status, f"{invoice} is {status}")
 
 
@@ -85,10 +85,10 @@ def test_a_webhook_is_signed_for_its_receiver(deployed: Deployed, receiver: Http
 
 
 def test_without_a_token_of_the_issuer_nobody_comes_in(deployed: Deployed) -> None:
-    assert Caller(deployed.stack.api_url).get("/v1/documents").status == 401
+    assert DeployedCaller(deployed.stack.api_url).get("/v1/documents").status == 401
     token = deployed.stack.tokens["carl"]
     forged = token[:-8] + ("A" * 8 if token[-8:] != "A" * 8 else "B" * 8)
-    assert Caller(deployed.stack.api_url, forged).get("/v1/documents").status == 401
+    assert DeployedCaller(deployed.stack.api_url, forged).get("/v1/documents").status == 401
     # The second API asks nobody for a JWT, so the function itself does.
-    assert Caller(deployed.stack.machine_url).get("/v1/documents").status == 401
-    assert Caller(deployed.stack.machine_url, forged).get("/v1/documents").status == 401
+    assert DeployedCaller(deployed.stack.machine_url).get("/v1/documents").status == 401
+    assert DeployedCaller(deployed.stack.machine_url, forged).get("/v1/documents").status == 401

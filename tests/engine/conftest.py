@@ -35,7 +35,7 @@ class Company:
     def principal(self, user_id: str = "carl", *roles: str) -> Principal:
         return Principal(self.tenant_id, user_id, roles or ("admin",))
 
-    def author(self, user_id: str = "carl", *roles: str) -> Caller:
+    def caller(self, user_id: str = "carl", *roles: str) -> Caller:
         return Caller(self.principal(user_id, *roles), via="test", trace_id="00-test")
 
     def publish(self, name: str, **changes: Any) -> None:
@@ -43,8 +43,8 @@ class Company:
         document, findings = read_document(EXAMPLES / name / "contract.yaml")
         assert findings == ()
         document |= changes
-        contract = self.definitions.save_contract(self.author(), document)
-        self.definitions.publish_contract(self.author(), contract.contract, contract.version)
+        contract = self.definitions.save_contract(self.caller(), document)
+        self.definitions.publish_contract(self.caller(), contract.contract, contract.version)
 
     def add_rule(self, name: str, phase: str, condition: str, *actions: dict[str, Any], **more: Any) -> None:
         document = {"name": name, "entity_type": "invoice", "phase": phase, "actions": list(actions)}

@@ -35,7 +35,7 @@ class CompanyWithWorkers:
     def create(self, **changes: Any) -> Applied:
         """A document with a number of its own."""
         data = {**INVOICE, "number": f"R-{uuid4()}", **changes}
-        return self.company.documents.mutate(self.company.author(), Create("invoice", data))
+        return self.company.documents.mutate(self.company.caller(), Create("invoice", data))
 
     def put_at(self, document_id: UUID, status: str, window: str) -> None:
         """As the engine would have brought it there."""

@@ -73,7 +73,7 @@ def with_function(company: Company, function: Any) -> Company:
 
 
 def do(company: Company, operation: Operation, user_id: str = "carl", *roles: str) -> Applied:
-    return company.documents.mutate(company.author(user_id, *roles), operation)
+    return company.documents.mutate(company.caller(user_id, *roles), operation)
 
 
 def create(company: Company, **changes: Any) -> Applied:
@@ -195,7 +195,7 @@ def test_what_cannot_be_made_refuses_the_action(
     assert count_all(admin) == before
     other = Create("invoice", {**INVOICE, "number": "R-2"})
     run = RunAction(invoice.document_id, 1, action, payload)
-    outcomes = company.documents.mutate_many(company.author(), [run, other], "each")
+    outcomes = company.documents.mutate_many(company.caller(), [run, other], "each")
     assert [type(outcome) for outcome in outcomes] == [Rejected, Applied]
 
 
@@ -345,7 +345,7 @@ def test_a_step_of_the_own_workflow_needs_no_version_and_no_window(company: Comp
 def test_nobody_else_may_leave_the_version_out(company: Company) -> None:
     invoice = create(company)
     run = RunAction(invoice.document_id, None, "assign", {"center": "A"})
-    other: list[Caller] = [company.author(), caller_of_step(company, uuid4())]
+    other: list[Caller] = [company.caller(), caller_of_step(company, uuid4())]
     for caller in other:
         with opened(company, invoice.document_id) as documents:
             refused = documents.execute(caller, run)
@@ -356,9 +356,9 @@ def test_what_an_amendment_ends_is_ended_for_whoever_comes_next(company: Company
     invoice = create(company)
     admin.execute("UPDATE workflow_instances SET edit_window = 'amend_only'")
     with opened(company, invoice.document_id) as documents:
-        amended = documents.execute(company.author(), Update(invoice.document_id, 1, {"grand_total": 1}))
+        amended = documents.execute(company.caller(), Update(invoice.document_id, 1, {"grand_total": 1}))
         assert isinstance(amended, Applied) and amended.original_id == invoice.document_id
-        again = documents.execute(company.author(), Update(invoice.document_id, 2, {"grand_total": 2}))
+        again = documents.execute(company.caller(), Update(invoice.document_id, 2, {"grand_total": 2}))
     assert isinstance(again, Rejected) and again.code == "WORKFLOW_EDIT_LOCKED"
     assert rows(admin, "SELECT version, status FROM documents WHERE id = %s", invoice.document_id) == [
         (2, "amended")

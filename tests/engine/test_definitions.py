@@ -24,8 +24,8 @@ def read_example(path: str) -> dict[str, Any]:
 
 
 def publish_patch(company: Company, path: str = "invoice/patch.yaml") -> UUID:
-    draft = company.definitions.save_patch(company.author(), read_example(path), {"amount": [1, 2]})
-    return company.definitions.publish(company.author(), draft).definition_id
+    draft = company.definitions.save_patch(company.caller(), read_example(path), {"amount": [1, 2]})
+    return company.definitions.publish(company.caller(), draft).definition_id
 
 
 def definition_of(admin: Admin, applied: Applied) -> Mapping[str, Any]:
@@ -39,7 +39,7 @@ def definition_of(admin: Admin, applied: Applied) -> Mapping[str, Any]:
 
 
 def create(company: Company, number: str) -> Applied:
-    return company.documents.mutate(company.author(), Create("invoice", {**INVOICE, "number": number}))
+    return company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "number": number}))
 
 
 def test_publishing_a_contract_stores_its_compiled_envelope(company: Company, admin: Admin) -> None:
@@ -56,7 +56,7 @@ def test_a_published_contract_is_frozen_and_a_newer_version_stands_beside_it(
 ) -> None:
     document = read_example("invoice/contract.yaml")
     with pytest.raises(Rejected) as caught:
-        company.definitions.save_contract(company.author(), document)
+        company.definitions.save_contract(company.caller(), document)
     assert (caught.value.code, caught.value.remedy) == ("VERSION_FROZEN", "Save it as version 2.")
     company.publish("invoice", version=2, label="Invoice, second")
     create(company, "R-2")
@@ -66,12 +66,12 @@ def test_a_published_contract_is_frozen_and_a_newer_version_stands_beside_it(
 def test_a_contract_with_mistakes_is_rejected_with_all_of_them(company: Company) -> None:
     document = read_example("invoice/contract.yaml") | {"version": 2}
     document["transitions"]["submit"]["condition"] = "entity.grand_totl > 0"
-    company.definitions.save_contract(company.author(), document)
+    company.definitions.save_contract(company.caller(), document)
     with pytest.raises(Rejected, match="did you mean `grand_total`"):
-        company.definitions.publish_contract(company.author(), "invoice", 2)
+        company.definitions.publish_contract(company.caller(), "invoice", 2)
     document["states"]["draft"]["initial"] = False
     with pytest.raises(Rejected) as caught:
-        company.definitions.save_contract(company.author(), document)
+        company.definitions.save_contract(company.caller(), document)
     assert caught.value.code == "DEFINITION_INVALID"
 
 
@@ -90,11 +90,11 @@ def test_a_newer_contract_waits_for_its_patch(company: Company, admin: Admin) ->
     assert definition_of(admin, create(company, "R-1"))["id"] == effective
     draft = read_example("invoice/patch.yaml")
     with pytest.raises(Rejected) as caught:
-        company.definitions.publish(company.author(), company.definitions.save_patch(company.author(), draft))
+        company.definitions.publish(company.caller(), company.definitions.save_patch(company.caller(), draft))
     assert "this is version 2" in caught.value.message or "envelope 1" in caught.value.message
     draft["base"]["envelope_version"] = 2
     moved = company.definitions.publish(
-        company.author(), company.definitions.save_patch(company.author(), draft)
+        company.caller(), company.definitions.save_patch(company.caller(), draft)
     )
     assert definition_of(admin, create(company, "R-2"))["id"] == moved.definition_id
 
@@ -106,10 +106,10 @@ def test_a_document_keeps_to_its_version_of_the_contract(company: Company, admin
     admin.execute("UPDATE documents SET status = 'active'")
     admin.execute("UPDATE workflow_instances SET status = 'completed', completed_at = now()")
     requested = company.documents.mutate(
-        company.author(), RequestTransition(old.document_id, 1, "cancel", "x")
+        company.caller(), RequestTransition(old.document_id, 1, "cancel", "x")
     )
     assert definition_of(admin, requested)["version"] == 1
-    amended = company.documents.mutate(company.author(), Amend(old.document_id, 1, {"grand_total": 5}))
+    amended = company.documents.mutate(company.caller(), Amend(old.document_id, 1, {"grand_total": 5}))
     assert definition_of(admin, amended)["version"] == 1
     assert definition_of(admin, create(company, "R-2"))["version"] == 2
 
@@ -118,8 +118,8 @@ def test_compiling_a_draft_tells_all_findings_and_writes_nothing(company: Compan
     patch = read_example("invoice/patch.yaml")
     patch["slots"]["submitted_to_approved"]["edges"][0]["condition"] = "entity.grand_totl <= 1"
     patch["slots"]["submitted_to_approved"]["edges"][1]["condition"] = "entity.vendor_id > 1"
-    draft = company.definitions.save_patch(company.author(), patch)
-    compilation = company.definitions.compile_draft(company.author(), draft)
+    draft = company.definitions.save_patch(company.caller(), patch)
+    compilation = company.definitions.compile_draft(company.caller(), draft)
     assert compilation.artifact is None
     assert {finding.code for finding in compilation.findings} == {"EXPRESSION_INVALID"}
     assert len(compilation.findings) == 2
@@ -131,7 +131,7 @@ def test_compiling_a_draft_tells_all_findings_and_writes_nothing(company: Compan
 def test_archiving_a_patch_ends_its_use_and_rolling_back_brings_it_as_a_new_version(
     company: Company, admin: Admin
 ) -> None:
-    caller = company.author()
+    caller = company.caller()
     patch_id = company.definitions.save_patch(caller, read_example("invoice/patch.yaml"))
     first = company.definitions.publish(caller, patch_id)
     company.definitions.archive(caller, patch_id)
@@ -144,18 +144,18 @@ def test_archiving_a_patch_ends_its_use_and_rolling_back_brings_it_as_a_new_vers
 
 
 def test_positions_move_without_touching_the_hash(company: Company, admin: Admin) -> None:
-    patch_id = company.definitions.save_patch(company.author(), read_example("invoice/patch.yaml"))
-    published = company.definitions.publish(company.author(), patch_id)
-    company.definitions.move_canvas(company.author(), patch_id, {"amount": [9, 9]})
+    patch_id = company.definitions.save_patch(company.caller(), read_example("invoice/patch.yaml"))
+    published = company.definitions.publish(company.caller(), patch_id)
+    company.definitions.move_canvas(company.caller(), patch_id, {"amount": [9, 9]})
     row = admin.execute("SELECT canvas_json FROM workflow_definitions WHERE id = %s", [patch_id]).fetchone()
     assert row == ({"amount": [9, 9]},)
-    compilation = company.definitions.compile_draft(company.author(), patch_id)
+    compilation = company.definitions.compile_draft(company.caller(), patch_id)
     assert compilation.artifact is not None and compilation.artifact.hash == published.compiled_hash
 
 
 def test_an_automation_is_published_too(company: Company, admin: Admin) -> None:
-    draft = company.definitions.save_automation(company.author(), read_example("royalty/automation.yaml"))
-    published = company.definitions.publish(company.author(), draft)
+    draft = company.definitions.save_automation(company.caller(), read_example("royalty/automation.yaml"))
+    published = company.definitions.publish(company.caller(), draft)
     row = admin.execute(
         "SELECT definition_kind, entity_type, compiled_hash FROM workflow_definitions WHERE id = %s",
         [published.definition_id],
@@ -176,7 +176,7 @@ def test_administration_stands_in_the_audit_trail(company: Company, admin: Admin
 def test_what_is_not_there(company: Company) -> None:
     for call in (company.definitions.publish, company.definitions.archive, company.definitions.roll_back):
         with pytest.raises(Rejected) as caught:
-            call(company.author(), uuid4())
+            call(company.caller(), uuid4())
         assert caught.value.code == "DEFINITION_NOT_FOUND"
 
 
@@ -216,7 +216,7 @@ def test_wf_07_another_compilers_artifact_does_not_run_until_it_is_recompiled(
         CompiledCache().read(connection, company.tenant_id, effective, 1)
     assert caught.value.code == "WORKFLOW_COMPILER_STALE"
     monkeypatch.setattr("signet.core.compiler.compiler.COMPILER_VERSION", "2")
-    recompiled = company.definitions.recompile(company.author(), effective)
+    recompiled = company.definitions.recompile(company.caller(), effective)
     assert recompiled.version == 2
     with company.database.transaction(company.tenant_id) as connection:
         CompiledCache().read(connection, company.tenant_id, recompiled.definition_id, 2)

@@ -21,17 +21,17 @@ def history(company: Company) -> DocumentHistory:
 def invoice(company: Company) -> UUID:
     """Edited twice by two people, and asked to be submitted thrice."""
     made = company.documents.mutate(
-        company.author(), Create("invoice", {**INVOICE, "vendor_contact": "Erna"})
+        company.caller(), Create("invoice", {**INVOICE, "vendor_contact": "Erna"})
     )
     edits: list[tuple[str, dict[str, Any]]] = [
         ("anna", {"grand_total": 70000}),
         ("carl", {"vendor_contact": "Zacharias"}),
     ]
     for version, (who, patch) in enumerate(edits, start=1):
-        company.documents.mutate(company.author(who), Update(made.document_id, version, patch))
+        company.documents.mutate(company.caller(who), Update(made.document_id, version, patch))
     for who in ("anna", "ben", "carl"):
         request = RequestTransition(made.document_id, 3, "submit", f"{who} is in a hurry")
-        company.documents.mutate(company.author(who), request)
+        company.documents.mutate(company.caller(who), request)
     return made.document_id
 
 
@@ -102,8 +102,8 @@ def test_what_is_not_there_and_what_may_not_be_read_are_answered_alike(
     invoice: UUID,
     read: Callable[[DocumentHistory, Company, UUID], object],
 ) -> None:
-    deleted = company.documents.mutate(company.author(), Create("invoice", {**INVOICE, "number": "R-2"}))
-    company.documents.mutate(company.author(), Delete(deleted.document_id, 1))
+    deleted = company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "number": "R-2"}))
+    company.documents.mutate(company.caller(), Delete(deleted.document_id, 1))
     other = make_company(company.database)
     cases = [(company, invoice), (company, uuid4()), (company, deleted.document_id), (other, invoice)]
     for who, document_id in cases:

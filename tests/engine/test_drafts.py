@@ -27,7 +27,7 @@ def refused(call: Callable[[], object]) -> str:
 
 
 def test_a_contract_draft_is_replaced_by_who_has_seen_it(company: Company) -> None:
-    caller, definitions = company.author(), company.definitions
+    caller, definitions = company.caller(), company.definitions
     draft = definitions.create_contract(caller, second())
     assert (draft.entity_type, draft.version, draft.revision) == ("invoice", 2, 1)
     assert refused(lambda: definitions.create_contract(caller, second())) == "DRAFT_EXISTS"
@@ -49,7 +49,7 @@ def test_a_contract_draft_is_replaced_by_who_has_seen_it(company: Company) -> No
 
 
 def test_a_deleted_contract_draft_leaves_its_version_free(company: Company) -> None:
-    caller, definitions = company.author(), company.definitions
+    caller, definitions = company.caller(), company.definitions
     definitions.create_contract(caller, second())
     definitions.delete_contract(caller, "invoice", 2, 1)
     assert refused(lambda: definitions.delete_contract(caller, "invoice", 2, 1)) == "ENTITY_TYPE_UNKNOWN"
@@ -57,7 +57,7 @@ def test_a_deleted_contract_draft_leaves_its_version_free(company: Company) -> N
 
 
 def test_a_definition_draft_is_replaced_by_who_has_seen_it(company: Company) -> None:
-    caller, definitions, patch = company.author(), company.definitions, read_example(PATCH)
+    caller, definitions, patch = company.caller(), company.definitions, read_example(PATCH)
     draft = definitions.create(caller, "org_patch", patch, {"amount": [1, 2]})
     definitions.move_canvas(caller, draft.id, {"amount": [3, 4]})
     assert definitions.replace(caller, draft.id, 1, patch | {"label": "Other"}).revision == 2
@@ -73,17 +73,17 @@ def test_a_definition_draft_is_replaced_by_who_has_seen_it(company: Company) -> 
 
 
 def test_a_deleted_draft_is_gone(company: Company) -> None:
-    draft = company.definitions.create(company.author(), "org_patch", read_example(PATCH))
-    company.definitions.delete(company.author(), draft.id, 1)
+    draft = company.definitions.create(company.caller(), "org_patch", read_example(PATCH))
+    company.definitions.delete(company.caller(), draft.id, 1)
     gone = "DEFINITION_NOT_FOUND"
-    assert refused(lambda: company.definitions.delete(company.author(), draft.id, 1)) == gone
+    assert refused(lambda: company.definitions.delete(company.caller(), draft.id, 1)) == gone
 
 
 def test_what_cannot_be_kept_is_a_finding(company: Company) -> None:
     patch = read_example(PATCH)
     patch["slots"]["submitted_to_approved"]["nodes"][0]["label"] = "half \0 a label"
     with pytest.raises(Rejected) as caught:
-        company.definitions.save_patch(company.author(), patch)
+        company.definitions.save_patch(company.caller(), patch)
     (field,) = caught.value.fields
     assert field.pointer == "/slots/submitted_to_approved/nodes/0/label"
     assert field.code == "DOCUMENT_TEXT_INVALID" and field.remedy
@@ -93,10 +93,10 @@ def test_a_draft_that_does_not_compile_cannot_be_rolled_back_to_half_way(
     company: Company, admin: Admin
 ) -> None:
     """The new version and its publication are one act: what fails leaves no draft behind."""
-    patch_id = company.definitions.save_patch(company.author(), read_example(PATCH))
-    company.definitions.publish(company.author(), patch_id)
+    patch_id = company.definitions.save_patch(company.caller(), read_example(PATCH))
+    company.definitions.publish(company.caller(), patch_id)
     company.publish("invoice", version=2)
-    assert refused(lambda: company.definitions.roll_back(company.author(), patch_id)) == "DEFINITION_INVALID"
+    assert refused(lambda: company.definitions.roll_back(company.caller(), patch_id)) == "DEFINITION_INVALID"
     assert admin.execute("SELECT count(*) FROM workflow_definitions WHERE status = 'draft'").fetchone() == (
         0,
     )
@@ -107,7 +107,7 @@ def test_a_default_has_no_canvas(company: Company, admin: Admin) -> None:
     assert row is not None
     envelope: Any = row[0]
     assert (
-        refused(lambda: company.definitions.move_canvas(company.author(), envelope, {})) == "VERSION_FROZEN"
+        refused(lambda: company.definitions.move_canvas(company.caller(), envelope, {})) == "VERSION_FROZEN"
     )
 
 
@@ -143,16 +143,16 @@ def test_each_act_wants_its_permission(company: Company, admin: Admin, act: str)
             [company.tenant_id, role, sorted(granted)],
         )
     with pytest.raises(Rejected) as caught:
-        call(company, company.author("eve", "all_but"))
+        call(company, company.caller("eve", "all_but"))
     assert (caught.value.code, permission in caught.value.message) == ("PERMISSION_DENIED", True)
     try:
-        call(company, company.author("eve", "all"))
+        call(company, company.caller("eve", "all"))
     except Rejected as rejected:
         assert rejected.code != "PERMISSION_DENIED"
 
 
 def test_the_trail_says_who_did_it_and_by_which_call(company: Company, admin: Admin) -> None:
-    company.definitions.create(company.author("dora", "admin"), "org_patch", read_example(PATCH))
+    company.definitions.create(company.caller("dora", "admin"), "org_patch", read_example(PATCH))
     rows = admin.execute(
         "SELECT actor_id, content::jsonb ->> 'trace_id' FROM audit_log WHERE action = 'save_draft'"
     ).fetchall()

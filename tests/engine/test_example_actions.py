@@ -26,7 +26,7 @@ def company(company: Company) -> Company:
 def order(company: Company, quantity: int) -> Applied:
     line = {"sku": "A-1", "quantity": quantity, "unit_price": 5}
     data = {"number": f"S-{quantity}", "customer": str(uuid4()), "grand_total": 100, "lines": [line]}
-    return company.documents.mutate(company.author(), Create("sales_order", data))
+    return company.documents.mutate(company.caller(), Create("sales_order", data))
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def order(company: Company, quantity: int) -> Applied:
 def test_reserve_inventory(company: Company, admin: Admin, quantity: int, stock: str, warehouse: str) -> None:
     assert REGISTRY.find("sales_order", "reserve_inventory") is not None
     run = RunAction(order(company, quantity).document_id, 1, "reserve_inventory", {"warehouse": "north"})
-    applied = company.documents.mutate(company.author(), run)
+    applied = company.documents.mutate(company.caller(), run)
     assert (applied.version, applied.output) == (2, {"reserved": stock == "reserved"})
     found = admin.execute("SELECT data FROM documents WHERE entity_type = 'sales_order'").fetchall()
     assert [(data["stock"], data["warehouse"]) for (data,) in found] == [(stock, warehouse)]
@@ -48,7 +48,7 @@ def test_create_delivery(company: Company, admin: Admin) -> None:
     made = order(company, 1)
     payload = {"shipment_id": "D-1", "carrier": "Bike"}
     applied = company.documents.mutate(
-        company.author(), RunAction(made.document_id, 1, "create_delivery", payload)
+        company.caller(), RunAction(made.document_id, 1, "create_delivery", payload)
     )
     assert applied.output is not None
     ((delivery, data),) = admin.execute(

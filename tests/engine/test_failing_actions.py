@@ -133,7 +133,7 @@ def test_a_failure_names_the_function_and_the_reason(company: Company, admin: Ad
     run: Operation = RunAction(create(company).document_id, 1, "reserve", WAREHOUSE)
     before = count_all(admin)
     with pytest.raises(Failed) as caught:
-        company.documents.mutate(company.author(), run)
+        company.documents.mutate(company.caller(), run)
     failed = caught.value
     assert failed.code == "ACTION_FAILED"
     assert f"{__name__}.<lambda>" in failed.message and reason in failed.message
@@ -141,9 +141,9 @@ def test_a_failure_names_the_function_and_the_reason(company: Company, admin: Ad
     assert len(failed.message) < 800 and failed.message.isprintable()
     assert count_all(admin) == before
     other = Create("invoice", {**INVOICE, "number": "R-2"})
-    outcomes = company.documents.mutate_many(company.author(), [run, other], "each")
+    outcomes = company.documents.mutate_many(company.caller(), [run, other], "each")
     assert [type(outcome) for outcome in outcomes] == [Failed, Applied]
-    outcomes = company.documents.mutate_many(company.author(), [other, run])
+    outcomes = company.documents.mutate_many(company.caller(), [other, run])
     assert [type(outcome) for outcome in outcomes] == [Failed, Failed]
     assert "not done" in str(outcomes[0])
 
@@ -153,7 +153,7 @@ def test_a_function_that_would_be_waited_for(company: Company) -> None:
     run = RunAction(create(company).document_id, 1, "reserve", WAREHOUSE)
     with pytest.warns(RuntimeWarning, match="never awaited"):
         with pytest.raises(Failed, match=r"wait returned a coroutine, not an ActionResult"):
-            company.documents.mutate(company.author(), run)
+            company.documents.mutate(company.caller(), run)
         gc.collect()
 
 
@@ -162,7 +162,7 @@ def test_mistakes_have_their_places(company: Company) -> None:
     company = with_function(company, lambda given: wrong)
     with pytest.raises(Failed) as caught:
         company.documents.mutate(
-            company.author(), RunAction(create(company).document_id, 1, "reserve", WAREHOUSE)
+            company.caller(), RunAction(create(company).document_id, 1, "reserve", WAREHOUSE)
         )
     places = [(field.pointer, field.code) for field in caught.value.fields]
     assert ("/changes/grand_total", "FIELD_TOO_SMALL") in places
@@ -173,7 +173,7 @@ def test_no_personal_value_is_in_the_reason(company: Company) -> None:
     company = with_function(company, lambda given: throw(ValueError(f"{given.document.data}")))
     invoice = create(company, vendor_contact="Erna Example")
     with pytest.raises(Failed) as caught:
-        company.documents.mutate(company.author(), RunAction(invoice.document_id, 1, "reserve", WAREHOUSE))
+        company.documents.mutate(company.caller(), RunAction(invoice.document_id, 1, "reserve", WAREHOUSE))
     assert "Erna" not in caught.value.message and "'vendor_contact': '(personal)'" in caught.value.message
 
 
@@ -181,7 +181,7 @@ def test_members_of_enums_are_the_values_that_they_stand_for(company: Company, a
     answer: Mapping[str, Any] = {**RESERVED, "note": Kind.MAIN, "count": Count.TWO}
     company = with_function(company, lambda given: ActionResult({"cost_center": Kind.MAIN}, (), answer))
     run = RunAction(create(company).document_id, 1, "reserve", WAREHOUSE)
-    applied = company.documents.mutate(company.author(), run)
+    applied = company.documents.mutate(company.caller(), run)
     assert applied.output == {"reserved": True, "note": "main", "count": 2}
     assert {type(value) for value in applied.output.values()} == {bool, str, int}
     assert rows(admin, "SELECT data ->> 'cost_center' FROM documents") == [("main",)]
@@ -197,7 +197,7 @@ def test_a_repetition_gets_the_output_again_and_calls_nothing(company: Company) 
     company = with_function(company, reserve)
     run: Operation = RunAction(create(company).document_id, 1, "reserve", WAREHOUSE)
     key = f"key-{uuid4()}"
-    first, again = (company.documents.mutate(company.author(), run, idempotency_key=key) for _ in range(2))
+    first, again = (company.documents.mutate(company.caller(), run, idempotency_key=key) for _ in range(2))
     assert first == again and first.output == {"reserved": True, "count": 1}
     assert len(calls) == 1
 
@@ -208,7 +208,7 @@ def test_a_failure_is_repeated_as_a_failure(company: Company) -> None:
     batch: list[Operation] = [run, Create("invoice", {**INVOICE, "number": "R-2"})]
     key = f"key-{uuid4()}"
     runs = [
-        company.documents.mutate_many(company.author(), batch, "each", idempotency_key=key) for _ in range(2)
+        company.documents.mutate_many(company.caller(), batch, "each", idempotency_key=key) for _ in range(2)
     ]
     failures = [outcomes[0] for outcomes in runs]
     assert isinstance(failures[0], Failed) and isinstance(failures[1], Failed)

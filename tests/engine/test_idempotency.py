@@ -29,7 +29,7 @@ def send(
     standing: CompanyWithWorkers, operation: Operation, key: str, caller: Caller | None = None
 ) -> Applied:
     company = standing.company
-    return company.documents.mutate(caller or company.author(), operation, idempotency_key=key)
+    return company.documents.mutate(caller or company.caller(), operation, idempotency_key=key)
 
 
 def count(standing: CompanyWithWorkers, key: str) -> int:
@@ -54,20 +54,20 @@ def test_another_request_under_the_key_is_refused(standing: CompanyWithWorkers) 
     key, wanted = f"key-{uuid4()}", new_invoice()
     send(standing, wanted, key)
     company = standing.company
-    others = [(new_invoice(), company.author()), (wanted, company.author("eve"))]
+    others = [(new_invoice(), company.caller()), (wanted, company.caller("eve"))]
     for operation, caller in others:
         with pytest.raises(Rejected) as caught:
             send(standing, operation, key, caller)
         assert caught.value.code == "IDEMPOTENCY_KEY_REUSED"
     with pytest.raises(Rejected):
-        company.documents.mutate_many(company.author(), [wanted], "each", idempotency_key=key)
+        company.documents.mutate_many(company.caller(), [wanted], "each", idempotency_key=key)
 
 
 def test_what_each_item_came_to_is_kept(standing: CompanyWithWorkers) -> None:
     key, company = f"key-{uuid4()}", standing.company
     batch: list[Operation] = [new_invoice(), Update(standing.create().document_id, 7, {})]
     runs = [
-        company.documents.mutate_many(company.author(), batch, "each", idempotency_key=key) for _ in range(2)
+        company.documents.mutate_many(company.caller(), batch, "each", idempotency_key=key) for _ in range(2)
     ]
     (first, again) = runs
     assert first[0] == again[0] and isinstance(first[0], Applied)
@@ -82,7 +82,7 @@ def test_what_was_rejected_keeps_no_key(standing: CompanyWithWorkers) -> None:
     for mode in ("all", "each"):
         wanted = batch if mode == "all" else batch[1:]
         outcomes = company.documents.mutate_many(
-            company.author(), wanted, "all" if mode == "all" else "each", idempotency_key=key
+            company.caller(), wanted, "all" if mode == "all" else "each", idempotency_key=key
         )
         assert all(isinstance(outcome, Rejected) for outcome in outcomes)
         assert count(standing, key) == 0
@@ -98,7 +98,7 @@ def test_without_a_key_nothing_is_kept(standing: CompanyWithWorkers) -> None:
 def test_two_at_the_same_time(standing: CompanyWithWorkers, commits: bool) -> None:
     """The second waits for the first: it gets its outcome, or does the work itself."""
     key, company, wanted = f"key-{uuid4()}", standing.company, new_invoice()
-    caller = company.author()
+    caller = company.caller()
     request_hash = hash_request(caller, [wanted], "all")
     first: list[object] = []
     try:

@@ -24,7 +24,7 @@ Admin = Connection[tuple[Any, ...]]
 
 
 def do(company: Company, operation: Operation, user_id: str = "carl", *roles: str) -> Applied:
-    return company.documents.mutate(company.author(user_id, *roles), operation)
+    return company.documents.mutate(company.caller(user_id, *roles), operation)
 
 
 def create(company: Company, **changes: Any) -> Applied:
@@ -33,7 +33,7 @@ def create(company: Company, **changes: Any) -> Applied:
 
 def rejection(company: Company, operation: Operation, user_id: str = "carl", *roles: str) -> Rejected:
     with pytest.raises(Rejected) as caught:
-        company.documents.mutate(company.author(user_id, *roles), operation)
+        company.documents.mutate(company.caller(user_id, *roles), operation)
     return caught.value
 
 
@@ -68,7 +68,7 @@ def test_a_document_is_born_with_its_instance(company: Company, admin: Admin) ->
 def test_an_update_makes_a_version_and_tells_the_workflow(company: Company, admin: Admin) -> None:
     applied = create(company)
     updated = company.documents.mutate(
-        company.author("eve"), Update(applied.document_id, 1, {"grand_total": 70000, "cost_center": "C1"})
+        company.caller("eve"), Update(applied.document_id, 1, {"grand_total": 70000, "cost_center": "C1"})
     )
     assert (updated.version, updated.instance_id) == (2, applied.instance_id)
     document = row(admin, "SELECT data, editor_ids, n1 FROM documents")
@@ -148,7 +148,7 @@ def test_what_is_not_there(company: Company) -> None:
 
 def test_permissions(company: Company) -> None:
     assert rejection(company, Create("invoice", INVOICE), "rita", "reader").code == "PERMISSION_DENIED"
-    applied = company.documents.mutate(company.author("carl", "clerk"), Create("invoice", INVOICE))
+    applied = company.documents.mutate(company.caller("carl", "clerk"), Create("invoice", INVOICE))
     error = rejection(company, RequestTransition(applied.document_id, 1, "cancel", "why"), "carl", "clerk")
     assert (error.code, "invoice:cancel" in error.message) == ("PERMISSION_DENIED", True)
 
@@ -183,7 +183,7 @@ def test_an_edit_while_it_is_approved_makes_an_amendment(company: Company, admin
     applied = create(company)
     put_at(admin, applied.document_id, "submitted", "amend_only", "sys:state:submitted")
     amended = company.documents.mutate(
-        company.author("eve"), Update(applied.document_id, 1, {"grand_total": 1})
+        company.caller("eve"), Update(applied.document_id, 1, {"grand_total": 1})
     )
     assert amended.original_id == applied.document_id and amended.document_id != applied.document_id
     assert (amended.version, amended.status) == (1, "draft")
@@ -303,7 +303,7 @@ def test_personal_values_stand_in_one_table_only(company: Company, admin: Admin)
 
 def test_many_at_once(company: Company, admin: Admin) -> None:
     operations: list[Operation] = [Create("invoice", {**INVOICE, "number": f"R-{n}"}) for n in range(50)]
-    outcomes = company.documents.mutate_many(company.author(), operations)
+    outcomes = company.documents.mutate_many(company.caller(), operations)
     assert all(isinstance(outcome, Applied) for outcome in outcomes)
     assert row(admin, "SELECT count(*) FROM documents") == (50,)
     mixed: list[Operation] = [
@@ -311,7 +311,7 @@ def test_many_at_once(company: Company, admin: Admin) -> None:
         Create("invoice", {**INVOICE, "number": "R-1"}),
     ]
     for key in (None, "key-1"):
-        outcomes = company.documents.mutate_many(company.author(), mixed, "all", idempotency_key=key)
+        outcomes = company.documents.mutate_many(company.caller(), mixed, "all", idempotency_key=key)
         assert [(o.code, o.message) for o in outcomes if isinstance(o, Rejected)] == [
             ("KEY_TAKEN", "not done: another document has this number"),
             ("KEY_TAKEN", "another document has this number"),
@@ -322,7 +322,7 @@ def test_many_at_once(company: Company, admin: Admin) -> None:
         )
         assert row(admin, "SELECT count(*) FROM idempotency_keys") == (0,)
     assert row(admin, "SELECT count(*) FROM documents") == (50,)
-    each = company.documents.mutate_many(company.author(), mixed, "each")
+    each = company.documents.mutate_many(company.caller(), mixed, "each")
     assert [type(outcome) for outcome in each] == [Applied, Rejected]
     assert row(admin, "SELECT count(*) FROM documents") == (51,)
 

@@ -84,7 +84,7 @@ def refuse(standing: CompanyWithWorkers, operation: Operation, **options: Any) -
     """The rejection, which can also be sent as JSON; nothing was written."""
     before = state(standing)
     with pytest.raises(Rejected) as caught:
-        standing.company.documents.mutate(standing.company.author(), operation, **options)
+        standing.company.documents.mutate(standing.company.caller(), operation, **options)
     assert state(standing) == before
     error = caught.value
     said = [error.message, error.remedy, *[text for f in error.fields for text in (f.pointer, f.message)]]
@@ -231,7 +231,7 @@ def test_a_rejection_leaves_the_key_free(standing: CompanyWithWorkers) -> None:
     key, data = f"key-{uuid4()}", {**INVOICE, "number": f"R-{uuid4()}"}
     error = refuse(standing, Create("invoice", {**data, "grand_total": -1}), idempotency_key=key)
     assert error.code == "FIELDS_INVALID"
-    documents, caller = standing.company.documents, standing.company.author()
+    documents, caller = standing.company.documents, standing.company.caller()
     applied = documents.mutate(caller, Create("invoice", data), idempotency_key=key)
     assert documents.mutate(caller, Create("invoice", data), idempotency_key=key) == applied
 
@@ -250,7 +250,7 @@ def test_two_megabytes(standing: CompanyWithWorkers, document_id: UUID) -> None:
 def test_a_document_grown_too_large_holds_up_only_itself(standing: CompanyWithWorkers) -> None:
     large = {f"note_{n}": "x" * 100_000 for n in range(11)}
     outcomes = standing.company.documents.mutate_many(
-        standing.company.author(),
+        standing.company.caller(),
         [
             Create("invoice", {**INVOICE, "number": f"R-{uuid4()}", **large}),
             Create("invoice", {**INVOICE, "number": f"R-{uuid4()}"}),
@@ -264,7 +264,7 @@ def test_the_longest_reason_is_kept(standing: CompanyWithWorkers) -> None:
     document_id = standing.create().document_id
     reason = "😀" * MAX_REASON_CHARACTERS
     standing.company.documents.mutate(
-        standing.company.author(), RequestTransition(document_id, 1, "cancel", reason)
+        standing.company.caller(), RequestTransition(document_id, 1, "cancel", reason)
     )
     kept = standing.row("SELECT reason FROM transition_requests WHERE document_id = %s", document_id)
     assert kept == (reason,)
@@ -286,11 +286,11 @@ def test_another_tenants_ids_are_not_there_in_any_operation(
     before = state(standing)
     for operation in operations:
         with pytest.raises(Rejected) as caught:
-            other.documents.mutate(other.author(), operation)
+            other.documents.mutate(other.caller(), operation)
         assert caught.value.code == "DOCUMENT_NOT_FOUND"
     assert state(standing) == before
     # The same id is another document there.
-    applied = other.documents.mutate(other.author(), Create("invoice", INVOICE, id=document_id))
+    applied = other.documents.mutate(other.caller(), Create("invoice", INVOICE, id=document_id))
     assert applied.document_id == document_id
     assert standing.row("SELECT count(*) FROM documents WHERE id = %s", document_id) == (2,)
 
@@ -301,7 +301,7 @@ def test_a_lost_key_leaves_the_document_with_the_key_that_it_has(standing: Compa
     standing.create(number=taken)
     one, two = standing.create(number=mine).document_id, standing.create(number=wish).document_id
     outcomes = standing.company.documents.mutate_many(
-        standing.company.author(),
+        standing.company.caller(),
         [Update(one, 1, {"number": taken}), Update(two, 1, {"number": mine})],
         "each",
     )
@@ -350,7 +350,7 @@ def test_any_json_is_applied_or_rejected(
     ]
     for number_of_key, operation in enumerate(operations):
         outcomes = standing.company.documents.mutate_many(
-            standing.company.author(), [operation], idempotency_key=f"{document_id}-{number_of_key}"
+            standing.company.caller(), [operation], idempotency_key=f"{document_id}-{number_of_key}"
         )
         assert all(isinstance(outcome, Applied | Rejected) for outcome in outcomes)
         for outcome in outcomes:

@@ -17,9 +17,9 @@ NO = {"kind": "reject", "message": "no"}
 def test_a_rule_reads_the_tenants_settings(company: Company) -> None:
     known = "entity.vendor_id in org.trusted_vendors && org.name == 'acme' && org.currency == 'EUR'"
     company.add_rule("known", "before", f"!({known} && org.id == '{company.tenant_id}')", NO)
-    company.documents.mutate(company.author(), Create("invoice", INVOICE))
+    company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     with pytest.raises(Rejected) as caught:
-        company.documents.mutate(company.author(), Create("invoice", {**INVOICE, "vendor_id": "V-9"}))
+        company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "vendor_id": "V-9"}))
     assert (caught.value.code, caught.value.details["rule"]) == ("RULE_REJECTED", "known")
 
 
@@ -37,7 +37,7 @@ def test_what_a_rule_emits_carries_no_personal_value(company: Company, admin: Ad
     emit = {"kind": "emit", "event_type": "seen", "payload": payload}
     company.add_rule("tells", "after", "entity.vendor_contact == 'Erna'", emit)
     data = {**INVOICE, "vendor_contact": "Erna", "home": {"city": "Ernastadt"}}
-    company.documents.mutate(company.author(), Create("invoice", data))
+    company.documents.mutate(company.caller(), Create("invoice", data))
     found = admin.execute(
         "SELECT payload_json - 'cause_id' FROM workflow_events_outbox WHERE event_type = 'seen'"
     )
@@ -61,6 +61,6 @@ def test_a_rule_that_no_longer_fits_refuses_its_own_type_only(company: Company) 
     without = {name: field for name, field in fields.items() if not name.startswith("cost_center")}
     company.publish("invoice", version=2, fields=without, actions={}, conditions={})
     task = Create("project_task", {"title": "t", "project": "p"})
-    outcomes = company.documents.mutate_many(company.author(), [Create("invoice", INVOICE), task], "each")
+    outcomes = company.documents.mutate_many(company.caller(), [Create("invoice", INVOICE), task], "each")
     assert isinstance(outcomes[0], Rejected) and "'old' no longer fits" in outcomes[0].message
     assert isinstance(outcomes[1], Applied)

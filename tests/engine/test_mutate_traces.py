@@ -30,8 +30,8 @@ def test_personal_values_are_in_one_table_after_every_operation(company: Company
     looked = "entity.vendor_contact == 'x' || entity.home.city == 'x'"
     company.add_rule("looks", "after", looked, {"kind": "reject", "message": "no"})
     data = {**INVOICE, "vendor_contact": "Zacharias", "home": {"city": "Zachastadt"}}
-    applied = company.documents.mutate(company.author(), Create("invoice", data))
-    caller = company.author()
+    applied = company.documents.mutate(company.caller(), Create("invoice", data))
+    caller = company.caller()
     company.documents.mutate(caller, Update(applied.document_id, 1, {"vendor_contact": "Zacharina"}))
     company.documents.mutate(caller, RequestTransition(applied.document_id, 2, "submit"))
     admin.execute("UPDATE workflow_instances SET edit_window = 'amend_only'")
@@ -52,7 +52,7 @@ def test_a_rule_sets_nothing_where_no_version_is_made(company: Company, admin: A
     """A request changes no document: no business key may move for it."""
     renaming = {"kind": "set", "values": {"number": "R-other"}}
     company.add_rule("renames", "before", "entity.grand_total > 0", renaming, operations=["transition"])
-    applied = company.documents.mutate(company.author(), Create("invoice", INVOICE))
-    company.documents.mutate(company.author(), RequestTransition(applied.document_id, 1, "submit"))
+    applied = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
+    company.documents.mutate(company.caller(), RequestTransition(applied.document_id, 1, "submit"))
     assert admin.execute("SELECT value FROM document_keys").fetchall() == [("R-1",)]
     assert admin.execute("SELECT data ->> 'number', version FROM documents").fetchall() == [("R-1", 1)]

@@ -70,8 +70,8 @@ def company(company: Company) -> Company:
 
 def publish(company: Company, version: int = 2, **conditions: str) -> None:
     if version == 2:
-        company.definitions.save_contract(company.author(), CUSTOMER)
-        company.definitions.publish_contract(company.author(), "customer", 1)
+        company.definitions.save_contract(company.caller(), CUSTOMER)
+        company.definitions.publish_contract(company.caller(), "customer", 1)
     fields = read_document(EXAMPLES / "invoice" / "contract.yaml")[0]["fields"]
     company.publish(
         "invoice",
@@ -83,7 +83,7 @@ def publish(company: Company, version: int = 2, **conditions: str) -> None:
 
 
 def do(company: Company, operation: Operation) -> Applied:
-    return company.documents.mutate(company.author(), operation)
+    return company.documents.mutate(company.caller(), operation)
 
 
 def refuse(company: Company, operation: Operation) -> Rejected:
@@ -103,7 +103,7 @@ def invoice(company: Company, customer_id: UUID | None = None, **data: Any) -> U
 
 def is_allowed(company: Company, document_id: UUID) -> bool:
     """May the document be edited, where a condition says who may?"""
-    outcomes = company.documents.mutate_many(company.author(), [Update(document_id, 1, {})])
+    outcomes = company.documents.mutate_many(company.caller(), [Update(document_id, 1, {})])
     if isinstance(outcomes[0], Rejected):
         assert outcomes[0].code == "PERMISSION_CONDITION"
         return False
@@ -154,8 +154,8 @@ def of_another_tenant(company: Company) -> UUID:
 
 
 def publish_for_other(other: Company) -> None:
-    other.definitions.save_contract(other.author(), CUSTOMER)
-    other.definitions.publish_contract(other.author(), "customer", 1)
+    other.definitions.save_contract(other.caller(), CUSTOMER)
+    other.definitions.publish_contract(other.caller(), "customer", 1)
 
 
 NOT_THERE: dict[str, Callable[[Company], UUID | None]] = {
@@ -179,7 +179,7 @@ def test_only_what_the_ref_declares_is_read(company: Company) -> None:
     with opened(company, document_id) as documents:
         contract = documents.contract_of(documents.row(document_id))
         context = documents.facts_of(
-            company.author(), contract, documents.row(document_id), frozenset({"customer"})
+            company.caller(), contract, documents.row(document_id), frozenset({"customer"})
         )
         refs = context.env(context.data, status="draft", version=1)["refs"]
     read = {"name": "Ann", "limit": 10, "is_blocked": None, "contact": None, "status": "known"}
@@ -224,12 +224,12 @@ def test_a_transaction_sees_what_it_has_changed_itself(company: Company) -> None
     document_id = invoice(company, ann)
     update = Update(document_id, 1, {"cost_center": "C"})
     with opened(company, ann, document_id) as documents:
-        assert not isinstance(documents.decide(company.author(), update), Rejected)
-        documents.execute(company.author(), Update(ann, 1, {"is_blocked": True}))
-        refused = documents.execute(company.author(), update)
+        assert not isinstance(documents.decide(company.caller(), update), Rejected)
+        documents.execute(company.caller(), Update(ann, 1, {"is_blocked": True}))
+        refused = documents.execute(company.caller(), update)
         assert isinstance(refused, Rejected) and refused.code == "PERMISSION_CONDITION"
-        documents.execute(company.author(), Delete(ann, 2))
-        assert isinstance(documents.execute(company.author(), update), Applied)
+        documents.execute(company.caller(), Delete(ann, 2))
+        assert isinstance(documents.execute(company.caller(), update), Applied)
 
 
 def test_a_transaction_sees_what_it_has_made_itself(company: Company) -> None:
@@ -237,10 +237,10 @@ def test_a_transaction_sees_what_it_has_made_itself(company: Company) -> None:
     company.add_rule("new", "before", f"{new} && entity.customer.contact == null", NO)
     document_id = invoice(company)
     with opened(company, document_id) as documents:
-        met = documents.execute(company.author(), RunAction(document_id, 1, "meet", {}))
+        met = documents.execute(company.caller(), RunAction(document_id, 1, "meet", {}))
         assert isinstance(met, Applied) and met.output is not None
         update = Update(document_id, 1, {"customer": met.output["document_id"]})
-        refused = documents.execute(company.author(), update)
+        refused = documents.execute(company.caller(), update)
     assert isinstance(refused, Rejected) and refused.code == "RULE_REJECTED"
 
 
@@ -283,7 +283,7 @@ def update_of(company: Company, *ids: UUID) -> Callable[[], Any]:
         for document_id in ids:
             versions[document_id] += 1
         operations = [Update(one, version, {"cost_center": "C"}) for one, version in versions.items()]
-        outcomes = company.documents.mutate_many(company.author(), operations)
+        outcomes = company.documents.mutate_many(company.caller(), operations)
         assert all(isinstance(outcome, Applied) for outcome in outcomes), outcomes
 
     return act
@@ -314,7 +314,7 @@ def test_a_wave_reads_the_refs_of_many_documents_at_once(alone: Company) -> None
             rows = [documents.row(one) for one in ids]
             contract = documents.contract_of(rows[0])
             documents.read_refs(RefQuery(contract, followed, row.data) for row in rows)
-            context = [documents.facts_of(alone.author(), contract, row, followed) for row in rows]
+            context = [documents.facts_of(alone.caller(), contract, row, followed) for row in rows]
             return [one.env(one.data, status="draft", version=1)["refs"] for one in context]
 
     both = frozenset({"customer", "payer"})

@@ -79,8 +79,8 @@ class WaveWork:
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         company = made.standing.company
-        company.definitions.save_contract(company.author(), TASK)
-        company.definitions.publish_contract(company.author(), "task", 1)
+        company.definitions.save_contract(company.caller(), TASK)
+        company.definitions.publish_contract(company.caller(), "task", 1)
         yield made
 
 

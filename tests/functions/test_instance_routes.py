@@ -142,7 +142,7 @@ def test_its_life_as_a_whole(client: Client, company: Company, worker: Worker) -
 
 def test_the_graph_and_how_far_it_has_come(client: Client, company: Company, worker: Worker) -> None:
     publish_lanes(company)
-    caller = company.author()
+    caller = company.caller()
     ((patch_id,),) = company_rows(company, "SELECT id FROM workflow_definitions WHERE name = 'own' LIMIT 1")
     company.definitions.move_canvas(caller, patch_id, {"check": [40, 7.5]})
     made = submit(company, worker)

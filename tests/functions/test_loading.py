@@ -97,13 +97,13 @@ def test_what_is_made_once_is_made_once() -> None:
 def test_a_failed_making_is_tried_again() -> None:
     outcomes: list[Any] = [ImportError("no such module"), None]
 
-    class Owner:
+    class FailingOwner:
         @LazyAttribute
         def part(self) -> None:
             if (outcome := outcomes.pop(0)) is not None:
                 raise outcome
 
-    owner = Owner()
+    owner = FailingOwner()
     with pytest.raises(ImportError):
         _ = owner.part
     assert owner.part is None

@@ -41,7 +41,7 @@ def submitted(stage: WorkflowStage, *nodes: Any) -> Made:
 def decide(stage: WorkflowStage, request: dict[str, Any], vote: Vote = "approved") -> None:
     company = stage.standing.company
     Approvals(company.database, stage.caches()).decide(
-        company.author("mona"), UUID(request["id"]), vote, "so"
+        company.caller("mona"), UUID(request["id"]), vote, "so"
     )
 
 

@@ -41,10 +41,10 @@ def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
         company = made.company
         publish_patch(company)
         company.definitions.recompile(
-            company.author(),
+            company.caller(),
             made.row("SELECT id FROM workflow_definitions WHERE definition_kind = 'effective'")[0],
         )
-        company.definitions.save_patch(company.author(), read_example("invoice/patch.yaml"))
+        company.definitions.save_patch(company.caller(), read_example("invoice/patch.yaml"))
         yield made
 
 
@@ -131,7 +131,7 @@ def test_wf_04_a_draft_may_be_edited_and_deleted_and_what_is_published_archived(
 def test_wf_04_a_workflow_in_use_runs_the_bytes_that_were_published(standing: CompanyWithWorkers) -> None:
     """A later version of the patch is a row of its own; the document keeps to the one it began with."""
     company = standing.company
-    created = company.documents.mutate(company.author(), Create("invoice", {**INVOICE, "number": "R-wf-04"}))
+    created = company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "number": "R-wf-04"}))
     pinned: LiteralString = (
         "SELECT d.id, d.compiled_hash FROM workflow_instances i JOIN workflow_definitions d"
         " ON d.id = i.definition_id WHERE i.id = %s"

@@ -64,9 +64,9 @@ def test_wf_07_every_published_workflow_has_the_hash_of_its_bytes(company: Compa
 
 def test_wf_07_an_uncompiled_definition_does_not_run(company: Company, admin: Admin) -> None:
     """A draft has no artifact: no document begins under it, and loading it is refused."""
-    draft = company.definitions.save_patch(company.author(), read_example("invoice/patch.yaml"))
+    draft = company.definitions.save_patch(company.caller(), read_example("invoice/patch.yaml"))
     assert refusal(company, draft) == "DEFINITION_NOT_FOUND"
-    created = company.documents.mutate(company.author(), Create("invoice", {**INVOICE, "number": "R-1"}))
+    created = company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "number": "R-1"}))
     ran = admin.execute(
         "SELECT d.definition_kind, d.compiled_json IS NOT NULL FROM workflow_instances i"
         " JOIN workflow_definitions d ON d.id = i.definition_id WHERE i.id = %s",
@@ -123,7 +123,7 @@ def test_wf_07_a_recompiled_definition_runs_and_the_stale_one_stays_as_it_was(
 ) -> None:
     effective = publish_patch(company)
     before = stored_text(admin, effective)
-    recompiled = company.definitions.recompile(company.author(), effective)
+    recompiled = company.definitions.recompile(company.caller(), effective)
     assert recompiled.definition_id != effective
     assert load(company, recompiled.definition_id, recompiled.version) == recompiled.compiled_hash
     assert stored_text(admin, effective) == before

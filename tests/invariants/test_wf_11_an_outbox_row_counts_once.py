@@ -70,7 +70,7 @@ def test_wf_11_two_equal_requests_on_one_version_wake_the_workflow_twice(
     document = standing.create()
     company = standing.company
     for _ in range(2):
-        company.documents.mutate(company.author(), RequestTransition(document.document_id, 1, "submit"))
+        company.documents.mutate(company.caller(), RequestTransition(document.document_id, 1, "submit"))
     events = standing.rows(
         "SELECT payload_json - 'cause_id', entity_version FROM workflow_events_outbox"
         " WHERE instance_id = %s AND event_type = 'transition_requested'",

@@ -145,7 +145,7 @@ def test_wf_15_of_one_that_was_moved_to_another_workflow(
             interfere(stage, life, rng)
     workflow, version = publish_next(stage, seed, rng)
     moves = InstanceMoves(stage.standing.company.database, stage.caches(), CompiledCache())
-    caller = stage.standing.company.author("olga")
+    caller = stage.standing.company.caller("olga")
     row = stage.instance(life.instance_id)
     if row["status"] not in ("running", "paused"):
         return
@@ -174,7 +174,7 @@ def test_wf_15_of_one_whose_first_steps_are_of_nodes_that_are_gone(stage: Workfl
     version = stage.publish_next(entity_type, approval={"nodes": [CALL]})
     moves = InstanceMoves(stage.standing.company.database, stage.caches(), CompiledCache())
     seen = stage.instance(document.instance_id)["version"]
-    caller = stage.standing.company.author("olga")
+    caller = stage.standing.company.caller("olga")
     assert moves.move(caller, document.instance_id, seen, MoveTarget(version)).outcome == "moved"
     stage.check_rebuild(document.instance_id)
     stage.answer(document.instance_id)

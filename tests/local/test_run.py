@@ -151,7 +151,7 @@ def test_what_is_made_while_it_runs_is_moved(start: Start, folder: Path, owner_u
     database = Database(act_as(owner_url, "signet_api"), PoolSettings())
     company = make_company(database)
     company.publish("invoice")
-    company.documents.mutate(company.author(), Create("invoice", INVOICE))
+    company.documents.mutate(company.caller(), Create("invoice", INVOICE))
 
     def has_arrived() -> bool:
         with database.transaction(company.tenant_id) as connection:

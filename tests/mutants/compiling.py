@@ -12,7 +12,7 @@ WF_13 = "tests/invariants/test_wf_13_the_order_of_nodes_is_stable.py::test_wf_13
 
 COMPILING = (
     Mutation(
-        "a node keeps whatever full id its author gave it",
+        "a node keeps whatever full id its caller gave it",
         6,
         SLOT_PATCH,
         "return prefix + slug if is_slug(slug) else None",

@@ -35,7 +35,7 @@ def answering(status: int, body: bytes = b"", **headers: str) -> Answer:
 
 @contextmanager
 def receiving(answer: Answer) -> Iterator[WebhookReceiver]:
-    class Handler(BaseHTTPRequestHandler):
+    class WebhookReceiverHandler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", "0")))
             headers = {name.lower(): value for name, value in self.headers.items()}
@@ -47,6 +47,6 @@ def receiving(answer: Answer) -> Iterator[WebhookReceiver]:
         def log_message(self, *args: Any) -> None:
             pass
 
-    with serving(Handler) as port:
+    with serving(WebhookReceiverHandler) as port:
         receiver = WebhookReceiver(port)
         yield receiver

@@ -91,7 +91,7 @@ def _make_record(message: QueueMessage) -> dict[str, Any]:
 def standing_queues() -> Iterator[MessageQueues]:
     queues = MessageQueues()
 
-    class Handler(BaseHTTPRequestHandler):
+    class QueueHandler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
 
@@ -106,6 +106,6 @@ def standing_queues() -> Iterator[MessageQueues]:
         def log_message(self, *args: Any) -> None:
             pass
 
-    with serving(Handler) as port:
+    with serving(QueueHandler) as port:
         queues.url = f"http://127.0.0.1:{port}"
         yield queues

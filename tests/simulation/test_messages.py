@@ -61,7 +61,7 @@ class DeployedWorld:
 
     def begin(self) -> list[UUID]:
         """So many documents, each asked to be submitted before or after its workflow has begun."""
-        caller = self.stage.standing.company.author()
+        caller = self.stage.standing.company.caller()
         made = [
             self.documents.mutate(caller, Create(self.entity_type, {"amount": number}))
             for number in range(DOCUMENTS)
@@ -69,7 +69,7 @@ class DeployedWorld:
         return [each.document_id for each in made]
 
     def submit(self, document_id: UUID) -> None:
-        caller = self.stage.standing.company.author()
+        caller = self.stage.standing.company.caller()
         version = self.stage.version_of(document_id)
         self.documents.mutate(caller, RequestTransition(document_id, version, "submit", "for once"))
 

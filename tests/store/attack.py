@@ -33,11 +33,11 @@ def fill(standing: CompanyWithWorkers) -> None:
     """At least one row of the company in every tenant table."""
     company = standing.company
     applied = standing.create(vendor_contact="Erna Example")
-    company.documents.mutate(company.author(), Update(applied.document_id, 1, {"cost_center": "C"}))
-    company.documents.mutate(company.author(), RequestTransition(applied.document_id, 2, "submit"))
+    company.documents.mutate(company.caller(), Update(applied.document_id, 1, {"cost_center": "C"}))
+    company.documents.mutate(company.caller(), RequestTransition(applied.document_id, 2, "submit"))
     ended = standing.create().document_id
     standing.put_at(ended, "submitted", "amend_only")
-    company.documents.mutate(company.author(), Update(ended, 1, {"grand_total": 5}))
+    company.documents.mutate(company.caller(), Update(ended, 1, {"grand_total": 5}))
     tenant = company.tenant_id
     standing.run("INSERT INTO members VALUES (%s, 'mona', 'Mona')", tenant)
     standing.run("INSERT INTO org_chart VALUES (%s, 'carl', 'mona')", tenant)

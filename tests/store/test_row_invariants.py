@@ -272,7 +272,7 @@ def test_wf_11_event_and_receipt_are_of_one_transaction(standing: CompanyWithWor
     """Of every event that mutate() wrote, by the transaction that made both rows."""
     applied = standing.create()
     company = standing.company
-    company.documents.mutate(company.author(), Update(applied.document_id, 1, {"cost_center": "C"}))
+    company.documents.mutate(company.caller(), Update(applied.document_id, 1, {"cost_center": "C"}))
     found = standing.rows(
         "SELECT e.xmin = r.xmin AND e.xmin = v.xmin FROM workflow_events_outbox e"
         " LEFT JOIN workflow_outbox_receipts r ON (r.instance_id, r.event_idempotency_key)"
@@ -289,7 +289,7 @@ def test_wf_11_a_rejected_mutation_leaves_neither(standing: CompanyWithWorkers) 
     applied = standing.create()
     company = standing.company
     with pytest.raises(Rejected):
-        company.documents.mutate(company.author(), Update(applied.document_id, 1, {"grand_total": "much"}))
+        company.documents.mutate(company.caller(), Update(applied.document_id, 1, {"grand_total": "much"}))
     for query in (
         "SELECT count(*) FROM workflow_events_outbox WHERE instance_id = %s",
         "SELECT count(*) FROM workflow_outbox_receipts WHERE instance_id = %s",

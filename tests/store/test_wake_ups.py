@@ -63,7 +63,7 @@ def company(telling: Database, heard: HeardWakeUps) -> Company:
 
 
 def make(company: Company) -> None:
-    company.documents.mutate(company.author(), Create("invoice", {**INVOICE, "number": f"R-{uuid4()}"}))
+    company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "number": f"R-{uuid4()}"}))
 
 
 def trigger(connection: Connection, company: Company) -> None:

@@ -12,9 +12,9 @@ from signet.api.application import Application
 from signet.api.http.routing import Routes
 from signet.engine.telemetry import RequestReport
 from signet.store.database import Database
+from signet.telemetry.fan_out import TelemetryFanOut
 from signet.telemetry.log import Log
 from signet.telemetry.metrics import Metrics
-from signet.telemetry.watching import TelemetryFanOut
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
 from tests.functions.calling import Client

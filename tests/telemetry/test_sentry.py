@@ -10,9 +10,9 @@ from sentry_sdk.envelope import Envelope
 
 from signet.core.errors import Defect, Rejected, Transient
 from signet.engine.telemetry import RequestReport
+from signet.telemetry.fan_out import TelemetryFanOut
 from signet.telemetry.log import Log
 from signet.telemetry.sentry import Sentry, scrub
-from signet.telemetry.watching import TelemetryFanOut
 
 DSN = "https://key@sentry.example.com/1"
 PERSONAL = "hunter2"

@@ -20,6 +20,7 @@ from signet.engine.execution.worker import Worker
 from signet.engine.integrations.effects import Effects
 from signet.outbound.connector import Delivery, OutboundMessage
 from signet.store.database import Database
+from signet.telemetry.fan_out import TelemetryFanOut
 from signet.telemetry.log import Log
 from signet.telemetry.tracing import (
     EXPORT_SECONDS,
@@ -29,7 +30,6 @@ from signet.telemetry.tracing import (
     Tracing,
     make_tracing,
 )
-from signet.telemetry.watching import TelemetryFanOut
 from signet.wiring.engine import make_worker
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.engine.waves.situations import publish_patch

@@ -16,10 +16,10 @@ from signet.engine.execution.worker import Worker
 from signet.engine.integrations.effects import Effects
 from signet.engine.telemetry import HousekeepingReport, NodeWork, RequestReport, StuckInstance, WaveReport
 from signet.store.database import Database
+from signet.telemetry.fan_out import TelemetryFanOut
 from signet.telemetry.figures import MAX_SERIES, Figures
 from signet.telemetry.log import Log
 from signet.telemetry.metrics import MAX_VALUES, Metrics
-from signet.telemetry.watching import TelemetryFanOut
 from signet.wiring.engine import make_caches, make_worker
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
@@ -49,8 +49,8 @@ def company(database: Database) -> Company:
 
 
 def run_invoice(company: Company, worker: Database, watching: TelemetryFanOut) -> UUID:
-    made = company.documents.mutate(company.author(), Create("invoice", INVOICE))
-    company.documents.mutate(company.author(), RequestTransition(made.document_id, 1, "submit"))
+    made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
+    company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
     Worker(worker, make_caches(), CompiledCache(), lambda: 0.0, watching).drain([company.tenant_id])
     return UUID(str(made.instance_id))
 
@@ -93,7 +93,7 @@ def test_a_wave_is_told(
 def test_an_instance_that_fails_is_told_without_its_words(
     company: Company, worker: Database, watching: TelemetryFanOut, stream: io.StringIO, admin: Admin
 ) -> None:
-    made = company.documents.mutate(company.author(), Create("invoice", {**INVOICE, "number": "hunter2"}))
+    made = company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "number": "hunter2"}))
     admin.execute("SET session_replication_role = replica")
     admin.execute("UPDATE workflow_instances SET definition_version = 99")
     admin.execute("SET session_replication_role = origin")

@@ -99,7 +99,7 @@ class KeyServer:
 def serving_keys() -> Iterator[KeyServer]:
     told = KeyServer()
 
-    class Handler(BaseHTTPRequestHandler):
+    class KeySetHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             told.asked.append(self.path)
             if told.is_stuck:
@@ -114,7 +114,7 @@ def serving_keys() -> Iterator[KeyServer]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with serving(Handler) as port:
+    with serving(KeySetHandler) as port:
         told.url = f"http://127.0.0.1:{port}/keys"
         try:
             yield told

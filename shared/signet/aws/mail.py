@@ -5,7 +5,7 @@ from typing import Any
 from signet.aws.clients import Clients
 from signet.aws.failures import try_call
 from signet.outbound.connector import Delivery, OutboundMessage, Recipient
-from signet.outbound.telling import deliver_to_each
+from signet.outbound.fan_out import deliver_to_each
 
 MAX_SUBJECT_CHARACTERS = 200
 MAX_TEXT_BYTES = 262_144

@@ -26,8 +26,8 @@ from signet.outbound.secrets import ReadSecret, SecretsFolder, no_secrets
 from signet.settings import Settings, read_settings
 from signet.store.database import Database, PoolSettings
 from signet.store.wake_ups import QueueName, Wake, WakeUp, no_wake_up
+from signet.telemetry.fan_out import TelemetryFanOut
 from signet.telemetry.log import Log
-from signet.telemetry.watching import TelemetryFanOut
 
 # The same place in a checkout and in a Lambda's layer.
 MIGRATIONS_FOLDER = Path(__file__).resolve().parents[3] / "migrations"

@@ -50,11 +50,11 @@ class Asking:
 
     def create(self, user_id: str = "carl", **changes: Any) -> Applied:
         data = {**INVOICE, "number": f"R-{make_id()}", **changes}
-        return self.company.documents.mutate(self.company.author(user_id), Create("invoice", data))
+        return self.company.documents.mutate(self.company.caller(user_id), Create("invoice", data))
 
     def edit(self, made: Applied, version: int, user_id: str = "carl", **patch: Any) -> Applied:
         operation = Update(made.document_id, version, patch or {"cost_center": f"C-{version}"})
-        return self.company.documents.mutate(self.company.author(user_id), operation)
+        return self.company.documents.mutate(self.company.caller(user_id), operation)
 
     def ask(
         self, *holders: str, made: Applied | None = None, policy: Policy | None = None, **stage: Any
@@ -100,7 +100,7 @@ class Asking:
     def decide(
         self, request_id: UUID, user_id: str, vote: Vote = "approved", reason: str | None = None
     ) -> Any:
-        return self.approvals.decide(self.company.author(user_id, "approver"), request_id, vote, reason)
+        return self.approvals.decide(self.company.caller(user_id, "approver"), request_id, vote, reason)
 
     def delegate(self, user_id: str, delegate_id: str, entity_type: str | None = None) -> UUID:
         """From an hour ago, for a day."""

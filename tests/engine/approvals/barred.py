@@ -102,7 +102,7 @@ class Scene:
 
     def author(self, user_id: str) -> Caller:
         """With a token that says that he may everything."""
-        return self.stage.standing.company.author(user_id, "admin")
+        return self.stage.standing.company.caller(user_id, "admin")
 
     def delegate(self, user_id: str, delegate_id: str) -> None:
         now = datetime.now(UTC)

@@ -24,14 +24,14 @@ def chains(asking: Asking) -> ApprovalChains:
 
 
 def saved(chains: ApprovalChains, asking: Asking, **changes: Any) -> ChainVersion:
-    made = chains.save(asking.company.author("carl"), {**CHAIN, **changes})
+    made = chains.save(asking.company.caller("carl"), {**CHAIN, **changes})
     assert isinstance(made, ChainVersion)
     return made
 
 
 def test_a_draft_is_kept_as_it_was_written(asking: Asking, chains: ApprovalChains) -> None:
     made = saved(chains, asking)
-    row = chains.read(asking.company.author(), "large", 1)
+    row = chains.read(asking.company.caller(), "large", 1)
     assert (row.version, row.status, row.label, row.hash) == (1, "draft", "Large invoices", made.hash)
     policy, findings = policy_of_chain(row.steps)
     assert policy is not None and findings == ()
@@ -48,7 +48,7 @@ def test_versions_grow_and_the_same_again_is_the_same(asking: Asking, chains: Ap
 
 
 def test_publishing_freezes_and_archiving_ends(asking: Asking, chains: ApprovalChains) -> None:
-    caller, made = asking.company.author("carl"), saved(chains, asking)
+    caller, made = asking.company.caller("carl"), saved(chains, asking)
     assert chains.publish(caller, "large", 1) == made
     with pytest.raises(Rejected, match="is published"):
         chains.publish(caller, "large", 1)
@@ -62,14 +62,14 @@ def test_publishing_freezes_and_archiving_ends(asking: Asking, chains: ApprovalC
 def test_a_draft_is_not_archived(asking: Asking, chains: ApprovalChains) -> None:
     saved(chains, asking)
     with pytest.raises(Rejected) as caught:
-        chains.archive(asking.company.author(), "large", 1)
+        chains.archive(asking.company.caller(), "large", 1)
     assert caught.value.code == "VERSION_FROZEN"
 
 
 def test_mistakes_come_back_and_nothing_is_written(asking: Asking, chains: ApprovalChains) -> None:
     wrong = [{**CHAIN, "steps": []}, {**CHAIN, "steps": [{"approvers": [expression("1 +")]}]}, 5]
     for document in wrong:
-        findings = chains.save(asking.company.author(), document)
+        findings = chains.save(asking.company.caller(), document)
         assert isinstance(findings, tuple) and findings
     assert asking.rows("SELECT count(*) FROM approval_chains") == [(0,)]
 
@@ -79,14 +79,14 @@ def test_a_stored_chain_that_is_none_any_more_is_not_published(
 ) -> None:
     saved(chains, asking)
     asking.run("UPDATE approval_chain_steps SET body = '{}' WHERE position = 2")
-    findings = chains.publish(asking.company.author(), "large", 1)
+    findings = chains.publish(asking.company.caller(), "large", 1)
     assert isinstance(findings, tuple) and findings
-    assert chains.read(asking.company.author(), "large", 1).status == "draft"
+    assert chains.read(asking.company.caller(), "large", 1).status == "draft"
 
 
 def test_who_may_not_does_nothing_and_learns_nothing(asking: Asking, chains: ApprovalChains) -> None:
     saved(chains, asking)
-    caller = asking.company.author("carl", "clerk")
+    caller = asking.company.caller("carl", "clerk")
     for act in (
         lambda: chains.save(caller, CHAIN),
         lambda: chains.publish(caller, "large", 1),
@@ -102,7 +102,7 @@ def test_another_tenant_has_no_such_chain(asking: Asking, chains: ApprovalChains
     saved(chains, asking)
     other = make_company(asking.company.database)
     with pytest.raises(Rejected) as caught:
-        chains.publish(other.author(), "large", 1)
+        chains.publish(other.caller(), "large", 1)
     assert caught.value.code == "CHAIN_NOT_FOUND"
 
 
@@ -112,7 +112,7 @@ def test_another_tenant_has_no_such_chain(asking: Asking, chains: ApprovalChains
 def test_of_each_chain_the_newest_published_version_is_listed_by_name(
     asking: Asking, chains: ApprovalChains
 ) -> None:
-    caller = asking.company.author()
+    caller = asking.company.caller()
     for name in ("small", "large", "draft_only", "archived", "medium"):
         saved(chains, asking, name=name)
         if name != "draft_only":
@@ -133,7 +133,7 @@ def test_of_each_chain_the_newest_published_version_is_listed_by_name(
 
 
 def test_the_versions_of_a_chain_are_listed_the_newest_first(asking: Asking, chains: ApprovalChains) -> None:
-    caller = asking.company.author()
+    caller = asking.company.caller()
     for label in ("One", "Two", "Three"):
         saved(chains, asking, label=label)
     saved(chains, asking, name="other")
@@ -150,7 +150,7 @@ def test_the_versions_of_a_chain_are_listed_the_newest_first(asking: Asking, cha
 
 
 def test_without_a_version_one_reads_what_is_in_force(asking: Asking, chains: ApprovalChains) -> None:
-    caller = asking.company.author()
+    caller = asking.company.caller()
     saved(chains, asking)
     with pytest.raises(Rejected) as caught:
         chains.read(caller, "large")
@@ -165,10 +165,10 @@ def test_lists_are_for_those_who_manage_and_of_their_own_tenant(
     asking: Asking, chains: ApprovalChains
 ) -> None:
     saved(chains, asking)
-    chains.publish(asking.company.author(), "large", 1)
-    other = make_company(asking.company.database).author()
+    chains.publish(asking.company.caller(), "large", 1)
+    other = make_company(asking.company.database).caller()
     assert chains.list(other) == chains.list_versions(other, "large") == []
-    clerk = asking.company.author("anna", "clerk")
+    clerk = asking.company.caller("anna", "clerk")
     with pytest.raises(Rejected) as caught:
         chains.list(clerk)
     assert caught.value.code == "PERMISSION_DENIED"

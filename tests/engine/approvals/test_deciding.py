@@ -220,7 +220,7 @@ def test_a_seat_of_a_role_is_for_whoever_holds_it_when_he_decides(asking: Asking
 
 def test_what_a_token_says_of_roles_does_not_count(asking: Asking) -> None:
     request_id = asking.ask("@finance")
-    caller = asking.company.author("dora", "finance", "admin")
+    caller = asking.company.caller("dora", "finance", "admin")
     with refused(asking, "APPROVAL_NOT_YOURS"):
         asking.approvals.decide(caller, request_id, "approved")
 
@@ -318,7 +318,7 @@ def test_a_stage_says_which_votes_want_one(asking: Asking) -> None:
 
 def test_a_vote_that_is_none_and_a_reason_that_is_too_long(asking: Asking) -> None:
     request_id = asking.ask("anna")
-    caller = asking.company.author("anna")
+    caller = asking.company.caller("anna")
     with refused(asking, "FIELDS_INVALID"):
         asking.approvals.decide(caller, request_id, "perhaps")  # type: ignore[arg-type]
     with refused(asking, "FIELDS_INVALID"):
@@ -374,7 +374,7 @@ def test_of_many_each_has_its_own_outcome(asking: Asking) -> None:
     good, not_asked, also_good = asking.ask("anna"), asking.ask("dora"), asking.ask("anna")
     ballots = [Ballot(good, "approved"), Ballot(not_asked, "approved"), Ballot(uuid4(), "approved")]
     ballots += [Ballot(good, "approved"), Ballot(also_good, "rejected", "no")]
-    outcomes = asking.approvals.decide_many(asking.company.author("anna"), ballots)
+    outcomes = asking.approvals.decide_many(asking.company.caller("anna"), ballots)
     answers = [each.code if isinstance(each, Rejected) else each.request_status for each in outcomes]  # type: ignore[union-attr]
     assert answers == ["approved", "APPROVAL_NOT_YOURS", "APPROVAL_NOT_FOUND", "APPROVAL_CLOSED", "rejected"]
 
@@ -382,4 +382,4 @@ def test_of_many_each_has_its_own_outcome(asking: Asking) -> None:
 def test_too_many_are_refused_whole(asking: Asking) -> None:
     request_id = asking.ask("anna")
     with refused(asking, "BATCH_TOO_LARGE"):
-        asking.approvals.decide_many(asking.company.author("anna"), [Ballot(request_id, "approved")] * 101)
+        asking.approvals.decide_many(asking.company.caller("anna"), [Ballot(request_id, "approved")] * 101)

@@ -25,7 +25,7 @@ def delegations(asking: Asking) -> Delegations:
 def give(
     asking: Asking, user_id: str, delegate_id: str, *, by: str = "", role: str = "clerk", **terms: Any
 ) -> Delegation:
-    caller = asking.company.author(by or user_id, role)
+    caller = asking.company.caller(by or user_id, role)
     wanted = {"from_time": NOW - DAY, "to_time": NOW + DAY, **terms}
     return Delegations(asking.company.database).delegate(caller, user_id, delegate_id, **wanted)
 
@@ -91,7 +91,7 @@ def test_a_circle_is_refused_where_it_would_close(asking: Asking) -> None:
 
 def test_a_revoked_one_closes_none(asking: Asking, delegations: Delegations) -> None:
     given = give(asking, "anna", "ben")
-    delegations.revoke(asking.company.author("anna", "clerk"), given.id)
+    delegations.revoke(asking.company.caller("anna", "clerk"), given.id)
     give(asking, "ben", "anna")
 
 
@@ -112,10 +112,10 @@ def test_who_gave_it_revokes_it_and_who_may_delegate_for_others(
     first, second = give(asking, "anna", "dora"), give(asking, "anna", "dora")
     for stranger in ("dora", "emil"):
         with pytest.raises(Rejected, match="there is no delegation"):
-            delegations.revoke(asking.company.author(stranger, "clerk"), first.id)
-    delegations.revoke(asking.company.author("anna", "clerk"), first.id)
-    delegations.revoke(asking.company.author("emil"), second.id, "she is back")
-    delegations.revoke(asking.company.author("emil"), second.id)
+            delegations.revoke(asking.company.caller(stranger, "clerk"), first.id)
+    delegations.revoke(asking.company.caller("anna", "clerk"), first.id)
+    delegations.revoke(asking.company.caller("emil"), second.id, "she is back")
+    delegations.revoke(asking.company.caller("emil"), second.id)
     assert asking.rows("SELECT count(*) FROM audit_log WHERE action = 'revoke'") == [(2,)]
     with pytest.raises(Rejected) as caught:
         asking.decide(asking.ask("anna"), "dora")
@@ -126,7 +126,7 @@ def test_another_tenant_revokes_nothing(asking: Asking, delegations: Delegations
     given, other = give(asking, "anna", "dora"), make_company(asking.company.database)
     for wanted in (given.id, uuid4()):
         with pytest.raises(Rejected) as caught:
-            delegations.revoke(other.author(), wanted)
+            delegations.revoke(other.caller(), wanted)
         assert caught.value.code == "DELEGATION_NOT_FOUND"
     assert asking.rows("SELECT revoked_at FROM approval_delegations") == [(None,)]
 
@@ -135,8 +135,8 @@ def test_one_sees_what_one_gave_and_took(asking: Asking, delegations: Delegation
     given, taken = give(asking, "anna", "dora"), give(asking, "ben", "anna")
     give(asking, "cleo", "dora")
     revoked = give(asking, "anna", "emil")
-    delegations.revoke(asking.company.author("anna"), revoked.id)
-    anna = asking.company.author("anna")
+    delegations.revoke(asking.company.caller("anna"), revoked.id)
+    anna = asking.company.caller("anna")
     assert [each.id for each in delegations.list_given(anna)] == [given.id]
     assert [each.id for each in delegations.list_taken(anna)] == [taken.id]
 
@@ -149,7 +149,7 @@ def test_who_gave_and_who_took_are_listed_the_newest_first(asking: Asking, deleg
     future = give(asking, "anna", "emil", from_time=NOW + DAY, to_time=NOW + 2 * DAY)
     revoked = give(asking, "anna", "ben")
     theirs = give(asking, "cleo", "dora")
-    anna, dora = (asking.company.author(name, "clerk") for name in ("anna", "dora"))
+    anna, dora = (asking.company.caller(name, "clerk") for name in ("anna", "dora"))
     delegations.revoke(anna, revoked.id)
     given = delegations.list_given(anna)
     assert [each.id for each in given] == [future.id, first.id]
@@ -166,7 +166,7 @@ def test_who_gave_and_who_took_are_listed_the_newest_first(asking: Asking, deleg
 def test_a_page_goes_on_where_the_one_before_has_ended(asking: Asking, delegations: Delegations) -> None:
     people = ("ben", "cleo", "dora")
     made = [give(asking, "anna", person).id for person in people]
-    anna = asking.company.author("anna", "clerk")
+    anna = asking.company.caller("anna", "clerk")
     (newest,) = delegations.list_given(anna, limit=1)
     give(asking, "anna", "emil")
     rest = delegations.list_given(anna, limit=2, before=newest.id)
@@ -175,13 +175,13 @@ def test_a_page_goes_on_where_the_one_before_has_ended(asking: Asking, delegatio
 
 def test_those_of_another_are_for_who_may_delegate_for_them(asking: Asking, delegations: Delegations) -> None:
     made = give(asking, "anna", "dora")
-    emil = asking.company.author("emil", "clerk")
+    emil = asking.company.caller("emil", "clerk")
     for read in (delegations.list_given, delegations.list_taken):
         with pytest.raises(Rejected) as caught:
             read(emil, "anna")
         assert caught.value.code == "PERMISSION_DENIED"
-    admin = asking.company.author("emil", "admin")
+    admin = asking.company.caller("emil", "admin")
     assert [each.id for each in delegations.list_given(admin, "anna")] == [made.id]
     assert [each.id for each in delegations.list_taken(admin, "dora")] == [made.id]
-    other = make_company(asking.company.database).author("anna")
+    other = make_company(asking.company.database).caller("anna")
     assert delegations.list_given(other) == []

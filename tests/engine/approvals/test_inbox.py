@@ -14,7 +14,7 @@ from tests.engine.conftest import make_company
 
 
 def waiting_for(asking: Asking, user_id: str) -> list[UUID]:
-    return [item.request_id for item in asking.approvals.inbox(asking.company.author(user_id, "clerk"))]
+    return [item.request_id for item in asking.approvals.inbox(asking.company.caller(user_id, "clerk"))]
 
 
 # --- the inbox ---
@@ -32,7 +32,7 @@ def test_what_waits_for_a_person_and_for_his_roles_the_oldest_first(asking: Aski
 def test_an_item_says_what_it_is_about(asking: Asking) -> None:
     made = asking.create()
     request_id = asking.ask("anna", made=made)
-    (item,) = asking.approvals.inbox(asking.company.author("anna"))
+    (item,) = asking.approvals.inbox(asking.company.caller("anna"))
     ((since,),) = asking.rows("SELECT created_at FROM approval_requests")
     assert (item.request_id, item.document_id, item.entity_type) == (request_id, made.document_id, "invoice")
     assert (item.document_version, item.node_id, item.stage) == (1, "usr:approval:finance", 1)
@@ -44,7 +44,7 @@ def test_what_one_stands_in_for_is_there_with_the_name_and_ones_own_goes_first(a
     asking.delegate("cleo", "dora", "order")
     request_id, both = asking.ask("anna"), asking.ask("anna", "dora")
     asking.ask("cleo")
-    items = asking.approvals.inbox(asking.company.author("dora"))
+    items = asking.approvals.inbox(asking.company.caller("dora"))
     assert [(item.request_id, item.on_behalf_of) for item in items] == [(request_id, "anna"), (both, None)]
 
 
@@ -84,7 +84,7 @@ def test_what_waits_is_what_one_may_decide_unless_duties_bar_it(asking: Asking) 
     asking.ask("@approver", "dora")
     asking.delegate("cleo", "emil")
     for person in ("anna", "ben", "cleo", "dora", "emil", "rita"):
-        for item in asking.approvals.inbox(asking.company.author(person)):
+        for item in asking.approvals.inbox(asking.company.caller(person)):
             if item.barred is None:
                 asking.decide(item.request_id, person, "abstained")
                 assert item.request_id not in waiting_for(asking, person)
@@ -97,7 +97,7 @@ def test_what_waits_is_what_one_may_decide_unless_duties_bar_it(asking: Asking) 
 def test_pages_meet_without_gap_or_repetition(asking: Asking) -> None:
     asking.delegate("anna", "ben")
     wanted = [asking.ask("@finance" if number % 3 else "anna") for number in range(7)]
-    caller, seen, after = asking.company.author("ben"), list[UUID](), None
+    caller, seen, after = asking.company.caller("ben"), list[UUID](), None
     while page := asking.approvals.inbox(caller, limit=2, after=after):
         assert len(page) <= 2
         seen += [item.request_id for item in page]
@@ -108,7 +108,7 @@ def test_pages_meet_without_gap_or_repetition(asking: Asking) -> None:
 def test_another_tenants_inbox_is_its_own(asking: Asking) -> None:
     asking.ask("anna")
     other = make_company(asking.company.database)
-    assert asking.approvals.inbox(other.author("anna")) == []
+    assert asking.approvals.inbox(other.caller("anna")) == []
 
 
 # --- a request ---
@@ -119,7 +119,7 @@ def test_a_request_shows_what_was_pinned_and_what_was_decided(asking: Asking) ->
     request_id = asking.ask("anna", "dora", made=made)
     asking.decide(request_id, "anna", reason="fine")
     asking.edit(made, 1, grand_total=7)
-    request = asking.approvals.read_request(asking.company.author("dora", "clerk"), request_id)
+    request = asking.approvals.read_request(asking.company.caller("dora", "clerk"), request_id)
     assert (request.record.document_version, request.record.current_version) == (1, 2)
     assert request.document["data"]["grand_total"] == 60000
     assert request.document["data"]["vendor_contact"] == "Erna Example"
@@ -134,7 +134,7 @@ def test_a_request_shows_what_was_pinned_and_what_was_decided(asking: Asking) ->
 def test_of_an_erased_value_nothing_is_shown(asking: Asking) -> None:
     request_id = asking.ask("anna", made=asking.create(vendor_contact="Erna Example"))
     asking.run("UPDATE personal_values SET salt = NULL, value = NULL, erased_at = now()")
-    request = asking.approvals.read_request(asking.company.author("anna", "clerk"), request_id)
+    request = asking.approvals.read_request(asking.company.caller("anna", "clerk"), request_id)
     assert request.document["data"]["vendor_contact"] is None
 
 
@@ -142,7 +142,7 @@ def test_of_an_erased_value_nothing_is_shown(asking: Asking) -> None:
 def test_who_is_asked_or_has_asked_may_read_it(asking: Asking, person: str) -> None:
     request_id = asking.ask("anna", "@finance")
     asking.delegate("anna", "dora", "invoice")
-    assert asking.approvals.read_request(asking.company.author(person, "clerk"), request_id).seats
+    assert asking.approvals.read_request(asking.company.caller(person, "clerk"), request_id).seats
 
 
 def test_for_others_it_is_not_there(asking: Asking) -> None:
@@ -151,9 +151,9 @@ def test_for_others_it_is_not_there(asking: Asking) -> None:
     for person in ("emil", "dora"):
         for wanted in (request_id, uuid4()):
             with pytest.raises(Rejected) as caught:
-                asking.approvals.read_request(asking.company.author(person, "clerk"), wanted)
+                asking.approvals.read_request(asking.company.caller(person, "clerk"), wanted)
             assert caught.value.code == "APPROVAL_NOT_FOUND"
-    assert asking.approvals.read_request(asking.company.author("emil", "reader"), request_id).seats
+    assert asking.approvals.read_request(asking.company.caller("emil", "reader"), request_id).seats
 
 
 # --- what people were told ---
@@ -181,7 +181,7 @@ def ids(rows: Sequence[object]) -> list[object]:
 def test_one_is_told_what_is_for_him_and_his_roles_the_newest_first(asking: Asking) -> None:
     notifications = Notifications(asking.company.database)
     own, of_role, _, of_other_role, last = tell(asking, "ben", "@finance", "dora", "@admin", "ben")
-    caller = asking.company.author("ben")
+    caller = asking.company.caller("ben")
     assert ids(notifications.list_of(caller)) == [last, of_role, own]
     assert ids(notifications.list_of(caller, limit=1)) == [last]
     assert ids(notifications.list_of(caller, before=last)) == [of_role, own]
@@ -191,7 +191,7 @@ def test_one_is_told_what_is_for_him_and_his_roles_the_newest_first(asking: Aski
 def test_only_who_was_told_reads_it_and_once(asking: Asking) -> None:
     notifications = Notifications(asking.company.database)
     own, of_role, others = tell(asking, "ben", "@finance", "dora")
-    caller = asking.company.author("ben")
+    caller = asking.company.caller("ben")
     assert notifications.mark_read(caller, [own, others]) == 1
     assert notifications.mark_read(caller, [own, of_role, others]) == 1
     assert asking.rows("SELECT id FROM notifications WHERE read_at IS NULL") == [(others,)]
@@ -203,9 +203,9 @@ def test_only_who_was_told_reads_it_and_once(asking: Asking) -> None:
 def test_the_unread_alone_page_by_page(asking: Asking) -> None:
     notifications = Notifications(asking.company.database)
     first, read, of_role, read_of_role, last = tell(asking, "ben", "ben", "@finance", "@finance", "ben")
-    caller = asking.company.author("ben")
+    caller = asking.company.caller("ben")
     # Who holds the role reads it for all.
-    assert notifications.mark_read(asking.company.author("cleo"), [read_of_role]) == 1
+    assert notifications.mark_read(asking.company.caller("cleo"), [read_of_role]) == 1
     assert notifications.mark_read(caller, [read]) == 1
     assert ids(notifications.list_of(caller, is_unread=True)) == [last, of_role, first]
     assert ids(notifications.list_of(caller, is_unread=True, limit=1)) == [last]
@@ -217,4 +217,4 @@ def test_a_page_may_hold_one_more_than_is_shown_and_no_more(asking: Asking) -> N
     """Which says that there is another page."""
     notifications = Notifications(asking.company.database)
     tell(asking, *["ben"] * (MAX_PAGE + 2))
-    assert len(notifications.list_of(asking.company.author("ben"), limit=10_000)) == MAX_PAGE + 1
+    assert len(notifications.list_of(asking.company.caller("ben"), limit=10_000)) == MAX_PAGE + 1

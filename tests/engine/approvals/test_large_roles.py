@@ -45,11 +45,11 @@ def test_who_comes_after_a_thousand_others_is_still_waited_for(stage: WorkflowSt
     document, request_id = submitted(stage, approvers=[role("crowd"), user("zoe")])
     company = stage.standing.company
     approvals = Approvals(company.database, stage.caches())
-    assert approvals.decide(company.author("c00001"), request_id, "approved").stage_state == "open"
+    assert approvals.decide(company.caller("c00001"), request_id, "approved").stage_state == "open"
     stage.wake(document.instance_id)
     stage.drain()
     assert stage.instance(document.instance_id)["status"] == "running"
-    approvals.decide(company.author("zoe"), request_id, "approved")
+    approvals.decide(company.caller("zoe"), request_id, "approved")
     stage.drain()
     assert stage.status_of(document.id) == "active"
 

@@ -59,7 +59,7 @@ def newest(stage: WorkflowStage, document: Made) -> UUID:
 def answer(stage: WorkflowStage, approvals: Approvals, request_id: UUID, user_id: str) -> str:
     """What became of the request, or why the decision does not count."""
     try:
-        decided = approvals.decide(stage.standing.company.author(user_id), request_id, "approved")
+        decided = approvals.decide(stage.standing.company.caller(user_id), request_id, "approved")
     except Rejected as error:
         return error.code
     assert isinstance(decided, VoteResult)
@@ -78,7 +78,7 @@ def test_who_asks_instead_of_another_may_not_decide_nor_may_the_other(
         assert answer(stage, approvals, request_id, "mona") == "SEPARATION_OF_DUTIES"
         (item,) = [
             each
-            for each in approvals.inbox(stage.standing.company.author("mona"), limit=200)
+            for each in approvals.inbox(stage.standing.company.caller("mona"), limit=200)
             if each.document_id == document.id
         ]
         assert item.barred is not None and item.barred.code == "SEPARATION_OF_DUTIES"
@@ -153,7 +153,7 @@ def test_nor_does_a_new_instance_forget_who_had_asked(stage: WorkflowStage, appr
     company = stage.standing.company
     instances = Instances(company.database, stage.caches(), CompiledCache())
     version = stage.instance(document.instance_id)["version"]
-    instances.fail(company.author(), document.instance_id, version, "given up")
+    instances.fail(company.caller(), document.instance_id, version, "given up")
     (entity_type,) = stage.standing.row("SELECT entity_type FROM documents WHERE id = %s", document.id)
     stage.add_rule(str(entity_type), "never", "entity.status == 'draft'", on="transition")
     refused(stage, document, "mona")

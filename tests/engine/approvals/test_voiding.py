@@ -38,7 +38,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
             save_members(connection, made.tenant_id, tuple(members))
         day, now = timedelta(days=1), datetime.now(UTC)
         Delegations(company.database).delegate(
-            company.author("anna"), "anna", "dora", from_time=now - day, to_time=now + day
+            company.caller("anna"), "anna", "dora", from_time=now - day, to_time=now + day
         )
         yield made
 
@@ -53,7 +53,7 @@ def asked(stage: WorkflowStage, contract: Any = None, **config: Any) -> Made:
 
 def decide(stage: WorkflowStage, document: Made, user_id: str, *, then_works: bool = True) -> None:
     company = stage.standing.company
-    approvals, caller = Approvals(company.database, stage.caches()), company.author(user_id)
+    approvals, caller = Approvals(company.database, stage.caches()), company.caller(user_id)
     inbox = approvals.inbox(caller, limit=200)
     (request_id,) = [item.request_id for item in inbox if item.document_id == document.id]
     approvals.decide(caller, request_id, "approved")
@@ -94,7 +94,7 @@ def delete(stage: WorkflowStage, document: Made) -> None:
 def operate(stage: WorkflowStage, document: Made) -> tuple[Instances, Caller, int]:
     company, row = stage.standing.company, stage.instance(document.instance_id)
     instances = Instances(company.database, stage.caches(), CompiledCache())
-    return instances, company.author(), row["version"]
+    return instances, company.caller(), row["version"]
 
 
 def give_up(stage: WorkflowStage, document: Made) -> None:
@@ -135,7 +135,7 @@ def test_who_is_asked_and_who_has_decided_are_told_once(
     assert requests(stage, document)[0] == ("voided", reason, None)
     assert told(stage, document) == [("@finance", reason), ("anna", reason), ("dora", reason)]
     company = stage.standing.company
-    newest = Notifications(company.database).list_of(company.author("dora"), limit=1)
+    newest = Notifications(company.database).list_of(company.caller("dora"), limit=1)
     assert [(each.kind, each.data["reason"]) for each in newest] == [("approval_voided", reason)]
 
 

@@ -46,7 +46,7 @@ def submitted(stage: WorkflowStage, **config: Any) -> Made:
 
 def waiting(stage: WorkflowStage, approvals: Approvals, document: Made, user_id: str) -> UUID:
     """The request about the document in somebody's inbox."""
-    inbox = approvals.inbox(stage.standing.company.author(user_id), limit=200)
+    inbox = approvals.inbox(stage.standing.company.caller(user_id), limit=200)
     (found,) = [item.request_id for item in inbox if item.document_id == document.id]
     return found
 
@@ -55,7 +55,7 @@ def decide(
     stage: WorkflowStage, approvals: Approvals, document: Made, user_id: str, vote: Any = "approved"
 ) -> VoteResult:
     request_id = waiting(stage, approvals, document, user_id)
-    decided = approvals.decide(stage.standing.company.author(user_id), request_id, vote, "seen")
+    decided = approvals.decide(stage.standing.company.caller(user_id), request_id, vote, "seen")
     stage.drain()
     return decided
 
@@ -83,7 +83,7 @@ def test_a_rejection_sends_the_document_back(stage: WorkflowStage, approvals: Ap
 
 def test_a_chain_goes_from_stage_to_stage(stage: WorkflowStage, approvals: Approvals) -> None:
     company = stage.standing.company
-    chains, caller = ApprovalChains(company.database), company.author()
+    chains, caller = ApprovalChains(company.database), company.caller()
     steps = [{"approvers": [user("mona"), user("otto")], "quorum": "any"}, {"approvers": [role("board")]}]
     saved = chains.save(caller, {"name": "two_stages", "steps": steps})
     assert isinstance(saved, ChainVersion)
@@ -92,7 +92,7 @@ def test_a_chain_goes_from_stage_to_stage(stage: WorkflowStage, approvals: Appro
     first = decide(stage, approvals, document, "mona")
     assert (first.stage_state, first.request_status) == ("approved", "open")
     with pytest.raises(Rejected, match="not asked"):
-        approvals.decide(company.author("otto"), first.request_id, "approved")
+        approvals.decide(company.caller("otto"), first.request_id, "approved")
     second = decide(stage, approvals, document, "anna")
     assert (second.stage, second.request_status) == (2, "approved")
     assert stage.status_of(document.id) == "active"
@@ -124,7 +124,7 @@ def test_after_an_edit_people_are_asked_anew_and_only_that_counts(
     stage.edit(document.id, amount=7)
     stage.drain()
     with pytest.raises(Rejected) as caught:
-        approvals.decide(stage.standing.company.author("mona"), before, "approved")
+        approvals.decide(stage.standing.company.caller("mona"), before, "approved")
     assert caught.value.code == "APPROVAL_CLOSED"
     assert waiting(stage, approvals, document, "mona") != before
     decide(stage, approvals, document, "mona")
@@ -135,7 +135,7 @@ def test_an_approval_that_an_edit_overtook_opens_nothing(stage: WorkflowStage, a
     """The edit is there before the wave that would have used the approval."""
     document = submitted(stage, approvers=[user("mona")])
     request_id = waiting(stage, approvals, document, "mona")
-    decided = approvals.decide(stage.standing.company.author("mona"), request_id, "approved")
+    decided = approvals.decide(stage.standing.company.caller("mona"), request_id, "approved")
     stage.edit(document.id, amount=9)
     stage.drain()
     assert stage.status_of(document.id) == "submitted"

@@ -19,10 +19,10 @@ def test_a_mutated_document_verifies_and_its_personal_value_can_be_erased(
     company: Company, admin: Admin, tmp_path: Path
 ) -> None:
     created = company.documents.mutate(
-        company.author(), Create("invoice", INVOICE | {"vendor_contact": SECRET})
+        company.caller(), Create("invoice", INVOICE | {"vendor_contact": SECRET})
     )
     assert isinstance(created, Applied)
-    company.documents.mutate(company.author(), Update(created.document_id, 1, {"cost_center": "C"}))
+    company.documents.mutate(company.caller(), Update(created.document_id, 1, {"cost_center": "C"}))
     result = verify_tenant(company.database, company.tenant_id)
     assert (result.findings, result.version_count) == ((), 2)
     assert find_text(admin, SECRET) == ["personal_values.value"]
@@ -31,7 +31,7 @@ def test_a_mutated_document_verifies_and_its_personal_value_can_be_erased(
     erase_personal(company.database, company.tenant_id, created.document_id, **who)
     assert find_text(admin, SECRET) == []
     assert verify_tenant(company.database, company.tenant_id).is_sound
-    company.documents.mutate(company.author(), Update(created.document_id, 2, {"cost_center": "D"}))
+    company.documents.mutate(company.caller(), Update(created.document_id, 2, {"cost_center": "D"}))
     assert verify_tenant(company.database, company.tenant_id).is_sound
 
     subject = ("document", str(created.document_id))

@@ -214,11 +214,11 @@ def test_a_connector_that_breaks_costs_its_effect_an_attempt(stage: WorkflowStag
     begin(stage)
     add_endpoint(stage)
 
-    class Broken(Answering):
+    class BrokenConnector(Answering):
         def deliver(self, message: OutboundMessage) -> Delivery:
             raise ZeroDivisionError
 
-    effects(stage, **({"webhook": Broken()} if is_broken else {})).work(stage.tenant_id)
+    effects(stage, **({"webhook": BrokenConnector()} if is_broken else {})).work(stage.tenant_id)
     assert rows(stage) == [("failed", 1)]
     (error,) = stage.standing.row("SELECT error FROM workflow_side_effects_outbox")
     assert error.startswith("CONNECTOR_FAILED" if is_broken else "CONNECTOR_MISSING")

@@ -97,11 +97,11 @@ def finish_one(house: House, moving: Worker) -> UUID:
     """An invoice that went its way to the end."""
     number = f"R-{uuid4()}"
     made = house.company.documents.mutate(
-        house.company.author(), Create("invoice", {**INVOICE, "number": number})
+        house.company.caller(), Create("invoice", {**INVOICE, "number": number})
     )
     moving.drain([house.tenant_id])
     cancel = RequestTransition(made.document_id, 1, "cancel", "ordered twice")
-    house.company.documents.mutate(house.company.author(), cancel)
+    house.company.documents.mutate(house.company.caller(), cancel)
     moving.drain([house.tenant_id])
     assert made.instance_id is not None
     return made.instance_id
@@ -112,7 +112,7 @@ def test_receipts_of_what_ended_long_ago_go_and_the_instance_stays_the_sum_of_it
 ) -> None:
     ended, recent, early = (finish_one(house, moving) for _ in range(3))
     alive = house.company.documents.mutate(
-        house.company.author(), Create("invoice", {**INVOICE, "number": "R-live"})
+        house.company.caller(), Create("invoice", {**INVOICE, "number": "R-live"})
     ).instance_id
     moving.drain([house.tenant_id])
     statuses = dict(house.rows("SELECT id, status FROM workflow_instances"))
@@ -193,9 +193,9 @@ def test_keys_events_notifications_and_meters(house: House) -> None:
 
 def test_a_deleted_document_is_emptied_and_stays_provable(house: House, moving: Worker) -> None:
     data = {**INVOICE, "number": "R-gone", "vendor_contact": "Erna Example"}
-    made = house.company.documents.mutate(house.company.author(), Create("invoice", data))
+    made = house.company.documents.mutate(house.company.caller(), Create("invoice", data))
     moving.drain([house.tenant_id])
-    house.company.documents.mutate(house.company.author(), Delete(made.document_id, 1))
+    house.company.documents.mutate(house.company.caller(), Delete(made.document_id, 1))
     moving.drain([house.tenant_id])
     assert house.keep("purge_documents").rows == 0, "not yet"
     house.run("UPDATE documents SET deleted_at = now() - interval '366 days'")

@@ -19,7 +19,7 @@ from tests.store.queued import put, put_one, read_one
 
 def begin(house: House, moving: Worker) -> UUID:
     """An invoice that waits in its first state."""
-    made = house.company.documents.mutate(house.company.author(), Create("invoice", INVOICE))
+    made = house.company.documents.mutate(house.company.caller(), Create("invoice", INVOICE))
     moving.drain([house.tenant_id])
     assert made.instance_id is not None
     return made.instance_id
@@ -75,7 +75,7 @@ def test_stuck_instances_are_counted_and_named_with_what_helps(house: House, mov
     instance_id = begin(house, moving)
     assert house.keep("find_stuck").rows == 0
     made = house.rows("SELECT entity_id FROM workflow_instances")
-    house.company.documents.mutate(house.company.author(), RequestTransition(made[0][0], 1, "submit"))
+    house.company.documents.mutate(house.company.caller(), RequestTransition(made[0][0], 1, "submit"))
     house.run("DELETE FROM workflow_events_outbox")
     house.run("UPDATE workflow_instances SET updated_at = now() - interval '1 hour'")
     assert house.keep("find_stuck").rows == 1
@@ -109,7 +109,7 @@ def test_seals_are_made_and_kept_outside_once(house: House, moving: Worker) -> N
     assert [house.keep("anchor_seals", anchors=anchors).rows for _ in range(2)] == [0, 1]
     assert house.keep("anchor_seals", anchors=anchors).rows == 0
     assert list(anchors.lines) == [(house.tenant_id, 1, 1)]
-    house.company.documents.mutate(house.company.author(), Create("invoice", {**INVOICE, "number": "R-2"}))
+    house.company.documents.mutate(house.company.caller(), Create("invoice", {**INVOICE, "number": "R-2"}))
     house.seal()
     assert house.keep("anchor_seals", anchors=anchors).rows == 1
     lines = [line for written in anchors.lines.values() for line in written]

@@ -20,7 +20,7 @@ WAITING = "usr:approval:call"
 
 
 def olga(stage: WorkflowStage, *roles: str) -> Caller:
-    return stage.standing.company.author("olga", *roles)
+    return stage.standing.company.caller("olga", *roles)
 
 
 def submit(stage: WorkflowStage, entity_type: str) -> Made:

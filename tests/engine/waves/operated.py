@@ -19,7 +19,7 @@ DETAILS: LiteralString = (
 def operating_on(stage: WorkflowStage) -> tuple[Instances, Caller]:
     """As the API's role: that is where operators come from."""
     company = stage.standing.company
-    return Instances(company.database, stage.caches(), CompiledCache()), company.author("olga")
+    return Instances(company.database, stage.caches(), CompiledCache()), company.caller("olga")
 
 
 def submitted(stage: WorkflowStage, contract: Mapping[str, Any] | None = None, **slots: Any) -> Made:

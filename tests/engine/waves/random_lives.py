@@ -66,8 +66,8 @@ def prepare(stage: WorkflowStage) -> None:
     )
     install_tenant(company.database, tenant)
     for contract in (TASK, PARTNER):
-        company.definitions.save_contract(company.author(), contract)
-        company.definitions.publish_contract(company.author(), str(contract["contract"]), 1)
+        company.definitions.save_contract(company.caller(), contract)
+        company.definitions.publish_contract(company.caller(), str(contract["contract"]), 1)
 
 
 @lru_cache(maxsize=500)
@@ -89,10 +89,10 @@ def publish(stage: WorkflowStage, seed: int) -> None:
     if stage.standing.rows("SELECT FROM contracts WHERE entity_type = %s", name):
         return
     company = stage.standing.company
-    company.definitions.save_contract(company.author(), case.contract)
-    company.definitions.publish_contract(company.author(), name, case.contract["version"])
-    patch_id = company.definitions.save_patch(company.author(), case.patch)
-    published = company.definitions.publish(company.author(), patch_id)
+    company.definitions.save_contract(company.caller(), case.contract)
+    company.definitions.publish_contract(company.caller(), name, case.contract["version"])
+    patch_id = company.definitions.save_patch(company.caller(), case.patch)
+    published = company.definitions.publish(company.caller(), patch_id)
     assert published.compiled_hash == workflow.hash
     stage.add_rule(name, "known", "entity.name == 'else'", on="delete")
     stage.add_rule(name, "solvent", "entity.amount < 0", on="delete")
@@ -113,7 +113,7 @@ def publish_next(stage: WorkflowStage, seed: int, rng: Random) -> tuple[Workflow
         region["edges"] = [{"source": region["nodes"][-2]["id"], "target": "added"}, *region["edges"]]
     artifact = case.compile().artifact
     assert artifact is not None
-    definitions, caller = stage.standing.company.definitions, stage.standing.company.author()
+    definitions, caller = stage.standing.company.definitions, stage.standing.company.caller()
     published = definitions.publish(caller, definitions.save_patch(caller, case.patch))
     return Workflow(artifact), published.version
 
@@ -211,7 +211,7 @@ def give(stage: WorkflowStage, answers: Sequence[Given]) -> None:
             (request_id,) = stage.standing.row(
                 "SELECT id FROM approval_requests WHERE step_execution_id = %s", each.step_id
             )
-            approvals.decide(company.author("cora", "clerk"), request_id, each.answer, "seen")
+            approvals.decide(company.caller("cora", "clerk"), request_id, each.answer, "seen")
 
 
 def find_answer(stage: WorkflowStage, life: Life) -> Given | None:

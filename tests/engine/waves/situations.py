@@ -21,7 +21,7 @@ def read(admin: Admin, query: LiteralString, *values: Any) -> list[tuple[Any, ..
 
 def publish_patch(company: Company, slots: dict[str, Any], version: int = 1) -> None:
     patch = {"patch": "own", "base": {"entity_type": "invoice", "envelope_version": version}, "slots": slots}
-    caller = company.author()
+    caller = company.caller()
     company.definitions.publish(caller, company.definitions.save_patch(caller, patch))
 
 
@@ -34,7 +34,7 @@ def publish_with_transition(company: Company, name: str, version: int = 2, **cha
 
 def create(company: Company, worker: Worker, **changes: Any) -> Applied:
     """An invoice that waits in draft."""
-    made = company.documents.mutate(company.author(), Create("invoice", {**INVOICE, **changes}))
+    made = company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, **changes}))
     worker.drain([company.tenant_id])
     return made
 
@@ -43,7 +43,7 @@ def submit(company: Company, worker: Worker, **changes: Any) -> Applied:
     """One for which somebody has asked to be submitted."""
     made = create(company, worker, **changes)
     request = RequestTransition(made.document_id, made.version, "submit")
-    company.documents.mutate(company.author("sam", "clerk"), request)
+    company.documents.mutate(company.caller("sam", "clerk"), request)
     worker.drain([company.tenant_id])
     return made
 

@@ -134,7 +134,7 @@ class WorkflowStage:
         name = f"thing_{next(_NUMBERS)}"
         document = {**(contract or CONTRACT), "contract": name}
         company = self.standing.company
-        definitions, caller = company.definitions, company.author()
+        definitions, caller = company.definitions, company.caller()
         saved = definitions.save_contract(caller, document)
         definitions.publish_contract(caller, saved.contract, saved.version)
         if slots:
@@ -143,14 +143,14 @@ class WorkflowStage:
 
     def publish_contract(self, entity_type: str, version: int, **changes: Any) -> None:
         """The next version of CONTRACT, with changes at its top level."""
-        definitions, caller = self.standing.company.definitions, self.standing.company.author()
+        definitions, caller = self.standing.company.definitions, self.standing.company.caller()
         document = {**CONTRACT, "contract": entity_type, "version": version, **changes}
         definitions.save_contract(caller, document)
         definitions.publish_contract(caller, entity_type, version)
 
     def publish_next(self, entity_type: str, envelope_version: int = 1, **slots: Any) -> int:
         """The next version of what its slots hold; the version of the workflow."""
-        definitions, caller = self.standing.company.definitions, self.standing.company.author()
+        definitions, caller = self.standing.company.definitions, self.standing.company.caller()
         base = {"entity_type": entity_type, "envelope_version": envelope_version}
         patch = {"patch": "own", "base": base, "slots": slots}
         return definitions.publish(caller, definitions.save_patch(caller, patch)).version
@@ -180,7 +180,7 @@ class WorkflowStage:
     def mutate(self, operation: Operation, user_id: str = "carl", *roles: str) -> Applied:
         company = self.standing.company
         documents = Documents(company.database, self.registry)
-        return documents.mutate(company.author(user_id, *roles), operation)
+        return documents.mutate(company.caller(user_id, *roles), operation)
 
     def create(self, entity_type: str, user_id: str = "carl", *roles: str, **data: Any) -> Made:
         made = self.mutate(Create(entity_type, {"amount": 1, **data}), user_id, *roles)

@@ -84,7 +84,7 @@ def test_operated_and_stuck(company: Company, worker: Worker, instances: Instanc
     instance_id = instance_of(made)
     instances.pause(operator(company), instance_id, 2, "the supplier is being checked")
     request = RequestTransition(made.document_id, 1, "submit", "it is urgent")
-    company.documents.mutate(company.author("sam", "clerk"), request)
+    company.documents.mutate(company.caller("sam", "clerk"), request)
     instances.resume(operator(company), instance_id, version_of(admin, instance_id))
     admin.execute("DELETE FROM workflow_events_outbox WHERE status <> 'completed'")
     assert_golden("stuck.txt", company, instance_id)

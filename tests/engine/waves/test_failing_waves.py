@@ -142,7 +142,7 @@ def requeue(stage: WorkflowStage, document: Made) -> None:
     )
     company = stage.standing.company
     instances = Instances(company.database, stage.caches(), CompiledCache())
-    requeued = instances.requeue(company.author(), [row_id for (row_id,) in dead])
+    requeued = instances.requeue(company.caller(), [row_id for (row_id,) in dead])
     assert requeued.resumed == [document.instance_id]
 
 

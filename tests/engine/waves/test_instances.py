@@ -65,7 +65,7 @@ def test_a_paused_instance_rests_and_goes_on_when_resumed(
     assert state == InstanceState(instance_id, "paused", 3)
     assert stand_of(admin, instance_id) == ("paused", ["sys:state:draft"], "the supplier is being checked")
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
-    company.documents.mutate(company.author(), RequestTransition(made.document_id, 1, "submit"))
+    company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
     assert worker.drain([company.tenant_id]).steps == 0
     assert stand_of(admin, instance_id)[0] == "paused"
     assert instances.resume(operator(company), instance_id, 3) == InstanceState(instance_id, "running", 4)
@@ -120,7 +120,7 @@ def test_what_is_held_pauses_again_while_the_cause_is_there(
 def test_one_that_never_moved_can_rest_too(
     company: Company, worker: Worker, worker_database: Database, instances: Instances, admin: Admin
 ) -> None:
-    made = company.documents.mutate(company.author(), Create("invoice", INVOICE))
+    made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     instance_id = instance_of(made)
     instances.pause(operator(company), instance_id, 0, "not yet")
     assert worker.drain([company.tenant_id]).steps == 0
@@ -160,7 +160,7 @@ def test_an_instance_that_is_ended_is_over_and_what_waited_is_cancelled(
     assert [row["action"] for row in audited(admin)][-1] == act
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
     # The document is as it was, and a request begins anew where it stands.
-    again = company.documents.mutate(company.author(), RequestTransition(made.document_id, 1, "submit"))
+    again = company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
     assert again.instance_id not in (None, instance_id)
     worker.drain([company.tenant_id])
     assert read(admin, "SELECT status FROM documents") == [("active",)]
@@ -182,7 +182,7 @@ def test_an_open_request_is_refused_with_the_instance_that_would_have_served_it(
     company: Company, worker: Worker, instances: Instances, admin: Admin
 ) -> None:
     made = create(company, worker)
-    company.documents.mutate(company.author(), RequestTransition(made.document_id, 1, "submit"))
+    company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
     instances.fail(operator(company), instance_of(made), 2, "no more invoices")
     requests = read(admin, "SELECT status, outcome FROM transition_requests")
     assert requests == [("refused", "no more invoices")]
@@ -198,7 +198,7 @@ def test_a_lost_trigger_is_made_good(
     company: Company, worker: Worker, instances: Instances, admin: Admin
 ) -> None:
     made = create(company, worker)
-    company.documents.mutate(company.author(), RequestTransition(made.document_id, 1, "submit"))
+    company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
     admin.execute("DELETE FROM workflow_events_outbox WHERE status = 'pending'")
     assert worker.drain([company.tenant_id]).waves == 0
     state = instances.wake(operator(company), instance_of(made))

@@ -255,7 +255,7 @@ def test_what_was_approved_before_a_move_is_explained_in_the_words_of_then(
     )
     company = stage.standing.company
     approvals = Approvals(company.database, stage.caches())
-    approvals.decide(company.author(anna, "clerk"), request_id, "approved", "seen")
+    approvals.decide(company.caller(anna, "clerk"), request_id, "approved", "seen")
     stage.drain()
     assert stage.instance(made.instance_id)["current_nodes"] == [WAITING]
     stage.publish_next(entity_type, approval=SAYING)

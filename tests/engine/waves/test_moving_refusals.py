@@ -79,7 +79,7 @@ def test_what_was_approved_under_one_definition_is_not_used_under_another(
         "SELECT id FROM approval_requests WHERE instance_id = %s", made.instance_id
     )
     approvals = Approvals(stage.standing.company.database, stage.caches())
-    approvals.decide(stage.standing.company.author(anna, "clerk"), request_id, "approved", "seen")
+    approvals.decide(stage.standing.company.caller(anna, "clerk"), request_id, "approved", "seen")
     stage.drain()
     assert stage.instance(made.instance_id)["current_nodes"] == [WAITING]
     assert codes(move(moves, stage, made, 2)) == ["APPROVAL_UNUSED"]
@@ -189,7 +189,7 @@ def test_what_has_ended_is_not_there_or_is_not_published_cannot_be_moved(
         found.append(caught.value.code)
 
     refused(uuid4(), 1, olga(stage), version=2)
-    refused(made.instance_id, version_of(stage, made), make_company(company.database).author(), version=2)
+    refused(made.instance_id, version_of(stage, made), make_company(company.database).caller(), version=2)
     refused(made.instance_id, version_of(stage, made), olga(stage), version=3)
     refused(made.instance_id, version_of(stage, made), olga(stage), version=2, name="other")
     (newest,) = stage.standing.row(
@@ -197,7 +197,7 @@ def test_what_has_ended_is_not_there_or_is_not_published_cannot_be_moved(
         " AND definition_kind = 'effective'",
         entity_type,
     )
-    company.definitions.archive(company.author(), newest)
+    company.definitions.archive(company.caller(), newest)
     refused(made.instance_id, version_of(stage, made), olga(stage), version=2)
     operators.fail(olga(stage), made.instance_id, version_of(stage, made), "given up")
     refused(made.instance_id, version_of(stage, made), olga(stage), version=2)

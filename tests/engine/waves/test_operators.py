@@ -66,11 +66,11 @@ def test_each_act_wants_a_permission_of_its_own(
     for which in (instance_id, uuid4()):
         for role in ("unable", "nobody"):
             with pytest.raises(Rejected) as caught:
-                perform(instances, company.author("olga", role), which, 2)
+                perform(instances, company.caller("olga", role), which, 2)
             assert caught.value.code == "PERMISSION_DENIED"
             assert caught.value.message == f"needs the permission '{permission}'"
     assert row_of(admin, instance_id) == before and audited(admin) == []
-    assert try_to(perform, instances, company.author("olga", "able"), instance_id) != "PERMISSION_DENIED"
+    assert try_to(perform, instances, company.caller("olga", "able"), instance_id) != "PERMISSION_DENIED"
 
 
 def test_one_permission_may_stand_for_all_acts(
@@ -83,7 +83,7 @@ def test_one_permission_may_stand_for_all_acts(
             [company.tenant_id],
         )
     for perform in ACTS.values():
-        code = try_to(perform, instances, company.author("olga", "operator"), instance_id)
+        code = try_to(perform, instances, company.caller("olga", "operator"), instance_id)
         assert code != "PERMISSION_DENIED"
 
 

@@ -255,7 +255,7 @@ def test_a_paused_instance_serves_a_request_when_it_goes_on(stage: WorkflowStage
     assert stage.requests(document.id)[-1] == ("cancel", "open")
     company = stage.standing.company
     instances = Instances(company.database, stage.caches(), CompiledCache())
-    instances.resume(company.author(), document.instance_id, paused["version"])
+    instances.resume(company.caller(), document.instance_id, paused["version"])
     stage.drain()
     assert stage.status_of(document.id) == "cancelled"
     assert stage.requests(document.id)[-1] == ("cancel", "performed")

@@ -38,14 +38,14 @@ def found(company: Company, instances: Instances, admin: Admin) -> list[tuple[UU
 
 
 def lose_birth(company: Company, worker: Worker, admin: Admin) -> UUID:
-    made = company.documents.mutate(company.author(), Create("invoice", INVOICE))
+    made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     admin.execute(LOSE_TRIGGERS)
     return instance_of(made)
 
 
 def lose_request(company: Company, worker: Worker, admin: Admin) -> UUID:
     made = create(company, worker)
-    company.documents.mutate(company.author(), RequestTransition(made.document_id, 1, "submit"))
+    company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
     admin.execute(LOSE_TRIGGERS)
     return instance_of(made)
 
@@ -178,7 +178,7 @@ def test_what_will_be_woken_is_not_stuck(
     company: Company, worker: Worker, instances: Instances, admin: Admin, assignment: LiteralString
 ) -> None:
     """Also by a trigger that is due later, that somebody has claimed, that is tried again."""
-    company.documents.mutate(company.author(), Create("invoice", INVOICE))
+    company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     assert found(company, instances, admin) == []
     admin.execute("ALTER TABLE workflow_events_outbox DISABLE TRIGGER restrict_status_regression")
     admin.execute(f"UPDATE workflow_events_outbox SET {assignment}".encode())
@@ -203,7 +203,7 @@ def test_the_longest_first_and_no_more_than_asked_for(
     company: Company, worker: Worker, instances: Instances, admin: Admin
 ) -> None:
     ids = [
-        instance_of(company.documents.mutate(company.author(), Create("invoice", {**INVOICE, "number": n})))
+        instance_of(company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "number": n})))
         for n in ("R-1", "R-2", "R-3")
     ]
     admin.execute(LOSE_TRIGGERS)

@@ -128,9 +128,9 @@ def give(company: Company, role: str, *permissions: str) -> None:
 
 def run(company: Company, worker: Worker) -> UUID:
     """Asked for by sam, a poster."""
-    made = company.documents.mutate(company.author(), Create("invoice", INVOICE))
+    made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     request = RequestTransition(made.document_id, 1, "submit")
-    company.documents.mutate(company.author("sam", "poster"), request)
+    company.documents.mutate(company.caller("sam", "poster"), request)
     worker.drain([company.tenant_id])
     return UUID(str(made.instance_id))
 

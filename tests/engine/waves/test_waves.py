@@ -18,7 +18,7 @@ def read(company: Company, query: LiteralString) -> list[tuple[Any, ...]]:
 
 
 def test_a_document_is_born_into_its_state_and_waits_there(company: Company, worker: Worker) -> None:
-    company.documents.mutate(company.author(), Create("invoice", INVOICE))
+    company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     drained = worker.drain([company.tenant_id])
     assert (drained.waves, drained.instances, drained.steps) == (1, 1, 2)
     assert read(company, STEPS) == [
@@ -30,9 +30,9 @@ def test_a_document_is_born_into_its_state_and_waits_there(company: Company, wor
 
 
 def test_a_request_takes_it_through_its_gates_to_the_end(company: Company, worker: Worker) -> None:
-    made = company.documents.mutate(company.author(), Create("invoice", INVOICE))
+    made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     worker.drain([company.tenant_id])
-    company.documents.mutate(company.author(), RequestTransition(made.document_id, 1, "submit"))
+    company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
     worker.drain([company.tenant_id])
     assert read(company, STEPS)[1:] == [
         ("sys:state:draft", "T", "completed", 3, "actor"),
@@ -49,9 +49,9 @@ def test_a_request_takes_it_through_its_gates_to_the_end(company: Company, worke
 
 
 def test_the_request_may_be_there_before_the_worker(company: Company, worker: Worker) -> None:
-    made = company.documents.mutate(company.author(), Create("invoice", INVOICE))
-    company.documents.mutate(company.author(), Update(made.document_id, 1, {"grand_total": 7}))
-    company.documents.mutate(company.author(), RequestTransition(made.document_id, 2, "submit"))
+    made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
+    company.documents.mutate(company.caller(), Update(made.document_id, 1, {"grand_total": 7}))
+    company.documents.mutate(company.caller(), RequestTransition(made.document_id, 2, "submit"))
     assert worker.drain([company.tenant_id]).waves == 1
     assert read(company, INSTANCE) == [("completed", 8, [], None, None)]
     versions = read(company, "SELECT entity_version FROM workflow_step_executions ORDER BY seq")

@@ -70,7 +70,7 @@ class Slot(Strict):
     label: Label = ""
 
 
-class ContractAction(Strict):
+class DeclaredAction(Strict):
     """Something a workflow or a person may do by name."""
 
     kind: Literal["update", "create", "python"]
@@ -108,7 +108,7 @@ class Contract(Strict):
     states: Annotated[Mapping[Name, State], Constraint(min_length=1, max_length=MAX_STATES)]
     transitions: Annotated[Mapping[Name, Transition], Constraint(max_length=MAX_TRANSITIONS)] = {}
     slots: Annotated[Mapping[Name, Slot], Constraint(max_length=MAX_SLOTS)] = {}
-    actions: Annotated[Mapping[Name, ContractAction], Constraint(max_length=MAX_ACTIONS)] = {}
+    actions: Annotated[Mapping[Name, DeclaredAction], Constraint(max_length=MAX_ACTIONS)] = {}
     amendment: Amendment | None = None
     deletable_in: Annotated[tuple[Name, ...], Constraint(max_length=MAX_STATES)] = ()
     conditions: Annotated[Mapping[Permission, ExpressionText], Constraint(max_length=MAX_ACTIONS)] = {}

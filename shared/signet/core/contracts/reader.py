@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from signet.core.contracts.contract import Contract, ContractAction, EditWindow
+from signet.core.contracts.contract import Contract, DeclaredAction, EditWindow
 from signet.core.contracts.expression_scope import type_of_field
 from signet.core.contracts.field_checks import check_distinct, check_fields, check_payload_fields
 from signet.core.contracts.fields import Field, RefField
@@ -83,7 +83,7 @@ def _check_amendment(contract: Contract) -> Iterator[Finding]:
         yield find("AMENDMENT_WITHOUT_REQUEST", "/amendment", state=min(initial))
 
 
-def _check_action(contract: Contract, name: str, action: ContractAction) -> Iterator[Finding]:
+def _check_action(contract: Contract, name: str, action: DeclaredAction) -> Iterator[Finding]:
     path = ("actions", name)
     if name in RESERVED_VERBS:
         yield find("NAME_RESERVED", point(path), name=name, what="action")
@@ -103,7 +103,7 @@ def _check_action(contract: Contract, name: str, action: ContractAction) -> Iter
     yield from _check_output(contract, name, action)
 
 
-def _check_set(contract: Contract, name: str, action: ContractAction) -> Iterator[Finding]:
+def _check_set(contract: Contract, name: str, action: DeclaredAction) -> Iterator[Finding]:
     """The fields of another contract are known only where both are installed."""
     if action.kind == "update" or (action.kind == "create" and action.entity_type == contract.contract):
         allowed = ", ".join(contract.fields) or "(none)"
@@ -117,7 +117,7 @@ def _check_set(contract: Contract, name: str, action: ContractAction) -> Iterato
                 yield find("ACTION_FIELD_MISSING", point(("actions", name, "set")), action=name, field=field)
 
 
-def _check_output(contract: Contract, name: str, action: ContractAction) -> Iterator[Finding]:
+def _check_output(contract: Contract, name: str, action: DeclaredAction) -> Iterator[Finding]:
     """A function's output is checked when it gives it; what an update gives back stands in the document."""
     path = ("actions", name, "output")
     if action.kind == "create" and action.output:

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import ActionActor, ActionDocument, ActionInput, ActionRegistry, freeze
-from signet.core.contracts.contract import ContractAction
+from signet.core.contracts.contract import DeclaredAction
 from signet.core.contracts.field_values import validate_fields
 from signet.core.documents.edit_window import EditEffect, decide_edit
 from signet.core.errors import Failed, Rejected
@@ -55,7 +55,7 @@ def _update(
     operation: RunAction,
     context: MutationContext,
     row: DocumentRow,
-    action: ContractAction,
+    action: DeclaredAction,
     payload: Mapping[str, Any],
 ) -> ChangeOrRefusal:
     values = _render(operation, context, row, payload)
@@ -72,7 +72,7 @@ def _create(
     operation: RunAction,
     context: MutationContext,
     row: DocumentRow,
-    action: ContractAction,
+    action: DeclaredAction,
     payload: Mapping[str, Any],
     make_id: MakeId,
 ) -> DocumentChange:

@@ -18,7 +18,7 @@ from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.failed_triggers import pause_for
-from signet.engine.execution.nodes.context import InstanceContext, WaitRow, read_execution
+from signet.engine.execution.nodes.context import InstanceContext, StepWait, read_execution
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.registry import HANDLERS
 from signet.engine.execution.rows import (
@@ -296,7 +296,7 @@ class _Wave:
             version = context.document.version if context.document is not None else step.version
             context.execution.end_open(step, result.decision, version)
         else:
-            context.waits[step.token] = WaitRow(result.resume_at, result.waiting_for_event_key)
+            context.waits[step.token] = StepWait(result.resume_at, result.waiting_for_event_key)
             context.execution.touch(step)
 
     def _write_new_steps(self) -> None:

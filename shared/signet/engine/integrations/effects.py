@@ -20,7 +20,7 @@ from signet.engine.execution.failed_triggers import free_effects, wake_instances
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
 from signet.ids import make_id
 from signet.outbound.connector import Connector, Delivery, Destination, OutboundMessage, Recipient
-from signet.outbound.telling import NO_RECIPIENT
+from signet.outbound.fan_out import NO_RECIPIENT
 from signet.store.database import Connection, Database
 from signet.store.integrations.endpoints import (
     EndpointRow,

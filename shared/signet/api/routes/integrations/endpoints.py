@@ -17,7 +17,7 @@ from signet.store.integrations.endpoints import EndpointRow
 ENDPOINT = "/v1/endpoints/<name>"
 
 
-class EndpointTerms(Strict):
+class WebhookEndpointTerms(Strict):
     url: Annotated[
         str,
         Field(
@@ -41,7 +41,7 @@ class EndpointTerms(Strict):
         return Terms(self.url, self.secrets, self.status)
 
 
-class NewOutboundEndpoint(EndpointTerms):
+class NewOutboundEndpoint(WebhookEndpointTerms):
     name: Named
 
 
@@ -65,7 +65,7 @@ def add_endpoint_routes(routes: Routes) -> None:
 
     @routes.put(ENDPOINT, "Replace what an endpoint says", EndpointRow, is_versioned=True)
     def replace_endpoint(
-        call: Call, name: PathName, terms: Annotated[EndpointTerms, Body()], if_match: IfMatch = None
+        call: Call, name: PathName, terms: Annotated[WebhookEndpointTerms, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
         """It is tried again at once. Disabled, what is to be sent there is given up."""
         version = require_version(if_match)

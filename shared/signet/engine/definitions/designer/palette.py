@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from signet.authoring.actions import REGISTRY
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
-from signet.core.contracts.contract import ContractAction
+from signet.core.contracts.contract import DeclaredAction
 from signet.core.contracts.json_schema import Schema, schema_of_fields
 from signet.core.errors import Defect
 from signet.core.explain.node_sentences import describe_kind
@@ -98,7 +98,7 @@ def _show_node_type(node_type: NodeType) -> NodeTypeRecord:
 
 
 def _show_action(row: ActionRow) -> ActionRecord:
-    action, findings = read_strictly(ContractAction, row.body)
+    action, findings = read_strictly(DeclaredAction, row.body)
     if action is None:
         raise Defect("CONTRACT_UNREADABLE", f"a stored action cannot be read: {findings[0].sentence}")
     return ActionRecord(

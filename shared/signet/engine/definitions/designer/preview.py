@@ -101,13 +101,13 @@ class Explanation:
     text: str
 
 
-class DiffSide(TypedDict):
+class ComparedSide(TypedDict):
     name: str
     kind: str
     hash: str
 
 
-class DiffChange(TypedDict):
+class ComparedChange(TypedDict):
     """By JSON pointer; a side is left out where the value is not there."""
 
     pointer: str
@@ -120,7 +120,7 @@ class DiffThing(TypedDict):
     mark: str
     before: NotRequired[dict[str, Any]]
     after: NotRequired[dict[str, Any]]
-    changes: NotRequired[list[DiffChange]]
+    changes: NotRequired[list[ComparedChange]]
 
 
 class DiffWindow(TypedDict):
@@ -145,10 +145,10 @@ class DiffCounts(TypedDict):
 
 
 class DiffReport(TypedDict):
-    before: DiffSide
-    after: DiffSide
+    before: ComparedSide
+    after: ComparedSide
     counts: DiffCounts
-    changes: list[DiffChange]
+    changes: list[ComparedChange]
     slots: list[DiffSlot]
 
 

@@ -34,7 +34,7 @@ SYSTEM, SERVICE = Actor(SYSTEM_SUBJECT), Actor(SERVICE_SUBJECT, (SERVICE_ROLE,))
 
 
 @dataclass(frozen=True, slots=True)
-class WaitRow:
+class StepWait:
     """What an open step's row says beside the step itself."""
 
     resume_at: datetime | None = None
@@ -53,7 +53,7 @@ class InstanceContext:
     effects: Mapping[UUID, EffectOutcome]
     approvals: ApprovalRequests
     triggers: list[ClaimedEvent]
-    waits: dict[str, WaitRow] = field(default_factory=dict)
+    waits: dict[str, StepWait] = field(default_factory=dict)
     # The step that happened last: its number, the row's id.
     last_step: tuple[tuple[int, int], UUID | None] = ((0, 0), None)
     # What was made for the document as it was when last looked at.
@@ -71,7 +71,7 @@ class InstanceContext:
     def __post_init__(self) -> None:
         self.trace_id = next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
         self.waits = {
-            step.token_id: WaitRow(step.resume_at, step.waiting_for_event_key) for step in self.open_steps
+            step.token_id: StepWait(step.resume_at, step.waiting_for_event_key) for step in self.open_steps
         }
 
     def reset(self) -> None:
