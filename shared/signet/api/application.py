@@ -85,7 +85,7 @@ class Application:
     def __call__(self, event: dict[str, Any], context: object) -> dict[str, Any]:
         resolver = self._take_resolver()
         try:
-            return _Request(resolver, self._ports, self._table, event, context).answer()
+            return _ServedRequest(resolver, self._ports, self._table, event, context).answer()
         finally:
             self._idle.append(resolver)
 
@@ -98,7 +98,7 @@ class Application:
             self._ports.use.make_all()
             # One request that wants nobody's token and no database; nobody is told of it.
             unwatched = replace(self._ports, use=self._ports.use.unwatched())
-            _Request(resolver, unwatched, self._table, _make_own_event(), None).serve()
+            _ServedRequest(resolver, unwatched, self._table, _make_own_event(), None).serve()
         finally:
             self._idle.append(resolver)
 
@@ -123,7 +123,7 @@ def make_resolver() -> Resolver:
     return resolver
 
 
-class _Request:
+class _ServedRequest:
     """One event on its way through."""
 
     def __init__(

@@ -137,7 +137,7 @@ def post(
         parts = check_url(url, allowed)
         if len(body) > MAX_BODY_BYTES:
             raise _Refused(f"BODY_TOO_LARGE: a webhook has at most {MAX_BODY_BYTES} bytes")
-        delivery = _exchange(parts, body, headers, allowed, resolve or _resolve, context, started)
+        delivery = _send(parts, body, headers, allowed, resolve or _resolve, context, started)
     except _Refused as error:
         delivery = Delivery(None, str(error), is_final=True)
     except Rejected as error:
@@ -151,7 +151,7 @@ def post(
     return replace(delivery, duration_ms=round((time.monotonic() - started) * 1_000, 1))
 
 
-def _exchange(
+def _send(
     parts: SplitResult,
     body: bytes,
     headers: Mapping[str, str],
@@ -207,7 +207,7 @@ class _PinnedConnection(http.client.HTTPConnection):
 
     def getresponse(self) -> http.client.HTTPResponse:
         """Status line and headers have this time too: each of their bytes may come soon, the last never."""
-        reading = cast(socket.socket, _Reading(self.sock, self._deadline))
+        reading = cast(socket.socket, _ResponseReader(self.sock, self._deadline))
         answer = http.client.HTTPResponse(reading, method="POST")
         answer.begin()
         return answer
@@ -236,7 +236,7 @@ def _resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-class _Reading(io.RawIOBase):
+class _ResponseReader(io.RawIOBase):
     """What the receiver sends: each part of it in its time, and all of it in what is left of the whole."""
 
     def __init__(self, sock: socket.socket, deadline: float) -> None:

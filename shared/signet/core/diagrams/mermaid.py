@@ -59,7 +59,7 @@ _WINDOW_WORDS = {
 
 
 @dataclass(frozen=True)
-class _Drawing:
+class _MermaidParts:
     """What is drawn: each node with its slot, each edge, and the marks of a diff."""
 
     nodes: Mapping[str, Content]
@@ -78,7 +78,7 @@ def draw_diff(before: Content, after: Content) -> str:
     """Everything that is in either, with colours for what was added, removed and modified."""
     diff = diff_artifacts(before, after)
     old, new = _make_drawing(WorkflowReading(before)), _make_drawing(WorkflowReading(after))
-    drawing = _Drawing(
+    drawing = _MermaidParts(
         nodes={**old.nodes, **new.nodes},
         slots={**old.slots, **new.slots},
         windows={**old.windows, **new.windows},
@@ -89,8 +89,8 @@ def draw_diff(before: Content, after: Content) -> str:
     return "\n".join(_draw(drawing)) + "\n"
 
 
-def _make_drawing(workflow: WorkflowReading) -> _Drawing:
-    return _Drawing(
+def _make_drawing(workflow: WorkflowReading) -> _MermaidParts:
+    return _MermaidParts(
         nodes=workflow.nodes,
         slots={node_id: workflow.slot_of(node_id) for node_id in workflow.order},
         windows=workflow.content["edit_windows"],
@@ -104,7 +104,7 @@ def _collect_marks(diff: Diff) -> dict[str, Mark]:
     return {found.id: found.mark for slot in diff.slots for found in (*slot.nodes, *slot.edges)}
 
 
-def _draw(drawing: _Drawing) -> Iterator[str]:
+def _draw(drawing: _MermaidParts) -> Iterator[str]:
     names = {node_id: f"n{index}" for index, node_id in enumerate(drawing.order)}
     yield "flowchart TD"
     slots: dict[str, list[str]] = {}
@@ -123,7 +123,7 @@ def _draw(drawing: _Drawing) -> Iterator[str]:
     yield from _draw_colours(drawing, edge_ids)
 
 
-def _draw_node(drawing: _Drawing, node_id: str, name: str) -> str:
+def _draw_node(drawing: _MermaidParts, node_id: str, name: str) -> str:
     node = drawing.nodes[node_id]
     begin, end = _SHAPES[node["type"]]
     lines = [escape(node.get("label") or short_id(node_id))]
@@ -136,7 +136,7 @@ def _draw_node(drawing: _Drawing, node_id: str, name: str) -> str:
     return f'{name}{begin}"{"<br/>".join(_escape(line) for line in lines)}"{end}{colour}'
 
 
-def _sort_edges(drawing: _Drawing, names: Mapping[str, str]) -> list[str]:
+def _sort_edges(drawing: _MermaidParts, names: Mapping[str, str]) -> list[str]:
     position = {node_id: index for index, node_id in enumerate(names)}
 
     def key(edge_id: str) -> tuple[int, int, str]:
@@ -146,14 +146,14 @@ def _sort_edges(drawing: _Drawing, names: Mapping[str, str]) -> list[str]:
     return sorted(drawing.edges, key=key)
 
 
-def _draw_edge(drawing: _Drawing, edge: Content, names: Mapping[str, str]) -> str:
+def _draw_edge(drawing: _MermaidParts, edge: Content, names: Mapping[str, str]) -> str:
     arrow = "-->" if edge["role"] == "forward" else "-.->"
     label = _escape(_describe_edge(drawing, edge))
     text = f'|"{label}"|' if label else ""
     return f"{names[edge['source']]} {arrow}{text} {names[edge['target']]}"
 
 
-def _describe_edge(drawing: _Drawing, edge: Content) -> str:
+def _describe_edge(drawing: _MermaidParts, edge: Content) -> str:
     condition = edge.get("condition")
     parts = [
         "" if edge["role"] == "forward" else edge["role"],
@@ -171,7 +171,7 @@ def _text_of(condition: Any) -> str:
     return text
 
 
-def _describe_outcome(drawing: _Drawing, edge: Content) -> str:
+def _describe_outcome(drawing: _MermaidParts, edge: Content) -> str:
     """Where a type has one outcome, there is nothing to say."""
     outcomes = NODE_TYPES[drawing.nodes[edge["source"]]["type"]].outcomes
     outcome: str = edge["on"]
@@ -185,7 +185,7 @@ def _escape(text: str) -> str:
     return "".join(c if c.isalnum() or c in _HARMLESS else f"#{ord(c)};" for c in text)
 
 
-def _draw_colours(drawing: _Drawing, edge_ids: list[str]) -> Iterator[str]:
+def _draw_colours(drawing: _MermaidParts, edge_ids: list[str]) -> Iterator[str]:
     used = set(drawing.marks.values())
     for mark, (node_style, edge_style) in _CLASSES.items():
         if mark in used:

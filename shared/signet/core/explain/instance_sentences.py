@@ -139,7 +139,7 @@ def _describe_state(outline: Outline, record: InstanceRecords, node_id: str) -> 
         )
     for outcome in ("requested", "interrupted"):
         for edge in outline.workflow.edges_from(node_id, outcome):
-            yield _describe_exit(outline, _gate_behind(outline, edge["target"]))
+            yield _describe_exit(outline, _exit_gate_of(outline, edge["target"]))
 
 
 def _describe_exit(outline: Outline, gate: str) -> str:
@@ -155,7 +155,7 @@ def _describe_exit(outline: Outline, gate: str) -> str:
     return f"{sentence}."
 
 
-def _gate_behind(outline: Outline, node_id: str) -> str:
+def _exit_gate_of(outline: Outline, node_id: str) -> str:
     if outline.workflow.type_of(node_id) == "slot_in":
         return outline.workflow.exit_of(outline.workflow.slot_of(node_id))
     return node_id

@@ -54,7 +54,7 @@ def _describe_exits(outline: Outline, node_id: str) -> Iterator[str]:
         for on in ("requested", "automatic", "interrupted", "ended")
     }
     gates = {
-        on: [outline.refer(_gate_behind(outline, edge["target"])) for edge in edges]
+        on: [outline.refer(_exit_gate_of(outline, edge["target"])) for edge in edges]
         for on, edges in ways.items()
     }
     if gates["requested"]:
@@ -72,7 +72,7 @@ def _describe_exits(outline: Outline, node_id: str) -> Iterator[str]:
         )
 
 
-def _gate_behind(outline: Outline, node_id: str) -> str:
+def _exit_gate_of(outline: Outline, node_id: str) -> str:
     """What a state's edge leads to in the end: the gate, also when a slot's steps stand before it."""
     if outline.workflow.type_of(node_id) == "slot_in":
         return outline.workflow.exit_of(outline.workflow.slot_of(node_id))

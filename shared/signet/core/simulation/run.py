@@ -63,13 +63,13 @@ def simulate(
         world.request = TransitionRequest("request 0", requests.pop(0), actor)
     while len(execution.recorded) < max_steps and execution.is_running:
         if execution.projection.position.ready():
-            _go_round(world)
+            _run_round(world)
         elif not (_pass_wait(world) or _request_next(world, requests) or _pass_time(world)):
             break
     return _sum_up(world, max_steps)
 
 
-def _go_round(world: SimulatedWorld) -> None:
+def _run_round(world: SimulatedWorld) -> None:
     """Pure nodes first; then what acts, in order, unless what ran beside it has withdrawn it."""
     execution = world.execution
     pending_actions = execution.run_chains(

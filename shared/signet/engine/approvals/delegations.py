@@ -46,7 +46,7 @@ class Delegations:
         """From one moment up to another `delegate_id` may decide for `user_id`, about one type or all."""
         new = Delegation(make_id(), user_id, delegate_id, entity_type, from_time, to_time)
         with administering(self._database, caller) as act:
-            _require_own(act, user_id)
+            _require_own_delegation(act, user_id)
             _check_terms(new, reason, act.now)
             tenant_id = caller.principal.tenant_id
             # Two at once could close a circle that neither sees: one after the other.
@@ -111,7 +111,7 @@ class Delegations:
             )
 
 
-def _require_own(act: AdminTransaction, user_id: str) -> None:
+def _require_own_delegation(act: AdminTransaction, user_id: str) -> None:
     if user_id != act.caller.principal.subject:
         act.require(DELEGATE)
 

@@ -58,14 +58,14 @@ def check_key(key: str) -> str:
 
 def _write_outcome(outcome: Outcome) -> dict[str, Any]:
     if isinstance(outcome, Applied):
-        return {"applied": {name: _plain(value) for name, value in asdict(outcome).items()}}
+        return {"applied": {name: _to_json_value(value) for name, value in asdict(outcome).items()}}
     fields = [asdict(mistake) for mistake in outcome.fields]
     said = {"code": outcome.code, "message": outcome.message, "remedy": outcome.remedy}
     kind = "failed" if isinstance(outcome, Failed) else "rejected"
     return {kind: said, "fields": fields, "details": dict(outcome.details)}
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 

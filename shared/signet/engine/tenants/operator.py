@@ -31,7 +31,7 @@ VIA = "operator"
 
 
 @dataclass(frozen=True, slots=True)
-class _Operating:
+class _TenantAccess:
     """One act of one operator on one tenant."""
 
     connection: Connection
@@ -56,7 +56,7 @@ class TenantOperator:
     database: Database
 
     def read(self, caller: Caller, tenant_id: UUID) -> TenantRecord:
-        with self._operating(caller, tenant_id) as act:
+        with self._opening(caller, tenant_id) as act:
             return act.find()
 
     def install(self, caller: Caller, tenant_id: UUID, content: TenantContent) -> TenantRecord:
@@ -64,7 +64,7 @@ class TenantOperator:
         if tenant_id == NO_TENANT:
             raise Rejected("TENANT_NOT_FOUND", "no tenant has this id")
         tenant = TenantFile(tenant_id=tenant_id, **dict(content))
-        with self._operating(caller, tenant_id) as act:
+        with self._opening(caller, tenant_id) as act:
             write_tenant(act.connection, tenant)
             detail = {
                 "name": tenant.name,
@@ -82,7 +82,7 @@ class TenantOperator:
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
-        with self._operating(caller, tenant_id) as act:
+        with self._opening(caller, tenant_id) as act:
             lock_administration(act.connection, tenant_id)
             act.find()
             if set_tenant_status(act.connection, tenant_id, status, act.now):
@@ -90,12 +90,12 @@ class TenantOperator:
             return act.find()
 
     def list_quotas(self, caller: Caller, tenant_id: UUID) -> list[QuotaLevel]:
-        with self._operating(caller, tenant_id) as act:
+        with self._opening(caller, tenant_id) as act:
             act.find()
             return list_quota_levels(act.connection, tenant_id)
 
     def grant_quota(self, caller: Caller, tenant_id: UUID, quota: Quota) -> list[QuotaLevel]:
-        with self._operating(caller, tenant_id) as act:
+        with self._opening(caller, tenant_id) as act:
             act.find()
             check_quota_name(quota.name)
             grant_quota(act.connection, tenant_id, quota)
@@ -109,7 +109,7 @@ class TenantOperator:
 
     def withdraw_quota(self, caller: Caller, tenant_id: UUID, name: str) -> list[QuotaLevel]:
         """The default holds again."""
-        with self._operating(caller, tenant_id) as act:
+        with self._opening(caller, tenant_id) as act:
             act.find()
             check_quota_name(name)
             if withdraw_quota(act.connection, tenant_id, name):
@@ -117,8 +117,8 @@ class TenantOperator:
             return list_quota_levels(act.connection, tenant_id)
 
     @contextmanager
-    def _operating(self, caller: Caller, tenant_id: UUID) -> Iterator[_Operating]:
+    def _opening(self, caller: Caller, tenant_id: UUID) -> Iterator[_TenantAccess]:
         if not caller.principal.is_operator:
             raise Rejected("PERMISSION_DENIED", "only an operator of this deployment may")
         with self.database.transaction(tenant_id) as connection:
-            yield _Operating(connection, replace(caller, via=VIA), tenant_id, read_now(connection))
+            yield _TenantAccess(connection, replace(caller, via=VIA), tenant_id, read_now(connection))

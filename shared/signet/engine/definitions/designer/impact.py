@@ -64,7 +64,7 @@ class PublicationImpact:
             counts = _count(read, row)
             running = _read_running(read, {each.definition_id for each in counts if each.definition_id})
         instance_count = counts[0].live_count if counts else 0
-        places = [place for each in counts if (place := _look(each, running, new)) is not None]
+        places = [place for each in counts if (place := _assess(each, running, new)) is not None]
         is_complete = instance_count <= MAX_COUNTED_INSTANCES and len(places) <= MAX_PLACES
         counted = min(instance_count, MAX_COUNTED_INSTANCES)
         return Impact(new.workflow.hash, counted, is_complete, places[:MAX_PLACES])
@@ -101,7 +101,7 @@ def _read_running(read: ReadTransaction, ids: set[UUID]) -> dict[UUID, Definitio
     return found
 
 
-def _look(row: NodeCount, running: dict[UUID, Definition], new: Definition) -> ImpactAtNode | None:
+def _assess(row: NodeCount, running: dict[UUID, Definition], new: Definition) -> ImpactAtNode | None:
     if row.definition_id is None or row.node is None or row.definition_id not in running:
         return None
     old, state = running[row.definition_id], TokenState(row.state or "")
