@@ -9,9 +9,9 @@ from collections.abc import Iterator
 MAX_WORDS = 25
 # A docstring begins with a verb or a noun phrase. These begin a fragment.
 OPENERS = frozenset(
-    "what who whose whom of which where when whether how why by as in with for until unless once since is does"
-    " can are do from to without only none nobody nothing after before at if else also not inside outside so"
-    " because all those whatever whoever another".split()
+    "what who whose whom of which where when whether how why by as in with for until unless once since is"
+    " does can are do from to without only none nobody nothing after before at if else also not inside"
+    " outside so because all those whatever whoever another".split()
 )
 BANNED = re.compile(r"\b(?:whoever|whatever|whom|anew|somebody|he|his|him)\b", re.IGNORECASE)
 _CODE = re.compile(r"`[^`]*`")
