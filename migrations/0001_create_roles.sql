@@ -2,9 +2,9 @@
 -- transaction: on
 -- role: admin
 --
--- Roles belong to the cluster, not to this database: another database of the same server may have
--- made them already, or be making them now. Runtime roles own nothing and never bypass row security.
--- Passwords (or IAM) are given to the LOGIN roles by whoever runs the server.
+-- The roles. They belong to the cluster and not to this database. Another database of the same server may have made
+-- them already, or may be making them now. Runtime roles own no table and never bypass row security. The people who run
+-- the server give the LOGIN roles their passwords, or let them in by IAM.
 
 -- up
 DO $$
@@ -26,7 +26,7 @@ BEGIN
                                wanted.name, wanted.login);
             END IF;
         EXCEPTION WHEN duplicate_object OR unique_violation THEN
-            NULL;  -- another database's migration made it in the meantime
+            NULL;  -- The migration of another database made it in the meantime.
         END;
     END LOOP;
 END
@@ -49,11 +49,11 @@ GRANT USAGE, CREATE ON SCHEMA public TO signet_owner;
 GRANT USAGE ON SCHEMA public TO signet_api, signet_worker, signet_janitor, signet_dispatch;
 ALTER TABLE signet_migrations OWNER TO signet_owner;
 GRANT SELECT ON signet_migrations TO signet_api, signet_worker, signet_janitor;
--- A function is for whom it is granted to; nothing is for everybody.
+-- Only the roles that a function is granted to may call it.
 ALTER DEFAULT PRIVILEGES FOR ROLE signet_owner REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
 
 -- down
--- The roles stay: other databases of this server may use them.
+-- The roles stay, because other databases of this server may use them.
 ALTER DEFAULT PRIVILEGES FOR ROLE signet_owner GRANT EXECUTE ON FUNCTIONS TO PUBLIC;
 REVOKE SELECT ON signet_migrations FROM signet_api, signet_worker, signet_janitor;
 DO $$

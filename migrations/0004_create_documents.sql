@@ -1,7 +1,8 @@
 -- phase: expand
 -- transaction: on
 --
--- Documents, every version of each, and what follows a document through its life. Only mutate() writes here.
+-- Documents, their versions, the records that follow a document through its life, and the outcomes of repeatable
+-- requests. Only mutate() writes documents.
 
 -- up
 CREATE TABLE documents (
@@ -14,7 +15,7 @@ CREATE TABLE documents (
     data             jsonb NOT NULL CHECK (jsonb_typeof(data) = 'object'),
     amended_from_id  uuid,
     creator_id       text NOT NULL,
-    -- who wrote the version, and who has ever edited: separation of duties asks
+    -- Everyone who has ever edited the document: separation of duties asks for them.
     editor_ids       text[] NOT NULL DEFAULT '{}',
     created_at       timestamptz NOT NULL,
     updated_at       timestamptz NOT NULL,
@@ -23,12 +24,12 @@ CREATE TABLE documents (
     t1 text, t2 text, t3 text, t4 text,
     n1 bigint, n2 bigint, n3 bigint, n4 bigint,
     d1 timestamptz, d2 timestamptz,
+    -- When the content of a deleted document was removed. Its row stays, because versions and audit rows refer to it.
+    purged_at        timestamptz,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, entity_type, contract_version) REFERENCES contracts,
     FOREIGN KEY (tenant_id, amended_from_id) REFERENCES documents
 ) WITH (fillfactor = 80);
-CREATE INDEX documents_by_type ON documents (tenant_id, entity_type, id) WHERE deleted_at IS NULL;
-CREATE INDEX documents_by_status ON documents (tenant_id, entity_type, status, id) WHERE deleted_at IS NULL;
 CREATE INDEX documents_by_t1 ON documents (tenant_id, entity_type, t1 text_pattern_ops) WHERE t1 IS NOT NULL;
 CREATE INDEX documents_by_t2 ON documents (tenant_id, entity_type, t2 text_pattern_ops) WHERE t2 IS NOT NULL;
 CREATE INDEX documents_by_t3 ON documents (tenant_id, entity_type, t3 text_pattern_ops) WHERE t3 IS NOT NULL;
@@ -40,6 +41,12 @@ CREATE INDEX documents_by_n4 ON documents (tenant_id, entity_type, n4) WHERE n4 
 CREATE INDEX documents_by_d1 ON documents (tenant_id, entity_type, d1) WHERE d1 IS NOT NULL;
 CREATE INDEX documents_by_d2 ON documents (tenant_id, entity_type, d2) WHERE d2 IS NOT NULL;
 CREATE INDEX documents_by_amended_from ON documents (tenant_id, amended_from_id) WHERE amended_from_id IS NOT NULL;
+-- Lists go by creation, the newest first: all documents of a type, or those in one status. No list goes by id alone.
+CREATE INDEX documents_by_creation ON documents (tenant_id, entity_type, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX documents_by_status_and_creation ON documents (tenant_id, entity_type, status, created_at, id)
+    WHERE deleted_at IS NULL;
+-- Finds the documents to purge, "deleted so long ago", without reading the others.
+CREATE INDEX documents_deleted ON documents (tenant_id, deleted_at) WHERE deleted_at IS NOT NULL AND purged_at IS NULL;
 
 -- Business keys: the fields that a contract marks `unique`.
 CREATE TABLE document_keys (
@@ -48,7 +55,7 @@ CREATE TABLE document_keys (
     field       text NOT NULL,
     value       text NOT NULL,
     document_id uuid NOT NULL,
-    -- no foreign key: a key is taken before its document is written, so that a race ends at once
+    -- There is no foreign key. A key is taken before its document is written, so that a race ends at once.
     PRIMARY KEY (tenant_id, entity_type, field, value)
 );
 CREATE INDEX document_keys_by_document ON document_keys (tenant_id, document_id);
@@ -57,9 +64,9 @@ CREATE TABLE document_versions (
     tenant_id   uuid NOT NULL,
     document_id uuid NOT NULL,
     version     bigint NOT NULL,
-    -- what an approval pins: stable, and the same in every copy
+    -- The id that an approval pins: stable, and the same in every copy.
     id          uuid NOT NULL,
-    -- canonical JSON of the whole document at this version; its hash is that of these bytes
+    -- Canonical JSON of the whole document at this version. Its hash is that of these bytes.
     snapshot    text NOT NULL,
     hash        text NOT NULL CHECK (hash ~ '^[0-9a-f]{64}$'),
     actor_id    text NOT NULL,
@@ -73,8 +80,8 @@ CREATE TRIGGER reject_change BEFORE UPDATE OR DELETE ON document_versions
 CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON document_versions
     FOR EACH STATEMENT EXECUTE FUNCTION reject_any_change();
 
--- The one place where values of `personal` fields are. Everything else holds the id and the salted
--- commitment; erasing value and salt leaves every hash valid.
+-- The one place that holds values of `personal` fields. Every other row holds the id and the salted commitment: erasing
+-- value and salt leaves every hash valid.
 CREATE TABLE personal_values (
     tenant_id   uuid NOT NULL,
     id          uuid NOT NULL,
@@ -116,33 +123,53 @@ CREATE TABLE transition_requests (
     actor_id         text NOT NULL,
     reason           text CHECK (char_length(reason) <= 4000),
     status           text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'performed', 'refused', 'superseded')),
-    -- why it was refused, or by what it was superseded
+    -- Why it was refused, or what superseded it.
     outcome          text,
     trace_id         text,
     created_at       timestamptz NOT NULL,
     ended_at         timestamptz,
+    -- The roles of the requester at that time: the steps on the way of the request act with them.
+    actor_roles      text[] NOT NULL DEFAULT '{}',
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, document_id) REFERENCES documents,
     CHECK ((status = 'open') = (ended_at IS NULL))
 );
--- at most one open request a document
+-- A document has at most one open request.
 CREATE UNIQUE INDEX transition_requests_open ON transition_requests (tenant_id, document_id) WHERE status = 'open';
 CREATE INDEX transition_requests_by_document ON transition_requests (tenant_id, document_id, created_at);
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON transition_requests
     FOR EACH ROW EXECUTE FUNCTION restrict_status_regression('open>performed,refused,superseded');
+
+-- The outcomes of requests with an idempotency key, so that a repetition gets the same answer. A row is written in the
+-- transaction of the request itself. There is no key without its deed, and no deed without its key.
+CREATE TABLE idempotency_keys (
+    tenant_id    uuid NOT NULL REFERENCES tenants,
+    key          text NOT NULL CHECK (key <> '' AND char_length(key) <= 255),
+    request_hash text NOT NULL CHECK (request_hash ~ '^[0-9a-f]{64}$'),
+    -- NULL only inside the transaction that took the key.
+    outcome      jsonb,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, key)
+);
+-- Answers "older than", for the janitor who prunes.
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (tenant_id, created_at);
+CREATE TRIGGER reject_change BEFORE UPDATE ON idempotency_keys
+    FOR EACH ROW WHEN (OLD.outcome IS NOT NULL) EXECUTE FUNCTION reject_any_change();
 
 CALL isolate_tenant_table('documents');
 CALL isolate_tenant_table('document_keys');
 CALL isolate_tenant_table('document_versions');
 CALL isolate_tenant_table('personal_values');
 CALL isolate_tenant_table('transition_requests');
+CALL isolate_tenant_table('idempotency_keys');
 GRANT SELECT, INSERT, UPDATE ON documents, personal_values, transition_requests TO signet_api, signet_worker;
 GRANT SELECT, INSERT, DELETE ON document_keys TO signet_api, signet_worker;
 GRANT SELECT, INSERT ON document_versions TO signet_api, signet_worker;
 GRANT SELECT ON documents, document_keys, document_versions, transition_requests TO signet_janitor;
+GRANT SELECT, INSERT, UPDATE (outcome) ON idempotency_keys TO signet_api;
 CALL distribute_tenant_tables(
-    'documents', 'document_keys', 'document_versions', 'personal_values', 'transition_requests');
+    'documents', 'document_keys', 'document_versions', 'personal_values', 'transition_requests', 'idempotency_keys');
 
 -- down
-DROP TABLE transition_requests, personal_values, document_versions, document_keys, documents;
+DROP TABLE idempotency_keys, transition_requests, personal_values, document_versions, document_keys, documents;
 DROP FUNCTION reject_personal_change();

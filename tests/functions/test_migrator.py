@@ -88,6 +88,20 @@ def test_a_deployment_that_is_rolled_back_meets_a_newer_schema(
 
 
 @pytest.mark.usefixtures("_environment")
+def test_a_schema_whose_files_were_edited_stops_the_deployment(
+    cloud_formation: Speaker, empty_database_url: str
+) -> None:
+    migrate_up(empty_database_url, _migrations(), say=lambda text: None)
+    with psycopg.connect(empty_database_url, autocommit=True) as connection:
+        connection.execute("UPDATE signet_migrations SET checksum = repeat('0', 64) WHERE number = 1")
+        # A row that this release does not know is no excuse for the other.
+        connection.execute("INSERT INTO signet_migrations VALUES (99, 'create_other', repeat('0', 64))")
+    answer = ask(cloud_formation, "Update")
+    assert answer["Status"] == "FAILED"
+    assert "was edited after it was applied" in answer["Reason"]
+
+
+@pytest.mark.usefixtures("_environment")
 def test_a_stack_that_is_deleted_leaves_the_data(cloud_formation: Speaker, empty_database_url: str) -> None:
     ask(cloud_formation)
     assert ask(cloud_formation, "Delete")["Status"] == "SUCCESS"

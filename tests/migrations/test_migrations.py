@@ -76,6 +76,37 @@ def test_down_takes_everything_back_and_up_brings_the_same(empty_database_url: s
     assert dump_schema(empty_database_url) == before
 
 
+def test_each_way_down_takes_back_what_its_way_up_did(empty_database_url: str) -> None:
+    migrate_up(empty_database_url, [], say=hush)
+    for number, migration in enumerate(REAL, start=1):
+        before = dump_schema(empty_database_url)
+        migrate_up(empty_database_url, REAL[:number], say=hush)
+        migrate_down(empty_database_url, REAL[:number], steps=1, say=hush)
+        assert dump_schema(empty_database_url) == before, migration.name
+        migrate_up(empty_database_url, REAL[:number], say=hush)
+
+
+def test_a_database_from_before_the_nine_is_refused(empty_database_url: str) -> None:
+    """There were 27 files before the first release. Nothing may be applied on top of them."""
+    migrate_up(empty_database_url, [], say=hush)
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute(
+            "INSERT INTO signet_migrations (number, name, checksum)"
+            " SELECT number, CASE number WHEN 1 THEN 'create_roles' ELSE 'create_other' END, repeat('0', 64)"
+            " FROM generate_series(1, 27) AS number"
+        )
+    for act in (
+        lambda: migrate_up(empty_database_url, REAL, say=hush),
+        lambda: migrate_down(empty_database_url, REAL, steps=1, say=hush),
+        lambda: read_migration_status(empty_database_url, REAL),
+    ):
+        with pytest.raises(Defect, match=r"0001_create_roles\.sql was edited after it was applied") as caught:
+            act()
+        assert caught.value.code == "MIGRATION_EDITED"
+    with psycopg.connect(empty_database_url) as connection:
+        assert connection.execute("SELECT to_regclass('tenants')").fetchone() == (None,)
+
+
 def test_an_edited_applied_file_is_named(folder: Path, empty_database_url: str) -> None:
     migrate_up(empty_database_url, read_migrations(folder), say=hush)
     edited = next(folder.glob("0002_*.sql"))

@@ -3,7 +3,6 @@
 from tests.mutants.mutation import Mutation
 
 MIGRATION = "migrations/0003_create_definitions.sql"
-FREEZING = "migrations/0021_add_draft_revisions.sql"
 WF_04 = "tests/invariants/test_wf_04_published_definitions_never_change.py::test_wf_04_"
 WF_07 = "tests/invariants/test_wf_07_only_what_was_compiled_runs.py::test_wf_07_"
 CACHE = "tests/engine/test_definitions.py::test_wf_07_the_cache_verifies_what_it_loads"
@@ -39,7 +38,7 @@ CREATE TRIGGER reject_published_mutation BEFORE UPDATE OR DELETE ON workflow_def
     Mutation(
         "the artifact is not part of what is frozen",
         4,
-        FREEZING,
+        MIGRATION,
         """\
 (to_jsonb(NEW) - ARRAY['status', 'canvas_json', 'updated_at', 'revision'])
           IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['status', 'canvas_json', 'updated_at', 'revision'])""",

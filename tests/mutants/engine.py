@@ -5,7 +5,8 @@ from tests.mutants.mutation import Mutation
 WAVE = "shared/signet/engine/execution/wave.py"
 PLACE = "shared/signet/engine/execution/nodes/context.py"
 ROWS = "shared/signet/engine/execution/rows.py"
-FUNCTIONS = "migrations/0012_create_wave_functions.sql"
+OPENING_A_WAVE = "migrations/0007_create_outboxes.sql"
+WRITING_STEPS = "migrations/0006_create_instances.sql"
 KEYS = "shared/signet/core/runtime/idempotency_keys.py"
 REACTIONS = "shared/signet/core/runtime/document_changes.py"
 PROJECTION = "shared/signet/core/runtime/projection.py"
@@ -24,7 +25,7 @@ ENGINE = (
     Mutation(
         "an instance is moved without its lock",
         1,
-        FUNCTIONS,
+        OPENING_A_WAVE,
         "WHERE pg_try_advisory_xact_lock(hashtextextended(id::text, 0));",
         "WHERE id IS NOT NULL;",
         (f"{WF_01}an_instance_that_somebody_holds_is_passed_by",),
@@ -32,7 +33,7 @@ ENGINE = (
     Mutation(
         "an instance is moved while somebody holds its document",
         1,
-        FUNCTIONS,
+        OPENING_A_WAVE,
         "AND (i.entity_id IS NULL OR i.entity_id = ANY (entities))",
         "AND (i.entity_id IS NULL OR i.entity_id IS NOT NULL)",
         (f"{WF_01}an_instance_that_somebody_holds_is_passed_by",),
@@ -202,7 +203,7 @@ ENGINE = (
     Mutation(
         "a step is written without a receipt",
         14,
-        FUNCTIONS,
+        WRITING_STEPS,
         "FROM step JOIN receipt ON receipt.step_execution_id = step.id",
         "FROM step",
         (f"{WF_14}a_step_is_written_only_with_its_receipt",),

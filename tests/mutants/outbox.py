@@ -3,7 +3,7 @@
 from tests.mutants.mutation import Mutation
 
 WF_11 = "tests/invariants/test_wf_11_an_outbox_row_counts_once.py::test_wf_11_"
-FUNCTIONS = "migrations/0010_widen_mutation_functions.sql"
+OUTBOXES = "migrations/0007_create_outboxes.sql"
 KEYS = "shared/signet/core/runtime/idempotency_keys.py"
 EVENT_KEY = "return _digest(str(instance_id), event_type, content_hash(payload), str(entity_version))"
 
@@ -11,7 +11,7 @@ OUTBOX = (
     Mutation(
         "an event is written whatever its receipt says",
         11,
-        FUNCTIONS,
+        OUTBOXES,
         "    JOIN receipt ON receipt.instance_id = event.instance_id"
         " AND receipt.event_idempotency_key = event.idempotency_key;\n",
         ";\n",
@@ -23,7 +23,7 @@ OUTBOX = (
     Mutation(
         "a repeated event is an error",
         11,
-        FUNCTIONS,
+        OUTBOXES,
         """\
         ON CONFLICT DO NOTHING
         RETURNING instance_id, event_idempotency_key
@@ -69,9 +69,9 @@ OUTBOX = (
     Mutation(
         "a worker may take receipts back",
         11,
-        "migrations/0007_create_instances.sql",
-        "GRANT SELECT, INSERT ON workflow_step_receipts, workflow_outbox_receipts",
-        "GRANT SELECT, INSERT, DELETE ON workflow_step_receipts, workflow_outbox_receipts",
+        OUTBOXES,
+        "GRANT SELECT, INSERT ON workflow_outbox_receipts",
+        "GRANT SELECT, INSERT, DELETE ON workflow_outbox_receipts",
         (f"{WF_11}nobody_at_work_takes_a_receipt_back",),
     ),
 )

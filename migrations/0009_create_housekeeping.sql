@@ -2,9 +2,9 @@
 -- transaction: on
 -- role: admin
 --
--- Housekeeping: which task is due and who is at it; who has something to do; and the only functions that take rows
--- away, each bounded, each refusing what must stay. An admin's, because what looks across tenants belongs to a role of
--- its own.
+-- Housekeeping: the tasks with their leases, the monthly partitions, and the functions that find tenants with something
+-- to do. Only functions of this file remove old rows. Each is bounded, and refuses to remove what must stay. It needs
+-- an admin, because the functions that look across tenants belong to a role of their own.
 
 -- up
 SET LOCAL ROLE signet_owner;
@@ -15,7 +15,7 @@ CREATE TABLE housekeeping_tasks (
     next_due_at   timestamptz NOT NULL DEFAULT now(),
     claim_id      uuid,
     lease_until   timestamptz,
-    -- where a run that was cut goes on; NULL: from the beginning
+    -- Where a run that was cut goes on. NULL: from the beginning.
     cursor        jsonb,
     last_began_at timestamptz,
     last_ended_at timestamptz,
@@ -24,7 +24,7 @@ CREATE TABLE housekeeping_tasks (
     last_rows     bigint NOT NULL DEFAULT 0,
     total_rows    bigint NOT NULL DEFAULT 0,
     run_count     bigint NOT NULL DEFAULT 0,
-    -- in a row; 0 after a run that went well
+    -- Failures in a row; 0 after a run that went well.
     failure_count bigint NOT NULL DEFAULT 0,
     CHECK ((claim_id IS NULL) = (lease_until IS NULL))
 );
@@ -32,30 +32,79 @@ GRANT SELECT ON housekeeping_tasks TO signet_api;
 GRANT SELECT, INSERT (task), UPDATE (next_due_at, claim_id, lease_until, cursor, last_began_at, last_ended_at,
     last_outcome, last_error, last_rows, total_rows, run_count, failure_count) ON housekeeping_tasks TO signet_janitor;
 
--- Up to which seal a tenant's trail is kept where this database's admins cannot write. What is kept there is the
--- proof; this only says where to go on.
-CREATE TABLE audit_anchors (
-    tenant_id   uuid NOT NULL REFERENCES tenants,
-    sequence    bigint NOT NULL CHECK (sequence >= 1),
-    anchored_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (tenant_id)
-);
-CALL isolate_tenant_table('audit_anchors');
-GRANT SELECT ON audit_anchors TO signet_api;
-GRANT SELECT, INSERT, UPDATE (sequence, anchored_at) ON audit_anchors TO signet_janitor;
-CALL distribute_tenant_tables('audit_anchors');
+-- Make one partition. Postgres refuses it while the default partition holds rows of its range. Then the default is
+-- detached, with the triggers and the wall that would hide those rows from their owner. It gives them up, and is
+-- attached again. Nobody sees the state in between.
+CREATE PROCEDURE create_partition(parent regclass, partition_name text, from_time timestamptz, to_time timestamptz)
+    LANGUAGE plpgsql AS $$
+DECLARE
+    made      text := format('CREATE TABLE public.%I PARTITION OF %s FOR VALUES FROM (%L) TO (%L)',
+                             partition_name, parent, from_time, to_time);
+    leftovers regclass := (SELECT partdefid FROM pg_partitioned_table WHERE partrelid = parent);
+BEGIN
+    EXECUTE made;
+EXCEPTION WHEN check_violation THEN
+    EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', parent, leftovers);
+    EXECUTE format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY', leftovers);
+    EXECUTE made;
+    EXECUTE format('WITH moved AS (DELETE FROM %s WHERE created_at >= %L AND created_at < %L RETURNING *) '
+                   'INSERT INTO public.%I SELECT * FROM moved', leftovers, from_time, to_time, partition_name);
+    EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', leftovers);
+    EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s DEFAULT', parent, leftovers);
+END
+$$;
+REVOKE EXECUTE ON PROCEDURE create_partition(regclass, text, timestamptz, timestamptz) FROM PUBLIC;
 
--- When what a deleted document said was taken away; its row stays, for its versions and its audit trail refer to it.
-ALTER TABLE documents ADD COLUMN purged_at timestamptz;
--- "deleted so long ago", "read so long ago", "expired": what is to be pruned, without reading what is not
-CREATE INDEX documents_deleted ON documents (tenant_id, deleted_at) WHERE deleted_at IS NOT NULL AND purged_at IS NULL;
-CREATE INDEX notifications_read ON notifications (tenant_id, read_at) WHERE read_at IS NOT NULL;
-CREATE INDEX workflow_inbound_events_by_expiry ON workflow_inbound_events (tenant_id, expires_at);
-
--- What nobody came back for may end as a dead letter: its instance is paused, or told.
-GRANT INSERT ON workflow_events_outbox, workflow_outbox_receipts, workflow_step_executions, workflow_step_receipts,
-    workflow_event TO signet_janitor;
-GRANT UPDATE (status, reason, version, last_step_execution_id, updated_at) ON workflow_instances TO signet_janitor;
+-- Make partitions of every table that is partitioned by created_at: so many months (UTC), beginning with that of
+-- `first`. Return the names of those that it made: none when all of them exist.
+CREATE FUNCTION create_month_partitions(first date, months integer) RETURNS SETOF text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, public, pg_temp
+    -- It is less than deadlock_timeout. While work is under way on two of the tables, this function gives up and is
+    -- called again. Otherwise Postgres would choose a victim.
+    SET lock_timeout = '500ms'
+AS $$
+DECLARE
+    parent         regclass;
+    month          timestamp;
+    partition_name text;
+BEGIN
+    IF first IS NULL OR months IS NULL OR months NOT BETWEEN 1 AND 24 THEN
+        RAISE EXCEPTION 'between 1 and 24 months from a date, not % from %', months, first USING ERRCODE = '22023';
+    END IF;
+    FOR parent IN
+        SELECT p.partrelid FROM pg_partitioned_table p
+        JOIN pg_class c ON c.oid = p.partrelid
+        JOIN pg_attribute a ON a.attrelid = p.partrelid AND a.attnum = p.partattrs[0]
+        WHERE c.relnamespace = 'public'::regnamespace AND p.partstrat = 'r' AND a.attname = 'created_at'
+        ORDER BY c.relname
+    LOOP
+        FOR month IN
+            SELECT generate_series(date_trunc('month', first::timestamp),
+                                   date_trunc('month', first::timestamp) + make_interval(months => months - 1),
+                                   interval '1 month')
+        LOOP
+            partition_name := format('%s_%s', (SELECT relname FROM pg_class WHERE oid = parent),
+                                     to_char(month, 'YYYY_MM'));
+            CONTINUE WHEN to_regclass(format('public.%I', partition_name)) IS NOT NULL;
+            EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', parent);
+            -- Another caller may have made it while this one waited.
+            CONTINUE WHEN to_regclass(format('public.%I', partition_name)) IS NOT NULL;
+            CALL create_partition(parent, partition_name, month AT TIME ZONE 'UTC',
+                                  (month + interval '1 month') AT TIME ZONE 'UTC');
+            CALL isolate_tenant_table(format('public.%I', partition_name)::regclass);
+            IF EXISTS (SELECT FROM pg_trigger WHERE tgrelid = parent AND tgname = 'reject_truncate') THEN
+                EXECUTE format('CREATE TRIGGER reject_truncate BEFORE TRUNCATE ON public.%I '
+                               'FOR EACH STATEMENT EXECUTE FUNCTION reject_any_change()', partition_name);
+            END IF;
+            RETURN NEXT partition_name;
+        END LOOP;
+    END LOOP;
+END
+$$;
+REVOKE EXECUTE ON FUNCTION create_month_partitions(date, integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION create_month_partitions(date, integer) TO signet_janitor;
+SELECT create_month_partitions((now() AT TIME ZONE 'UTC')::date, 3);
 
 CREATE FUNCTION require_bounds(kept interval, least_kept interval, at_most integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE AS $$
@@ -67,10 +116,11 @@ BEGIN
 END
 $$;
 
--- Each of these sees one tenant, that of the transaction, like whoever calls it: row security is forced on its owner.
+-- Each of the next functions sees only the tenant of the transaction, as its caller does. Row security is forced on its
+-- owner.
 
--- Completed rows only: what is pending, at work, failed or dead stays for ever. The effect that an open step still
--- waits for is the step's answer.
+-- Remove completed rows only: rows that are pending, at work, failed or dead stay for ever. An effect that an open step
+-- still waits for stays too, because it is the step's answer.
 CREATE FUNCTION prune_outbox(queue text, kept interval, at_most integer) RETURNS integer
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp
@@ -108,9 +158,9 @@ BEGIN
 END
 $$;
 
--- Receipts of instances that ended so long ago, from the one after `after` on; and of what was never an instance's
--- (a rule's event about a document without one). An ended instance never runs again: what begins anew is another
--- instance, with keys of its own. NULL in `looked_to`: there are no more.
+-- Remove the receipts of instances that ended so long ago, from the instance after `after` on. Also remove those
+-- without an instance (a rule's event about a document that has none). An ended instance never runs again: a new
+-- beginning is another instance, with keys of its own. NULL in `looked_to` means that there are no more.
 CREATE FUNCTION prune_receipts(kept interval, after uuid, at_most integer, OUT looked_to uuid, OUT pruned integer)
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp
@@ -174,7 +224,7 @@ BEGIN
 END
 $$;
 
--- Each says itself how long it is kept.
+-- Each event says itself how long it is kept.
 CREATE FUNCTION prune_inbound_events(at_most integer) RETURNS integer
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp
@@ -195,7 +245,7 @@ BEGIN
 END
 $$;
 
--- What nobody has read stays.
+-- Unread notifications stay.
 CREATE FUNCTION prune_notifications(kept interval, at_most integer) RETURNS integer
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp
@@ -216,7 +266,7 @@ BEGIN
 END
 $$;
 
--- A bucket that is full again says what no row says as well.
+-- A bucket that is full again says no more than a missing row.
 CREATE FUNCTION prune_quota_meters(at_most integer) RETURNS integer
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp
@@ -236,9 +286,9 @@ BEGIN
 END
 $$;
 
--- Of documents that were deleted so long ago: the working copy, the keys, and every personal value with its salt. The
--- row stays as the place that versions, requests and audit rows refer to, and these stay as they were hashed. Whoever
--- calls holds each document's row by then, and writes in the same transaction that it happened.
+-- Empty documents that were deleted so long ago: the working copy, the keys, and every personal value with its salt.
+-- The row stays, because versions, requests and audit rows refer to it. These stay as they were hashed. The caller
+-- holds each document's row by then, and writes in the same transaction that it happened.
 CREATE FUNCTION purge_documents(kept interval, at_most integer)
     RETURNS TABLE (document_id uuid, purged_at timestamptz, erased json)
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -279,7 +329,7 @@ BEGIN
 END
 $$;
 
--- A partition of a whole month, with where it begins and ends (UTC).
+-- List the partitions of whole months, with where each begins and ends (UTC).
 CREATE FUNCTION list_months(parent regclass)
     RETURNS TABLE (partition_name text, from_time timestamptz, to_time timestamptz)
     LANGUAGE sql STABLE
@@ -293,10 +343,8 @@ BEGIN ATOMIC
     ORDER BY month.begins;
 END;
 
-RESET ROLE;
-GRANT CREATE ON SCHEMA public TO signet_dispatch;
-SET LOCAL ROLE signet_owner;
--- Ids, statuses and times: which tenants have something to do, never what it is.
+-- The janitor's only look across tenants: ids, statuses and times. They tell which tenants have something to do, never
+-- what it is.
 CREATE POLICY dispatch ON tenants FOR SELECT TO signet_dispatch USING (true);
 CREATE POLICY dispatch ON audit_log FOR SELECT TO signet_dispatch USING (true);
 CREATE POLICY dispatch ON audit_seals FOR SELECT TO signet_dispatch USING (true);
@@ -319,15 +367,17 @@ GRANT SELECT (tenant_id, read_at) ON notifications TO signet_dispatch;
 GRANT SELECT (tenant_id, full_at) ON quota_meters TO signet_dispatch;
 GRANT SELECT (tenant_id, deleted_at, purged_at) ON documents TO signet_dispatch;
 GRANT SELECT (tenant_id, status, timeout_at) ON workflow_instances TO signet_dispatch;
+
 RESET ROLE;
+GRANT CREATE ON SCHEMA public TO signet_dispatch;
 SET LOCAL ROLE signet_dispatch;
 
--- Tenants from the one after `after` on that have something to do, each with how much of it (counted to 1,000).
+-- List the tenants with something to do, from the one after `after` on, each with how much (counted to 1,000).
 CREATE FUNCTION housekeeping_tenants(about text, kept interval, after uuid, at_most integer)
     RETURNS TABLE (tenant_id uuid, due_count integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp
-    -- A tenant costs one probe of an index, whatever the statistics say.
+    -- A tenant costs one probe of an index, in spite of any statistics.
     SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
@@ -391,7 +441,7 @@ $$;
 REVOKE EXECUTE ON FUNCTION housekeeping_tenants(text, interval, uuid, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION housekeeping_tenants(text, interval, uuid, integer) TO signet_janitor;
 
--- Whether no tenant has a row there: the owner sees the rows of one tenant, and would take any month for empty.
+-- Return whether no tenant has a row there. The owner sees the rows of one tenant, and would take any month for empty.
 CREATE FUNCTION is_outbox_empty(queue_table text, from_time timestamptz, to_time timestamptz) RETURNS boolean
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp
@@ -411,11 +461,11 @@ RESET ROLE;
 REVOKE CREATE ON SCHEMA public FROM signet_dispatch;
 SET LOCAL ROLE signet_owner;
 
--- Whole months of the outboxes that are past by so much and in which nothing is left; a dead letter keeps its month.
+-- Drop whole months of the outboxes that are past by so much and hold no row. A dead letter keeps its month.
 CREATE FUNCTION drop_empty_months(kept interval, at_most integer) RETURNS SETOF text
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp
-    -- As create_month_partitions(): it gives up rather than have the work wait behind it.
+    -- Like create_month_partitions(), it gives up rather than have the work wait behind it.
     SET lock_timeout = '500ms'
 AS $$
 DECLARE
@@ -438,7 +488,8 @@ BEGIN
 END
 $$;
 
--- Whole months of the history that are past by so much: of what is append-only, rows go by the month or not at all.
+-- Drop whole months of the history that are past by so much. Rows of an append-only table go by the month or not at
+-- all.
 CREATE FUNCTION drop_history_months(kept interval, at_most integer) RETURNS SETOF text
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp
@@ -469,6 +520,7 @@ GRANT EXECUTE ON FUNCTION prune_outbox(text, interval, integer), prune_receipts(
 RESET ROLE;
 
 -- down
+-- Monthly partitions stay: they hold rows, and go with their tables.
 DROP FUNCTION housekeeping_tenants(text, interval, uuid, integer);
 SET LOCAL ROLE signet_owner;
 DROP FUNCTION drop_history_months(interval, integer);
@@ -476,6 +528,28 @@ DROP FUNCTION drop_empty_months(interval, integer);
 RESET ROLE;
 DROP FUNCTION is_outbox_empty(text, timestamptz, timestamptz);
 SET LOCAL ROLE signet_owner;
+REVOKE SELECT (tenant_id) ON tenants, workflow_outbox_receipts FROM signet_dispatch;
+REVOKE SELECT (created_at, completed_at) ON workflow_events_outbox, workflow_side_effects_outbox FROM signet_dispatch;
+REVOKE SELECT (tenant_id, epoch, xid) ON audit_log FROM signet_dispatch;
+REVOKE SELECT (tenant_id, sequence, epoch, to_xid) ON audit_seals FROM signet_dispatch;
+REVOKE SELECT (tenant_id, sequence) ON audit_anchors FROM signet_dispatch;
+REVOKE SELECT (tenant_id, created_at) ON idempotency_keys FROM signet_dispatch;
+REVOKE SELECT (tenant_id, expires_at) ON workflow_inbound_events FROM signet_dispatch;
+REVOKE SELECT (tenant_id, read_at) ON notifications FROM signet_dispatch;
+REVOKE SELECT (tenant_id, full_at) ON quota_meters FROM signet_dispatch;
+REVOKE SELECT (tenant_id, deleted_at, purged_at) ON documents FROM signet_dispatch;
+REVOKE SELECT (tenant_id, status, timeout_at) ON workflow_instances FROM signet_dispatch;
+DROP POLICY dispatch ON workflow_outbox_receipts;
+DROP POLICY dispatch ON workflow_instances;
+DROP POLICY dispatch ON documents;
+DROP POLICY dispatch ON quota_meters;
+DROP POLICY dispatch ON notifications;
+DROP POLICY dispatch ON workflow_inbound_events;
+DROP POLICY dispatch ON idempotency_keys;
+DROP POLICY dispatch ON audit_anchors;
+DROP POLICY dispatch ON audit_seals;
+DROP POLICY dispatch ON audit_log;
+DROP POLICY dispatch ON tenants;
 DROP FUNCTION list_months(regclass);
 DROP FUNCTION purge_documents(interval, integer);
 DROP FUNCTION prune_quota_meters(integer);
@@ -485,30 +559,7 @@ DROP FUNCTION prune_idempotency_keys(interval, integer);
 DROP FUNCTION prune_receipts(interval, uuid, integer);
 DROP FUNCTION prune_outbox(text, interval, integer);
 DROP FUNCTION require_bounds(interval, interval, integer);
-REVOKE INSERT ON workflow_events_outbox, workflow_outbox_receipts, workflow_step_executions, workflow_step_receipts,
-    workflow_event FROM signet_janitor;
-REVOKE UPDATE (status, reason, version, last_step_execution_id, updated_at) ON workflow_instances FROM signet_janitor;
-DROP POLICY dispatch ON tenants;
-DROP POLICY dispatch ON audit_log;
-DROP POLICY dispatch ON audit_seals;
-DROP POLICY dispatch ON idempotency_keys;
-DROP POLICY dispatch ON workflow_inbound_events;
-DROP POLICY dispatch ON notifications;
-DROP POLICY dispatch ON quota_meters;
-DROP POLICY dispatch ON documents;
-DROP POLICY dispatch ON workflow_instances;
-DROP POLICY dispatch ON workflow_outbox_receipts;
-REVOKE SELECT (created_at, completed_at) ON workflow_events_outbox, workflow_side_effects_outbox FROM signet_dispatch;
-REVOKE SELECT (tenant_id) ON tenants, workflow_outbox_receipts FROM signet_dispatch;
-REVOKE SELECT (tenant_id, epoch, xid) ON audit_log FROM signet_dispatch;
-REVOKE SELECT (tenant_id, sequence, epoch, to_xid) ON audit_seals FROM signet_dispatch;
-REVOKE SELECT (tenant_id, created_at) ON idempotency_keys FROM signet_dispatch;
-REVOKE SELECT (tenant_id, expires_at) ON workflow_inbound_events FROM signet_dispatch;
-REVOKE SELECT (tenant_id, read_at) ON notifications FROM signet_dispatch;
-REVOKE SELECT (tenant_id, full_at) ON quota_meters FROM signet_dispatch;
-REVOKE SELECT (tenant_id, deleted_at) ON documents FROM signet_dispatch;
-REVOKE SELECT (tenant_id, status, timeout_at) ON workflow_instances FROM signet_dispatch;
-DROP INDEX workflow_inbound_events_by_expiry, notifications_read, documents_deleted;
-ALTER TABLE documents DROP COLUMN purged_at;
-DROP TABLE audit_anchors, housekeeping_tasks;
+DROP FUNCTION create_month_partitions(date, integer);
+DROP PROCEDURE create_partition(regclass, text, timestamptz, timestamptz);
+DROP TABLE housekeeping_tasks;
 RESET ROLE;

@@ -1,8 +1,8 @@
 -- phase: expand
 -- transaction: on
 --
--- Approvals: chains (versioned, published = frozen), requests pinned to a version of a document under a definition,
--- the seats that are to decide, the decisions (written once), who stands in for whom, and what people are told.
+-- Approvals. Chains are versioned, and frozen once published. Requests are pinned to a version of a document under a
+-- definition. Seats are to decide, and decisions are written once. Then delegations, and notifications to people.
 
 -- up
 CREATE TABLE approval_chains (
@@ -27,13 +27,13 @@ CREATE TABLE approval_chain_steps (
     name      text NOT NULL,
     version   integer NOT NULL,
     position  integer NOT NULL CHECK (position BETWEEN 1 AND 20),
-    -- approvers, quorum, escalation, expiry, reasons: as an inline approval node has them
+    -- Approvers, quorum, escalation, expiry and reasons, as an inline approval node has them.
     body      jsonb NOT NULL CHECK (jsonb_typeof(body) = 'object'),
     PRIMARY KEY (tenant_id, name, version, position),
     FOREIGN KEY (tenant_id, name, version) REFERENCES approval_chains
 );
 
--- A running request reads the version that it began with; nobody edits that under it.
+-- A running request reads the version that it began with: nobody edits that version under it.
 CREATE FUNCTION reject_published_chain_mutation() RETURNS trigger
     LANGUAGE plpgsql AS $$
 DECLARE
@@ -71,24 +71,24 @@ CREATE TABLE approval_requests (
     step_execution_id   uuid NOT NULL,
     node_id             text NOT NULL,
     document_id         uuid NOT NULL,
-    -- what is decided about, and under what: pinned, never recomputed
+    -- The subject of the decision, and what it is decided under: pinned, never recomputed.
     document_version    bigint NOT NULL,
     snapshot_version_id uuid NOT NULL,
     snapshot_hash       text NOT NULL,
     definition_hash     text NOT NULL,
-    -- canonical text of the stages, and its hash
+    -- The canonical text of the stages, and its hash.
     policy              text NOT NULL,
     policy_hash         text NOT NULL,
     chain_name          text,
     chain_version       integer,
-    -- whose request led here; he may not decide unless the contract says so
+    -- The person whose request led here. They may not decide unless the contract says so.
     requester_id        text NOT NULL,
     stage               integer NOT NULL DEFAULT 1 CHECK (stage >= 1),
     status              text NOT NULL DEFAULT 'open'
                         CHECK (status IN ('open', 'approved', 'rejected', 'expired', 'voided')),
-    -- why it was voided, or what decided it
+    -- Why it was voided, or what decided it.
     outcome             text,
-    -- consumed by the gate: NULL while open, false when decided, true when a gate has used it
+    -- Consumed by the gate: NULL while open, false when decided, true when a gate has used it.
     applied             boolean,
     escalate_at         timestamptz,
     expire_at           timestamptz,
@@ -108,8 +108,8 @@ CREATE INDEX approval_requests_by_document ON approval_requests (tenant_id, docu
 CREATE TRIGGER restrict_status_regression BEFORE UPDATE ON approval_requests
     FOR EACH ROW EXECUTE FUNCTION restrict_status_regression('open>approved,rejected,expired,voided;approved>voided');
 
--- Who is to decide: a person, or whoever holds a role when he decides. Made when the stage begins, never changed by
--- later edits of chain, role or org chart.
+-- The holder of a seat is to decide: a person, or a member with a role at that time. Seats are made when the stage
+-- begins, and later edits of chain, role or org chart never change them.
 CREATE TABLE approval_seats (
     tenant_id      uuid NOT NULL,
     request_id     uuid NOT NULL,
@@ -117,7 +117,7 @@ CREATE TABLE approval_seats (
     position       integer NOT NULL,
     holder_user_id text,
     holder_role    text,
-    -- how it came to be: 'resolved' when the stage began, 'escalated' later
+    -- How it came to be: 'resolved' when the stage began, 'escalated' later.
     origin         text NOT NULL DEFAULT 'resolved' CHECK (origin IN ('resolved', 'escalated')),
     status         text NOT NULL DEFAULT 'open'
                    CHECK (status IN ('open', 'approved', 'rejected', 'abstained', 'closed')),
@@ -129,7 +129,7 @@ CREATE TABLE approval_seats (
     CHECK ((holder_user_id IS NULL) <> (holder_role IS NULL)),
     CHECK ((status IN ('approved', 'rejected', 'abstained')) = (decided_by IS NOT NULL))
 );
--- the inbox: "what is for me", as a person and by role
+-- The inbox: "what is for me", as a person and by role.
 CREATE INDEX approval_seats_of_user ON approval_seats (tenant_id, holder_user_id, request_id) WHERE status = 'open';
 CREATE INDEX approval_seats_of_role ON approval_seats (tenant_id, holder_role, request_id)
     WHERE status = 'open' AND holder_role IS NOT NULL;
@@ -169,7 +169,7 @@ CREATE TABLE approval_delegations (
     id          uuid NOT NULL,
     user_id     text NOT NULL,
     delegate_id text NOT NULL CHECK (delegate_id <> user_id),
-    -- NULL: of every entity type
+    -- NULL: for every entity type.
     entity_type text,
     from_time   timestamptz NOT NULL,
     to_time     timestamptz NOT NULL,
@@ -186,7 +186,7 @@ CREATE INDEX approval_delegations_of_delegate ON approval_delegations (tenant_id
     WHERE revoked_at IS NULL;
 CREATE INDEX approval_delegations_of_user ON approval_delegations (tenant_id, user_id, id) WHERE revoked_at IS NULL;
 
--- Whose turn it is among those who hold a role.
+-- Whose turn it is among the holders of a role.
 CREATE TABLE approval_turns (
     tenant_id uuid NOT NULL,
     role      text NOT NULL,
@@ -194,7 +194,7 @@ CREATE TABLE approval_turns (
     PRIMARY KEY (tenant_id, role)
 );
 
--- What people are told inside Signet.
+-- Messages to people inside Signet.
 CREATE TABLE notifications (
     tenant_id  uuid NOT NULL,
     id         uuid NOT NULL,
@@ -210,6 +210,8 @@ CREATE TABLE notifications (
 );
 CREATE INDEX notifications_of_user ON notifications (tenant_id, user_id, id) WHERE user_id IS NOT NULL;
 CREATE INDEX notifications_of_role ON notifications (tenant_id, role, id) WHERE role IS NOT NULL;
+-- Finds the "read so long ago" to prune, without reading the others.
+CREATE INDEX notifications_read ON notifications (tenant_id, read_at) WHERE read_at IS NOT NULL;
 
 CALL isolate_tenant_table('approval_chains');
 CALL isolate_tenant_table('approval_chain_steps');
