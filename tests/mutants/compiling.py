@@ -100,8 +100,8 @@ COMPILING = (
         "system nodes may be reordered",
         8,
         SOUNDNESS,
-        "if standing[edge.source] >= standing[edge.target]:",
-        "if standing[edge.source] == standing[edge.target]:",
+        "if position[edge.source] >= position[edge.target]:",
+        "if position[edge.source] == position[edge.target]:",
         (f"{WF_08}a_merge_that_reorders_system_nodes_is_found_out",),
     ),
     Mutation(

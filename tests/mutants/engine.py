@@ -304,8 +304,8 @@ ENGINE = (
         "losers go on",
         16,
         ROUTING,
-        ("    _cancel_below(standing, parent_id, changes)\n    parent = standing.tokens[parent_id]\n"),
-        "    parent = standing.tokens[parent_id]\n",
+        ("    _cancel_below(position, parent_id, changes)\n    parent = position.tokens[parent_id]\n"),
+        "    parent = position.tokens[parent_id]\n",
         (
             f"{WF_16}any_of_them_and_the_others_are_cancelled",
             f"{WF_16}two_that_arrive_at_an_any_join_in_the_same_wave",
