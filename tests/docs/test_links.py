@@ -29,15 +29,14 @@ _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 def find_broken_links(page: Path, text: str) -> Iterator[str]:
     for link in _LINK.findall(_FENCE.sub("", text)):
         target, _, anchor = link.partition("#")
-        path = page.parent / target if target else page
-        own = text if not target else None
-        if not path.exists() or (anchor and anchor not in list_anchors(path, own)):
+        path = page.parent / target
+        if not path.exists() or (anchor and anchor not in list_anchors(read(path) if target else text)):
             yield link
 
 
-def list_anchors(path: Path, text: str | None = None) -> set[str]:
-    """Return the anchors that repository hosts make of the page's headings."""
-    headings = _HEADING.findall(_FENCE.sub("", text if text is not None else read(path)))
+def list_anchors(text: str) -> set[str]:
+    """Return the anchors that repository hosts make of a page's headings."""
+    headings = _HEADING.findall(_FENCE.sub("", text))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
