@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 
 from tests.mutants.mutation import Mutation
 from tests.mutants.table import MUTATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "shared" / "signet"
+WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -44,15 +46,15 @@ INVARIANTS = (
     ),
     Invariant(
         2,
-        "A node is executed once for an instance, a token and a version of the document. The steps decide what has "
-        "happened, even where the row of the instance says otherwise.",
+        "A node is executed once for an instance, a token and a version of the document. The steps decide "
+        "what has happened, even where the row of the instance says otherwise.",
         ("core/runtime/idempotency_keys.py", "engine/execution/wave.py", "engine/execution/worker.py"),
         ("workflow_step_receipts_pkey", "write_steps"),
     ),
     Invariant(
         3,
-        "An approval is given for one version of a document, by people who may decide, and a gate uses it up once. "
-        "An edit takes an unused approval away.",
+        "An approval is given for one version of a document, by people who may decide, and a gate uses it "
+        "up once. An edit takes an unused approval away.",
         (
             "core/approvals/eligibility.py",
             "core/approvals/votes.py",
@@ -64,7 +66,8 @@ INVARIANTS = (
     ),
     Invariant(
         4,
-        "The database refuses every change to the content of a published contract or definition, even by the owner.",
+        "The database refuses every change to the content of a published contract or definition, even by "
+        "the owner.",
         (),
         (
             "reject_published_definition_mutation",
@@ -75,20 +78,21 @@ INVARIANTS = (
     ),
     Invariant(
         5,
-        "An instance notices every version of its document that it did not make itself. In a stable region it "
-        "pauses with `WORKFLOW_VERSION_DRIFT`. Elsewhere, work in progress goes back to where its way began.",
+        "An instance notices every version of its document that it did not make itself. In a stable "
+        "region it pauses with `WORKFLOW_VERSION_DRIFT`. Elsewhere, work in progress goes back to where "
+        "its way began.",
         ("core/runtime/document_changes.py", "core/runtime/projection.py", "engine/documents/decide.py"),
     ),
     Invariant(
         6,
-        "The nodes and edges of a tenant stay inside one declared slot. They touch the envelope only at the ends of "
-        "the slot.",
+        "The nodes and edges of a tenant stay inside one declared slot. They touch the envelope only at "
+        "the ends of the slot.",
         ("core/compiler/slot_graph.py", "core/compiler/merge.py"),
     ),
     Invariant(
         7,
-        "The engine runs compiled workflows only: whole, with the hash of the stored bytes, and made by a compiler "
-        "that it knows.",
+        "The engine runs compiled workflows only: whole, with the hash of the stored bytes, and made by a "
+        "compiler that it knows.",
         ("core/compiler/artifact.py", "engine/cache.py", "store/definitions/write.sql"),
         ("workflow_definitions_check2", "workflow_definitions_check3", "workflow_definitions_check4"),
     ),
@@ -99,15 +103,15 @@ INVARIANTS = (
     ),
     Invariant(
         9,
-        "A workflow does nothing without a step. Each version, audit row, effect and ended request names its step, "
-        "and the row of the step came first.",
+        "A workflow does nothing without a step. Each version, audit row, effect and ended request names "
+        "its step, and the row of the step came first.",
         ("engine/execution/wave.py", "engine/execution/nodes/context.py"),
         ("write_steps",),
     ),
     Invariant(
         10,
-        "Everything that leaves the system was first committed as a row of the outbox. The result is recorded on "
-        "that row and on the step that waited.",
+        "Everything that leaves the system was first committed as a row of the outbox. The result is "
+        "recorded on that row and on the step that waited.",
         ("engine/integrations/effects.py", "engine/dispatch/relay.py", "store/wake_ups.py"),
         ("workflow_side_effects_outbox",),
     ),
@@ -149,7 +153,7 @@ INVARIANTS = (
 
 def write_invariants() -> Iterator[str]:
     for invariant in INVARIANTS:
-        yield from (f"## {invariant.name}", "", invariant.sentence, "")
+        yield from (f"## {invariant.name}", "", *wrap(invariant.sentence, WIDTH), "")
         if invariant.modules:
             yield f"- Code: {_quote(invariant.modules)}"
         if invariant.sql:

@@ -1,4 +1,4 @@
-"""The generated tables of docs/, each between two comments of its page; the text around them is written by hand."""
+"""The generated tables of docs/, each between two comments of a page that is written by hand."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -25,10 +25,9 @@ def write_author_nodes() -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for node in NODE_TYPES.values():
         if node.group:
-            yield (
-                f"| `{node.name}` | {node.group} | {node.summary} | {_say_waits(node)} | {_list_outcomes(node)} "
-                f"| {_list_settings(node)} |"
-            )
+            outcomes, settings = _list_outcomes(node), _list_settings(node)
+            waits = _say_waits(node)
+            yield f"| `{node.name}` | {node.group} | {node.summary} | {waits} | {outcomes} | {settings} |"
 
 
 def write_compiler_nodes() -> Iterator[str]:

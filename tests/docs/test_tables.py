@@ -12,6 +12,7 @@ from tests.docs.tables import DOCS, PAGES, renew
 from tests.mutants.table import MUTATIONS
 
 Tables = Mapping[str, Callable[[], Iterator[str]]]
+INVARIANTS_PAGE = (DOCS / "invariants.md").read_text(encoding="utf-8")
 SCHEMA = (ROOT / "migrations" / "schema.sql").read_text(encoding="utf-8")
 
 
@@ -30,7 +31,7 @@ def test_a_stale_table_is_found() -> None:
 
 def test_every_invariant_has_a_section() -> None:
     assert [invariant.number for invariant in INVARIANTS] == sorted(HOLD)
-    headings = re.findall(r"^## WF-(\d\d)$", (DOCS / "invariants.md").read_text(encoding="utf-8"), re.MULTILINE)
+    headings = re.findall(r"^## WF-(\d\d)$", INVARIANTS_PAGE, re.MULTILINE)
     assert [int(number) for number in headings] == sorted(HOLD)
 
 
@@ -44,7 +45,6 @@ def test_a_section_names_what_is_there(invariant: Invariant) -> None:
 
 @pytest.mark.parametrize("invariant", INVARIANTS, ids=lambda invariant: invariant.name)
 def test_a_section_lists_the_mutants_of_its_invariant(invariant: Invariant) -> None:
-    text = (DOCS / "invariants.md").read_text(encoding="utf-8")
-    section = text.partition(f"## {invariant.name}\n")[2].partition("\n## ")[0]
+    section = INVARIANTS_PAGE.partition(f"## {invariant.name}\n")[2].partition("\n## ")[0]
     listed = re.findall(r"^  - (.+)$", section, re.MULTILINE)
     assert listed == [m.name for m in MUTATIONS if m.invariant == invariant.number] != []

@@ -19,16 +19,18 @@ def write_report(operations: Sequence[Operation]) -> str:
 
 `make isolation` makes this page from the OpenAPI document; `make check` runs every case.
 
-People of another company call each of the {len(operations)} routes that want a token, in each of {len(ROLES)} roles ({roles}).
-They send everything that the victim has. Those are {cases} cases; {len(of_one)} of the routes have an id or name in the path.
+People of another company call each of the {len(operations)} routes that want a token.
+They do so in each of {len(ROLES)} roles ({roles}), and send everything that the victim has.
+Those are {cases} cases; {len(of_one)} of the routes have an id or name in the path.
+
 No answer may
 
 - hold anything of the victim: an id that was not sent, or a text that only the victim has;
 - differ from the answer for something that never existed: status, code and words are compared;
 - change a row: all rows of the victim are the same afterwards, table by table.
 
-As a control, the victim's own administrator sends the same GET requests and must find the data. The victim's cursors and
-idempotency keys are tried on every list and every POST.
+As a control, the victim's own administrator sends the same GET requests and must find the data.
+The victim's cursors and idempotency keys are tried on every list and every POST.
 
 | route | another tenant's things come in by | roles |
 |---|---|---|
