@@ -1,4 +1,4 @@
-"""What WF-01 to WF-16 say, and where each is enforced: the sections of docs/invariants.md."""
+"""The sections of docs/invariants.md: the sentence of WF-01 to WF-16, and the code that enforces each."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
