@@ -5,7 +5,7 @@ ENV    ?= dev
 BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types architecture check mutants bench conform isolation lock schema openapi templates build synth deploy up-local e2e clean cost pooler
+.PHONY: help run test lint types architecture check mutants bench conform isolation tables lock schema openapi templates build synth deploy up-local e2e clean cost pooler
 
 help:  ## Show these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -54,6 +54,9 @@ conform: .venv/installed-dev  ## Call the whole API with good and bad data, many
 
 isolation: .venv/installed-dev  ## Rewrite docs/isolation.md from the routes
 	$(BIN)/python -m tests.isolation
+
+tables: .venv/installed-dev  ## Rewrite the tables of docs/ that are made from the sources
+	$(BIN)/python -m tests.docs
 
 openapi: .venv/installed-dev  ## Rewrite the index of the routes, the OpenAPI document and the reference page
 	$(BIN)/python -m signet.api.openapi.build

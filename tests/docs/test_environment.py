@@ -15,7 +15,7 @@ _VARIABLE = re.compile(r"(SIGNET|AWS|OTEL|SENTRY|POWERTOOLS)(_[A-Z0-9]+)+")
 
 
 def read_names() -> set[str]:
-    """What the settings modules name whole; the retentions' names are made of their fields."""
+    """Return the names in the settings modules, and those of the retentions, made of their fields."""
     modules = [Path(str(module.__file__)) for module in (settings, aws_settings)]
     texts = {
         node.value

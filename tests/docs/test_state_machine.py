@@ -1,4 +1,4 @@
-"""What `docs/state_machine.md` draws is what the triggers of the database allow, and what routing does."""
+"""The drawings of `docs/state_machine.md` show what the database's triggers allow and what tokens do."""
 
 import re
 from collections.abc import Iterator
@@ -111,7 +111,7 @@ def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
 def test_every_arrow_is_accepted_and_every_other_change_refused(
     standing: CompanyWithWorkers, table: str
 ) -> None:
-    """By the table's owner; `tests/store/test_invariants.py` tries the same as everybody else."""
+    """Try as the table's owner; `tests/store/test_invariants.py` tries the same as everybody else."""
     with one_row_without_checks(standing, table) as connection:
         for before, after in permutations(sorted(list_states(DRAWINGS[table])), 2):
             expected = "" if (before, after) in DRAWINGS[table] else STATUS_REGRESSION

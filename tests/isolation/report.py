@@ -17,17 +17,20 @@ def write_report(operations: Sequence[Operation]) -> str:
     )
     return f"""# Isolation
 
-Made by `make isolation` from the OpenAPI document; `make check` runs it all. Each of the {len(operations)}
-routes that want a token is called by people of another company in each of {len(ROLES)} roles ({roles}),
-with everything that the victim has: {cases} cases, {len(of_one)} of the routes by an id or name in the path.
-None may
+`make isolation` makes this page from the OpenAPI document; `make check` runs every case.
 
-- answer with anything of the victim: an id that was not sent, or a text that only the victim has;
-- answer otherwise than for something that never was: status, code and words are compared;
+People of another company call each of the {len(operations)} routes that want a token.
+They do so in each of {len(ROLES)} roles ({roles}), and send everything that the victim has.
+Those are {cases} cases; {len(of_one)} of the routes have an id or name in the path.
+
+No answer may
+
+- hold anything of the victim: an id that was not sent, or a text that only the victim has;
+- differ from the answer for something that never existed: status, code and words are compared;
 - change a row: all rows of the victim are the same afterwards, table by table.
 
-The victim's own administrator finds what is looked for, so that the matrix does not hold for want of
-something to find. Cursors and idempotency keys of the victim are tried on every list and every POST.
+As a control, the victim's own administrator sends the same GET requests and must find the data.
+The victim's cursors and idempotency keys are tried on every list and every POST.
 
 | route | another tenant's things come in by | roles |
 |---|---|---|

@@ -12,7 +12,7 @@ WF_13 = "tests/invariants/test_wf_13_the_order_of_nodes_is_stable.py::test_wf_13
 
 COMPILING = (
     Mutation(
-        "a node keeps whatever full id its caller gave it",
+        "a node keeps any full id that its author gave it",
         6,
         SLOT_PATCH,
         "return prefix + slug if is_slug(slug) else None",
@@ -113,7 +113,7 @@ COMPILING = (
         (f"{WF_08}every_action_stands_behind_its_policy_gate",),
     ),
     Mutation(
-        "nodes apply the order in which they came",
+        "nodes keep the order in which they came",
         12,
         "shared/signet/core/compiler/graph.py",
         "for node in sorted(nodes, key=lambda node: node.id)}",
@@ -121,7 +121,7 @@ COMPILING = (
         (f"{WF_12}the_order_of_the_input_does_not_matter",),
     ),
     Mutation(
-        "the keys of objects apply the order in which they came",
+        "the keys of objects keep the order in which they came",
         12,
         "shared/signet/core/canonical_json.py",
         "_FAST = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER",

@@ -54,7 +54,7 @@ WHO_IS_BARRED = (
         (f"{REQUESTERS}who_asks_instead_of_another_may_not_decide_nor_may_the_other",),
     ),
     Mutation(
-        "a wave forgets for whom it was asked",
+        "a wave forgets the person it was asked for",
         3,
         f"{ENGINE}/execution/nodes/approval.py",
         "requesters=about.requesters | {request.requester_id}",

@@ -31,7 +31,7 @@ ENGINE = (
         (f"{WF_01}an_instance_that_somebody_holds_is_passed_by",),
     ),
     Mutation(
-        "an instance is moved while somebody holds its document",
+        "an instance is moved while another transaction holds its document",
         1,
         OPENING_A_WAVE,
         "AND (i.entity_id IS NULL OR i.entity_id = ANY (entities))",
@@ -77,7 +77,7 @@ ENGINE = (
         (f"{WF_02}the_key_of_a_step_is_its_instance_node_token_and_version",),
     ),
     Mutation(
-        "an instance's row is believed, whatever its steps say",
+        "an instance's row is believed against its steps",
         2,
         WAVE,
         "        self._check_projections()\n",
@@ -96,7 +96,7 @@ ENGINE = (
         (f"{WF_02}what_people_did_is_taken_in_once",),
     ),
     Mutation(
-        "a row that lags is never made anew",
+        "a row that lags is never rebuilt",
         2,
         "shared/signet/engine/execution/worker.py",
         "            if isinstance(error, LostReceipt) and rebuild_instance(",
@@ -182,7 +182,7 @@ ENGINE = (
         (f"{WF_09}the_steps_row_comes_before_what_it_does",),
     ),
     Mutation(
-        "nodes act whatever became of their receipts",
+        "nodes act without regard to their receipts",
         14,
         WAVE,
         "if write_steps(self._connection, rows, self._opened.transaction.now) < len(rows):",
@@ -209,7 +209,7 @@ ENGINE = (
         (f"{WF_14}a_step_is_written_only_with_its_receipt",),
     ),
     Mutation(
-        "a step does not apply the variables that it set",
+        "a step does not keep the variables that it set",
         15,
         PROJECTION,
         '                output["variables"] = dict(self.variables)\n',
@@ -265,7 +265,7 @@ ENGINE = (
         (f"{WF_15}after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row",),
     ),
     Mutation(
-        "a join's receipt is that of whoever arrived",
+        "a join's receipt is that of the branch that arrived",
         16,
         ROWS,
         'if step.epoch is not None and step.status != "cancelled":',

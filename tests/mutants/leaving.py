@@ -25,7 +25,7 @@ LEAVING = (
         (f"{WF_10}evidence_stands_on_the_row_and_on_the_step",),
     ),
     Mutation(
-        "what is rolled back wakes somebody with the next transaction",
+        "what is rolled back sends a wake-up with the next transaction",
         10,
         "shared/signet/store/database.py",
         """            # Of a transaction before it, which was rolled back.

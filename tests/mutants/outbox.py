@@ -9,7 +9,7 @@ EVENT_KEY = "return _digest(str(instance_id), event_type, content_hash(payload),
 
 OUTBOX = (
     Mutation(
-        "an event is written whatever its receipt says",
+        "an event is written without regard to its receipt",
         11,
         OUTBOXES,
         "    JOIN receipt ON receipt.instance_id = event.instance_id"

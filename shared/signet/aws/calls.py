@@ -84,7 +84,7 @@ class SignedCalls:
         signed = sign(self._credentials(), scope, self._place.netloc, path, headers, body)
         try:
             with self._lock:
-                status, answer = self._post(path, signed, body)
+                status, answer = self._send_once(path, signed, body)
         except (OSError, http.client.HTTPException) as error:
             raise CallFailed(self._service, type(error).__name__) from error
         return self._read(status, answer)
@@ -94,7 +94,7 @@ class SignedCalls:
         with self._lock:
             self._drop()
 
-    def _post(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+    def _send_once(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Again over a new connection where the kept one is gone: the other side closes what lies idle."""
         kept = self._connection
         if kept is not None:
