@@ -45,7 +45,7 @@ def instances(standing: CompanyWithWorkers) -> Instances:
 
 
 @pytest.fixture
-def moving(standing: CompanyWithWorkers) -> InstanceMoves:
+def moves(standing: CompanyWithWorkers) -> InstanceMoves:
     company = standing.company
     return InstanceMoves(company.database, company.documents.caches, CompiledCache())
 
@@ -134,7 +134,7 @@ def test_a_move_waits_for_a_wave_and_then_learns_that_it_has_changed(
 
     finish = _Wave.collect_rows
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_Wave, "finish", begin_to_move)
+        patch.setattr(_Wave, "collect_rows", begin_to_move)
         worker.drain([standing.company.tenant_id])
     (second,) = came
     refused = second.result()

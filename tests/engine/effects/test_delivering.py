@@ -187,7 +187,7 @@ def test_a_deadlock_while_noting_has_nothing_delivered_twice(
             connection.execute("DO $$ BEGIN RAISE EXCEPTION 'in a circle' USING ERRCODE = '40P01'; END $$")
 
     wake_other = leases.wake_instances
-    monkeypatch.setattr("signet.engine.integrations.effects.wake_for", break_once)
+    monkeypatch.setattr("signet.engine.integrations.effects.wake_instances", break_once)
     connector = Answering()
     assert effects(stage, webhook=connector).work(stage.tenant_id) == 2
     assert rows(stage) == [("completed", 1)] * 2

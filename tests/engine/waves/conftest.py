@@ -40,7 +40,7 @@ def instances(company: Company) -> Instances:
 
 
 @pytest.fixture
-def moving(stage: WorkflowStage) -> InstanceMoves:
+def moves(stage: WorkflowStage) -> InstanceMoves:
     """As the API's role, like other operators."""
     return InstanceMoves(stage.standing.company.database, stage.caches(), CompiledCache())
 
