@@ -3,7 +3,7 @@
 from tests.mutants.mutation import Mutation
 
 CORE, ENGINE = "shared/signet/core", "shared/signet/engine"
-RIGHTS, VOTES, SEATS = (f"{CORE}/approvals/{name}.py" for name in ("eligibility", "votes", "seats"))
+RIGHTS, VOTES, SEAT = (f"{CORE}/approvals/{name}.py" for name in ("eligibility", "votes", "seat"))
 DECISION = f"{ENGINE}/approvals/decide.py"
 APPROVALS_SQL = "shared/signet/store/approvals/decisions.sql"
 TESTS = "tests/engine/approvals"
@@ -49,8 +49,8 @@ WHO_IS_BARRED = (
         "who asks instead of another may decide",
         3,
         DECISION,
-        "            requesters.append(row.requester_id)\n",
-        "            pass\n",
+        "requesters = (self._asked.request.requester_id, self._row.requester_id)",
+        "requesters = (self._asked.request.requester_id,)",
         (f"{REQUESTERS}who_asks_instead_of_another_may_not_decide_nor_may_the_other",),
     ),
     Mutation(
@@ -86,7 +86,7 @@ WHO_IS_ASKED = (
     Mutation(
         "a seat of a role is anybody's",
         3,
-        SEATS,
+        SEAT,
         "else self.holder_role in roles",
         "else True",
         (f"{DECIDING}what_a_token_says_of_roles_does_not_count",),

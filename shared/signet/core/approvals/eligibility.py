@@ -7,10 +7,40 @@ goes before a seat of another's. Separation of duties bars whoever clicks, and f
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from typing import Protocol
 from uuid import UUID
 
-from signet.core.approvals.seats import Seat
-from signet.core.contracts.compiled_contract import Denial
+from signet.core.approvals.seat import Seat
+from signet.core.contracts.compiled_contract import CompiledContract, Denial
+
+ConflictCheck = Callable[[str], Denial | None]
+
+
+class AuthoredDocument(Protocol):
+    """A document with those whose content it holds."""
+
+    @property
+    def creator_id(self) -> str: ...
+
+    @property
+    def editor_ids(self) -> Collection[str]: ...
+
+
+def separation_conflict(
+    contract: CompiledContract, document: AuthoredDocument | None, requesters: Iterable[str | None]
+) -> ConflictCheck:
+    """Return the check that separation of duties makes of each person who would decide.
+
+    Nothing else puts together who is barred, so that a new rule holds wherever people decide.
+    A requester is None where no request is open. Without a document only requesters are barred.
+    """
+    return partial(
+        contract.find_conflict_of_duties,
+        creator=document.creator_id if document is not None else "",
+        editors=document.editor_ids if document is not None else (),
+        requesters=frozenset(requester for requester in requesters if requester is not None),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +69,8 @@ class VotingContext:
     # The active members that matter here, with the roles that they hold now. Who is absent may nothing.
     roles: Mapping[str, Collection[str]]
     delegations: Sequence[Delegation]
-    # Separation of duties: the contract's `find_conflict_of_duties` about this document and request.
-    find_conflict: Callable[[str], Denial | None]
+    # Made by `separation_conflict`.
+    find_conflict: ConflictCheck
 
 
 @dataclass(frozen=True, slots=True)

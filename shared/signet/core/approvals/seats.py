@@ -8,9 +8,10 @@ and where everybody must approve it leaves the whole stage without seats, for a 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
 from signet.core.approvals.policy import Stage
+from signet.core.approvals.seat import Origin, Seat
 from signet.core.compiler.node_configurations import (
     Approver,
     ByExpression,
@@ -23,26 +24,6 @@ from signet.core.compiler.node_configurations import (
 # Of one stage, however long the lists are that its expressions give.
 MAX_SEATS = 100
 MAX_USER_ID_CHARACTERS = 200
-
-Origin = Literal["resolved", "escalated"]
-SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Seat:
-    """Exactly one of `holder_user_id` and `holder_role` is set."""
-
-    stage: int
-    position: int
-    holder_user_id: str | None = None
-    holder_role: str | None = None
-    origin: Origin = "resolved"
-    status: SeatStatus = "open"
-    decided_by: str | None = None
-    on_behalf_of: str | None = None
-
-    def belongs_to(self, user_id: str, roles: Collection[str]) -> bool:
-        return self.holder_user_id == user_id if self.holder_role is None else self.holder_role in roles
 
 
 class UnseatedReason(StrEnum):

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Delegation
-from signet.core.approvals.seats import Seat
+from signet.core.approvals.seat import Seat
 from signet.core.approvals.votes import has_escalated
 from signet.core.explain.instance_record import (
     ApprovalRecord,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Delegation
-from signet.core.approvals.seats import Seat
+from signet.core.approvals.seat import Seat
 
 InstanceStatus = Literal["running", "paused", "completed", "failed", "cancelled"]
 

@@ -10,7 +10,13 @@ from datetime import datetime
 from typing import get_args
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Allowed, VotingContext, can_anyone_vote, choose_seat
+from signet.core.approvals.eligibility import (
+    Allowed,
+    VotingContext,
+    can_anyone_vote,
+    choose_seat,
+    separation_conflict,
+)
 from signet.core.approvals.policy import Stage, read_policy
 from signet.core.approvals.seats import MAX_SEATS
 from signet.core.approvals.votes import (
@@ -151,13 +157,8 @@ class Deciding:
         )
 
     def _find_conflict(self, person: str) -> Denial | None:
-        row, requesters = self._row, [self._asked.request.requester_id]
-        if row.requester_id is not None:
-            # Who has asked since, while this was decided about.
-            requesters.append(row.requester_id)
-        return self._contract.find_conflict_of_duties(
-            person, creator=row.creator_id, editors=row.editor_ids, requesters=requesters
-        )
+        requesters = (self._asked.request.requester_id, self._row.requester_id)
+        return separation_conflict(self._contract, self._row, requesters)(person)
 
     def _write(
         self, decided: VoteResult, verdict: StageVerdict, reason: str | None, status: str | None

@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.eligibility import separation_conflict
 from signet.core.approvals.policy import Policy, read_policy
-from signet.core.approvals.seats import Seat
+from signet.core.approvals.seat import Seat
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected, Transient
@@ -107,14 +108,10 @@ class Approvals:
     ) -> InboxItem:
         contract = self._caches.contracts.read(connection, tenant_id, row.entity_type, row.contract_version)
         voices = [person] if row.on_behalf_of is None else [person, row.on_behalf_of]
-        requesters = [row.requester_id, *([row.asking_id] if row.asking_id is not None else [])]
-        denials = [
-            contract.find_conflict_of_duties(
-                voice, creator=row.creator_id, editors=row.editor_ids, requesters=requesters
-            )
-            for voice in voices
-            if contract is not None
-        ]
+        denials: list[Denial | None] = []
+        if contract is not None:
+            find_conflict = separation_conflict(contract, row, (row.requester_id, row.asking_id))
+            denials = [find_conflict(voice) for voice in voices]
         return InboxItem(
             request_id=row.request_id,
             document_id=row.document_id,

@@ -6,11 +6,15 @@ Requests change in memory while the wave runs, and are written at its end.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import lru_cache, partial
-from typing import Any
+from functools import lru_cache
 from uuid import UUID
 
-from signet.core.approvals.eligibility import VotingContext, can_anyone_vote
+from signet.core.approvals.eligibility import (
+    ConflictCheck,
+    VotingContext,
+    can_anyone_vote,
+    separation_conflict,
+)
 from signet.core.approvals.policy import (
     Policy,
     Stage,
@@ -19,7 +23,8 @@ from signet.core.approvals.policy import (
     policy_of_node,
     read_policy,
 )
-from signet.core.approvals.seats import ApproverData, Deadlock, Seat, list_needs, seat_escalation, seat_stage
+from signet.core.approvals.seat import Seat
+from signet.core.approvals.seats import ApproverData, Deadlock, list_needs, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Approver
 from signet.core.contracts.compiled_contract import CompiledContract
@@ -167,7 +172,7 @@ class ApprovalRequests:
             self._connection, self._tenant_id, users, roles, at_most=1 + _count_excluded(about, seats)
         )
         voting = VotingContext(
-            about.contract.contract.contract, self._now, candidates, (), self._conflict_of(about)
+            about.contract.contract.contract, self._now, candidates, (), conflict_check_of(about)
         )
         return can_anyone_vote(seats, voting)
 
@@ -329,7 +334,7 @@ class ApprovalRequests:
         if needs.turns:
             self._hold_roles()
             members = {role: read_members(self._connection, self._tenant_id, role) for role in needs.turns}
-            find_conflict = self._conflict_of(about)
+            find_conflict = conflict_check_of(about)
             barred = {p for people in members.values() for p in people if find_conflict(p) is not None}
             known = read_turns(self._connection, self._tenant_id, needs.turns)
             turns = {role: known.get(role, 0) + self._rows.turns.get(role, 0) for role in needs.turns}
@@ -339,13 +344,9 @@ class ApprovalRequests:
         for role in list_needs(approvers).turns:
             self._rows.turns[role] = self._rows.turns.get(role, 0) + 1
 
-    def _conflict_of(self, about: ApprovalSubject) -> Any:
-        return partial(
-            about.contract.find_conflict_of_duties,
-            creator=about.document.creator_id,
-            editors=about.document.editor_ids,
-            requesters=about.requesters,
-        )
+
+def conflict_check_of(about: ApprovalSubject) -> ConflictCheck:
+    return separation_conflict(about.contract, about.document, about.requesters)
 
 
 def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
