@@ -42,6 +42,7 @@ from signet.ids import make_id
 from signet.store.approvals.requests import (
     ApprovalRows,
     LiveRequest,
+    Row,
     hold_roles,
     read_candidates,
     read_last_requester,
@@ -185,47 +186,26 @@ class ApprovalRequests:
     def open(
         self, about: ApprovalSubject, node: WorkflowNode, step_id: UUID, draft: RequestDraft
     ) -> LiveRequest:
-        text = draft.policy.to_text()
-        document = about.document
+        policy_text = draft.policy.to_text()
         escalate_at, expire_at = self._due(draft.policy.stage(1))
         request = LiveRequest(
-            make_id(),
-            about.instance_id,
-            step_id,
-            node.id,
-            document.version,
-            1,
-            "open",
-            None,
-            text,
-            hash_policy(text),
-            about.requester_id,
-            escalate_at,
-            expire_at,
-            None,
-            [],
+            id=make_id(),
+            instance_id=about.instance_id,
+            step_execution_id=step_id,
+            node_id=node.id,
+            document_version=about.document.version,
+            stage=1,
+            status="open",
+            applied=None,
+            policy=policy_text,
+            policy_hash=hash_policy(policy_text),
+            requester_id=about.requester_id,
+            escalate_at=escalate_at,
+            expire_at=expire_at,
+            outcome=None,
+            seats=[],
         )
-        self._rows.requests.append(
-            {
-                "id": request.id,
-                "instance_id": about.instance_id,
-                "step_execution_id": step_id,
-                "node_id": node.id,
-                "document_id": document.id,
-                "document_version": document.version,
-                "snapshot_version_id": document.snapshot_id,
-                "snapshot_hash": document.snapshot_hash,
-                "definition_hash": about.definition_hash,
-                "policy": text,
-                "policy_hash": request.policy_hash,
-                "chain_name": draft.chain_name,
-                "chain_version": draft.chain_version,
-                "requester_id": about.requester_id,
-                "escalate_at": escalate_at,
-                "expire_at": expire_at,
-                "trace_id": about.trace_id,
-            }
-        )
+        self._rows.requests.append(_request_row(request, about, draft))
         self._live.setdefault(about.instance_id, []).append(request)
         self.seat(request, draft.seats)
         self._wake(request)
@@ -245,26 +225,8 @@ class ApprovalRequests:
             if (seat.stage, seat.position) in known:
                 continue
             request.seats.append(seat)
-            self._rows.seats.append(
-                {
-                    "request_id": request.id,
-                    "stage": seat.stage,
-                    "position": seat.position,
-                    "holder_user_id": seat.holder_user_id,
-                    "holder_role": seat.holder_role,
-                    "origin": seat.origin,
-                }
-            )
-            self._rows.notifications.append(
-                {
-                    "id": make_id(),
-                    "user_id": seat.holder_user_id,
-                    "role": seat.holder_role,
-                    "kind": "approval_requested",
-                    "request_id": request.id,
-                    "data": {"node": request.node_id},
-                }
-            )
+            self._rows.seats.append(_seat_row(request, seat))
+            self._rows.notifications.append(_notification_row(request, seat))
 
     def end(self, request: LiveRequest, status: str, outcome: str | None) -> None:
         request.status, request.outcome = status, outcome
@@ -301,15 +263,7 @@ class ApprovalRequests:
         write_approvals(self._connection, self._tenant_id, self._rows, self._now)
 
     def _change(self, request: LiveRequest) -> None:
-        self._rows.changed[request.id] = {
-            "id": request.id,
-            "stage": request.stage,
-            "status": request.status,
-            "outcome": request.outcome,
-            "applied": request.applied,
-            "escalate_at": request.escalate_at,
-            "expire_at": request.expire_at,
-        }
+        self._rows.changed[request.id] = _changed_row(request)
 
     def _due(self, stage: Stage) -> tuple[datetime | None, datetime | None]:
         escalate = stage.escalate.after if stage.escalate is not None else None
@@ -353,6 +307,62 @@ def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
     """How many there can be whom separation of duties bars, or who are counted in the stage already."""
     voices = [voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None]
     return 1 + len(about.document.editor_ids) + len(about.requesters) + len(voices)
+
+
+def _request_row(request: LiveRequest, about: ApprovalSubject, draft: RequestDraft) -> Row:
+    return {
+        "id": request.id,
+        "instance_id": request.instance_id,
+        "step_execution_id": request.step_execution_id,
+        "node_id": request.node_id,
+        "document_id": about.document.id,
+        "document_version": request.document_version,
+        "snapshot_version_id": about.document.snapshot_id,
+        "snapshot_hash": about.document.snapshot_hash,
+        "definition_hash": about.definition_hash,
+        "policy": request.policy,
+        "policy_hash": request.policy_hash,
+        "chain_name": draft.chain_name,
+        "chain_version": draft.chain_version,
+        "requester_id": request.requester_id,
+        "escalate_at": request.escalate_at,
+        "expire_at": request.expire_at,
+        "trace_id": about.trace_id,
+    }
+
+
+def _changed_row(request: LiveRequest) -> Row:
+    return {
+        "id": request.id,
+        "stage": request.stage,
+        "status": request.status,
+        "outcome": request.outcome,
+        "applied": request.applied,
+        "escalate_at": request.escalate_at,
+        "expire_at": request.expire_at,
+    }
+
+
+def _seat_row(request: LiveRequest, seat: Seat) -> Row:
+    return {
+        "request_id": request.id,
+        "stage": seat.stage,
+        "position": seat.position,
+        "holder_user_id": seat.holder_user_id,
+        "holder_role": seat.holder_role,
+        "origin": seat.origin,
+    }
+
+
+def _notification_row(request: LiveRequest, seat: Seat) -> Row:
+    return {
+        "id": make_id(),
+        "user_id": seat.holder_user_id,
+        "role": seat.holder_role,
+        "kind": "approval_requested",
+        "request_id": request.id,
+        "data": {"node": request.node_id},
+    }
 
 
 def read_policy_of(request: LiveRequest) -> Policy:
