@@ -15,7 +15,7 @@ from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected, Transient
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
-from signet.engine.approvals.decide import Deciding, VoteResult, approval_not_found, check_ballot
+from signet.engine.approvals.decide import Ballot, VoteResult, approval_not_found, check_ballot, decide
 from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
@@ -26,13 +26,6 @@ from signet.store.documents.write import TransactionContext, lock_documents, par
 MAX_DECISIONS = 100
 MAX_PAGE = 200
 FIRST = UUID(int=0)
-
-
-@dataclass(frozen=True, slots=True)
-class Ballot:
-    request_id: UUID
-    vote: Vote
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +68,7 @@ class Approvals:
         check_ballot(vote, reason)
         tenant_id = caller.principal.tenant_id
         with self._database.pipelined(tenant_id, store.find_document(tenant_id, request_id)) as pipeline:
-            if pipeline.first_row is None:
-                raise approval_not_found(request_id)
-            deciding = Deciding(self._caches, pipeline, caller, request_id, pipeline.first_row[0])
-            return deciding.decide(vote, reason)
+            return decide(self._caches, pipeline, caller, Ballot(request_id, vote, reason))
 
     def decide_many(
         self, caller: Caller, ballots: Sequence[Ballot]

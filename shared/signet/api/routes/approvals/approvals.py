@@ -19,8 +19,8 @@ from signet.core.approvals.seat import Seat
 from signet.core.compiler.node_configurations import Vote
 from signet.core.validation.strict_model import Strict
 from signet.engine.approvals.comparison import LastApproved, compare_with_last_approved
-from signet.engine.approvals.decide import VoteResult
-from signet.engine.approvals.inbox import MAX_DECISIONS, Ballot, InboxItem
+from signet.engine.approvals.decide import Ballot, VoteResult
+from signet.engine.approvals.inbox import MAX_DECISIONS, InboxItem
 from signet.store.approvals.decisions import DecisionRow
 
 
