@@ -2,7 +2,7 @@
 up or voided them; and who may still decide."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 from signet.core.approvals.eligibility import Delegation
 from signet.core.approvals.seat import Seat
 from signet.core.approvals.votes import has_escalated
+from signet.core.explain.controls import EDITED, find_act, name_control
 from signet.core.explain.instance_record import (
     ApprovalRecord,
     DecisionRecord,
@@ -17,21 +18,17 @@ from signet.core.explain.instance_record import (
     InstanceRecords,
     VoterRecord,
 )
-from signet.core.explain.instance_sentences import (
+from signet.core.explain.outline import Outline
+from signet.core.explain.phrases import (
     begin_sentence,
     describe_node,
     describe_time,
     end_sentence,
-    name_transition,
 )
-from signet.core.explain.outline import Outline
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
 from signet.core.runtime.projection import CONTROL
 
 MAX_SHOWN_PEOPLE = 20
-_ENDS: Mapping[str, str] = MappingProxyType(
-    {"failed": "gave the workflow up", "cancelled": "cancelled the workflow"}
-)
 
 
 @dataclass(frozen=True)
@@ -266,18 +263,13 @@ def _find_gate(record: InstanceRecords, request: ApprovalRecord) -> Used | None:
 
 def _explain_overtaken(outline: Outline, record: InstanceRecords, request: ApprovalRecord) -> Overtaken:
     asked = _find_step(record, request)
-    found = next(_find_causes(outline, record, request, asked), None)
-    if found is None:
+    cause = next(_find_causes(outline, record, request, asked), None)
+    if cause is None:
         because = request.outcome or "it was withdrawn"
-        found = Overtaken("unknown", (), None, None, None, begin_sentence(escape(because)))
-    return Overtaken(
-        found.because,
-        found.by,
-        found.version,
-        found.step,
-        found.at,
-        f"{found.text}: {_describe_void(request)}",
-    )
+        cause = Overtaken(
+            because="unknown", by=(), version=None, step=None, at=None, text=begin_sentence(escape(because))
+        )
+    return replace(cause, text=f"{cause.text}: {_describe_void(request)}")
 
 
 def _describe_void(request: ApprovalRecord) -> str:
@@ -298,32 +290,24 @@ def _find_causes(
         if step.node_id.startswith(CONTROL):
             yield from _read_control(outline, record, request, step)
         elif was_withdrawn and step.end_seq == asked.end_seq and step.status == "completed":
-            yield _make_cause(step, "withdrawn", (), _describe_passing(outline, step))
+            yield _make_cause(step, because="withdrawn", text=_describe_passing(outline, step))
         elif not was_withdrawn and step.node_type == "lifecycle_gate":
-            yield _make_cause(step, "another_way", (), _describe_passing(outline, step))
+            yield _make_cause(step, because="another_way", text=_describe_passing(outline, step))
 
 
 def _read_control(
     outline: Outline, record: InstanceRecords, request: ApprovalRecord, step: ExplainedStep
 ) -> Iterator[Overtaken]:
     data = step.output_json or {}
-    actor = escape(data["actor"]["id"]) if "actor" in data else escape(step.actor_user_id)
-    match step.node_id.removeprefix(CONTROL):
-        case "edited" if data["seen"] <= request.document_version < data["found"]:
+    if name_control(step) == EDITED:
+        if data["seen"] <= request.document_version < data["found"]:
             yield _read_edit(record, step, data["seen"], data["found"])
-        case "amended" | "deleted" as act:
-            text = f"{actor} {act} the document{_describe_when(step, step.entity_version)}"
-            yield _make_cause(step, act, (actor,), text, step.entity_version)
-        case "failed" | "cancelled" as act:
-            text = f"{actor} {_ENDS[act]}{_describe_when(step, None)}"
-            yield _make_cause(step, act, (actor,), text)
-        case "token_cancelled":
-            text = f"{actor} cancelled {describe_node(outline, data['node'])}{_describe_when(step, None)}"
-            yield _make_cause(step, "token_cancelled", (actor,), text)
-        case "sent_to" if "transition" in data:
-            asked_for = name_transition(outline, data["transition"])
-            text = f"{actor} asked for {asked_for}{_describe_when(step, None)}"
-            yield _make_cause(step, "asked", (actor,), text)
+        return
+    act = find_act(outline, step)
+    if act is not None:
+        actor = escape(data["actor"]["id"]) if "actor" in data else escape(step.actor_user_id)
+        text = f"{actor} {act.text}{_describe_when(step, act.version)}"
+        yield _make_cause(step, because=act.because, by=(actor,), text=text, version=act.version)
 
 
 def _read_edit(record: InstanceRecords, step: ExplainedStep, seen: int, found: int) -> Overtaken:
@@ -332,13 +316,20 @@ def _read_edit(record: InstanceRecords, step: ExplainedStep, seen: int, found: i
     who = f"{describe_list(people)} edited the document" if people else "The document was edited"
     at = edits[-1].created_at if edits else step.completed_at
     when = f" at {describe_time(at)}" if at is not None else ""
-    return Overtaken("edited", people, found, step.seq, at, f"{who} (version {found}{when})")
+    return Overtaken(
+        because=EDITED,
+        by=people,
+        version=found,
+        step=step.seq,
+        at=at,
+        text=f"{who} (version {found}{when})",
+    )
 
 
 def _make_cause(
-    step: ExplainedStep, because: str, by: tuple[str, ...], text: str, version: int | None = None
+    step: ExplainedStep, *, because: str, text: str, by: tuple[str, ...] = (), version: int | None = None
 ) -> Overtaken:
-    return Overtaken(because, by, version, step.seq, step.completed_at, text)
+    return Overtaken(because=because, by=by, version=version, step=step.seq, at=step.completed_at, text=text)
 
 
 def _describe_when(step: ExplainedStep, version: int | None) -> str:

@@ -19,13 +19,12 @@ from signet.core.explain.instance_sentences import (
     describe_happened,
     describe_standing,
     describe_summary,
-    describe_time,
     describe_turn,
-    describe_wait,
-    describe_waking,
 )
 from signet.core.explain.outline import Outline
+from signet.core.explain.phrases import describe_time
 from signet.core.explain.vocabulary import Vocabulary, describe_json, escape
+from signet.core.explain.waits import describe_wait, describe_waking
 
 # As many steps as one can follow; slots are passed on the way, and say nothing.
 MAX_SHOWN_STEPS = 15
