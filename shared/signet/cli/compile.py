@@ -11,11 +11,10 @@ from signet.cli.console import (
     deliver,
     describe_counts,
     stop,
-    write,
     write_findings,
     write_json,
 )
-from signet.cli.sources import Sources, read_sources
+from signet.cli.sources import Sources, compile_sources, write_refusal
 from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.diagrams.mermaid import draw
@@ -61,15 +60,12 @@ def compile_command(
     """
     if as_json + as_mermaid + as_text > 1:
         stop("--json, --mermaid and --explain exclude each other.")
-    sources = read_sources(path, patch, tenant)
-    artifact = sources.compile().artifact if sources.is_whole else None
-    for note in sources.notes:
-        write(escape(note), sys.stderr)
+    sources, artifact = compile_sources(path, patch, tenant)
+    sources.write_notes()
     if as_json:
         deliver(write_json(_describe(artifact, sources)), output)
     elif artifact is None:
-        write_findings(sources.found, sys.stderr)
-        write(f"{escape(path)} does not compile: {describe_counts(sources.found)}", sys.stderr)
+        write_refusal(path, sources.found)
     elif as_mermaid or as_text:
         write_findings(sources.found, sys.stderr)
         explained = "" if as_mermaid else "\n".join(write_explanation(explain(artifact, sources.contract)))

@@ -14,13 +14,12 @@ from signet.cli.console import (
     FileFinding,
     choose_exit_code,
     deliver,
-    describe_counts,
     stop,
     write,
     write_findings,
     write_json,
 )
-from signet.cli.sources import read_sources
+from signet.cli.sources import compile_sources, write_refusal
 from signet.core.explain.vocabulary import escape
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation
@@ -62,11 +61,9 @@ def simulate_command(
       signet simulate examples/invoice --steps
       signet simulate examples/invoice --documents invoices.json --request submit --approve-all
     """
-    sources = read_sources(path, patch, tenant)
-    artifact = sources.compile().artifact if sources.is_whole else None
+    sources, artifact = compile_sources(path, patch, tenant)
     if artifact is None:
-        write_findings(sources.found, sys.stderr)
-        write(f"{escape(path)} does not compile: {describe_counts(sources.found)}", sys.stderr)
+        write_refusal(path, sources.found)
         raise typer.Exit(choose_exit_code(sources.found) or FOUND_ERRORS)
     runs = _list_runs(path, scenarios, documents, request or [], approve_all)
     workflow, org = Workflow(artifact), sources.settings.read_values()
