@@ -3,7 +3,7 @@
 from tests.mutants.mutation import Mutation
 
 CORE, ENGINE = "shared/signet/core", "shared/signet/engine"
-RIGHTS, VOTES, SEAT = (f"{CORE}/approvals/{name}.py" for name in ("eligibility", "votes", "seat"))
+RIGHTS, VOTES = (f"{CORE}/approvals/{name}.py" for name in ("eligibility", "votes"))
 DECISION = f"{ENGINE}/approvals/decide.py"
 APPROVALS_SQL = "shared/signet/store/approvals/decisions.sql"
 TESTS = "tests/engine/approvals"
@@ -86,7 +86,7 @@ WHO_IS_ASKED = (
     Mutation(
         "a seat of a role is anybody's",
         3,
-        SEAT,
+        RIGHTS,
         "else self.holder_role in roles",
         "else True",
         (f"{DECIDING}what_a_token_says_of_roles_does_not_count",),

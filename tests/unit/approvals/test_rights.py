@@ -12,6 +12,7 @@ import signet
 from signet.core.approvals.eligibility import (
     Allowed,
     Delegation,
+    Seat,
     VotingContext,
     can_anyone_vote,
     choose_seat,
@@ -19,7 +20,6 @@ from signet.core.approvals.eligibility import (
     may_fill,
     separation_conflict,
 )
-from signet.core.approvals.seat import Seat
 from signet.core.approvals.votes import record_vote
 from signet.core.contracts.compiled_contract import Denial
 from tests.unit.approvals.asking import sit, stage_of, vote

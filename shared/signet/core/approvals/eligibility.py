@@ -8,12 +8,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Protocol
+from typing import Literal, Protocol
 from uuid import UUID
 
-from signet.core.approvals.seat import Seat
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 
+Origin = Literal["resolved", "escalated"]
+SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed"]
 ConflictCheck = Callable[[str], Denial | None]
 
 
@@ -41,6 +42,23 @@ def separation_conflict(
         editors=document.editor_ids if document is not None else (),
         requesters=frozenset(requester for requester in requesters if requester is not None),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Exactly one of `holder_user_id` and `holder_role` is set."""
+
+    stage: int
+    position: int
+    holder_user_id: str | None = None
+    holder_role: str | None = None
+    origin: Origin = "resolved"
+    status: SeatStatus = "open"
+    decided_by: str | None = None
+    on_behalf_of: str | None = None
+
+    def belongs_to(self, user_id: str, roles: Collection[str]) -> bool:
+        return self.holder_user_id == user_id if self.holder_role is None else self.holder_role in roles
 
 
 @dataclass(frozen=True, slots=True)

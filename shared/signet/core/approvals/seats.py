@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from signet.core.approvals.eligibility import Origin, Seat
 from signet.core.approvals.policy import Stage
-from signet.core.approvals.seat import Origin, Seat
 from signet.core.compiler.node_configurations import (
     Approver,
     ByExpression,

@@ -7,8 +7,7 @@ from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Delegation
-from signet.core.approvals.seat import Seat
+from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.approvals.votes import has_escalated
 from signet.core.explain.controls import EDITED, find_act, name_control
 from signet.core.explain.instance_record import (

@@ -19,7 +19,7 @@ Sentence = Callable[[Outline, ExplainedStep, Data], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class VoidingAct:
     """An act that may void an approval. `text` follows the name of the person who did it."""
 
     because: str
@@ -33,7 +33,7 @@ class Control:
     """The sentence of a control, and its act where it may void an approval."""
 
     sentence: Sentence
-    act: Callable[[Outline, ExplainedStep, Data], Act | None] | None = None
+    act: Callable[[Outline, ExplainedStep, Data], VoidingAct | None] | None = None
 
 
 def describe_control(outline: Outline, step: ExplainedStep) -> str:
@@ -44,7 +44,7 @@ def describe_control(outline: Outline, step: ExplainedStep) -> str:
     return control.sentence(outline, step, step.output_json or {})
 
 
-def find_act(outline: Outline, step: ExplainedStep) -> Act | None:
+def find_act(outline: Outline, step: ExplainedStep) -> VoidingAct | None:
     control = CONTROLS.get(name_control(step))
     if control is None or control.act is None:
         return None
@@ -62,11 +62,11 @@ def _describe_sent(outline: Outline, step: ExplainedStep, data: Data) -> str:
     return f"It was sent to {node}: {escape(data['because'])}."
 
 
-def _find_request(outline: Outline, step: ExplainedStep, data: Data) -> Act | None:
+def _find_request(outline: Outline, step: ExplainedStep, data: Data) -> VoidingAct | None:
     """Return the request that sent the instance there; the engine also sends it without one."""
     if "transition" not in data:
         return None
-    return Act("asked", f"asked for {name_transition(outline, data['transition'])}")
+    return VoidingAct("asked", f"asked for {name_transition(outline, data['transition'])}")
 
 
 def _describe_refused(outline: Outline, step: ExplainedStep, data: Data) -> str:
@@ -85,11 +85,11 @@ def _describe_moved(outline: Outline, step: ExplainedStep, data: Data) -> str:
 def _end_document(verb: str) -> Control:
     return Control(
         lambda outline, step, data: f"It was {verb}.",
-        lambda outline, step, data: Act(verb, f"{verb} the document", step.entity_version),
+        lambda outline, step, data: VoidingAct(verb, f"{verb} the document", step.entity_version),
     )
 
 
-def _with_reason(sentence: str, act: Act | None = None) -> Control:
+def _with_reason(sentence: str, act: VoidingAct | None = None) -> Control:
     return Control(
         lambda outline, step, data: end_sentence(f"{sentence}: {data['reason']}"),
         (lambda outline, step, data: act) if act is not None else None,
@@ -110,13 +110,13 @@ CONTROLS: Mapping[str, Control] = MappingProxyType(
         "paused": _with_reason("It paused"),
         "resumed": Control(lambda outline, step, data: "It was resumed."),
         "retried": _with_reason("It was retried"),
-        "failed": _with_reason("It was given up", Act("failed", "gave the workflow up")),
-        "cancelled": _with_reason("It was cancelled", Act("cancelled", "cancelled the workflow")),
+        "failed": _with_reason("It was given up", VoidingAct("failed", "gave the workflow up")),
+        "cancelled": _with_reason("It was cancelled", VoidingAct("cancelled", "cancelled the workflow")),
         "amended": _end_document("amended"),
         "deleted": _end_document("deleted"),
         "token_cancelled": Control(
             _describe_token("was cancelled"),
-            lambda outline, step, data: Act(
+            lambda outline, step, data: VoidingAct(
                 "token_cancelled", f"cancelled {describe_node(outline, data['node'])}"
             ),
         ),

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Delegation
-from signet.core.approvals.seat import Seat
+from signet.core.approvals.eligibility import Delegation, Seat
 
 InstanceStatus = Literal["running", "paused", "completed", "failed", "cancelled"]
 

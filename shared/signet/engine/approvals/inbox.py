@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.eligibility import separation_conflict
+from signet.core.approvals.eligibility import Seat, separation_conflict
 from signet.core.approvals.policy import Policy, read_policy
-from signet.core.approvals.seat import Seat
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected, Transient

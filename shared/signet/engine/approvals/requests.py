@@ -11,6 +11,7 @@ from uuid import UUID
 
 from signet.core.approvals.eligibility import (
     ConflictCheck,
+    Seat,
     VotingContext,
     can_anyone_vote,
     separation_conflict,
@@ -23,7 +24,6 @@ from signet.core.approvals.policy import (
     policy_of_node,
     read_policy,
 )
-from signet.core.approvals.seat import Seat
 from signet.core.approvals.seats import ApproverData, Deadlock, list_needs, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Approver
