@@ -11,7 +11,7 @@ from signet.core.approvals.eligibility import Delegation, Seat
 InstanceStatus = Literal["running", "paused", "completed", "failed", "cancelled"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedInstance:
     id: UUID
     definition_id: UUID
@@ -38,7 +38,7 @@ class ExplainedDocument:
     editor_ids: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedStep:
     id: UUID
     seq: int
@@ -56,7 +56,7 @@ class ExplainedStep:
     resume_at: datetime | None
     waiting_for_event_key: str | None
     # The document's, when the step began.
-    entity_version: int = 0
+    entity_version: int
 
 
 @dataclass(frozen=True, slots=True)
