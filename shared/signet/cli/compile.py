@@ -22,6 +22,20 @@ from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.definition import explain, write_explanation
 from signet.core.explain.vocabulary import describe_count, escape
 
+COMPILE_HELP = """Compile a workflow: check everything, and give the graph with its hash.
+
+Exit codes: 0 compiled (warnings may stand), 1 there are errors, 2 wrong use or an unreadable file.
+
+\b
+Examples:
+  signet compile examples/invoice
+  signet compile examples/invoice --explain
+  signet compile examples/invoice --mermaid --output invoice.mmd
+  signet compile examples/invoice --json --output invoice.json
+  signet compile contract.yaml --patch stricter.yaml --tenant tenant.yaml
+  signet compile examples/royalty/automation.yaml
+"""
+
 
 def compile_command(
     path: Annotated[
@@ -45,19 +59,7 @@ def compile_command(
     ] = False,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead.")] = None,
 ) -> None:
-    """Compile a workflow: check everything, and give the graph with its hash.
-
-    Exit codes: 0 compiled (warnings may stand), 1 there are errors, 2 wrong use or an unreadable file.
-
-    \b
-    Examples:
-      signet compile examples/invoice
-      signet compile examples/invoice --explain
-      signet compile examples/invoice --mermaid --output invoice.mmd
-      signet compile examples/invoice --json --output invoice.json
-      signet compile contract.yaml --patch stricter.yaml --tenant tenant.yaml
-      signet compile examples/royalty/automation.yaml
-    """
+    """Compile a workflow and write its graph in the form that was asked for."""
     if as_json + as_mermaid + as_text > 1:
         stop("--json, --mermaid and --explain exclude each other.")
     sources, artifact = compile_sources(path, patch, tenant)

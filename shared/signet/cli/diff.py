@@ -1,4 +1,4 @@
-"""`signet diff`: what a patch adds to the bare envelope, or what changed from one workflow to another."""
+"""`signet diff`: the additions of a patch to the bare envelope, or the changes between two workflows."""
 
 import sys
 from pathlib import Path
@@ -26,6 +26,19 @@ from signet.core.diagrams.mermaid import draw_diff
 from signet.core.explain.vocabulary import Vocabulary
 from signet.core.validation.finding import Severity
 
+DIFF_HELP = """Compare two workflows, slot by slot.
+
+Exit codes: 0 compared, 1 one does not compile (or, with --exit-code, they differ), 2 wrong use or an
+unreadable file.
+
+\b
+Examples:
+  signet diff examples/invoice
+  signet diff examples/invoice examples/invoice_fast_track
+  signet diff published.json examples/invoice/patch.yaml --exit-code
+  signet diff examples/invoice --mermaid --output invoice.mmd
+"""
+
 
 def diff_command(
     before: Annotated[Path, typer.Argument(help="A folder, a patch, an automation or a compiled workflow.")],
@@ -47,18 +60,7 @@ def diff_command(
     ] = False,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead.")] = None,
 ) -> None:
-    """Compare two workflows, slot by slot.
-
-    Exit codes: 0 compared, 1 one does not compile (or, with --exit-code, they differ), 2 wrong use or an
-    unreadable file.
-
-    \b
-    Examples:
-      signet diff examples/invoice
-      signet diff examples/invoice examples/invoice_fast_track
-      signet diff published.json examples/invoice/patch.yaml --exit-code
-      signet diff examples/invoice --mermaid --output invoice.mmd
-    """
+    """Compare two workflows and write their differences."""
     if as_json and as_mermaid:
         stop("--json and --mermaid exclude each other.")
     old, new, contract = _read_both(before, after, tenant)

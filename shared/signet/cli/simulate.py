@@ -1,4 +1,4 @@
-"""`signet simulate`: what a workflow does with documents, without a database."""
+"""`signet simulate`: a workflow run over documents in memory, without a database."""
 
 import sys
 from pathlib import Path
@@ -29,6 +29,18 @@ from signet.core.validation.strict_model import read_strictly
 MAX_SHOWN_STEPS = 1_000
 
 
+SIMULATE_HELP = """Run a workflow in memory: the path, who is asked, what it waits for, where it ends.
+
+Exit codes: 0 all as expected, 1 errors or an expectation not met, 2 wrong use or an unreadable file.
+
+\b
+Examples:
+  signet simulate examples/invoice
+  signet simulate examples/invoice --steps
+  signet simulate examples/invoice --documents invoices.json --request submit --approve-all
+"""
+
+
 def simulate_command(
     path: Annotated[
         Path, typer.Argument(help="A contract, patch or automation, or a folder that holds them.")
@@ -51,16 +63,7 @@ def simulate_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print every run as JSON.")] = False,
     show_steps: Annotated[bool, typer.Option("--steps", help="Print the path of each run.")] = False,
 ) -> None:
-    """Run a workflow in memory: the path, who is asked, what it waits for, where it ends.
-
-    Exit codes: 0 all as expected, 1 errors or an expectation not met, 2 wrong use or an unreadable file.
-
-    \b
-    Examples:
-      signet simulate examples/invoice
-      signet simulate examples/invoice --steps
-      signet simulate examples/invoice --documents invoices.json --request submit --approve-all
-    """
+    """Run a workflow over scenarios in memory, and write the results."""
     sources, artifact = compile_sources(path, patch, tenant)
     if artifact is None:
         write_refusal(path, sources.found)

@@ -1,4 +1,4 @@
-"""Finds and reads what belongs together: a contract, what fills its slots or runs beside it, the tenant."""
+"""Author files that belong together: a contract, the patch or automation beside it, and the tenant."""
 
 import sys
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ T = TypeVar("T", bound=Strict)
 
 @dataclass
 class Sources:
-    """What was named on the command line, and what was found with it."""
+    """The files named on the command line, the ones found with them, and their findings."""
 
     contract: Contract | None = None
     patch: Patch | None = None
@@ -55,7 +55,7 @@ class Sources:
         return compilation.artifact
 
     def compile_bare(self) -> Compilation:
-        """The envelope alone, with nothing in its slots."""
+        """Compile the envelope alone, with nothing in its slots."""
         assert self.contract is not None
         return compile_effective(make_envelope(self.contract), None, self.settings)
 
@@ -82,7 +82,7 @@ def write_refusal(path: Path, found: Sequence[FileFinding]) -> None:
 
 
 def read_sources(path: Path, patch_file: Path | None = None, tenant_file: Path | None = None) -> Sources:
-    """`path` is a contract, a patch, an automation, or a folder that holds them."""
+    """Read a contract, a patch or an automation, or a folder that holds them."""
     sources = Sources(file=path)
     files = _list_files(path, sources)
     if patch_file is not None:
@@ -108,7 +108,7 @@ def read_contract_file(file: Path, sources: Sources) -> None:
 
 
 def _list_files(path: Path, sources: Sources) -> dict[str, Path]:
-    """By kind. In a folder by their names, else by what the one file says it is."""
+    """Return files by kind: in a folder by their names, else by the content of the one file."""
     if _is_folder(path):
         files = {kind: file for kind in KINDS if (file := _find_file(path, kind)) is not None}
         if not files:
@@ -160,7 +160,7 @@ def _read_as(model: type[T], file: Path, document: Any, sources: Sources) -> T |
 
 
 def _read_missing_contract(files: dict[str, Path], sources: Sources) -> None:
-    """Of a patch or an automation alone: beside it, or in a neighbouring folder of the contract's name."""
+    """Read the contract of a lone patch or automation: beside it, or in a folder of the contract's name."""
     if "contract" in files or not sources.is_whole:
         return
     entity_type = _name_entity_type(sources)
@@ -187,7 +187,7 @@ def _name_entity_type(sources: Sources) -> str | None:
 
 
 def _find_tenant(files: dict[str, Path]) -> Path | None:
-    """Beside the contract, or in the folder around it."""
+    """Return the tenant's file beside the contract, or in the folder around it."""
     file = next(files[kind] for kind in KINDS if kind in files)
     folder = file.resolve().parent
     return next(

@@ -1,7 +1,7 @@
-"""Who may fill a seat at the moment of deciding: as its holder, by a role, or standing in for somebody.
+"""The right to fill a seat at the moment of deciding: as its holder, by a role, or as a delegate.
 
-Each person counts once in a stage, whether he votes himself or another votes for him. A seat of one's own
-goes before a seat of another's. Separation of duties bars whoever clicks, and for whom he clicks.
+Each person counts once in a stage, also when another person votes for them. A person's own seat goes
+before the seat of another. Separation of duties bars the voter and the person that they vote for.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ ConflictCheck = Callable[[str], Denial | None]
 
 
 class AuthoredDocument(Protocol):
-    """A document with those whose content it holds."""
+    """A document, with the people whose content it holds."""
 
     @property
     def creator_id(self) -> str: ...
@@ -46,7 +46,7 @@ def separation_conflict(
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Exactly one of `holder_user_id` and `holder_role` is set."""
+    """One voice in a stage; exactly one of `holder_user_id` and `holder_role` is set."""
 
     stage: int
     position: int
@@ -63,7 +63,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """`delegate_id` may decide for `user_id`, from one moment up to another, about one type or all."""
+    """The right of `delegate_id` to decide for `user_id`, for a time, about one entity type or all."""
 
     id: UUID
     user_id: str
@@ -80,11 +80,11 @@ class Delegation:
 
 @dataclass(frozen=True, slots=True)
 class VotingContext:
-    """What holds at the moment of a decision."""
+    """The facts that hold at the moment of a decision."""
 
     entity_type: str | None
     now: datetime
-    # The active members that matter here, with the roles that they hold now. Who is absent may nothing.
+    # The active members that matter here, with the roles that they hold now. All others may do nothing.
     roles: Mapping[str, Collection[str]]
     delegations: Sequence[Delegation]
     # Made by `separation_conflict`.
@@ -105,7 +105,7 @@ class _Claim:
 
     @property
     def rank(self) -> tuple[bool, bool, bool, int, str, str]:
-        """Own seats first, those of persons before those of roles; an escalated one decides more."""
+        """Own seats come first, then seats of persons. An escalated seat decides more than a resolved one."""
         theirs = self.delegation
         return (
             theirs is not None,
@@ -120,9 +120,9 @@ class _Claim:
 def choose_seat(
     person: str, seats: Sequence[Seat], voting: VotingContext, *, is_open: bool = True
 ) -> Allowed | Denial:
-    """The one seat of the stage that the person would fill now, or why there is none.
+    """Return the one seat of the stage that the person would fill now, or the reason for none.
 
-    `is_open` is the request's: a closed one takes no vote, whoever asks.
+    `is_open` belongs to the request: a closed request takes no vote.
     """
     if not is_open:
         return Denial("APPROVAL_CLOSED", "this approval is closed")
@@ -141,7 +141,7 @@ def choose_seat(
 def may_fill(
     person: str, seat: Seat, seats: Sequence[Seat], voting: VotingContext, *, is_open: bool = True
 ) -> Allowed | Denial:
-    """Whether the person may fill this very seat now: whoever has a better one must use that."""
+    """Check this very seat: a person with a better one must use that."""
     choice = choose_seat(person, seats, voting, is_open=is_open)
     if isinstance(choice, Denial) or choice.position == seat.position:
         return choice
@@ -149,7 +149,7 @@ def may_fill(
 
 
 def list_voters(seats: Sequence[Seat], voting: VotingContext) -> tuple[str, ...]:
-    """Who may vote now, of those that `standing` knows."""
+    """Return the people of `voting` who may vote now."""
     return tuple(_find_voters(seats, voting))
 
 
@@ -171,7 +171,7 @@ def _list_claims(person: str, seats: Sequence[Seat], voting: VotingContext) -> I
         delegation
         for delegation in voting.delegations
         if delegation.delegate_id == person
-        # Not for somebody who has left, and never for those whom that somebody stands in for.
+        # A person who has left gives nothing. Delegations do not pass on those that a person was given.
         and delegation.user_id in voting.roles
         and delegation.covers(voting.entity_type, voting.now)
     ]
@@ -203,14 +203,14 @@ def _find_obstacle(person: str, claim: _Claim, seats: Sequence[Seat], voting: Vo
 
 
 def _list_counted(seats: Iterable[Seat]) -> frozenset[str]:
-    """Whose votes stand: of who clicked and of whom he clicked for."""
+    """Return everyone already counted in the stage: voters, and the people they voted for."""
     return frozenset(
         voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None
     )
 
 
 def find_delegation_cycle(new: Delegation, existing: Sequence[Delegation]) -> tuple[str, ...] | None:
-    """The people of a circle that the new delegation would close, at one moment and for one entity type."""
+    """Return the people of a circle that the new delegation would close, for one moment and entity type."""
     for moment in _list_moments(new, existing):
         for entity_type in _list_scopes(new, existing):
             if new.covers(entity_type, moment):
@@ -222,14 +222,14 @@ def find_delegation_cycle(new: Delegation, existing: Sequence[Delegation]) -> tu
 
 
 def _list_moments(new: Delegation, existing: Sequence[Delegation]) -> list[datetime]:
-    """Delegations that overlap do so when the last of them begins."""
+    """Return the moments to try: overlapping delegations overlap when the last of them begins."""
     return sorted({new.from_time, *(each.from_time for each in existing)})
 
 
 def _list_scopes(new: Delegation, existing: Sequence[Delegation]) -> list[str | None]:
     if new.entity_type is not None:
         return [new.entity_type]
-    # None stands for the types that nobody names.
+    # None stands for the types that no delegation names.
     return [None, *sorted({each.entity_type for each in existing if each.entity_type is not None})]
 
 

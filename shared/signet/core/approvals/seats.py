@@ -1,8 +1,8 @@
-"""Who sits down to decide: the approvers of a stage become seats, once, when the stage begins.
+"""Seats of a stage, made of its approvers once, when the stage begins.
 
-A seat belongs to a person, or to a role: then to whoever holds the role when he decides. All that is known
-of people comes in as `Facts`. Nobody who should be asked is left out in silence: what gave no seat is said,
-and where everybody must approve it leaves the whole stage without seats, for a wider circle to decide.
+A seat belongs to a person, or to a role and so to each of its holders at the time of deciding. All that is
+known of people comes in as `ApproverData`. No approver is left out in silence: each that gave no seat is
+reported. Where everybody must approve, such a gap leaves the stage without seats, and a wider circle decides.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ MAX_USER_ID_CHARACTERS = 200
 
 
 class UnseatedReason(StrEnum):
-    """Why an approver, or one of those that an expression names, gave no seat."""
+    """The reason that an approver, or a person that an expression names, gave no seat."""
 
     NO_MANAGER = "no_manager"
     NO_MEMBER = "no_member"
@@ -57,7 +57,7 @@ class UnseatedApprover:
 
 
 class Deadlock(StrEnum):
-    """Why nobody's vote can decide a stage any more. As reasons of a pause they are stable."""
+    """The reason that no vote can decide a stage any more; stable, because instances pause with it."""
 
     NOBODY_FOUND = "APPROVAL_NOBODY_FOUND"
     APPROVER_MISSING = "APPROVAL_APPROVER_MISSING"
@@ -83,11 +83,11 @@ _DEADLOCKS: Mapping[Deadlock, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ApproverQueries:
-    """What must be looked up before approvers become seats."""
+    """The values to look up before approvers become seats."""
 
     # Texts of expressions to evaluate.
     expressions: tuple[str, ...]
-    # Those of them whose value is a person, with how many managers up to look.
+    # The expressions whose value is a person, with the number of managers to climb.
     managers_of: Mapping[str, int]
     # Roles whose members take turns.
     turns: tuple[str, ...]
@@ -97,18 +97,18 @@ class ApproverQueries:
 class ApproverData:
     # By the text of an expression.
     values: Mapping[str, Any] = field(default_factory=dict)
-    # The manager of each person, as far up as is asked for.
+    # The manager of each person, up to the level that was asked for.
     managers: Mapping[str, str] = field(default_factory=dict)
-    # By role, who takes turns and whose turn it is (any number; it is counted round).
+    # By role, the people who take turns and the number of the turn, which is counted round.
     members: Mapping[str, Collection[str]] = field(default_factory=dict)
     turns: Mapping[str, int] = field(default_factory=dict)
-    # Whom separation of duties bars: never given a turn.
+    # People barred by separation of duties; they are never given a turn.
     barred: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SeatAssignment:
-    """With a deadlock there are no seats: nobody is asked in vain."""
+    """The seats of a stage, or the deadlock: then there are no seats, and nobody is asked in vain."""
 
     seats: tuple[Seat, ...]
     missing: tuple[UnseatedApprover, ...]
@@ -142,7 +142,7 @@ def seat_stage(number: int, stage: Stage, approver_data: ApproverData) -> SeatAs
 def seat_escalation(
     number: int, escalation: Escalation, approver_data: ApproverData, seats: Sequence[Seat]
 ) -> SeatAssignment:
-    """The seats to add to those of the stage; any one of them decides it."""
+    """Make the seats to add to those of the stage; any one of them decides it."""
     added, missing = _make_seats(number, (escalation.to,), approver_data, "escalated", seats)
     if any(each.gap is UnseatedReason.TOO_MANY for each in missing):
         return SeatAssignment((), missing, Deadlock.TOO_MANY_SEATS)
@@ -156,7 +156,7 @@ def _find_deadlock(stage: Stage, count: int, missing: Sequence[UnseatedApprover]
     if count == 0:
         return Deadlock.NOBODY_FOUND
     if stage.quorum == "all" and gaps:
-        # To ask only the rest would let fewer approve than the policy wants.
+        # Asking only the rest would let fewer people approve than the policy wants.
         return Deadlock.APPROVER_MISSING
     if isinstance(stage.quorum, int) and count < stage.quorum:
         return Deadlock.QUORUM_UNREACHABLE

@@ -1,5 +1,4 @@
-"""The approvals of an instance, from what is on record: who decided, for whom and about what; what used them
-up or voided them; and who may still decide."""
+"""The approvals of an instance in sentences: votes, causes that used them up or voided them, open seats."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +31,7 @@ MAX_SHOWN_PEOPLE = 20
 
 @dataclass(frozen=True)
 class Vote:
-    """`delegation` allowed it where it was given for somebody else."""
+    """A vote; `delegation` allowed it if it was given for another person."""
 
     decision_id: UUID
     stage: int
@@ -48,7 +47,7 @@ class Vote:
 
 @dataclass(frozen=True)
 class Overtaken:
-    """What voided a request and the decisions about it; `step` is the number of the step that did."""
+    """The cause that voided a request and its decisions; `step` is the number of the step that did."""
 
     because: str
     by: tuple[str, ...]
@@ -93,7 +92,7 @@ class RequestExplanation:
 def explain_requests(
     last: Outline, record: InstanceRecords, by_hash: Mapping[str, Outline] = MappingProxyType({})
 ) -> Iterator[RequestExplanation]:
-    """Each in the words of the definition that it is pinned to: what was asked under it ended under it."""
+    """Explain each request in the words of the definition that it is pinned to and ended under."""
     for request in record.approvals:
         outline = by_hash.get(request.definition_hash, last)
         votes = tuple(_explain_vote(outline, decision) for decision in request.decisions)
@@ -252,7 +251,7 @@ def _describe_voters(names: Sequence[str]) -> str:
 
 
 def _find_gate(record: InstanceRecords, request: ApprovalRecord) -> Used | None:
-    """The first gate that was passed since: it uses up all that there is."""
+    """Return the first gate that was passed since: it uses up every approval there is."""
     asked = _find_step(record, request)
     for step in _list_later(record, asked, asked.end_seq if asked is not None else None):
         if step.node_type == "lifecycle_gate" and _outcome_of(step) == "passed":
@@ -281,7 +280,7 @@ def _describe_void(request: ApprovalRecord) -> str:
 def _find_causes(
     outline: Outline, record: InstanceRecords, request: ApprovalRecord, asked: ExplainedStep | None
 ) -> Iterator[Overtaken]:
-    """In the order in which they came. An edit stands in the history right before what it withdraws."""
+    """Yield the causes in their order. An edit comes in the history right before the step it withdraws."""
     if asked is None or asked.end_seq is None:
         return
     was_withdrawn = asked.status == "cancelled"
@@ -350,14 +349,14 @@ def _outcome_of(step: ExplainedStep) -> str | None:
 
 
 def _find_step(record: InstanceRecords, request: ApprovalRecord) -> ExplainedStep | None:
-    """None where it is further back than what was read."""
+    """Return the request's step, or None if it is older than the steps that were read."""
     return next((step for step in record.steps if step.id == request.step_execution_id), None)
 
 
 def _list_later(
     record: InstanceRecords, asked: ExplainedStep | None, since: int | None
 ) -> list[ExplainedStep]:
-    """What has ended since, in the order in which it did."""
+    """Return the steps that have ended since, in the order of their ends."""
     if asked is None or since is None:
         return []
     later = [
@@ -365,4 +364,4 @@ def _list_later(
         for step in record.steps
         if step.id != asked.id and step.end_seq is not None and step.end_seq >= since
     ]
-    return [step for _, _, step in sorted(later, key=lambda one: one[:2])]
+    return [step for _, _, step in sorted(later, key=lambda ended: ended[:2])]

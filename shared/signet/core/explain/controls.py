@@ -1,4 +1,4 @@
-"""What people and the engine did to an instance from outside its graph: one line for each control.
+"""The controls of an instance in sentences: acts of people and the engine from outside its graph.
 
 `CONTROLS` has a line for each control that `projection` applies; a test compares their names.
 """

@@ -1,4 +1,4 @@
-"""What is on record of an instance, in sentences: where it stands, what happened, what it waits for."""
+"""Sentences about an instance: its position, and the steps that led there."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -89,7 +89,7 @@ def describe_happened(outline: Outline, step: ExplainedStep) -> str:
 
 
 def _describe_asked(outline: Outline, output: _Data) -> str:
-    """Of a state that a person's request has ended."""
+    """Describe the request of a person that has ended a state."""
     if "actor" not in output:
         return ""
     wanted = output.get("evidence", {}).get("request", "")

@@ -12,7 +12,7 @@ def describe_time(moment: datetime) -> str:
 
 
 def describe_node(outline: Outline, node_id: str) -> str:
-    """In the middle of a sentence: `the gate "Submit"`."""
+    """Name a node in the middle of a sentence: `the gate "Submit"`."""
     node_type = outline.workflow.type_of(node_id)
     match node_type:
         case "start" | "end":
@@ -31,11 +31,10 @@ def name_transition(outline: Outline, name: str) -> str:
 
 
 def begin_sentence(text: str) -> str:
-    """As a sentence begins."""
     return text[:1].upper() + text[1:]
 
 
 def end_sentence(text: str) -> str:
-    """As a sentence ends, whatever somebody else wrote."""
+    """End a sentence with one mark, also if a person's words in it already end with one."""
     said = escape(text).strip()
     return said if said.endswith((".", "!", "?")) else f"{said}."

@@ -1,4 +1,4 @@
-"""What an instance waits for, and what would move it, in sentences."""
+"""The waits of an instance in sentences, and the events that would move it."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -158,7 +158,7 @@ def _describe_what_wakes(outline: Outline, record: InstanceRecords) -> Iterator[
         yield "What was asked for did not reach it: wake it."
 
 
-# Each type that waits, and what for.
+# The event that each waiting type waits for.
 AWAITED: Mapping[str, str] = MappingProxyType(
     {
         "state": "A person's request, or an edit of the document.",

@@ -1,8 +1,8 @@
 """One decision about a request for approval, inside its transaction.
 
-It locks the document, then the request, as a wave does: what it judges cannot change under it, and of two
-votes for the last seat the second finds it taken. Tables are the authority; the wave, woken by a trigger,
-goes on from what it finds there.
+It locks the document, then the request, as a wave does. So nothing that it judges can change meanwhile, and
+of two votes for the last seat the second finds it taken. The tables are the authority: a trigger wakes the
+wave, which goes on from what it finds there.
 """
 
 from dataclasses import dataclass
@@ -41,13 +41,13 @@ from signet.store.documents.write import DocumentRow, lock_documents, parse_lock
 
 EVENT = "approval_decided"
 _VOTES = get_args(Vote)
-# What ends a request, by what follows from its last stage.
+# The status of a request that ends, by the action that follows from its last stage.
 _ENDS: dict[NextAction, str] = {NextAction.APPROVE: "approved", NextAction.REJECT: "rejected"}
 
 
 @dataclass(frozen=True, slots=True)
 class VoteResult:
-    """What a vote was counted as. `stage_state` is open, approved, rejected or deadlocked."""
+    """The effect of a counted vote. `stage_state` is open, approved, rejected or deadlocked."""
 
     request_id: UUID
     decision_id: UUID
@@ -148,7 +148,7 @@ def _check_open(subject: _LockedSubject) -> Policy:
     if request.status != "open":
         raise Rejected("APPROVAL_CLOSED", f"this approval is {request.status}")
     if document.version != request.document_version:
-        # Its workflow will void it; until then the edit speaks for itself.
+        # The workflow will void the request. Until then the version alone shows the edit.
         raise Rejected(
             "APPROVAL_STALE",
             f"asked about version {request.document_version}; the document is at version {document.version}",
@@ -168,7 +168,7 @@ def _check_open(subject: _LockedSubject) -> Policy:
 
 def _choose_seat(subject: _LockedSubject, stage: Stage, ballot: Ballot) -> Allowed:
     seats = subject.locked.seats
-    # The wave has yet to begin the next stage, or to escalate this one.
+    # A decided stage is closed, although the wave has yet to begin the next one or to escalate.
     is_open = not count_votes(stage, seats).is_decided
     choice = choose_seat(subject.person, seats, subject.voting_context(), is_open=is_open)
     if isinstance(choice, Denial):

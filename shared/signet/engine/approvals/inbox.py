@@ -1,4 +1,4 @@
-"""What people do with requests for approval: decide them, find those that wait for them, read one."""
+"""Requests for approval as people use them: decide, list those that wait for a person, read one."""
 
 import json
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ FIRST = UUID(int=0)
 
 @dataclass(frozen=True, slots=True)
 class InboxItem:
-    """`barred` says why the person may not decide what waits for him, where he created or edited it."""
+    """A request that waits for a person; `barred` is set if separation of duties bars them."""
 
     request_id: UUID
     document_id: UUID
@@ -46,7 +46,7 @@ class InboxItem:
 
 @dataclass(frozen=True, slots=True)
 class PinnedRequest:
-    """A request with what it is about: the document as it was pinned, personal values as they are now."""
+    """A request with its document as it was pinned; personal values are read as they are now."""
 
     record: RequestRecord
     policy: Policy
@@ -56,14 +56,14 @@ class PinnedRequest:
 
 
 class Approvals:
-    """The use case with its caches; one a process."""
+    """The use case with its caches, one in each process."""
 
     def __init__(self, database: Database, caches: DocumentCaches) -> None:
         self._database = database
         self._caches = caches
 
     def decide(self, caller: Caller, request_id: UUID, vote: Vote, reason: str | None = None) -> VoteResult:
-        """Raises why not; then nothing was written."""
+        """Count a vote, or raise why it does not count; then nothing was written."""
         check_ballot(vote, reason)
         tenant_id = caller.principal.tenant_id
         with self._database.pipelined(tenant_id, store.find_document(tenant_id, request_id)) as pipeline:
@@ -72,7 +72,7 @@ class Approvals:
     def decide_many(
         self, caller: Caller, ballots: Sequence[Ballot]
     ) -> list[VoteResult | Rejected | Transient]:
-        """Each for itself, in this order: one that is refused keeps no other from being counted."""
+        """Decide each ballot in a transaction of its own, in this order. A refusal stops no other ballot."""
         if len(ballots) > MAX_DECISIONS:
             sentence = f"at most {MAX_DECISIONS} decisions at a time, not {len(ballots)}"
             raise Rejected("BATCH_TOO_LARGE", sentence)
@@ -85,7 +85,7 @@ class Approvals:
             return error
 
     def inbox(self, caller: Caller, *, limit: int = 50, after: UUID | None = None) -> list[InboxItem]:
-        """What waits for the person, for his roles and for whom he stands in; the oldest first."""
+        """List requests that wait for the person, their roles or their delegators, the oldest first."""
         tenant_id, person = caller.principal.tenant_id, caller.principal.subject
         limit = max(1, min(limit, MAX_PAGE + 1))
         with self._database.transaction(tenant_id) as connection:
@@ -116,7 +116,7 @@ class Approvals:
         )
 
     def read_request(self, caller: Caller, request_id: UUID) -> PinnedRequest:
-        """For who was asked, who asked, and who may read such documents; for others it is not there."""
+        """Read a request as a person asked, its requester or a reader of its type; others get 404."""
         tenant_id = caller.principal.tenant_id
         opening = lock_documents([], caller.principal.roles)
         with self._database.pipelined(tenant_id, opening) as pipeline:

@@ -1,4 +1,4 @@
-"""The approvals of a wave: who is asked, what was decided, what a gate uses up and what an edit voids.
+"""The approval requests of a wave: opened, seated, ended, used up by a gate, voided by an edit.
 
 Requests change in memory while the wave runs, and are written at its end.
 """
@@ -63,7 +63,7 @@ MAX_EXPRESSIONS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class RequestDraft:
-    """What a new request is to be: found out before its step has a receipt."""
+    """The policy and seats of a new request, resolved before its step has a receipt."""
 
     policy: Policy
     chain_name: str | None
@@ -73,14 +73,14 @@ class RequestDraft:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalSubject:
-    """The document that is decided about, and under what."""
+    """The document that is decided about, and the definition and contract it runs under."""
 
     instance_id: UUID
     document: DocumentRow
     contract: CompiledContract
     env: Environment
     definition_hash: str
-    # Whose request led here; and whoever else has asked for the same since.
+    # The person whose request led here; and with them all who have asked for the same since.
     requester_id: str
     requesters: frozenset[str]
     trace_id: str | None
@@ -95,7 +95,7 @@ class ApprovalRequests:
         self._live: dict[UUID, list[LiveRequest]] = {}
         self._requesters: dict[UUID, str | None] = {}
         self._holds_roles = False
-        # When somebody must look again: (instance, moment).
+        # The moments at which an instance must be woken again: (instance, moment).
         self.wakes: list[tuple[UUID, datetime]] = []
 
     def load(self, instance_ids: Sequence[UUID]) -> None:
@@ -108,21 +108,24 @@ class ApprovalRequests:
         return self._live.get(instance_id, [])
 
     def list_unused(self, instance_id: UUID) -> list[LiveRequest]:
-        """Approved, and no gate has used it yet."""
+        """List the approved requests that no gate has used yet."""
         return [r for r in self.list_live(instance_id) if r.status == "approved" and not r.applied]
 
     def find_of_step(self, instance_id: UUID, step_id: UUID) -> LiveRequest | None:
         return next((r for r in self.list_live(instance_id) if r.step_execution_id == step_id), None)
 
     def find_last_requester(self, document_id: UUID) -> str | None:
-        """Of what has been performed, as of before this wave."""
+        """Find who requested the transition performed last, as of before this wave."""
         if document_id not in self._requesters:
             found = read_last_requester(self._connection, self._tenant_id, document_id)
             self._requesters[document_id] = found
         return self._requesters[document_id]
 
     def policy_of(self, node: WorkflowNode) -> tuple[Policy | None, str | None, int | None]:
-        """None when the chain that the node names is not published, or can no longer be read."""
+        """Read the node's policy, with its chain's name and version.
+
+        The policy is None when the chain is not published or can no longer be read.
+        """
         name = node.config["chain"]
         if name is None:
             return policy_of_node(node.config), None, None
@@ -133,7 +136,7 @@ class ApprovalRequests:
         return policy, name, chain.version
 
     def begin_stage(self, about: ApprovalSubject, policy: Policy, number: int) -> list[Seat] | Deadlock:
-        """The seats of a stage; wider at once where those who should decide cannot."""
+        """Make the seats of a stage. It escalates at once where the people asked cannot decide it."""
         stage = policy.stage(number)
         approver_data = self._gather(about, stage.approvers)
         assignment = seat_stage(number, stage, approver_data)
@@ -164,7 +167,10 @@ class ApprovalRequests:
         return wider
 
     def can_vote(self, about: ApprovalSubject, seats: Sequence[Seat]) -> bool:
-        """Of delegates nothing need be known: where one may vote, so may whom he stands in for."""
+        """Return if anyone can still vote.
+
+        Delegates are not looked up: a delegate can vote only where the delegator can.
+        """
         wanted = [seat for seat in seats if seat.status == "open"]
         users = {seat.holder_user_id for seat in wanted if seat.holder_user_id is not None}
         roles = {seat.holder_role for seat in wanted if seat.holder_role is not None}
@@ -178,7 +184,7 @@ class ApprovalRequests:
         return can_anyone_vote(seats, voting)
 
     def _hold_roles(self) -> None:
-        """Nobody loses a role until this wave is over: whoever does then finds the requests that it makes."""
+        """Keep roles as they are until this wave ends. A later loss then finds the requests it makes."""
         if not self._holds_roles:
             hold_roles(self._connection, self._tenant_id)
             self._holds_roles = True
@@ -219,7 +225,7 @@ class ApprovalRequests:
         self._wake(request)
 
     def seat(self, request: LiveRequest, seats: Iterable[Seat]) -> None:
-        """Those that are new are asked."""
+        """Add the seats that are new, and notify their holders."""
         known = {(seat.stage, seat.position) for seat in request.seats}
         for seat in seats:
             if (seat.stage, seat.position) in known:
@@ -235,14 +241,14 @@ class ApprovalRequests:
         self._change(request)
 
     def void(self, request: LiveRequest, reason: str) -> None:
-        """Whoever was asked, or has decided, learns that it no longer counts."""
+        """Void a request. Everyone who was asked or has decided is told that it no longer counts."""
         request.status, request.outcome = "voided", reason
         self._rows.voided.append(Voiding(request.instance_id, reason, request.id))
 
     def void_what_is_left(
         self, instance_id: UUID, open_steps: Collection[UUID], version: int, *, has_moved_on: bool
     ) -> None:
-        """A request ends with its step; an approval that no gate used, when the document has moved on."""
+        """Void open requests whose step has ended, and unused approvals of a document that moved on."""
         for request in self.list_live(instance_id):
             if request.status == "open" and request.step_execution_id not in open_steps:
                 self.void(request, "its step was withdrawn")
@@ -251,7 +257,7 @@ class ApprovalRequests:
                 self.void(request, "the document went another way, or was edited")
 
     def consume(self, instance_id: UUID) -> list[UUID]:
-        """The gate's last act: what was approved is used up, and cannot be used again (WF-03)."""
+        """Use up the approvals as the gate's last act, so that they cannot be used again (WF-03)."""
         used = self.list_unused(instance_id)
         for request in used:
             request.applied = True
@@ -304,7 +310,7 @@ def conflict_check_of(about: ApprovalSubject) -> ConflictCheck:
 
 
 def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
-    """How many there can be whom separation of duties bars, or who are counted in the stage already."""
+    """Return at most how many people are barred, or are counted in the stage already."""
     voices = [voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None]
     return 1 + len(about.document.editor_ids) + len(about.requesters) + len(voices)
 
