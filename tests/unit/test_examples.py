@@ -19,7 +19,7 @@ USE_CASES = {"A": "invoice", "B": "sales_order", "C": "invoice_amendment", "D": 
 
 def load(name: str) -> tuple[Sources, Artifact]:
     sources = read_sources(EXAMPLES / name)
-    artifact = sources.compile().artifact
+    artifact = sources.compile()
     assert sources.found == []
     assert artifact is not None
     return sources, artifact

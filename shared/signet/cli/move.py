@@ -1,4 +1,4 @@
-"""`signet instance move` and `move-all`: instances to a newer definition, reported before anything changes.
+"""`signet instance move` and `move-all`: moves to a newer definition, reported before anything changes.
 
 Exit codes: 0 all moved (or safe to move), 1 not all of them, 2 wrong use or no answer.
 """

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import ActionRegistry
+from signet.core.approvals.eligibility import separation_conflict
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import AMENDED
 from signet.core.contracts.field_values import validate_fields
@@ -331,9 +332,7 @@ def _delete(operation: Delete, context: MutationContext, row: DocumentRow) -> Do
 
 def _separated(context: MutationContext, row: DocumentRow) -> Rejected | None:
     person = context.caller.principal.subject
-    denial = context.contract.find_conflict_of_duties(
-        person, creator=row.creator_id, editors=row.editor_ids, requesters=()
-    )
+    denial = separation_conflict(context.contract, row, ())(person)
     return as_rejected(denial)
 
 

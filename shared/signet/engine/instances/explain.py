@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Allowed, VotingContext, choose_seat
+from signet.core.approvals.eligibility import Allowed, VotingContext, choose_seat, separation_conflict
 from signet.core.compiler.artifact import Artifact, read_artifact
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
@@ -106,12 +105,7 @@ def _list_voters(
         now,
         holders,
         read_delegations(connection, tenant_id, holders, now),
-        partial(
-            contract.find_conflict_of_duties,
-            creator=document.creator_id,
-            editors=document.editor_ids,
-            requesters=[request.requester_id, *asking],
-        ),
+        separation_conflict(contract, document, (request.requester_id, *asking)),
     )
     voters = []
     for person in sorted(holders):

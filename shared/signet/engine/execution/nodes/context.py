@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.eligibility import separation_conflict
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.documents.personal_data import mask_variables
 from signet.core.documents.rules import CompiledRule, RejectAction
@@ -144,11 +145,7 @@ class InstanceContext:
             for voice in (seat.decided_by, seat.on_behalf_of)
             if voice is not None
         }
-        return [
-            voice
-            for voice in sorted(voices)
-            if contract.find_conflict_of_duties(voice, creator="", editors=(), requesters=(voice,))
-        ]
+        return [voice for voice in sorted(voices) if separation_conflict(contract, None, (voice,))(voice)]
 
     def decision_input(self, token: Token) -> DecisionInput:
         """What a decision at this token's node may see; made once for an identity and a version."""
