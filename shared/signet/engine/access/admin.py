@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Any
-from uuid import UUID
 
-from signet.core.audit.trail import AuditEntry
+from signet.core.audit.trail import AuditEntry, Subject
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
-from signet.engine.audit.trail import append_administration
-from signet.ids import make_id
+from signet.engine.access.locked_documents import begin_with_locks
+from signet.engine.audit.trail import append_administration, make_entry
 from signet.store.database import Connection, Database
-from signet.store.documents.write import TransactionContext, lock_documents, parse_locked_documents
+from signet.store.documents.write import TransactionContext
 
 
 class AdminTransaction:
@@ -36,7 +34,7 @@ class AdminTransaction:
 
     def note(
         self,
-        subject: tuple[str, str],
+        subject: Subject,
         action: str,
         detail: Mapping[str, Any],
         *,
@@ -61,41 +59,11 @@ class AdminTransaction:
         append_administration(self.connection, self.caller.principal.tenant_id, self._entries)
 
 
-def make_entry(
-    caller: Caller,
-    tenant_id: UUID,
-    now: datetime,
-    subject: tuple[str, str],
-    action: str,
-    detail: Mapping[str, Any],
-    *,
-    reason: str | None = None,
-    on_behalf_of: str | None = None,
-) -> AuditEntry:
-    return AuditEntry(
-        id=make_id(),
-        tenant_id=tenant_id,
-        subject_type=subject[0],
-        subject_id=subject[1],
-        action=action,
-        actor_id=caller.principal.subject,
-        on_behalf_of=on_behalf_of,
-        via=caller.via,
-        at=now,
-        reason=reason,
-        trace_id=caller.trace_id,
-        detail=detail,
-    )
-
-
 @contextmanager
 def administering(database: Database, caller: Caller) -> Iterator[AdminTransaction]:
     """What is noted in the block is written at its end."""
-    opening = lock_documents([], caller.principal.roles)
-    with database.pipelined(caller.principal.tenant_id, opening) as pipeline:
-        _, transaction = parse_locked_documents(pipeline.first_row)
-        if transaction is None:
-            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
-        act = AdminTransaction(pipeline.connection, caller, transaction)
+    principal = caller.principal
+    with begin_with_locks(database, principal.tenant_id, [], principal.roles) as (pipeline, locked):
+        act = AdminTransaction(pipeline.connection, caller, locked.transaction)
         yield act
         act.write()

@@ -8,8 +8,9 @@ from uuid import UUID
 from signet.core.errors import Rejected
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.principal import Principal
+from signet.engine.access.locked_documents import begin_with_locks
 from signet.store.database import Connection, Database
-from signet.store.documents.write import TransactionContext, lock_documents, parse_locked_documents
+from signet.store.documents.write import TransactionContext
 
 MAX_PAGE = 200
 # After every id: where a list that has the newest first begins.
@@ -43,9 +44,5 @@ class ReadTransaction:
 
 @contextmanager
 def reading(database: Database, principal: Principal) -> Iterator[ReadTransaction]:
-    opening = lock_documents([], principal.roles)
-    with database.pipelined(principal.tenant_id, opening) as pipeline:
-        _, transaction = parse_locked_documents(pipeline.first_row)
-        if transaction is None:
-            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
-        yield ReadTransaction(pipeline.connection, principal, transaction)
+    with begin_with_locks(database, principal.tenant_id, [], principal.roles) as (pipeline, locked):
+        yield ReadTransaction(pipeline.connection, principal, locked.transaction)

@@ -26,13 +26,14 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.errors import Defect, FieldError, Rejected
 from signet.core.tenants.caller import Caller
+from signet.engine.access.locked_documents import lock_documents
 from signet.engine.documents.change import DocumentChange, audit_only_change, trigger_workflow
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.ids import make_id
 from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_asked
 from signet.store.database import PipelinedTransaction
-from signet.store.documents.write import DocumentRow, lock_documents, parse_locked_documents
+from signet.store.documents.write import DocumentRow
 
 EVENT = "approval_decided"
 _VOTES = get_args(Vote)
@@ -67,12 +68,8 @@ class Deciding:
         document_id: UUID,
     ) -> None:
         connection, tenant_id = pipeline.connection, caller.principal.tenant_id
-        opening = lock_documents([document_id], caller.principal.roles)
-        rows, transaction = parse_locked_documents(
-            connection.execute(opening.text, opening.values).fetchone()
-        )
-        if transaction is None:
-            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+        locked = lock_documents(connection, [document_id], caller.principal.roles)
+        rows, transaction = locked.rows, locked.transaction
         self._pipeline = pipeline
         self._caller = caller
         self._transaction = transaction
@@ -189,9 +186,7 @@ class Deciding:
         """The document stays as it is; its audit trail has the decision, its workflow what follows."""
         request = self._asked.request
         context = self._opened.facts_of(self._caller, self._contract, self._row)
-        change = audit_only_change(context, self._row, f"decide:{decided.vote}", reason)
-        change.on_behalf_of = decided.on_behalf_of
-        change.audit_detail = {
+        detail = {
             "approval": {
                 "request_id": str(request.id),
                 "decision_id": str(decided.decision_id),
@@ -207,6 +202,14 @@ class Deciding:
                 "policy_hash": request.policy_hash,
             }
         }
+        change = audit_only_change(
+            context,
+            self._row,
+            f"decide:{decided.vote}",
+            reason,
+            on_behalf_of=decided.on_behalf_of,
+            detail=detail,
+        )
         if verdict.state != "open":
             payload = {"request_id": str(request.id), "stage": decided.stage, "state": verdict.state}
             trigger_workflow(change, self._row, EVENT, payload)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 import orjson
 
@@ -24,13 +25,18 @@ def check_batch(operations: Sequence[Operation]) -> None:
         raise Rejected("DOCUMENT_TWICE_IN_BATCH", "a batch may name a document only once")
 
 
+def list_ids(operations: Sequence[Operation]) -> list[UUID]:
+    """List the documents to lock, in the one order in which every transaction locks them."""
+    return sorted(operation.id for operation in operations if operation.id is not None)
+
+
 def check_operation(operation: Operation) -> Rejected | None:
     return _check_name(operation) or check_reason(operation.reason) or _check_content(operation)
 
 
 def check_size(change: DocumentChange) -> Rejected | None:
     """Of the data as it would be kept, after rules have set what they set."""
-    if len(orjson.dumps(change.data)) <= MAX_DATA_BYTES:
+    if len(orjson.dumps(change.after.data)) <= MAX_DATA_BYTES:
         return None
     return _refuse("DOCUMENT_TOO_LARGE", "", "DOCUMENT_TOO_LARGE", f"has more than {MAX_DATA_BYTES} bytes")
 

@@ -86,6 +86,10 @@ OfEdit = Update | RequestTransition | RunAction | Delete | Amend
 Operation = Create | OfEdit | ConcludeTransition
 
 
+# Of several operations: all of them or none, or each on its own.
+Mode = Literal["all", "each"]
+
+
 @dataclass(frozen=True, slots=True)
 class Applied:
     """`document_id` is the new document's where an edit made an amendment of `original_id`.

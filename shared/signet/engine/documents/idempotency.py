@@ -17,14 +17,6 @@ from signet.store.documents.idempotency_keys import keep_outcome, take_key
 MAX_KEY_CHARACTERS = 255
 
 
-class NothingDone(Exception):
-    """Every operation was rejected: nothing is worth keeping, and the key stays free."""
-
-    def __init__(self, outcomes: list[Outcome]) -> None:
-        super().__init__()
-        self.outcomes = outcomes
-
-
 def apply_once(
     connection: Connection, tenant_id: UUID, key: str, request_hash: str, apply: Callable[[], list[Outcome]]
 ) -> list[Outcome]:
@@ -34,9 +26,8 @@ def apply_once(
     if taken.outcome is not None:
         return [_read_outcome(one) for one in taken.outcome]
     outcomes = apply()
-    if not any(isinstance(outcome, Applied) for outcome in outcomes):
-        raise NothingDone(outcomes)
-    keep_outcome(connection, tenant_id, key, [_write_outcome(one) for one in outcomes])
+    if any(isinstance(outcome, Applied) for outcome in outcomes):
+        keep_outcome(connection, tenant_id, key, [_write_outcome(outcome) for outcome in outcomes])
     return outcomes
 
 

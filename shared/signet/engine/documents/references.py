@@ -4,7 +4,7 @@ Read in one statement for all documents of a batch or a wave, and only where an 
 the transaction has changed itself is seen as it has become.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -45,8 +45,8 @@ class Refs:
         self._made: dict[UUID, Referenced] = {}
         self._read: dict[_Wanted, Referenced | None] = {}
 
-    def load(self, queries: Iterable[RefQuery]) -> None:
-        """All that they will ask for, in one statement; in none when it is known."""
+    def load(self, queries: Sequence[RefQuery]) -> None:
+        """Read all that the queries ask for in one statement, or in none when it is known."""
         wanted = {
             one
             for query in queries

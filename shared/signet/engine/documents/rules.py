@@ -113,10 +113,11 @@ def apply_before_rules(
                 return _rejected(compiled.rule, action)
             if isinstance(action, SetAction) and change.writes_document and not change.keeps_content:
                 values, _ = compiled.templates[index](env)
-                data, mistakes = validate_fields(change.contract.contract.fields, {**change.data, **values})
+                merged = {**change.after.data, **values}
+                data, mistakes = validate_fields(change.contract.contract.fields, merged)
                 if data is None:
                     return reject_fields(mistakes)
-                change.data = data
+                change.after.data = data
     return None
 
 
@@ -143,7 +144,7 @@ def _concerned(rules: Sequence[CompiledRule], change: DocumentChange, phase: str
 
 def operation_of(change: DocumentChange) -> str:
     """By the word that rules have for it."""
-    kind = change.action.partition(":")[0]
+    kind = change.note.action.partition(":")[0]
     return {"request": "transition", "amend": "create"}.get(kind, kind)
 
 
@@ -163,7 +164,7 @@ def kind_of(operation: Operation) -> str:
 
 
 def _env(context: MutationContext, change: DocumentChange) -> dict[str, Any]:
-    return context.env(change.data, status=change.status, version=change.version)
+    return context.env(change.after.data, status=change.after.status, version=change.after.version)
 
 
 def _masked(env: Mapping[str, Any], change: DocumentChange) -> dict[str, Any]:
@@ -181,7 +182,7 @@ def _matches(
         {
             "id": make_id(),
             "document_id": change.document_id,
-            "document_version": change.version,
+            "document_version": change.after.version,
             "entity_type": change.contract.contract.contract,
             "rule": compiled.rule.name,
             "rule_version": compiled.version,

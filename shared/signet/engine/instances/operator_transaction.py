@@ -12,9 +12,10 @@ from signet.core.runtime.projection import Actor
 from signet.core.runtime.tokens import Token
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
+from signet.engine.access.locked_documents import lock_documents
 from signet.engine.access.quotas import require_quota
 from signet.engine.approvals.requests import ApprovalRequests
-from signet.engine.audit.trail import append_administration
+from signet.engine.audit.trail import append_administration, make_entry
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, read_execution
@@ -26,9 +27,7 @@ from signet.engine.execution.rows import (
     make_instance_row,
     make_step_row,
 )
-from signet.ids import make_id
 from signet.store.database import Connection
-from signet.store.documents.write import lock_documents, parse_locked_documents
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,
@@ -87,19 +86,14 @@ class OperatorTransaction:
     ) -> None:
         tenant_id = caller.principal.tenant_id
         documents = sorted({entity_id for entity_id in entities.values() if entity_id is not None})
-        opening = lock_documents(documents, caller.principal.roles)
-        rows, transaction = parse_locked_documents(
-            connection.execute(opening.text, opening.values).fetchone()
-        )
-        if transaction is None:
-            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+        locked = lock_documents(connection, documents, caller.principal.roles)
         lock_instances(connection, tenant_id, sorted(entities))
         self._connection = connection
         self._caller = caller
         self._tenant_id = tenant_id
         self._compiled = compiled
-        self._transaction = transaction
-        self._documents = DocumentUnitOfWork(caches, connection, tenant_id, transaction, rows)
+        self._transaction = transaction = locked.transaction
+        self._documents = DocumentUnitOfWork(caches, connection, tenant_id, transaction, locked.rows)
         self._approvals = ApprovalRequests(connection, tenant_id, transaction.now)
         self._contexts: dict[UUID, InstanceContext] = {}
         self._notes: list[_Note] = []
@@ -166,7 +160,7 @@ class OperatorTransaction:
 
     def decision_input(self, context: InstanceContext, token: Token) -> DecisionInput:
         """With the documents that its expressions follow a ref to."""
-        self._documents.read_refs(context.list_ref_queries())
+        self._documents.read_refs(list(context.list_ref_queries()))
         return context.decision_input(token)
 
     def wake(self, context: InstanceContext) -> None:
@@ -221,18 +215,15 @@ class OperatorTransaction:
     def _make_audit(self) -> Iterable[AuditEntry]:
         for note in self._notes:
             context = self._contexts[note.instance_id]
-            yield AuditEntry(
-                id=make_id(),
-                tenant_id=self._tenant_id,
-                subject_type=INSTANCE,
-                subject_id=str(note.instance_id),
-                action=note.act,
-                actor_id=self._caller.principal.subject,
-                via=self._caller.via,
-                at=self._transaction.now,
+            yield make_entry(
+                self._caller,
+                self._tenant_id,
+                self._transaction.now,
+                (INSTANCE, str(note.instance_id)),
+                note.act,
+                note.detail,
                 reason=note.reason,
                 instance_id=note.instance_id,
                 step_id=context.last_step[1],
                 trace_id=context.trace_id,
-                detail=note.detail,
             )

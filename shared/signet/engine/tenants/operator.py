@@ -16,9 +16,8 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import NO_TENANT
 from signet.core.tenants.quotas import Quota
 from signet.core.tenants.tenant_file import TenantContent, TenantFile
-from signet.engine.access.admin import make_entry
 from signet.engine.access.quotas import QuotaLevel, check_quota_name, list_quota_levels
-from signet.engine.audit.trail import append_administration
+from signet.engine.audit.trail import append_administration, make_entry
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.tenants.install import write_tenant
 from signet.store.audit.write import lock_administration
