@@ -56,10 +56,10 @@ _WorkflowKey = tuple[UUID, UUID, int]
 
 
 class CompiledCache:
-    """Two tenants with the same workflow share one: what is keyed by its hash cannot differ."""
+    """The compiled workflows of a process; tenants whose workflows have one hash share one copy."""
 
     def __init__(self, read_seconds: Callable[[], float] = time.monotonic) -> None:
-        # How long a process holds something is no fact of the domain: its own clock serves.
+        # The age of a cache entry is no fact of the domain, so the clock of the process serves.
         self._read_seconds = read_seconds
         self._found: OrderedDict[_WorkflowKey, tuple[float, str]] = OrderedDict()
         self._loaded: OrderedDict[str, Workflow] = OrderedDict()
@@ -75,7 +75,7 @@ class CompiledCache:
             raise Rejected(
                 "DEFINITION_NOT_FOUND", f"there is no compiled definition {definition_id} version {version}"
             )
-        # Verified before the cache is asked: a changed row must not hide behind what its hash once named.
+        # Verified before the cache is asked: a changed row must not hide behind the workflow of its old hash.
         artifact = read_artifact(*stored)
         workflow = self._loaded.get(artifact.hash) or Workflow(artifact)
         self._keep(key, moment, workflow)

@@ -1,5 +1,7 @@
-"""The key of a machine as text: which tenant's, which key, and the secret. Carrying the tenant, it is looked
-up as everything is: within one tenant."""
+"""The token of an API key: its tenant, its id and its secret.
+
+It names the tenant, so that a key is looked up within one tenant like everything else.
+"""
 
 import base64
 import hashlib
@@ -32,5 +34,5 @@ def read_key_token(token: str) -> KeyToken | None:
 
 
 def hash_secret(text: str) -> bytes:
-    """Of its text: base64 spells some bytes in more ways than one, and only one of them is the key."""
+    """Hash the text, and not its bytes: several texts of base64 have the same bytes, and one is the key."""
     return hashlib.sha256(text.encode("ascii")).digest()

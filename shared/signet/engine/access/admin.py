@@ -1,4 +1,4 @@
-"""What people do to the tenant itself: allowed by a permission, and noted in the audit trail."""
+"""Transactions that change the tenant itself: each act needs a permission and leaves an audit entry."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from signet.store.documents.write import TransactionContext
 
 
 class AdminTransaction:
-    """One transaction of one author."""
+    """A transaction of one caller."""
 
     def __init__(self, connection: Connection, caller: Caller, transaction: TransactionContext) -> None:
         self.connection = connection
@@ -61,7 +61,7 @@ class AdminTransaction:
 
 @contextmanager
 def administering(database: Database, caller: Caller) -> Iterator[AdminTransaction]:
-    """What is noted in the block is written at its end."""
+    """Open a transaction, and write its audit entries when the block ends."""
     principal = caller.principal
     with begin_with_locks(database, principal.tenant_id, [], principal.roles) as (pipeline, locked):
         act = AdminTransaction(pipeline.connection, caller, locked.transaction)

@@ -1,7 +1,7 @@
-"""Whether somebody is let in at all: his tenant is active, and he is no member who is disabled.
+"""Admission of callers: their tenant must be active, and they must not be a disabled member of it.
 
-Asked when a token or a key is verified, and not again as long as that is remembered. What a use case reads
-of its tenant is more exact; this is for all of them alike.
+It is checked when a token or a key is verified, and then remembered for a while. Use cases read their tenant
+again, so they are more exact; this check is for all of them alike.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Reads of one person: what the tenant grants them is known before anything is looked at."""
+"""Read transactions: the permissions of the caller are known before anything is looked at."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,18 +13,18 @@ from signet.store.database import Connection, Database
 from signet.store.documents.write import TransactionContext
 
 MAX_PAGE = 200
-# After every id: where a list that has the newest first begins.
+# A list with the newest first begins here, after every id.
 LAST = UUID(int=2**128 - 1)
 
 
 def bound_page(limit: int) -> int:
-    """Rows of one page, and one more: that says whether there is another page."""
+    """Return the rows to read for a page: one more than it shows says whether another page follows."""
     return max(1, min(limit, MAX_PAGE + 1))
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTransaction:
-    """One transaction of one principal; nothing is locked."""
+    """A transaction of one principal that locks nothing."""
 
     connection: Connection
     principal: Principal

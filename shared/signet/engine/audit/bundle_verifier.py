@@ -1,4 +1,6 @@
-"""Verify an exported bundle with nothing but Python:  python3 -I verify.py FOLDER [ANCHOR]
+"""Verify an exported bundle with nothing but Python.
+
+python3 -I verify.py FOLDER [ANCHOR]
 
 FOLDER is the bundle; ANCHOR is a file of seals that was kept elsewhere, one JSON object on a line.
 Exit code 0: everything holds; 1: something does not, and is named; 2: this was called wrongly.
@@ -31,7 +33,7 @@ from signet.core.audit.verification import (
 )
 
 MANIFEST = "manifest.json"
-# Everything that a bundle holds, beside its manifest. What is added to the evidence joins here.
+# The files of a bundle beside its manifest. New kinds of evidence are added here.
 BUNDLE_FILES = {
     "audit_log.jsonl": "audit rows",
     "audit_seals.jsonl": "seals",
@@ -48,7 +50,7 @@ def write_manifest(said: dict[str, Any]) -> str:
 
 
 class AuditBundle:
-    """What the files hold, and what is wrong with their form."""
+    """The content of the files, and the findings about their form."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -147,7 +149,7 @@ def _verify_belonging(
 
 
 def _verify_proofs(bundle: AuditBundle, seals: Sequence[Seal], report: SealReport) -> Iterator[AuditFinding]:
-    """One subject's rows without their neighbours: each proves its place in its seal."""
+    """Verify one subject's rows without their neighbours: each proves its place in its seal."""
     by_sequence = {seal.sequence: seal for seal in seals}
     end = seals[-1].end if seals else (0, 0)
     for row, proof in zip(bundle.rows, bundle.proofs, strict=True):

@@ -1,4 +1,4 @@
-"""Does a tenant's audit trail still say what was written? Streamed in pages; nothing is changed."""
+"""Verification of the audit trail of a tenant, streamed in pages. Nothing is changed."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -34,13 +34,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Verification:
-    # Rows first, then chains, versions, personal values, seals and anchors: the first finding is the closest
-    # to what was touched. At most MAX_FINDINGS of each sort.
+    # Rows first, then chains, versions, personal values, seals and anchors, so that the first finding is the
+    # closest to the damage. At most MAX_FINDINGS of each kind.
     findings: tuple[AuditFinding, ...]
     row_count: int
     version_count: int
     seal_count: int
-    # What no seal protects yet, and since when.
+    # The rows that no seal protects yet, and the time of the oldest.
     tail_count: int
     tail_oldest: str | None
 
@@ -50,7 +50,7 @@ class Verification:
 
 
 def verify_tenant(database: Database, tenant_id: UUID, anchor: Iterable[str] | None = None) -> Verification:
-    """`anchor`: lines of seals that were written outside earlier (`signet audit anchor`)."""
+    """Verify the trail of a tenant; `anchor` are lines of seals from `signet audit anchor`."""
     anchored, findings = read_anchor(anchor or ())
     with database.snapshot(tenant_id) as connection:
         versions = _Counted(walk_versions(connection, tenant_id))
@@ -106,5 +106,5 @@ def _list_references(version: DocumentVersion) -> Iterator[tuple[str, str]]:
     try:
         snapshot = json.loads(version.snapshot)
     except (ValueError, RecursionError):
-        return  # found already: it has another hash
+        return  # reported already: it has another hash
     yield from find_references(snapshot)

@@ -1,4 +1,4 @@
-"""What a mutation decides from, the change that it decides on, and the parts that changes share."""
+"""The context of a mutation, and the change of a document that is decided in it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from signet.store.documents.write import DocumentRow, TransactionContext, Workfl
 
 @dataclass(frozen=True, slots=True)
 class MutationContext:
-    """One document as it is now, under its contract, for one author."""
+    """One document as it is now, under its contract, for one caller."""
 
     caller: Caller
     transaction: TransactionContext
@@ -27,15 +27,18 @@ class MutationContext:
     # The data with personal values in place of their references.
     data: Mapping[str, Any]
     permissions: Sequence[str]
-    # What `org.*` says.
+    # The values of `org` in expressions.
     org: Mapping[str, Any]
     refs: Refs
-    # The ref fields that the expressions at hand follow.
+    # The ref fields that the expressions of this decision follow.
     followed: frozenset[str] = frozenset()
 
     @property
     def is_own_workflow(self) -> bool:
-        """The step of the document's own workflow: inside the contract, and not stopped by its window."""
+        """Return whether a step of the document's own workflow acts.
+
+        Such a step is held to the contract, but not to the edit window.
+        """
         instance_id = self.caller.instance_id
         return instance_id is not None and self.row is not None and instance_id == self.row.instance_id
 
@@ -76,7 +79,7 @@ class AuditNote:
 
     action: str
     reason: str | None = None
-    # In a decision: the person for whom the caller votes.
+    # In a decision: the person on whose behalf the caller votes.
     on_behalf_of: str | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
     # Of a document that an action made: which action of which document.
@@ -155,8 +158,8 @@ class DocumentChange:
     output_fields: Sequence[str] | None = None
     # The documents that an action makes.
     creates: Sequence[Create] = ()
-    # Changes of the same mutation that are done or refused with it, and written before it: the document that
-    # an amendment ends, the documents that an action makes.
+    # Changes of the same mutation: the document that an amendment ends, the documents that an action makes.
+    # They are done or refused with this change, and written before it.
     further: list["DocumentChange"] = field(default_factory=list)
 
     @property
@@ -179,7 +182,7 @@ class DocumentChange:
 
 
 def format_moment(moment: datetime) -> str:
-    """The one form of a moment: UTC, six digits, so that the order of texts is that of time."""
+    """Format a moment in its one form: UTC with six digits, so that texts sort by time."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -258,7 +261,7 @@ def reject_fields(mistakes: tuple[FieldError, ...]) -> Rejected:
 
 
 def refuse_created(index: int, entity_type: str, rejected: Rejected) -> Rejected:
-    """What keeps a document that an action makes from being, and with it the action."""
+    """Refuse an action because a document that it makes is refused."""
     fields = tuple(
         FieldError(f"/created/{index}{each.pointer}", each.code, each.message) for each in rejected.fields
     )

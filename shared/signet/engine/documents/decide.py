@@ -1,4 +1,4 @@
-"""What each operation does to a document: a change, or the reason why not. No SQL here."""
+"""Decisions on operations: each becomes a change or a refusal. No SQL here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -68,7 +68,10 @@ def decide_operation(
 
 
 def _refuse(operation: OfEdit, context: MutationContext, row: DocumentRow) -> Rejected | None:
-    """Authority comes before everything that says how the document is: who may not learns nothing of it."""
+    """Refuse for lack of authority, or of the right version.
+
+    Authority comes first: a caller without it learns nothing of the document's state.
+    """
     permission = find_permission(operation, context.contract)
     if isinstance(permission, Rejected):
         return permission
@@ -76,7 +79,7 @@ def _refuse(operation: OfEdit, context: MutationContext, row: DocumentRow) -> Re
     if denied is not None:
         return denied
     if isinstance(operation, RunAction) and context.is_own_workflow:
-        return None  # it holds the document, and knows it by no other version
+        return None  # it holds the document locked, so there is no other version
     if operation.expected_version is None:
         return Rejected(
             "DOCUMENT_VERSION_MISSING",
@@ -106,7 +109,7 @@ def _decide_allowed(
 
 
 def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str | Rejected:
-    """What the operation asks for, or that the contract does not know it."""
+    """Find the permission for the operation, or reject what the contract does not know."""
     contract = loaded.contract
     match operation:
         case Create():
@@ -132,7 +135,7 @@ def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str
 
 
 def find_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[str]:
-    """The ref fields that the condition of its permission follows, and what its action sets."""
+    """Find the ref fields that the condition of its permission and its action follow."""
     if isinstance(operation, ConcludeTransition):
         return frozenset()
     permission, followed = find_permission(operation, loaded), frozenset[str]()
@@ -166,7 +169,7 @@ def _create(operation: Create, context: MutationContext, make_id: MakeId) -> Doc
 def make_document(
     operation: Create, context: MutationContext, document_id: UUID
 ) -> DocumentChange | Rejected:
-    """Whoever may run an action may have it make documents: authority is not asked again here."""
+    """Make a new document. The authority to run an action includes making its documents."""
     contract = context.contract.contract
     data, mistakes = validate_fields(contract.fields, dict(operation.data))
     if data is None:
@@ -231,7 +234,7 @@ def _amend_explicitly(
 def _make_amendment(
     context: MutationContext, row: DocumentRow, data: Mapping[str, Any], reason: str | None, make_id: MakeId
 ) -> DocumentChange:
-    """A new document with the edited content; the original is final, its workflow and its requests end."""
+    """Make a new document with the edited content, and end the original with its workflow and request."""
     diff = diff_data(context.data, data)
     hidden = {name: MASK for name in context.contract.personal_fields if name in diff}
     document_id = make_id()
@@ -255,7 +258,7 @@ def _make_amendment(
 
 
 def diff_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that differ, each with what it was and what it is."""
+    """Return the fields that differ, each with its value before and after."""
     names = sorted({*before, *after})
     return {
         name: {"before": before.get(name), "after": after.get(name)}

@@ -40,7 +40,7 @@ class DocumentDefinitions:
         return contract
 
     def find_contract(self, operation: Operation, row: DocumentRow | None) -> CompiledContract | None:
-        """Find the contract of the document, or for a new one the contract that its type's workflow names."""
+        """Find the document's contract, or for a new document the one that its type's workflow names."""
         if row is not None:
             entity_type, version = row.entity_type, row.contract_version
         elif isinstance(operation, Create):
@@ -56,14 +56,14 @@ class DocumentDefinitions:
         return self._rules.read(self._connection, self._tenant_id, contract, self._transaction)
 
     def find_rules(self, contract: CompiledContract) -> Sequence[CompiledRule] | Rejected:
-        """Find the rules, or the rejection of all changes to this type: one of its rules no longer fits."""
+        """Find the rules, or the rejection of every change because one rule no longer fits the contract."""
         try:
             return self.rules_of(contract)
         except Rejected as rejected:
             return rejected
 
     def workflow_of(self, contract: CompiledContract) -> WorkflowOfType | None:
-        """Return the workflow that an instance under this contract runs; without one, none can begin."""
+        """Return the workflow of new instances under this contract; without one, none can begin."""
         return self._find_workflow(contract.contract.contract, contract.contract.version)
 
     def _find_workflow(self, entity_type: str, contract_version: int | None = None) -> WorkflowOfType | None:

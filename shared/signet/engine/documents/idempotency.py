@@ -1,4 +1,4 @@
-"""A request with an idempotency key happens once: its repetition gets the outcome of the first."""
+"""Idempotency keys: a request with a key happens once, and repeating it returns the first outcome."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -32,10 +32,10 @@ def apply_once(
 
 
 def hash_request(caller: Caller, operations: Sequence[Operation], mode: str) -> str:
-    """Also of whom it comes from: nobody learns by guessing a key what somebody else did."""
+    """Hash the request together with its caller: a guessed key must not show another caller's outcome."""
     try:
         request = [caller.principal.subject, mode, [[type(one).__name__, asdict(one)] for one in operations]]
-        # Not canonical JSON: what no document can hold must still find its own rejection.
+        # Not canonical JSON: values that no document can hold must reach their own rejection.
         return hash_bytes(json.dumps(request, sort_keys=True, default=str).encode())
     except (TypeError, ValueError, RecursionError):
         raise Rejected("REQUEST_INVALID", "the request is deeper or larger than JSON should be") from None

@@ -17,7 +17,7 @@ from signet.store.database import Connection, Database, PipelinedTransaction
 
 
 class RolledBack(Exception):
-    """Outcomes of a mutation whose transaction must not commit: only leaving its block rolls it back."""
+    """The outcomes of a mutation that must not commit: only leaving its block rolls it back."""
 
     def __init__(self, outcomes: list[Outcome]) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class RolledBack(Exception):
 
 
 class Documents:
-    """The use case with its caches; one a process."""
+    """The use case with the caches of a process."""
 
     def __init__(
         self, database: Database, actions: ActionRegistry = REGISTRY, telemetry: Telemetry = SILENT
@@ -35,7 +35,7 @@ class Documents:
         self.caches = DocumentCaches(ContractCache(), RuleBook(), actions)
 
     def mutate(self, caller: Caller, operation: Operation, *, idempotency_key: str | None = None) -> Applied:
-        """Perform one operation of a person in a transaction of its own. Raises what rejects it."""
+        """Perform one operation in a transaction of its own, and raise its refusal."""
         outcome = self.mutate_many(caller, [operation], idempotency_key=idempotency_key)[0]
         if not isinstance(outcome, Applied):
             raise outcome
@@ -49,7 +49,7 @@ class Documents:
         *,
         idempotency_key: str | None = None,
     ) -> list[Outcome]:
-        """Perform operations: with `all` one rejection writes nothing, with `each` the others are done."""
+        """Perform operations: with `all` one refusal refuses all, with `each` the others are done."""
         causes = [caller.trace_id] if caller.trace_id else []
         with self._telemetry.span("mutate", causes, {"operations": len(operations)}) as span:
             outcomes = self._mutate(caller, operations, mode, idempotency_key)

@@ -1,4 +1,4 @@
-"""Documents as people read them, with their personal values; for who may read such documents."""
+"""Documents as people read them, with their personal values, for callers who may read such documents."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ class DocumentsRead:
     database: Database
 
     def read(self, principal: Principal, document_id: UUID) -> DocumentRecord:
-        """What is not there and what may not be read are answered alike."""
+        """Read a document. Answer alike for a missing one and for one that the caller may not read."""
         with reading(self.database, principal) as read:
             found = find_document(read.connection, principal.tenant_id, document_id)
             if found is None or not may_read(read, found.entity_type):
@@ -34,7 +34,7 @@ class DocumentsRead:
             return replace(found, data=data)
 
     def read_request(self, principal: Principal, request_id: UUID) -> TransitionRequestRecord:
-        """A request for a transition: for who asked, and for who may read such documents."""
+        """Read a request for a transition, for its requester and for readers of such documents."""
         with reading(self.database, principal) as read:
             found = find_transition_request(read.connection, principal.tenant_id, request_id)
             if found is None or not (
@@ -49,7 +49,7 @@ def may_read(read: ReadTransaction, entity_type: str) -> bool:
 
 
 def resolve(connection: Connection, tenant_id: UUID, data: Mapping[str, Any]) -> dict[str, Any]:
-    """With the personal values that are still there."""
+    """Put back the personal values that have not been erased."""
     return resolve_all(connection, tenant_id, [data])[0]
 
 

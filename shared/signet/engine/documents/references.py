@@ -1,7 +1,7 @@
-"""The documents that documents refer to, as they are at this moment: what an environment's `refs` hold.
+"""Documents that other documents refer to, as they are at this moment: the `refs` of an environment.
 
-Read in one statement for all documents of a batch or a wave, and only where an expression follows a ref. What
-the transaction has changed itself is seen as it has become.
+They are read in one statement for all documents of a batch or a wave, and only where an expression follows a
+ref. Changes of the transaction itself are seen.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ class _Wanted:
 
 
 class Refs:
-    """Those of one transaction; what was read once is read no more."""
+    """The referenced documents of one transaction, each read once."""
 
     def __init__(self, connection: Connection, tenant_id: UUID, held: Mapping[UUID, DocumentRow]) -> None:
         self._connection = connection
@@ -62,12 +62,15 @@ class Refs:
     def add_made(
         self, contract: CompiledContract, document_id: UUID, status: str, data: Mapping[str, Any]
     ) -> None:
-        """Written at the end of the transaction, and there from now on."""
+        """Add a document that this transaction makes: it is written at the end, and seen from now on."""
         values = {name: value for name, value in data.items() if name not in contract.personal_fields}
         self._made[document_id] = Referenced(contract.contract.contract, status, values)
 
     def of(self, query: RefQuery) -> dict[str, Mapping[str, Any]]:
-        """By ref field, what expressions read; nothing of a document that is not there or of another type."""
+        """Return the readable values by ref field.
+
+        A field is left out where its document does not exist or is of another type.
+        """
         self.load([query])
         wanted = _list_wanted(query)
         return {field: found for field, one in wanted.items() if (found := self._find(one)) is not None}
@@ -95,7 +98,7 @@ def _list_wanted(query: RefQuery) -> dict[str, _Wanted]:
 
 
 def _read_id(value: Any) -> UUID | None:
-    """None of what no document can hold: a patch is looked at before it is checked."""
+    """Parse an id, or return None for other values: a patch is looked at before it is checked."""
     try:
         return UUID(value) if isinstance(value, str) else None
     except ValueError:

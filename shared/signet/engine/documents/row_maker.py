@@ -1,4 +1,4 @@
-"""The batch of rows that the changes of one transaction become."""
+"""The batch of rows that one transaction writes."""
 
 import os
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from signet.store.documents.write import DocumentRow, TransactionContext, WriteB
 
 
 class RowMaker:
-    """A batch of rows that grows change by change."""
+    """The rows of one transaction, added change by change."""
 
     def __init__(self, transaction: TransactionContext) -> None:
         self._transaction = transaction

@@ -62,7 +62,7 @@ from signet.store.documents.write import (
 
 @dataclass(frozen=True, slots=True)
 class DocumentCaches:
-    """Contracts, rules and users' Python that a process keeps between transactions."""
+    """The contracts, rules and users' Python that a process keeps between transactions."""
 
     contracts: ContractCache
     rules: RuleBook

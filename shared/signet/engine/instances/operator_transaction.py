@@ -1,4 +1,7 @@
-"""Instances that an operator holds locked, and what becomes of them: steps, rows, history and audit, once."""
+"""Transactions of operators: instances locked after their documents.
+
+Steps, rows, history and audit are written once, at the end.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -42,9 +45,9 @@ from signet.store.instances.write import (
 )
 from signet.store.outbox.queue import EVENTS, requeue_dead
 
-# The subject of its audit rows.
+# The subject type of the audit rows.
 INSTANCE = "instance"
-# What its history says of each act; its audit row and its permission name the act itself.
+# The word of the history for each act; the audit row and the permission name the act itself.
 ENTRIES: Mapping[str, str] = {
     "pause": "paused",
     "resume": "resumed",
@@ -61,7 +64,7 @@ ENTRIES: Mapping[str, str] = {
 
 
 def permission_of(act: str) -> str:
-    """Each act has its own; `workflow:*` grants them all."""
+    """Return the permission for an act; `workflow:*` grants all of them."""
     return f"workflow:{act}"
 
 
@@ -74,7 +77,10 @@ class _Note:
 
 
 class OperatorTransaction:
-    """One transaction. `entities` are the documents of the instances, by instance; all are locked here."""
+    """One transaction of an operator.
+
+    `entities` are the documents by instance; the constructor locks them all.
+    """
 
     def __init__(
         self,
@@ -99,18 +105,18 @@ class OperatorTransaction:
         self._notes: list[_Note] = []
 
     def permit(self, permission: str) -> None:
-        """Before anything is said of the instance: who may not learns nothing of it."""
+        """Require a permission before anything is said of the instance."""
         if not grants(self._transaction.permissions_of(self._caller.principal.roles), permission):
             raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
 
     def require(self, permission: str) -> None:
-        """Every act of an operator passes here, once, before anything is said of the instance."""
+        """Require a permission and take from its quota, once for each act."""
         self.permit(permission)
-        # Last, so that its row is locked for a moment only; what is refused after it takes nothing.
+        # Last, so that its row is locked for a moment only; a later refusal rolls it back.
         require_quota(self._connection, self._tenant_id, permission)
 
     def open(self, instance_id: UUID) -> InstanceContext:
-        """As its row says; made anew first where that is not what the steps say: numbers go on from there."""
+        """Open an instance as its row says; a row that differs from the steps is rebuilt first."""
         context, agrees_with_steps = self.peek(instance_id)
         if not agrees_with_steps:
             self.rebuild(instance_id)
@@ -119,7 +125,7 @@ class OperatorTransaction:
         return context
 
     def peek(self, instance_id: UUID) -> tuple[InstanceContext, bool]:
-        """As its row says, and whether its steps say the same; nothing becomes of it."""
+        """Read an instance as its row says, and whether its steps agree; nothing is changed."""
         context = self._read(instance_id)
         last_seq = read_last_seq(self._connection, self._tenant_id, instance_id)
         return context, last_seq == context.row.version and context.execution.agrees_with_steps
@@ -144,7 +150,7 @@ class OperatorTransaction:
         return read_pause(self._connection, self._tenant_id, instance_id)
 
     def requeue_dead(self, instance_id: UUID, at_most: int) -> list[UUID]:
-        """The dead triggers of the instance go back as if they had never been tried."""
+        """Requeue the dead triggers of the instance as if they had never been tried."""
         connection, tenant_id = self._connection, self._tenant_id
         dead = find_dead_of_instance(connection, tenant_id, instance_id, limit=at_most)
         return sorted(requeue_dead(connection, EVENTS, tenant_id, dead))
@@ -159,7 +165,7 @@ class OperatorTransaction:
         context.execution.control(name, data, actor=self.actor)
 
     def decision_input(self, context: InstanceContext, token: Token) -> DecisionInput:
-        """With the documents that its expressions follow a ref to."""
+        """Make the input of a decision, with the documents that its expressions follow a ref to."""
         self._documents.read_refs(list(context.list_ref_queries()))
         return context.decision_input(token)
 

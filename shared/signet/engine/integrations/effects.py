@@ -1,8 +1,8 @@
 """Effects on the outside world: claimed, delivered outside of any transaction, and put on record.
 
-To the outside at least once: whoever was cut off between delivering and noting it delivers again, under the
-same id. In our books exactly once: what is noted is noted by the one whose claim the row still has. Steps are
-never written here; the trigger that an ended effect writes has the workflow look at it.
+Outside, a delivery happens at least once: a worker that is cut off before recording it delivers again under
+the same id. Here it counts exactly once, since only the holder of the claim may record it. No step is written
+here; the trigger of an ended effect lets the workflow go on.
 """
 
 import time
@@ -45,14 +45,14 @@ from signet.store.outbox.queue import (
 )
 from signet.store.tenants.tenants import read_now
 
-# All of them at once: one receiver that is slow holds up the others of its claim only.
+# All of them are delivered at once, so that a slow receiver delays only the others of its claim.
 MAX_CLAIMED = 16
 # Longer than the slowest delivery of any connector can take.
 LEASE_SECONDS = 120.0
-# After so many failures one after another an endpoint is left alone, longer each time.
+# After this many failures in a row an endpoint rests, longer each time.
 FAILURES_TO_REST = 5
 FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
-# After its rest one call tries whether it answers; the others wait until that is known.
+# After its rest one call tries the endpoint; the others wait for the outcome of that call.
 TRIAL_SECONDS = 30.0
 MAX_NOTING_TRIES = 3
 IN_APP = "in_app"
@@ -60,7 +60,7 @@ IN_APP = "in_app"
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """An effect with what its delivery needs."""
+    """A due effect with the data that its delivery needs."""
 
     effect: ClaimedEffect
     endpoint: EndpointRow | None
@@ -72,12 +72,12 @@ class _Claimed:
     id: UUID
     now: datetime
     due: Sequence[_Due]
-    # The only ones that the tenant may call; all where there are none.
+    # The hosts that the tenant may call; with an empty list, all hosts.
     hosts: Sequence[str]
 
 
 class Effects:
-    """One a process."""
+    """The use case of a process."""
 
     def __init__(
         self, database: Database, connectors: Mapping[str, Connector], telemetry: Telemetry = SILENT
@@ -87,7 +87,7 @@ class Effects:
         self._connectors = connectors
 
     def work(self, tenant_id: UUID) -> int:
-        """One claim of the tenant; how many effects there were to do."""
+        """Deliver one claim of the tenant, and return how many effects it held."""
         claimed = self._claim(tenant_id)
         if claimed is None:
             return 0
@@ -104,8 +104,10 @@ class Effects:
         resting: Sequence[tuple[_Due, float]],
         done: Sequence[tuple[_Due, Delivery]],
     ) -> None:
-        """What is not noted is delivered again, all of the claim: so a deadlock or a lost connection is not
-        the end of it. Whatever was noted all the same has the claim no more."""
+        """Record the deliveries and retry transient errors, because an unrecorded claim is delivered again.
+
+        A row recorded by an earlier try no longer carries this claim.
+        """
         for tries_left in reversed(range(MAX_NOTING_TRIES)):
             try:
                 with self._database.transaction(tenant_id) as connection:
@@ -144,7 +146,7 @@ class Effects:
         effect, began = one.effect, time.monotonic()
         causes = [effect.trace_id] if effect.trace_id else []
         with self._telemetry.span("effect", causes, {"effect_type": effect.effect_type}) as span:
-            # Whoever is called goes on in the trace from here.
+            # The receiver continues the trace from here.
             trace_id = span.traceparent or effect.trace_id
             delivery = self._try(tenant_id, claimed, one, trace_id)
             outcome = _name_outcome(effect, delivery)
@@ -162,9 +164,9 @@ class Effects:
             reason = f"ENDPOINT_DISABLED: {endpoint.disabled_reason or endpoint.name}"
             return Delivery(None, reason, is_final=True)
         if effect.effect_type == IN_APP:
-            # Within our own books: written with the rest.
+            # A notification of our own is written with the outcome.
             return Delivery(None, None, {"told": _name_notices(one)}) if one.recipients else NO_RECIPIENT
-        # Whoever has been told already stays on record, whatever comes of this attempt.
+        # People who have been told already stay on record, also when this attempt fails.
         earlier = effect.response_json.get("body") if isinstance(effect.response_json, dict) else None
         connector = self._connectors.get(effect.effect_type)
         if connector is None:
@@ -185,7 +187,7 @@ class Effects:
         try:
             return connector.deliver(message)
         except Exception as error:
-            # A connector's own mistake costs this effect an attempt, and no other one anything.
+            # An error in a connector costs this effect an attempt, and leaves all others alone.
             return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}", earlier)
 
 
@@ -196,14 +198,13 @@ def _name_destination(endpoint: EndpointRow | None, claimed: _Claimed) -> Destin
 
 
 def _name_outcome(effect: ClaimedEffect, delivery: Delivery) -> Literal["delivered", "failed", "dead"]:
-    """Of this attempt."""
     if delivery.is_delivered:
         return "delivered"
     return "dead" if delivery.is_final or effect.attempts >= effect.max_attempts else "failed"
 
 
 def _choose(claimed: _Claimed) -> tuple[list[_Due], list[tuple[_Due, float]]]:
-    """What is tried now; and what goes back untried, for so many seconds."""
+    """Return the effects to deliver now, and those to release untried for some seconds."""
     active: list[_Due] = []
     resting: list[tuple[_Due, float]] = []
     tried: set[str] = set()
@@ -232,7 +233,7 @@ def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect)
 def _put_back(
     connection: Connection, tenant_id: UUID, claimed: _Claimed, resting: Sequence[tuple[_Due, float]]
 ) -> None:
-    """Untried: that an endpoint rests costs no effect an attempt."""
+    """Release effects untried: a resting endpoint costs no effect an attempt."""
     for seconds in {seconds for _, seconds in resting}:
         effects = [one.effect for one, each in resting if each == seconds]
         release(connection, EFFECTS, tenant_id, effects, claimed.id, delay_seconds=seconds)
@@ -245,7 +246,7 @@ def _note(
         return
     evidence = [(one.effect, _describe(delivery)) for one, delivery in done]
     own = keep_responses(connection, tenant_id, evidence, claimed.id)
-    # What another one has claimed since is that one's to note.
+    # A worker that has claimed an effect since records it itself.
     mine = [(one, delivery) for one, delivery in done if one.effect.id in own]
     delivered = [one for one, delivery in mine if delivery.is_delivered]
     _tell(connection, tenant_id, delivered)
@@ -258,7 +259,7 @@ def _note(
 
 
 def _describe(delivery: Delivery) -> dict[str, Any]:
-    # Whatever a receiver says: what cannot be kept must not keep all the others from being noted.
+    # An answer that cannot be stored must not stop the record of all the others.
     body = delivery.body if check_payload(delivery.body) is None else {"unkept": "no JSON that can be kept"}
     said = {"status": delivery.status, "body": body, "duration_ms": delivery.duration_ms}
     return {**said, "error": clean_error(delivery.error)} if delivery.error else said
@@ -274,12 +275,12 @@ def _tell(connection: Connection, tenant_id: UUID, delivered: Sequence[_Due]) ->
 
 
 def _name_notices(one: _Due) -> dict[str, str]:
-    """By whom it tells: always the same, so that nobody is told twice."""
+    """Name the notices by person, always alike, so that nobody is told twice."""
     return {person.user_id: str(uuid5(one.effect.id, person.user_id)) for person in one.recipients}
 
 
 def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tuple[_Due, Delivery]]) -> None:
-    """Whether a receiver answers is one for all workers: a dead one is to cost none of them its time."""
+    """Record the health of endpoints for all workers: a dead one is to cost none of them time."""
     answered = {one.endpoint.name for one, delivery in done if one.endpoint and delivery.is_delivered}
     note_successes(connection, tenant_id, answered)
     failed = Counter(

@@ -1,4 +1,4 @@
-"""Where a tenant's workflows may call, kept by those who may: by `endpoint:edit`, in the audit trail."""
+"""Endpoints that a tenant's workflows may call, edited with `endpoint:edit` and put on record."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,19 +20,22 @@ MAX_PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """`secrets` are names of the tenant's secrets, the newest first; while one is replaced, both sign."""
+    """The terms of an endpoint.
+
+    `secrets` are names of the tenant's secrets, the newest first; while one is replaced, both sign.
+    """
 
     url: str
     secrets: Sequence[str]
     status: Literal["active", "disabled"] = "active"
 
 
-# Of a URL and the hosts of the tenant, all where there are none.
+# Takes a URL and the hosts that the tenant may call; an empty list allows all.
 Check = Callable[[str, Sequence[str]], object]
 
 
 class Endpoints:
-    """The use case; one a process. `check` refuses an address that nothing may be sent to."""
+    """The use case of a process; `check` refuses addresses to which nothing may be sent."""
 
     def __init__(self, database: Database, check: Check) -> None:
         self._database = database
@@ -72,7 +75,7 @@ class Endpoints:
             return _find(act, name)
 
     def replace(self, caller: Caller, name: str, version: int, terms: Terms) -> EndpointRow:
-        """Whoever replaces it has looked at it: it is tried again at once."""
+        """Replace the terms, and try the endpoint again at once: a person has just looked at it."""
         with administering(self._database, caller) as act:
             act.require(EDIT)
             self._check(terms.url, store.read_webhook_hosts(act.connection, caller.principal.tenant_id))
@@ -92,7 +95,7 @@ class Endpoints:
             return _find(act, name)
 
     def delete(self, caller: Caller, name: str, version: int) -> None:
-        """Calls to it that are under way fail, until there is one of the name again."""
+        """Delete an endpoint; calls in progress fail until there is one of the name again."""
         with administering(self._database, caller) as act:
             act.require(EDIT)
             found = _find(act, name)

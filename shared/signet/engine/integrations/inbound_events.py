@@ -1,6 +1,7 @@
-"""Events from outside are taken in here: with a token, or signed by a sender that the tenant knows.
+"""Events from outside, sent with a token or signed by a sender that the tenant knows.
 
-A message is taken once, however often it is sent. Nothing is woken yet: it is kept for what will wait for it.
+A message is taken once, however often it is sent. No instance is woken yet: the event is kept for a workflow
+that will wait for it.
 """
 
 import logging
@@ -40,7 +41,7 @@ _LOG = logging.getLogger("signet.inbound")
 
 @dataclass(frozen=True, slots=True)
 class TakenEvent:
-    """`was_known`: it is the answer to the first time that the message was sent."""
+    """An event that was taken. With `was_known`, this answers a repetition of its message."""
 
     id: UUID
     key: str
@@ -49,7 +50,7 @@ class TakenEvent:
 
 @dataclass(frozen=True, slots=True)
 class InboundMessage:
-    """As it came: what is signed are these bytes, and no others."""
+    """A message as it came: exactly these bytes are signed."""
 
     headers: Mapping[str, str]
     body: bytes
@@ -58,14 +59,14 @@ class InboundMessage:
 
 
 class InboundEvents:
-    """The use case; one a process."""
+    """The use case of a process."""
 
     def __init__(self, database: Database, secrets: ReadSecret) -> None:
         self._database = database
         self._secrets = secrets
 
     def send(self, caller: Caller, key: str, message_id: str | None, payload: Any) -> TakenEvent:
-        """Of one sender, by its token: the id of a message is known again among its own."""
+        """Take an event of a sender with a token; ids of messages are known again for each sender."""
         identifier = make_id()
         message_id = str(identifier) if message_id is None else message_id
         _raise(check_key(key) or check_message_id(message_id))
@@ -79,12 +80,15 @@ class InboundEvents:
             return _take(read.connection, principal.tenant_id, new)
 
     def take_signed(self, tenant_id: UUID, endpoint: str, message: InboundMessage) -> TakenEvent:
-        """A sender that is not known, of a tenant that is none, and a wrong signature are answered alike."""
+        """Take an event of a signing sender.
+
+        Answer alike for an unknown sender, an unknown tenant and a wrong signature.
+        """
         with self._database.transaction(tenant_id) as connection:
             found = store.find_open_endpoint(connection, tenant_id, endpoint)
-        # In no transaction: where secrets stand may be slow.
+        # Outside of a transaction, since the store of secrets may be slow.
         secrets = self._read_secrets(tenant_id, endpoint, found.secrets)
-        # Nothing is signed by no secret.
+        # With no secret at all, no signature holds.
         message_id = verify(secrets, message.headers, message.body, found.now_seconds)
         key = read_key(found.key_prefix or "", found.key_pointer, message.content)
         if isinstance(key, Rejected):
@@ -97,7 +101,10 @@ class InboundEvents:
             return _take(connection, tenant_id, new)
 
     def _read_secrets(self, tenant_id: UUID, endpoint: str, names: Sequence[str]) -> list[bytes]:
-        """Those that there are. The sender learns nothing of what is missing: that is for the operator."""
+        """Read the secrets that exist.
+
+        A missing one is logged for the operator, because the sender must not learn of it.
+        """
         secrets = []
         for name in names:
             try:
@@ -109,7 +116,7 @@ class InboundEvents:
     def list_newest(
         self, principal: Principal, *, key: str | None, before: UUID | None, limit: int
     ) -> Sequence[EventRecord]:
-        """Without what they brought: each may be as large as an answer."""
+        """List events without their payloads, each of which may be as large as an answer."""
         if key is not None:
             _raise(check_key(key))
         with reading(self._database, principal) as read:
@@ -177,7 +184,7 @@ def _take(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> Take
     if made is not None:
         return TakenEvent(made.id, made.key, was_known=False)
     known = store.find_event_of_message(connection, tenant_id, new.source, new.message_id)
-    assert known is not None  # it was in the way, and nobody takes one away within a transaction
+    assert known is not None  # it was in the way, and no event is removed within a transaction
     return TakenEvent(known.id, known.key, was_known=True)
 
 

@@ -1,7 +1,7 @@
-"""Tenants as an operator of the deployment sees them, one at a time: installed, suspended, granted quotas.
+"""Tenants as operators of the deployment manage them: installed, suspended, granted quotas.
 
-An operator is whose token has the role that settings name. None of it is a permission that a tenant could
-give, and a key never has it. Each act is noted in the audit trail of the tenant that it is about.
+An operator has a token with the role that settings name. No tenant can give that as a permission, and a key
+never has it. Each act is noted in the audit trail of the tenant that it is about.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ VIA = "operator"
 
 @dataclass(frozen=True, slots=True)
 class _TenantAccess:
-    """One act of one operator on one tenant."""
+    """A transaction of one operator on one tenant."""
 
     connection: Connection
     caller: Caller
@@ -59,7 +59,7 @@ class TenantOperator:
             return act.find()
 
     def install(self, caller: Caller, tenant_id: UUID, content: TenantContent) -> TenantRecord:
-        """Made, or changed to agree with this; roles and members that it does not name stay."""
+        """Create a tenant, or make it agree with this; roles and members not named here stay."""
         if tenant_id == NO_TENANT:
             raise Rejected("TENANT_NOT_FOUND", "no tenant has this id")
         tenant = TenantFile(tenant_id=tenant_id, **dict(content))
@@ -77,7 +77,10 @@ class TenantOperator:
     def set_status(
         self, caller: Caller, tenant_id: UUID, status: TenantStatus, reason: str | None = None
     ) -> TenantRecord:
-        """Of a suspended tenant nothing is read, written or moved; it is taken up where it was."""
+        """Set the status of a tenant.
+
+        Nothing of a suspended tenant is read, written or moved; on activation it goes on where it was.
+        """
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
@@ -107,7 +110,7 @@ class TenantOperator:
             return list_quota_levels(act.connection, tenant_id)
 
     def withdraw_quota(self, caller: Caller, tenant_id: UUID, name: str) -> list[QuotaLevel]:
-        """The default holds again."""
+        """Withdraw a granted quota, so that the default holds again."""
         with self._opening(caller, tenant_id) as act:
             act.find()
             check_quota_name(name)

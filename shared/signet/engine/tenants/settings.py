@@ -1,4 +1,4 @@
-"""The tenant itself, as its people see and change it: name and settings. Its status is an operator's."""
+"""Name and settings of the tenant, as its own people see and change them. Its status is an operator's."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ READ_TENANT, EDIT_TENANT, READ_QUOTAS = "tenant:read", "tenant:edit", "quota:rea
 
 @dataclass(frozen=True, slots=True)
 class TenantChange:
-    """What is not named stays. Of the tenant's own settings each by its name; None takes it away."""
+    """A change of the tenant; fields that are None stay. In `custom`, a None removes the setting."""
 
     name: str | None = None
     currency: str | None = None
     time_zone: str | None = None
     language: str | None = None
     custom: Mapping[str, CustomSetting | None] | None = None
-    # All of them; an empty list lets every host be called again.
+    # The whole list; an empty list allows every host again.
     webhook_hosts: Sequence[str] | None = None
 
 

@@ -1,8 +1,7 @@
-"""Documents of a type as a list: filtered and sorted by what the newest contract marks as indexed.
+"""Documents of a type as a list, filtered and sorted by the indexed fields of its newest contract.
 
-A document keeps to the version of the contract that it was checked against, and each version gives its
-fields columns of its own: so a list is found in as many parts as there are ways to keep the fields it asks
-for, nearly always one.
+A document stays under the version of the contract that it was checked against, and versions may index a field
+in different columns. One list is therefore read in slices, one for each layout; nearly always there is one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +34,7 @@ from signet.store.documents.lists import (
     list_documents,
 )
 
-# Where a page has ended, the sorted value as text.
+# The end of a page, with the sorted value as text.
 PlaceText = tuple[str | None, datetime, UUID]
 _LARGEST = 2**63 - 1
 
@@ -50,7 +49,7 @@ class WantedDocuments:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Documents that have what is sorted by, and after them those that do not."""
+    """The slices of documents that have the sorted value, and of those without it, which come last."""
 
     valued: Sequence[Slice]
     rest: Sequence[Slice]
@@ -64,7 +63,7 @@ class DocumentLists:
     def list(
         self, principal: Principal, wanted: WantedDocuments, after: PlaceText | None, limit: int
     ) -> Sequence[Listed]:
-        """At most `limit`, from after that place on, with their personal values."""
+        """List at most `limit` documents after a position, with their personal values."""
         with reading(self.database, principal) as read:
             read.require(f"{wanted.entity_type}:read")
             contracts = self._load(read, wanted.entity_type)
@@ -123,8 +122,11 @@ def _read_value(text: str | None, sort: Sort) -> Scalar | None:
 
 
 def _divide(entity_type: str, terms: Sequence[Term], sort: Sort, contracts: Sequence[Contract]) -> _Parts:
-    """By where the versions of the contract keep the fields; those that keep one in no way have no document
-    here, or, where it is only sorted by, none with a value."""
+    """Divide the list by the columns in which versions of the contract index the fields.
+
+    A version that does not index a filtered field has no document here. One that does not index the sorted
+    field has none with a value.
+    """
     newest, names = contracts[0], sorted({term.field for term in terms})
     versions: dict[tuple[tuple[tuple[str, str], ...], str | None], list[int]] = {}
     for contract in contracts:
@@ -168,5 +170,5 @@ def _ask(
 
 
 def _merge(found: Iterator[Listed], sort: Sort, limit: int) -> list[Listed]:
-    """Python orders texts as the index does: by their bytes."""
+    """Merge the slices: Python orders texts as the index does, by their bytes."""
     return sorted(found, key=lambda one: one.place, reverse=sort.is_descending)[:limit]
