@@ -173,7 +173,7 @@ def make_seal(
         from_xid=previous.to_xid if previous and continues else 0,
         to_xid=to_xid,
         row_count=len(hashes),
-        merkle_root=merkle_root([bytes.fromhex(each) for each in hashes]),
+        merkle_root=merkle_root([bytes.fromhex(leaf) for leaf in hashes]),
         previous_seal=previous.seal if previous else None,
         created_at=write_time(at),
         seal="",

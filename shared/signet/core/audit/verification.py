@@ -115,9 +115,9 @@ def hash_text(text: str) -> str:
 
 def hash_seal(seal: Seal) -> str:
     """Hash all other columns. They are ASCII and strings only: this is RFC 8785 without a library."""
-    said = {name: value for name, value in asdict(seal).items() if name != "seal"}
-    said |= {"from_xid": str(seal.from_xid), "to_xid": str(seal.to_xid)}
-    return hash_text(json.dumps(said, sort_keys=True, separators=(",", ":")))
+    columns = {name: value for name, value in asdict(seal).items() if name != "seal"}
+    columns |= {"from_xid": str(seal.from_xid), "to_xid": str(seal.to_xid)}
+    return hash_text(json.dumps(columns, sort_keys=True, separators=(",", ":")))
 
 
 T = TypeVar("T", AuditRow, Seal, DocumentVersion)
@@ -225,9 +225,9 @@ def _verify_row(row: AuditRow) -> AuditFinding | None:
         return AuditFinding("AUDIT_ROW_CONTENT", row.name, "The content is no JSON object.")
     for column in _CHECKED:
         value = getattr(row, column)
-        said = content.get(_COLUMNS.get(column, column))
+        claimed = content.get(_COLUMNS.get(column, column))
         expected = str(value) if column == "xid" else value
-        if type(said) is not type(expected) or said != expected:
+        if type(claimed) is not type(expected) or claimed != expected:
             sentence = f"The column {column} is not what the content says."
             return AuditFinding("AUDIT_ROW_COLUMN", row.name, sentence)
     return None
@@ -363,33 +363,33 @@ def verify_versions(versions: Iterable[DocumentVersion], rows: Iterable[AuditRow
     written = ((row.subject_id, 0, row) for row in rows if row.subject_type == DOCUMENT)
     kept = ((version.document_id, 1, version) for version in versions)
     merged: Iterator[tuple[str, int, AuditRow | DocumentVersion]] = heapq.merge(
-        written, kept, key=lambda each: each[:2]
+        written, kept, key=lambda item: item[:2]
     )
-    for _, group in groupby(merged, key=lambda each: each[0]):
+    for _, group in groupby(merged, key=lambda item: item[0]):
         yield from _verify_document(item for _, _, item in group)
 
 
 def _verify_document(items: Iterable[AuditRow | DocumentVersion]) -> Iterator[AuditFinding]:
-    said: dict[int, tuple[str, AuditRow]] = {}
-    found: set[int] = set()
+    written: dict[int, tuple[str, AuditRow]] = {}
+    existing: set[int] = set()
     for item in items:
         if isinstance(item, AuditRow):
             after = (read_json(item.content) or {}).get("after")
             if isinstance(after, dict) and type(after.get("version")) is int:
-                said.setdefault(after["version"], (str(after.get("hash")), item))
+                written.setdefault(after["version"], (str(after.get("hash")), item))
             continue
-        found.add(item.version)
-        yield from _verify_version(item, said.get(item.version))
-    for version in sorted(said.keys() - found):
+        existing.add(item.version)
+        yield from _verify_version(item, written.get(item.version))
+    for version in sorted(written.keys() - existing):
         sentence = f"The version {version} that it wrote is missing."
-        yield AuditFinding("DOCUMENT_VERSION_MISSING", said[version][1].name, sentence)
+        yield AuditFinding("DOCUMENT_VERSION_MISSING", written[version][1].name, sentence)
 
 
-def _verify_version(version: DocumentVersion, said: tuple[str, AuditRow] | None) -> Iterator[AuditFinding]:
+def _verify_version(version: DocumentVersion, written: tuple[str, AuditRow] | None) -> Iterator[AuditFinding]:
     if hash_text(version.snapshot) != version.hash:
         yield AuditFinding("DOCUMENT_VERSION_HASH", version.name, "The snapshot is not what was hashed.")
-    if said is None:
+    if written is None:
         yield AuditFinding("AUDIT_ROW_MISSING", version.name, "No audit row says who wrote this version.")
-    elif said[0] != version.hash:
-        sentence = f"It is not the version that was written by {said[1].name}."
+    elif written[0] != version.hash:
+        sentence = f"It is not the version that was written by {written[1].name}."
         yield AuditFinding("DOCUMENT_VERSION_REPLACED", version.name, sentence)

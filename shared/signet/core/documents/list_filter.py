@@ -66,7 +66,7 @@ def read_filter(text: str, contract: Contract) -> tuple[Term, ...]:
         else check_condition(parsed, Scope({"entity": type_of_entity(contract)}))
     )
     if isinstance(parsed, ExpressionError) or errors:
-        fields = tuple(FieldError("/query/filter", one.code, one.message) for one in errors)
+        fields = tuple(FieldError("/query/filter", error.code, error.message) for error in errors)
         raise Rejected("FILTER_INVALID", fields[0].message, remedy=_FORM, fields=fields)
     parts = parsed.terms if isinstance(parsed, Junction) and parsed.operator == "&&" else (parsed,)
     return tuple(_read_term(part, contract) for part in parts)

@@ -48,4 +48,4 @@ def _find_problem(value: Any, depth: int) -> tuple[str, str] | None:
             return None
         case _:
             return "FIELD_TYPE", "has something in it that is no JSON"
-    return next((found for one in inner if (found := _find_problem(one, depth + 1)) is not None), None)
+    return next((nested for part in inner if (nested := _find_problem(part, depth + 1)) is not None), None)

@@ -49,25 +49,25 @@ def _mask(field: Field) -> Any:
 
 def mask_text(text: str, values: Iterable[Any]) -> str:
     """Mask the values, and texts and numbers within them, wherever the text repeats them."""
-    said = {leaf for value in values for leaf in _list_leaves(value) if leaf}
-    if not said:
+    leaves = {leaf for value in values for leaf in _list_leaves(value) if leaf}
+    if not leaves:
         return text
     # The longest first, since a name may be part of another one.
-    longest_first = sorted(said, key=lambda leaf: (-len(leaf), leaf))
+    longest_first = sorted(leaves, key=lambda leaf: (-len(leaf), leaf))
     return re.sub("|".join(map(re.escape, longest_first)), MASK, text)
 
 
-def mask_said(said: Any, values: Iterable[Any]) -> Any:
+def mask_said(result: Any, values: Iterable[Any]) -> Any:
     """Mask the values wherever the result of an expression or a template repeats them."""
-    if isinstance(said, Mapping):
-        return {name: mask_said(inner, values) for name, inner in said.items()}
-    if isinstance(said, list | tuple):
-        return [mask_said(inner, values) for inner in said]
-    if said is None or isinstance(said, bool):
-        return said
-    if isinstance(said, str):
-        return mask_text(said, values)
-    return MASK if str(said) in {leaf for value in values for leaf in _list_leaves(value)} else said
+    if isinstance(result, Mapping):
+        return {name: mask_said(inner, values) for name, inner in result.items()}
+    if isinstance(result, list | tuple):
+        return [mask_said(inner, values) for inner in result]
+    if result is None or isinstance(result, bool):
+        return result
+    if isinstance(result, str):
+        return mask_text(result, values)
+    return MASK if str(result) in {leaf for value in values for leaf in _list_leaves(value)} else result
 
 
 def _list_leaves(value: Any) -> Iterator[str]:

@@ -30,11 +30,11 @@ def is_pointer(text: str) -> bool:
 
 def read_key(prefix: str, pointer: str | None, message: Any) -> str | Rejected:
     """Read the key of a message: the prefix, and the value at the pointer."""
-    found = _follow(pointer, message) if pointer is not None else ""
-    if isinstance(found, bool) or not isinstance(found, (str, int)):
+    value = _follow(pointer, message) if pointer is not None else ""
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
         mistake = FieldError(pointer or "", "KEY_MISSING", "wants a text or a whole number")
         return Rejected("FIELDS_INVALID", "the message does not say whom it is for", fields=(mistake,))
-    key = f"{prefix}{found}"
+    key = f"{prefix}{value}"
     return check_key(key) or key
 
 

@@ -58,8 +58,8 @@ def verify(secrets: Sequence[bytes], headers: Mapping[str, str], body: bytes, no
     expected = [_digest(secret, message_id, moment, body) for secret in secrets]
     # All are compared, each in constant time, so that the time reveals nothing about any of them.
     matches = [
-        hmac.compare_digest(one.encode(), other.encode(errors="replace"))
-        for one in expected
+        hmac.compare_digest(signature.encode(), other.encode(errors="replace"))
+        for signature in expected
         for other in given
     ]
     if not any(matches):

@@ -27,10 +27,10 @@ def write_key_token(tenant_id: UUID, key_id: UUID, secret: bytes) -> str:
 
 
 def read_key_token(token: str) -> KeyToken | None:
-    found = _TOKEN.fullmatch(token)
-    if found is None:
+    match = _TOKEN.fullmatch(token)
+    if match is None:
         return None
-    return KeyToken(UUID(found[1]), UUID(found[2]), hash_secret(found[3]))
+    return KeyToken(UUID(match[1]), UUID(match[2]), hash_secret(match[3]))
 
 
 def hash_secret(text: str) -> bytes:

@@ -28,5 +28,5 @@ class Retentions:
 
 
 LEAST_DAYS: Mapping[str, int] = MappingProxyType(
-    {**{each.name: 1 for each in fields(Retentions)}, "history_days": LEAST_HISTORY_DAYS}
+    {**{field.name: 1 for field in fields(Retentions)}, "history_days": LEAST_HISTORY_DAYS}
 )

@@ -20,8 +20,8 @@ class AdmissionCheck:
         if principal.is_operator:
             return
         with self.database.transaction(principal.tenant_id) as connection:
-            found = read_admission(connection, principal.tenant_id, principal.subject)
-        if found is None or found.tenant_status != "active":
+            admission = read_admission(connection, principal.tenant_id, principal.subject)
+        if admission is None or admission.tenant_status != "active":
             raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
-        if found.member_status == "disabled":
+        if admission.member_status == "disabled":
             raise Rejected("MEMBER_INACTIVE", f"{principal.subject} is disabled in this tenant")

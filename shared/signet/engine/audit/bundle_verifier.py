@@ -43,8 +43,8 @@ BUNDLE_FILES = {
 }
 
 
-def write_manifest(said: dict[str, Any]) -> str:
-    body = {name: value for name, value in said.items() if name != "hash"}
+def write_manifest(manifest: dict[str, Any]) -> str:
+    body = {name: value for name, value in manifest.items() if name != "hash"}
     body["hash"] = hash_text(json.dumps(body, sort_keys=True))
     return json.dumps(body, sort_keys=True, indent=2) + "\n"
 
@@ -69,11 +69,15 @@ class AuditBundle:
 
     def _read_manifest(self) -> dict[str, Any]:
         text = self._read_bytes(MANIFEST).decode("utf-8", "surrogateescape")
-        said = read_json(text)
-        if said is None or write_manifest(said) != text or not isinstance(said.get("files"), dict):
+        manifest = read_json(text)
+        if (
+            manifest is None
+            or write_manifest(manifest) != text
+            or not isinstance(manifest.get("files"), dict)
+        ):
             self.note("BUNDLE_MANIFEST", MANIFEST, "It is not as it was written.")
             return {"files": {}}
-        return said
+        return manifest
 
     def _check_files(self) -> None:
         for name in BUNDLE_FILES:
@@ -121,7 +125,7 @@ def verify_bundle(bundle: AuditBundle, anchor: Sequence[str]) -> tuple[list[Audi
     is_whole = bundle.manifest.get("subject") is None
     by_transaction = sorted(rows, key=lambda row: (row.position, row.id))
     report = verify_seals(seals, by_transaction if is_whole else None, anchored)
-    found = [
+    all_findings = [
         *bundle.findings,
         *verify_rows(rows),
         *verify_chains(chained),
@@ -132,7 +136,7 @@ def verify_bundle(bundle: AuditBundle, anchor: Sequence[str]) -> tuple[list[Audi
         *report.findings,
         *findings,
     ]
-    return found, report
+    return all_findings, report
 
 
 def _verify_belonging(
@@ -174,7 +178,7 @@ def _read_proof(proof: Any) -> tuple[int, int, list[str]] | None:
     seal, index, path = proof["seal"], proof["index"], proof["path"]
     if type(seal) is not int or type(index) is not int or not isinstance(path, list):
         return None
-    return (seal, index, path) if all(isinstance(each, str) for each in path) else None
+    return (seal, index, path) if all(isinstance(neighbour, str) for neighbour in path) else None
 
 
 def _verify_definitions(definitions: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[AuditFinding]:

@@ -54,7 +54,7 @@ def verify_tenant(database: Database, tenant_id: UUID, anchor: Iterable[str] | N
     anchored, findings = read_anchor(anchor or ())
     with database.snapshot(tenant_id) as connection:
         versions = _Counted(walk_versions(connection, tenant_id))
-        found = [
+        of_rows = [
             *_first(verify_rows(walk_rows(connection, tenant_id))),
             *_first(verify_chains(walk_chains(connection, tenant_id))),
             *_first(verify_versions(versions, walk_chains(connection, tenant_id))),
@@ -63,7 +63,7 @@ def verify_tenant(database: Database, tenant_id: UUID, anchor: Iterable[str] | N
         ]
         report = verify_seals(walk_seals(connection, tenant_id), walk_rows(connection, tenant_id), anchored)
     return Verification(
-        findings=(*found, *report.findings, *findings),
+        findings=(*of_rows, *report.findings, *findings),
         row_count=report.sealed_count + report.tail_count,
         version_count=versions.count,
         seal_count=report.seal_count,

@@ -263,7 +263,8 @@ def reject_fields(mistakes: tuple[FieldError, ...]) -> Rejected:
 def refuse_created(index: int, entity_type: str, rejected: Rejected) -> Rejected:
     """Refuse an action because a document that it makes is refused."""
     fields = tuple(
-        FieldError(f"/created/{index}{each.pointer}", each.code, each.message) for each in rejected.fields
+        FieldError(f"/created/{index}{mistake.pointer}", mistake.code, mistake.message)
+        for mistake in rejected.fields
     )
     return Rejected(
         rejected.code,

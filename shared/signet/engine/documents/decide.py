@@ -122,10 +122,10 @@ def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str
             own = contract.amendment.permission if contract.amendment else None
             return own or f"{contract.contract}:amend"
         case RequestTransition(transition=name):
-            asked = [each for each, t in contract.transitions.items() if t.kind != "automatic"]
-            if name in asked:
+            requestable = [key for key, t in contract.transitions.items() if t.kind != "automatic"]
+            if name in requestable:
                 return loaded.permission_of_transition(name)
-            remedy = f"There are: {', '.join(asked)}."
+            remedy = f"There are: {', '.join(requestable)}."
             return Rejected("TRANSITION_UNKNOWN", f"nobody can ask for '{name}'", remedy=remedy)
         case RunAction(action=name):
             if name in contract.actions:

@@ -24,7 +24,7 @@ def apply_once(
     if taken.request_hash != request_hash:
         raise Rejected("IDEMPOTENCY_KEY_REUSED", "this idempotency key was used for another request")
     if taken.outcome is not None:
-        return [_read_outcome(one) for one in taken.outcome]
+        return [_read_outcome(outcome) for outcome in taken.outcome]
     outcomes = apply()
     if any(isinstance(outcome, Applied) for outcome in outcomes):
         keep_outcome(connection, tenant_id, key, [_write_outcome(outcome) for outcome in outcomes])
@@ -34,7 +34,11 @@ def apply_once(
 def hash_request(caller: Caller, operations: Sequence[Operation], mode: str) -> str:
     """Hash the request together with its caller: a guessed key must not show another caller's outcome."""
     try:
-        request = [caller.principal.subject, mode, [[type(one).__name__, asdict(one)] for one in operations]]
+        request = [
+            caller.principal.subject,
+            mode,
+            [[type(operation).__name__, asdict(operation)] for operation in operations],
+        ]
         # Not canonical JSON: values that no document can hold must reach their own rejection.
         return hash_bytes(json.dumps(request, sort_keys=True, default=str).encode())
     except (TypeError, ValueError, RecursionError):
@@ -51,9 +55,9 @@ def _write_outcome(outcome: Outcome) -> dict[str, Any]:
     if isinstance(outcome, Applied):
         return {"applied": {name: _to_json_value(value) for name, value in asdict(outcome).items()}}
     fields = [asdict(mistake) for mistake in outcome.fields]
-    said = {"code": outcome.code, "message": outcome.message, "remedy": outcome.remedy}
+    refusal = {"code": outcome.code, "message": outcome.message, "remedy": outcome.remedy}
     kind = "failed" if isinstance(outcome, Failed) else "rejected"
-    return {kind: said, "fields": fields, "details": dict(outcome.details)}
+    return {kind: refusal, "fields": fields, "details": dict(outcome.details)}
 
 
 def _to_json_value(value: Any) -> Any:

@@ -69,11 +69,11 @@ def _fail(
 ) -> Failed:
     """Make a failure without personal values: it is kept where nothing can be erased."""
     personal = [context.data.get(name) for name in context.contract.personal_fields]
-    said = escape(mask_text(reason, personal))[:MAX_REASON_CHARACTERS]
+    masked = escape(mask_text(reason, personal))[:MAX_REASON_CHARACTERS]
     place = name_function(function)
     return Failed(
         "ACTION_FAILED",
-        f"the action '{action}' failed: {place} {said}",
+        f"the action '{action}' failed: {place} {masked}",
         fields=fields,
         details={"action": action, "function": place},
     )
@@ -105,12 +105,12 @@ def _read_creates(creates: Any) -> list[NewDocument]:
         raise _Invalid(f"has a {type(creates).__name__} in 'creates', not a list")
     if len(creates) > MAX_CREATED_DOCUMENTS:
         raise _Invalid(f"makes {len(creates)} documents, at most {MAX_CREATED_DOCUMENTS}")
-    made = []
+    documents = []
     for index, new in enumerate(creates):
         if not isinstance(new, NewDocument) or not isinstance(new.entity_type, str):
             raise _Invalid(f"has a {type(new).__name__} in 'creates', not a NewDocument")
-        made.append(NewDocument(new.entity_type, _read_object(new.data, f"creates/{index}/data")))
-    return made
+        documents.append(NewDocument(new.entity_type, _read_object(new.data, f"creates/{index}/data")))
+    return documents
 
 
 def _read_object(value: Any, place: str) -> dict[str, Any]:

@@ -48,16 +48,19 @@ class Refs:
     def load(self, queries: Sequence[RefQuery]) -> None:
         """Read all that the queries ask for in one statement, or in none when it is known."""
         wanted = {
-            one
+            document
             for query in queries
-            for one in _list_wanted(query).values()
-            if one not in self._read and not self._is_own(one.document_id)
+            for document in _list_wanted(query).values()
+            if document not in self._read and not self._is_own(document.document_id)
         }
         if not wanted:
             return
-        ids, fields = {one.document_id for one in wanted}, {name for one in wanted for name in one.reads}
-        found = read_referenced(self._connection, self._tenant_id, ids, fields)
-        self._read |= {one: found.get(one.document_id) for one in wanted}
+        ids, fields = (
+            {document.document_id for document in wanted},
+            {name for document in wanted for name in document.reads},
+        )
+        read = read_referenced(self._connection, self._tenant_id, ids, fields)
+        self._read |= {document: read.get(document.document_id) for document in wanted}
 
     def add_made(
         self, contract: CompiledContract, document_id: UUID, status: str, data: Mapping[str, Any]
@@ -73,17 +76,21 @@ class Refs:
         """
         self.load([query])
         wanted = _list_wanted(query)
-        return {field: found for field, one in wanted.items() if (found := self._find(one)) is not None}
+        return {
+            field: values
+            for field, document in wanted.items()
+            if (values := self._find(document)) is not None
+        }
 
     def _is_own(self, document_id: UUID) -> bool:
         return document_id in self._held or document_id in self._made
 
     def _find(self, wanted: _Wanted) -> dict[str, Any] | None:
-        row, made = self._held.get(wanted.document_id), self._made.get(wanted.document_id)
-        found = _read_held(row) if row is not None else made or self._read.get(wanted)
-        if found is None or found.entity_type != wanted.entity_type:
+        row, new = self._held.get(wanted.document_id), self._made.get(wanted.document_id)
+        referenced = _read_held(row) if row is not None else new or self._read.get(wanted)
+        if referenced is None or referenced.entity_type != wanted.entity_type:
             return None
-        values = {**found.values, STATUS: found.status}
+        values = {**referenced.values, STATUS: referenced.status}
         return {name: value for name in wanted.reads if not is_reference(value := values.get(name))}
 
 

@@ -308,8 +308,10 @@ def _find_refused(decided: Sequence[ChangeOrRefusal]) -> Refused | None:
 def _refuse_all(decided: Sequence[ChangeOrRefusal], first: Refused) -> list[Outcome]:
     """Refuse the changes that could have been done, and name the refusal that prevents them."""
     return [
-        type(first)(first.code, f"not done: {first.message}") if isinstance(one, DocumentChange) else one
-        for one in decided
+        type(first)(first.code, f"not done: {first.message}")
+        if isinstance(change, DocumentChange)
+        else change
+        for change in decided
     ]
 
 

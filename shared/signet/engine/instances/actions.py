@@ -118,7 +118,9 @@ class Instances:
             transaction.control(context, "retried", reason)
             if not back:
                 transaction.wake(context)
-            transaction.note(instance_id, "retry", reason, {"triggers": [str(each) for each in back]})
+            transaction.note(
+                instance_id, "retry", reason, {"triggers": [str(trigger_id) for trigger_id in back]}
+            )
         return _state_of(context)
 
     def fail(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
@@ -160,12 +162,12 @@ class Instances:
             check_version(context, expected_version)
             require_live(context)
             _require_reason(reason)
-            found = _find_token(context, token)
-            _raise(check_cancel(context.execution.workflow, found))
-            context.execution.cancel_token(found, reason, transaction.actor)
+            chosen = _find_token(context, token)
+            _raise(check_cancel(context.execution.workflow, chosen))
+            context.execution.cancel_token(chosen, reason, transaction.actor)
             if context.execution.is_running:
                 transaction.wake(context)
-            transaction.note(instance_id, "cancel_token", reason, {"token": found.id, "node": found.node})
+            transaction.note(instance_id, "cancel_token", reason, {"token": chosen.id, "node": chosen.node})
         return _state_of(context)
 
     def advance(
@@ -186,20 +188,20 @@ class Instances:
             check_version(context, expected_version)
             _require_running(context, "advanced")
             _require_reason(reason)
-            found = _find_token(context, token)
+            chosen = _find_token(context, token)
             execution = context.execution
-            _raise(check_advance(execution, found, payload))
+            _raise(check_advance(execution, chosen, payload))
             _require_current(context)
             node, decision_input = (
-                execution.workflow.nodes[found.node],
-                transaction.decision_input(context, found),
+                execution.workflow.nodes[chosen.node],
+                transaction.decision_input(context, chosen),
             )
             decision = decide_advance(
                 execution.workflow, node, decision_input, payload, caller.principal.subject
             )
-            execution.advance(execution.open[found.id], decision, reason, transaction.actor)
+            execution.advance(execution.open[chosen.id], decision, reason, transaction.actor)
             transaction.wake(context)
-            transaction.note(instance_id, "advance", reason, {"token": found.id, "node": found.node})
+            transaction.note(instance_id, "advance", reason, {"token": chosen.id, "node": chosen.node})
         return _state_of(context)
 
     def wake(self, caller: Caller, instance_id: UUID) -> InstanceState:
@@ -280,8 +282,8 @@ class Instances:
     def _locked(self, caller: Caller, instance_id: UUID, act: str) -> Iterator[OperatorTransaction]:
         tenant_id = caller.principal.tenant_id
         with self._database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
-            found = pipeline.first_row
-            entities = {instance_id: found[0]} if found is not None else {}
+            row = pipeline.first_row
+            entities = {instance_id: row[0]} if row is not None else {}
             transaction = OperatorTransaction(
                 pipeline.connection, caller, self._caches, self._compiled, entities
             )
@@ -297,7 +299,7 @@ def _take_back(transaction: OperatorTransaction, instance_id: UUID, back: Sequen
     if not own:
         return False
     context = transaction.open(instance_id)
-    transaction.note(instance_id, "requeue", detail={"triggers": [str(each) for each in own]})
+    transaction.note(instance_id, "requeue", detail={"triggers": [str(trigger_id) for trigger_id in own]})
     pause = transaction.read_pause(instance_id)
     if context.row.status != "paused" or pause is None or pause.trigger_id not in own:
         return False
@@ -343,10 +345,10 @@ def _require_current(context: InstanceContext) -> None:
 
 
 def _find_token(context: InstanceContext, name: str) -> Token:
-    found = find_token(context.execution, name)
-    if isinstance(found, Rejected):
-        raise found
-    return found
+    token = find_token(context.execution, name)
+    if isinstance(token, Rejected):
+        raise token
+    return token
 
 
 def _raise(rejected: Rejected | None) -> None:

@@ -39,7 +39,11 @@ class DeadEffects:
             transaction.require(REQUEUE)
             done = requeue_dead(connection, EFFECTS, tenant_id, [effect.id for effect in dead])
             for instance_id in sorted(entities):
-                own = [str(each.id) for each in dead if each.instance_id == instance_id and each.id in done]
+                own = [
+                    str(effect.id)
+                    for effect in dead
+                    if effect.instance_id == instance_id and effect.id in done
+                ]
                 if own:
                     transaction.open(instance_id)
                     transaction.note(instance_id, "requeue", detail={"effects": own})

@@ -92,9 +92,9 @@ class InstanceMoves:
         with self._locked(caller, instance_id) as (connection, transaction):
             transaction.permit(MOVE)
             context, agrees_with_steps = transaction.peek(instance_id)
-            found = self._assess(connection, context, target, agrees_with_steps=agrees_with_steps)
-            outcome: Literal["safe", "blocked"] = "safe" if found.report.is_safe else "blocked"
-            return MoveOutcome(instance_id, outcome, context.row.version, found.report)
+            assessed = self._assess(connection, context, target, agrees_with_steps=agrees_with_steps)
+            outcome: Literal["safe", "blocked"] = "safe" if assessed.report.is_safe else "blocked"
+            return MoveOutcome(instance_id, outcome, context.row.version, assessed.report)
 
     def move(
         self,
@@ -112,16 +112,16 @@ class InstanceMoves:
             transaction.require(MOVE)
             context = transaction.open(instance_id)
             check_version(context, expected_version)
-            found = self._assess(connection, context, target)
-            if not found.report.is_safe:
-                return MoveOutcome(instance_id, "blocked", context.row.version, found.report)
-            said = {"from": found.old.to_json(), "to": found.new.to_json()}
-            _take_definition(caller, context, found, {**said, "report": found.report.to_json()}, reason)
-            if context.document is not None and found.new.contract is not None:
-                context.documents.adopt_contract(caller, context.document, found.new.contract, reason)
-            transaction.note(instance_id, "move", reason, said)
+            assessed = self._assess(connection, context, target)
+            if not assessed.report.is_safe:
+                return MoveOutcome(instance_id, "blocked", context.row.version, assessed.report)
+            ends = {"from": assessed.old.to_json(), "to": assessed.new.to_json()}
+            _take_definition(caller, context, assessed, {**ends, "report": assessed.report.to_json()}, reason)
+            if context.document is not None and assessed.new.contract is not None:
+                context.documents.adopt_contract(caller, context.document, assessed.new.contract, reason)
+            transaction.note(instance_id, "move", reason, ends)
             transaction.write()
-            return MoveOutcome(instance_id, "moved", context.execution.projection.version, found.report)
+            return MoveOutcome(instance_id, "moved", context.execution.projection.version, assessed.report)
 
     def list_movable(
         self,
@@ -155,16 +155,16 @@ class InstanceMoves:
         if len(seen) > MAX_MOVED:
             raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_MOVED} instances at a time, not {len(seen)}")
         outcomes: list[MoveOutcome] = []
-        for one in seen:
+        for instance in seen:
             try:
                 if dry_run:
-                    outcome = self.report(caller, one.id, target)
+                    outcome = self.report(caller, instance.id, target)
                 else:
-                    outcome = self.move(caller, one.id, one.version, target, reason)
+                    outcome = self.move(caller, instance.id, instance.version, target, reason)
             except (Rejected, Transient) as error:
                 if error.code in _FOR_ALL and not outcomes:
                     raise
-                outcome = _refuse(one.id, error)
+                outcome = _refuse(instance.id, error)
             outcomes.append(outcome)
         return outcomes
 
@@ -172,8 +172,8 @@ class InstanceMoves:
     def _locked(self, caller: Caller, instance_id: UUID) -> Iterator[tuple[Connection, OperatorTransaction]]:
         tenant_id = caller.principal.tenant_id
         with self._database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
-            found = pipeline.first_row
-            entities = {instance_id: found[0]} if found is not None else {}
+            row = pipeline.first_row
+            entities = {instance_id: row[0]} if row is not None else {}
             transaction = OperatorTransaction(
                 pipeline.connection, caller, self._caches, self._compiled, entities
             )
@@ -245,15 +245,21 @@ class _Assessed:
 
 
 def _take_definition(
-    caller: Caller, context: InstanceContext, found: _Assessed, said: dict[str, object], reason: str | None
+    caller: Caller,
+    context: InstanceContext,
+    assessed: _Assessed,
+    detail: dict[str, object],
+    reason: str | None,
 ) -> None:
     """Record the move as the last step of the old definition, and switch to the new one."""
     principal = caller.principal
-    data = {**said, **({"reason": reason} if reason else {})}
+    data = {**detail, **({"reason": reason} if reason else {})}
     actor = Actor(principal.subject, tuple(principal.roles))
     context.execution.control(MOVED.removeprefix("sys:control:"), data, actor=actor)
-    context.execution.workflow = found.new.workflow
-    context.row = replace(context.row, definition_id=found.target.id, definition_version=found.target.version)
+    context.execution.workflow = assessed.new.workflow
+    context.row = replace(
+        context.row, definition_id=assessed.target.id, definition_version=assessed.target.version
+    )
 
 
 def _find_target(

@@ -136,16 +136,16 @@ class Operations:
             raise Rejected(
                 "BATCH_TOO_LARGE", f"at most {MAX_REQUEUED} dead letters at a time, not {len(ids)}"
             )
-        wanted = [each for each in sorted(set(ids)) if has_created_at(each)]
+        wanted = [identifier for identifier in sorted(set(ids)) if has_created_at(identifier)]
         tenant_id = caller.principal.tenant_id
         with reading(self._database, caller.principal) as read:
             read.require(REQUEUE)
-            events = [each.id for each in find_dead_triggers(read.connection, tenant_id, wanted)]
-            effects = [each.id for each in find_dead_effects(read.connection, tenant_id, wanted)]
+            events = [dead.id for dead in find_dead_triggers(read.connection, tenant_id, wanted)]
+            effects = [dead.id for dead in find_dead_effects(read.connection, tenant_id, wanted)]
         refused: dict[UUID, Rejected] = {}
         done = _requeue(events, lambda chosen: self._instances.requeue(caller, chosen).triggers, refused)
         done |= _requeue(effects, lambda chosen: self._effects.requeue(caller, chosen), refused)
-        return [_describe(index, each, done, refused) for index, each in enumerate(ids)]
+        return [_describe(index, identifier, done, refused) for index, identifier in enumerate(ids)]
 
     def measure_queues(self) -> dict[str, QueueFigures]:
         """Measure the queues of all tenants, for operators of the service."""
@@ -183,7 +183,7 @@ def _requeue(
         if len(ids) == 1:
             refused[ids[0]] = error
             return frozenset()
-    return frozenset().union(*(_requeue([each], act, refused) for each in ids))
+    return frozenset().union(*(_requeue([identifier], act, refused) for identifier in ids))
 
 
 def _describe(

@@ -132,10 +132,10 @@ class OperatorTransaction:
 
     def _read(self, instance_id: UUID) -> InstanceContext:
         connection, tenant_id = self._connection, self._tenant_id
-        found = read_instance(connection, tenant_id, instance_id)
-        if found is None:
+        stored = read_instance(connection, tenant_id, instance_id)
+        if stored is None:
             raise instance_not_found(instance_id)
-        row, steps = found
+        row, steps = stored
         workflow = self._compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
         row = replace(row, trace_id=self._caller.trace_id or row.trace_id)
         execution = read_execution(workflow, row, steps)

@@ -169,19 +169,19 @@ class InstancesRead:
     def read(self, principal: Principal, instance_id: UUID) -> Instance:
         with self._snapshot(principal) as connection:
             tenant_id = principal.tenant_id
-            found = _find(connection, tenant_id, instance_id)
-            pause = read_pause(connection, tenant_id, instance_id) if found.status == "paused" else None
+            record = _find(connection, tenant_id, instance_id)
+            pause = read_pause(connection, tenant_id, instance_id) if record.status == "paused" else None
             waits = store.list_waits(connection, tenant_id, instance_id)
         paused_by: PausedBy | None = None
         if pause is not None:
             paused_by = "person" if pause.is_by_person else "engine"
-        return _show(found, waits, paused_by)
+        return _show(record, waits, paused_by)
 
     def list_tokens(self, principal: Principal, instance_id: UUID) -> InstanceTokens:
         with self._snapshot(principal) as connection:
-            found = _find(connection, principal.tenant_id, instance_id)
+            record = _find(connection, principal.tenant_id, instance_id)
             waits = store.list_waits(connection, principal.tenant_id, instance_id)
-        return InstanceTokens(found.version, _show_tokens(found), list(map(_show_wait, waits)))
+        return InstanceTokens(record.version, _show_tokens(record), list(map(_show_wait, waits)))
 
     def list_steps(
         self, principal: Principal, instance_id: UUID, *, after: int, limit: int
@@ -245,48 +245,48 @@ class InstancesRead:
 
 
 def _find(connection: Connection, tenant_id: UUID, instance_id: UUID) -> store.InstanceRecord:
-    found = store.find_instance(connection, tenant_id, instance_id)
-    if found is None:
+    record = store.find_instance(connection, tenant_id, instance_id)
+    if record is None:
         raise instance_not_found(instance_id)
-    return found
+    return record
 
 
 def _show(
-    found: store.InstanceRecord, waits: Sequence[store.WaitRow], paused_by: PausedBy | None
+    record: store.InstanceRecord, waits: Sequence[store.WaitRow], paused_by: PausedBy | None
 ) -> Instance:
     return Instance(
-        id=found.id,
-        kind=found.kind,
-        status=found.status,
-        reason=found.reason,
+        id=record.id,
+        kind=record.kind,
+        status=record.status,
+        reason=record.reason,
         paused_by=paused_by,
-        version=found.version,
-        workflow=found.workflow,
-        definition_id=found.definition_id,
-        definition_version=found.definition_version,
-        definition_hash=found.definition_hash,
-        entity_type=found.entity_type,
-        document_id=found.entity_id,
-        document_version=found.entity_version,
-        subject=found.subject_id,
-        current_nodes=found.current_nodes,
-        tokens=_show_tokens(found),
+        version=record.version,
+        workflow=record.workflow,
+        definition_id=record.definition_id,
+        definition_version=record.definition_version,
+        definition_hash=record.definition_hash,
+        entity_type=record.entity_type,
+        document_id=record.entity_id,
+        document_version=record.entity_version,
+        subject=record.subject_id,
+        current_nodes=record.current_nodes,
+        tokens=_show_tokens(record),
         waits=list(map(_show_wait, waits)),
-        edit_window=found.edit_window,
-        edit_window_node=found.edit_window_node,
-        context=found.context_json,
-        actor=found.actor_id,
-        request_id=found.request_id,
-        depth=found.depth,
-        trace_id=found.trace_id,
-        due_at=found.timeout_at,
-        started_at=found.started_at,
-        ended_at=found.completed_at,
-        updated_at=found.updated_at,
+        edit_window=record.edit_window,
+        edit_window_node=record.edit_window_node,
+        context=record.context_json,
+        actor=record.actor_id,
+        request_id=record.request_id,
+        depth=record.depth,
+        trace_id=record.trace_id,
+        due_at=record.timeout_at,
+        started_at=record.started_at,
+        ended_at=record.completed_at,
+        updated_at=record.updated_at,
     )
 
 
-def _show_tokens(found: store.InstanceRecord) -> Sequence[InstanceToken]:
+def _show_tokens(record: store.InstanceRecord) -> Sequence[InstanceToken]:
     return [
         InstanceToken(
             id=token["id"],
@@ -297,7 +297,7 @@ def _show_tokens(found: store.InstanceRecord) -> Sequence[InstanceToken]:
             parent=token["parent"],
             split=token["split"],
         )
-        for token in found.active_tokens
+        for token in record.active_tokens
     ]
 
 

@@ -93,7 +93,7 @@ class Effects:
             return 0
         active, resting = _choose(claimed)
         with ThreadPoolExecutor(MAX_CLAIMED, thread_name_prefix="effect") as pool:
-            deliveries = list(pool.map(lambda one: self._deliver(tenant_id, claimed, one), active))
+            deliveries = list(pool.map(lambda due: self._deliver(tenant_id, claimed, due), active))
         self._keep(tenant_id, claimed, resting, list(zip(active, deliveries, strict=True)))
         return len(claimed.due)
 
@@ -142,13 +142,13 @@ class Effects:
             hosts = read_webhook_hosts(connection, tenant_id) if names else []
             return _Claimed(claim_id, read_now(connection), due, hosts)
 
-    def _deliver(self, tenant_id: UUID, claimed: _Claimed, one: _Due) -> Delivery:
-        effect, began = one.effect, time.monotonic()
+    def _deliver(self, tenant_id: UUID, claimed: _Claimed, due: _Due) -> Delivery:
+        effect, began = due.effect, time.monotonic()
         causes = [effect.trace_id] if effect.trace_id else []
         with self._telemetry.span("effect", causes, {"effect_type": effect.effect_type}) as span:
             # The receiver continues the trace from here.
             trace_id = span.traceparent or effect.trace_id
-            delivery = self._try(tenant_id, claimed, one, trace_id)
+            delivery = self._try(tenant_id, claimed, due, trace_id)
             outcome = _name_outcome(effect, delivery)
             if outcome != "delivered":
                 span.fail(outcome)
@@ -158,14 +158,14 @@ class Effects:
             )
         return delivery
 
-    def _try(self, tenant_id: UUID, claimed: _Claimed, one: _Due, trace_id: str | None) -> Delivery:
-        effect, endpoint = one.effect, one.endpoint
+    def _try(self, tenant_id: UUID, claimed: _Claimed, due: _Due, trace_id: str | None) -> Delivery:
+        effect, endpoint = due.effect, due.endpoint
         if endpoint is not None and endpoint.status == "disabled":
             reason = f"ENDPOINT_DISABLED: {endpoint.disabled_reason or endpoint.name}"
             return Delivery(None, reason, is_final=True)
         if effect.effect_type == IN_APP:
             # A notification of our own is written with the outcome.
-            return Delivery(None, None, {"told": _name_notices(one)}) if one.recipients else NO_RECIPIENT
+            return Delivery(None, None, {"told": _name_notices(due)}) if due.recipients else NO_RECIPIENT
         # People who have been told already stay on record, also when this attempt fails.
         earlier = effect.response_json.get("body") if isinstance(effect.response_json, dict) else None
         connector = self._connectors.get(effect.effect_type)
@@ -181,7 +181,7 @@ class Effects:
             claimed.now,
             trace_id,
             _name_destination(endpoint, claimed),
-            one.recipients,
+            due.recipients,
             earlier,
         )
         try:
@@ -208,17 +208,17 @@ def _choose(claimed: _Claimed) -> tuple[list[_Due], list[tuple[_Due, float]]]:
     active: list[_Due] = []
     resting: list[tuple[_Due, float]] = []
     tried: set[str] = set()
-    for one in claimed.due:
-        endpoint = one.endpoint
+    for due in claimed.due:
+        endpoint = due.endpoint
         if endpoint is None or endpoint.status == "disabled" or endpoint.failures < FAILURES_TO_REST:
-            active.append(one)
+            active.append(due)
         elif endpoint.rests_until is not None and endpoint.rests_until > claimed.now:
-            resting.append((one, max((endpoint.rests_until - claimed.now).total_seconds(), 1.0)))
+            resting.append((due, max((endpoint.rests_until - claimed.now).total_seconds(), 1.0)))
         elif endpoint.name in tried:
-            resting.append((one, TRIAL_SECONDS))
+            resting.append((due, TRIAL_SECONDS))
         else:
             tried.add(endpoint.name)
-            active.append(one)
+            active.append(due)
     return active, resting
 
 
@@ -235,7 +235,7 @@ def _put_back(
 ) -> None:
     """Release effects untried: a resting endpoint costs no effect an attempt."""
     for seconds in {seconds for _, seconds in resting}:
-        effects = [one.effect for one, each in resting if each == seconds]
+        effects = [due.effect for due, rest in resting if rest == seconds]
         release(connection, EFFECTS, tenant_id, effects, claimed.id, delay_seconds=seconds)
 
 
@@ -244,49 +244,49 @@ def _note(
 ) -> None:
     if not done:
         return
-    evidence = [(one.effect, _describe(delivery)) for one, delivery in done]
+    evidence = [(due.effect, _describe(delivery)) for due, delivery in done]
     own = keep_responses(connection, tenant_id, evidence, claimed.id)
     # A worker that has claimed an effect since records it itself.
-    mine = [(one, delivery) for one, delivery in done if one.effect.id in own]
-    delivered = [one for one, delivery in mine if delivery.is_delivered]
+    mine = [(due, delivery) for due, delivery in done if due.effect.id in own]
+    delivered = [due for due, delivery in mine if delivery.is_delivered]
     _tell(connection, tenant_id, delivered)
-    complete(connection, EFFECTS, tenant_id, [one.effect for one in delivered], claimed.id)
-    failures = [(one.effect, str(delivery.error)) for one, delivery in mine if not delivery.is_delivered]
-    final = {one.effect.id for one, delivery in mine if delivery.is_final}
+    complete(connection, EFFECTS, tenant_id, [due.effect for due in delivered], claimed.id)
+    failures = [(due.effect, str(delivery.error)) for due, delivery in mine if not delivery.is_delivered]
+    final = {due.effect.id for due, delivery in mine if delivery.is_final}
     dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final).dead
     _note_endpoints(connection, tenant_id, mine)
-    wake_instances(connection, tenant_id, [*(one.effect for one in delivered), *dead])
+    wake_instances(connection, tenant_id, [*(due.effect for due in delivered), *dead])
 
 
 def _describe(delivery: Delivery) -> dict[str, Any]:
     # An answer that cannot be stored must not stop the record of all the others.
     body = delivery.body if check_payload(delivery.body) is None else {"unkept": "no JSON that can be kept"}
-    said = {"status": delivery.status, "body": body, "duration_ms": delivery.duration_ms}
-    return {**said, "error": clean_error(delivery.error)} if delivery.error else said
+    evidence = {"status": delivery.status, "body": body, "duration_ms": delivery.duration_ms}
+    return {**evidence, "error": clean_error(delivery.error)} if delivery.error else evidence
 
 
 def _tell(connection: Connection, tenant_id: UUID, delivered: Sequence[_Due]) -> None:
-    for one in delivered:
-        effect = one.effect
+    for due in delivered:
+        effect = due.effect
         if effect.effect_type == IN_APP:
-            notices = {UUID(notice): user_id for user_id, notice in _name_notices(one).items()}
+            notices = {UUID(notice): user_id for user_id, notice in _name_notices(due).items()}
             data = {key: effect.payload_json.get(key, "") for key in ("subject", "text")}
             tell_people(connection, tenant_id, notices, {**data, "instance_id": str(effect.instance_id)})
 
 
-def _name_notices(one: _Due) -> dict[str, str]:
+def _name_notices(due: _Due) -> dict[str, str]:
     """Name the notices by person, always alike, so that nobody is told twice."""
-    return {person.user_id: str(uuid5(one.effect.id, person.user_id)) for person in one.recipients}
+    return {person.user_id: str(uuid5(due.effect.id, person.user_id)) for person in due.recipients}
 
 
 def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tuple[_Due, Delivery]]) -> None:
     """Record the health of endpoints for all workers: a dead one is to cost none of them time."""
-    answered = {one.endpoint.name for one, delivery in done if one.endpoint and delivery.is_delivered}
+    answered = {due.endpoint.name for due, delivery in done if due.endpoint and delivery.is_delivered}
     note_successes(connection, tenant_id, answered)
     failed = Counter(
-        one.endpoint.name
-        for one, delivery in done
-        if one.endpoint and one.endpoint.name not in answered and not delivery.is_final and delivery.error
+        due.endpoint.name
+        for due, delivery in done
+        if due.endpoint and due.endpoint.name not in answered and not delivery.is_final and delivery.error
     )
     note_failures(
         connection,
@@ -296,7 +296,7 @@ def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tupl
         first_seconds=FIRST_REST_SECONDS,
         cap_seconds=LONGEST_REST_SECONDS,
     )
-    for one, delivery in done:
-        if one.endpoint and delivery.is_gone:
+    for due, delivery in done:
+        if due.endpoint and delivery.is_gone:
             reason = f"the receiver answered {delivery.status}: it wants no more"
-            disable_endpoint(connection, tenant_id, one.endpoint.name, reason)
+            disable_endpoint(connection, tenant_id, due.endpoint.name, reason)

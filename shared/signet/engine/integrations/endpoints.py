@@ -50,10 +50,10 @@ class Endpoints:
     def read(self, principal: Principal, name: str) -> EndpointRow:
         with reading(self._database, principal) as read:
             read.require(READ)
-            found = store.find_endpoints(read.connection, principal.tenant_id, [name]).get(name)
-        if found is None:
+            row = store.find_endpoints(read.connection, principal.tenant_id, [name]).get(name)
+        if row is None:
             raise _not_found(name)
-        return found
+        return row
 
     def make(self, caller: Caller, name: str, terms: Terms) -> EndpointRow:
         with administering(self._database, caller) as act:
@@ -79,10 +79,10 @@ class Endpoints:
         with administering(self._database, caller) as act:
             act.require(EDIT)
             self._check(terms.url, store.read_webhook_hosts(act.connection, caller.principal.tenant_id))
-            found = _find(act, name)
+            row = _find(act, name)
             reason = "switched off by hand" if terms.status == "disabled" else None
             changed = replace(
-                found,
+                row,
                 url=terms.url,
                 secret_refs=list(terms.secrets),
                 status=terms.status,
@@ -90,7 +90,7 @@ class Endpoints:
             )
             tenant_id = caller.principal.tenant_id
             if not store.change_endpoint(act.connection, tenant_id, version, changed, act.now):
-                raise _moved_on(found)
+                raise _moved_on(row)
             _note(act, name, "replace", terms)
             return _find(act, name)
 
@@ -98,17 +98,17 @@ class Endpoints:
         """Delete an endpoint; calls in progress fail until there is one of the name again."""
         with administering(self._database, caller) as act:
             act.require(EDIT)
-            found = _find(act, name)
+            row = _find(act, name)
             if not store.delete_endpoint(act.connection, caller.principal.tenant_id, name, version):
-                raise _moved_on(found)
-            act.note((SUBJECT, name), "delete", {"url": found.url})
+                raise _moved_on(row)
+            act.note((SUBJECT, name), "delete", {"url": row.url})
 
 
 def _find(act: AdminTransaction, name: str) -> EndpointRow:
-    found = store.find_endpoints(act.connection, act.caller.principal.tenant_id, [name]).get(name)
-    if found is None:
+    row = store.find_endpoints(act.connection, act.caller.principal.tenant_id, [name]).get(name)
+    if row is None:
         raise _not_found(name)
-    return found
+    return row
 
 
 def _note(act: AdminTransaction, name: str, action: str, terms: Terms) -> None:
@@ -120,10 +120,10 @@ def _not_found(name: str) -> Rejected:
     return Rejected("ENDPOINT_NOT_FOUND", f"there is no endpoint '{name}'")
 
 
-def _moved_on(found: EndpointRow) -> Rejected:
+def _moved_on(row: EndpointRow) -> Rejected:
     return Rejected(
         "ENDPOINT_VERSION_CONFLICT",
-        f"the endpoint is at version {found.version}",
+        f"the endpoint is at version {row.version}",
         remedy="Read it again, and decide on what it says now.",
-        details={"current_version": found.version},
+        details={"current_version": row.version},
     )

@@ -85,12 +85,12 @@ class InboundEvents:
         Answer alike for an unknown sender, an unknown tenant and a wrong signature.
         """
         with self._database.transaction(tenant_id) as connection:
-            found = store.find_open_endpoint(connection, tenant_id, endpoint)
+            sender = store.find_open_endpoint(connection, tenant_id, endpoint)
         # Outside of a transaction, since the store of secrets may be slow.
-        secrets = self._read_secrets(tenant_id, endpoint, found.secrets)
+        secrets = self._read_secrets(tenant_id, endpoint, sender.secrets)
         # With no secret at all, no signature holds.
-        message_id = verify(secrets, message.headers, message.body, found.now_seconds)
-        key = read_key(found.key_prefix or "", found.key_pointer, message.content)
+        message_id = verify(secrets, message.headers, message.body, sender.now_seconds)
+        key = read_key(sender.key_prefix or "", sender.key_pointer, message.content)
         if isinstance(key, Rejected):
             raise key
         _check_payload(message.content)
@@ -132,10 +132,10 @@ class InboundEvents:
     def read(self, principal: Principal, event_id: UUID) -> FullEvent:
         with reading(self._database, principal) as read:
             read.require(READ)
-            found = store.find_event(read.connection, principal.tenant_id, event_id)
-        if found is None:
+            event = store.find_event(read.connection, principal.tenant_id, event_id)
+        if event is None:
             raise Rejected("EVENT_NOT_FOUND", f"there is no event {event_id}")
-        return found
+        return event
 
     def list_endpoints(self, principal: Principal, *, after: str, limit: int) -> Sequence[EndpointRecord]:
         with reading(self._database, principal) as read:
@@ -147,10 +147,10 @@ class InboundEvents:
     def read_endpoint(self, principal: Principal, name: str) -> EndpointRecord:
         with reading(self._database, principal) as read:
             read.require(READ_ENDPOINTS)
-            found = store.find_endpoint(read.connection, principal.tenant_id, name)
-        if found is None:
+            record = store.find_endpoint(read.connection, principal.tenant_id, name)
+        if record is None:
             raise _endpoint_not_found(name)
-        return found
+        return record
 
     def make_endpoint(self, caller: Caller, name: str, terms: EndpointTerms) -> EndpointRecord:
         tenant_id = caller.principal.tenant_id
@@ -158,11 +158,11 @@ class InboundEvents:
             act.require(EDIT_ENDPOINTS)
             _check_terms(terms)
             actor_id = caller.principal.subject
-            made = store.insert_endpoint(act.connection, tenant_id, name, terms, actor_id, act.now)
-            if made is None:
+            record = store.insert_endpoint(act.connection, tenant_id, name, terms, actor_id, act.now)
+            if record is None:
                 raise Rejected("INBOUND_ENDPOINT_EXISTS", f"there is an inbound endpoint '{name}' already")
             act.note((SUBJECT, name), "create", asdict(terms))
-        return made
+        return record
 
     def replace_endpoint(
         self, caller: Caller, name: str, version: int, terms: EndpointTerms
@@ -173,16 +173,16 @@ class InboundEvents:
             _check_terms(terms)
             replaced = store.replace_endpoint(act.connection, tenant_id, name, version, terms, act.now)
             if replaced is None:
-                found = store.find_endpoint(act.connection, tenant_id, name)
-                raise _endpoint_not_found(name) if found is None else _moved_on(name, found, version)
+                record = store.find_endpoint(act.connection, tenant_id, name)
+                raise _endpoint_not_found(name) if record is None else _moved_on(name, record, version)
             act.note((SUBJECT, name), "replace", asdict(terms))
         return replaced
 
 
 def _take(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> TakenEvent:
-    made = store.insert_event(connection, tenant_id, new)
-    if made is not None:
-        return TakenEvent(made.id, made.key, was_known=False)
+    new_event = store.insert_event(connection, tenant_id, new)
+    if new_event is not None:
+        return TakenEvent(new_event.id, new_event.key, was_known=False)
     known = store.find_event_of_message(connection, tenant_id, new.source, new.message_id)
     assert known is not None  # it was in the way, and no event is removed within a transaction
     return TakenEvent(known.id, known.key, was_known=True)
@@ -216,10 +216,10 @@ def _endpoint_not_found(name: str) -> Rejected:
     return Rejected("INBOUND_ENDPOINT_NOT_FOUND", f"there is no inbound endpoint '{name}'")
 
 
-def _moved_on(name: str, found: EndpointRecord, version: int) -> Rejected:
+def _moved_on(name: str, record: EndpointRecord, version: int) -> Rejected:
     return Rejected(
         "INBOUND_ENDPOINT_VERSION_CONFLICT",
-        f"the inbound endpoint '{name}' is at version {found.version}, not {version}",
+        f"the inbound endpoint '{name}' is at version {record.version}, not {version}",
         remedy="Read it again.",
     )
 

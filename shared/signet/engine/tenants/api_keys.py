@@ -107,11 +107,11 @@ class ApiKeys:
         """Revoke a key for ever; processes that have just admitted it forget it within seconds."""
         tenant_id = caller.principal.tenant_id
         with administering(self.database, caller) as act:
-            found = store.find_key(act.connection, tenant_id, key_id) if act.may(EDIT_KEYS) else None
-            if found is None:
+            key = store.find_key(act.connection, tenant_id, key_id) if act.may(EDIT_KEYS) else None
+            if key is None:
                 raise Rejected("API_KEY_NOT_FOUND", f"there is no key {key_id}")
             if store.revoke_key(act.connection, tenant_id, key_id, caller.principal.subject, act.now):
-                detail = {"name": found.name, "roles": found.roles}
+                detail = {"name": key.name, "roles": key.roles}
                 act.note(("api_key", str(key_id)), "revoke_api_key", detail)
 
     def verify(self, token: str) -> VerifiedToken:
@@ -120,16 +120,16 @@ class ApiKeys:
         if read is None:
             raise _invalid("it is no key")
         with self.database.transaction(read.tenant_id) as connection:
-            found = store.find_secret(connection, read.tenant_id, read.key_id, USE_IS_NOTED_EVERY_SECONDS)
-            kept = found.secret_hash if found else _NO_HASH
-            if not compare_digest(kept, read.secret_hash) or found is None or found.is_revoked:
+            stored = store.find_secret(connection, read.tenant_id, read.key_id, USE_IS_NOTED_EVERY_SECONDS)
+            kept = stored.secret_hash if stored else _NO_HASH
+            if not compare_digest(kept, read.secret_hash) or stored is None or stored.is_revoked:
                 raise _invalid("it is no key that is in use")
-            if found.is_expired:
+            if stored.is_expired:
                 raise Rejected("TOKEN_EXPIRED", "The key has expired.", remedy="Ask for a new one.")
-            if found.is_due:
+            if stored.is_due:
                 store.note_use(connection, read.tenant_id, read.key_id)
-        until = found.expires_at.timestamp() if found.expires_at else math.inf
-        return VerifiedToken(Principal(read.tenant_id, KEY_PREFIX + found.name, tuple(found.roles)), until)
+        until = stored.expires_at.timestamp() if stored.expires_at else math.inf
+        return VerifiedToken(Principal(read.tenant_id, KEY_PREFIX + stored.name, tuple(stored.roles)), until)
 
 
 def _invalid(reason: str) -> Rejected:

@@ -62,10 +62,10 @@ class Members:
     def read(self, principal: Principal, user_id: str) -> MemberRecord:
         """Read a member; members may always read themselves."""
         with reading(self.database, principal) as read:
-            found = people.find_member(read.connection, principal.tenant_id, user_id)
-            if found is None or not (user_id == principal.subject or read.may(READ_MEMBERS)):
+            member = people.find_member(read.connection, principal.tenant_id, user_id)
+            if member is None or not (user_id == principal.subject or read.may(READ_MEMBERS)):
                 raise member_not_found(user_id)
-            return found
+            return member
 
     def save(
         self, caller: Caller, new: Member, status: MemberStatus, reason: str | None = None

@@ -39,10 +39,10 @@ class _TenantAccess:
     now: datetime
 
     def find(self) -> TenantRecord:
-        found = find_tenant_record(self.connection, self.tenant_id)
-        if found is None:
+        record = find_tenant_record(self.connection, self.tenant_id)
+        if record is None:
             raise Rejected("TENANT_NOT_FOUND", f"there is no tenant {self.tenant_id}")
-        return found
+        return record
 
     def note(self, action: str, detail: Mapping[str, Any], reason: str | None = None) -> None:
         subject = ("tenant", str(self.tenant_id))

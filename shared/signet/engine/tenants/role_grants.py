@@ -21,7 +21,7 @@ _ADMINISTRATING = sorted(list_granting(EDIT_MEMBERS))
 def require_roles(act: AdminTransaction, roles: Sequence[str]) -> None:
     """Require that the roles exist, and that the caller holds all of their permissions."""
     tenant_id = act.caller.principal.tenant_id
-    known = {found.role: found for found in find_roles(act.connection, tenant_id, roles)}
+    known = {record.role: record for record in find_roles(act.connection, tenant_id, roles)}
     unknown = [role for role in roles if role not in known]
     if unknown:
         mistakes = tuple(FieldError("/roles", "ROLE_UNKNOWN", f"there is no role {role}") for role in unknown)

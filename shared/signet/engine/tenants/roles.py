@@ -52,8 +52,8 @@ class Roles:
         with administering(self.database, caller) as act:
             act.require(EDIT_ROLES)
             with keeping_an_administrator(act):
-                found = people.find_roles(act.connection, tenant_id, [role])
-                if not found:
+                records = people.find_roles(act.connection, tenant_id, [role])
+                if not records:
                     raise Rejected("ROLE_NOT_FOUND", f"there is no role '{role}'")
                 if people.is_role_held(act.connection, tenant_id, role):
                     raise Rejected(
@@ -62,4 +62,4 @@ class Roles:
                         remedy="Take it from them first.",
                     )
                 people.delete_role(act.connection, tenant_id, role)
-            act.note(("role", role), "delete_role", {"permissions_before": found[0].permissions})
+            act.note(("role", role), "delete_role", {"permissions_before": records[0].permissions})

@@ -95,7 +95,7 @@ def _apply(kept: Mapping[str, Any], change: TenantChange) -> TenantSettings:
 
 
 def _find(connection: Connection, principal: Principal) -> TenantRecord:
-    found = find_tenant_record(connection, principal.tenant_id)
-    if found is None:
+    record = find_tenant_record(connection, principal.tenant_id)
+    if record is None:
         raise Defect("TENANT_LOST", "an active tenant has no row")
-    return found
+    return record

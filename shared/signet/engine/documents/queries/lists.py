@@ -72,18 +72,20 @@ class DocumentLists:
                 terms = (Term("status", "==", wanted.status), *terms)
             sort = read_sort(wanted.sort, contracts[0])
             parts = _divide(wanted.entity_type, terms, sort, contracts)
-            found = _find(read, parts, sort, _read_place(after, sort), limit)
-            shown = resolve_all(read.connection, principal.tenant_id, [one.record.data for one in found])
+            page = _find(read, parts, sort, _read_place(after, sort), limit)
+            shown = resolve_all(read.connection, principal.tenant_id, [listed.record.data for listed in page])
             return [
-                replace(one, record=replace(one.record, data=data))
-                for one, data in zip(found, shown, strict=True)
+                replace(listed, record=replace(listed.record, data=data))
+                for listed, data in zip(page, shown, strict=True)
             ]
 
     def _load(self, read: ReadTransaction, entity_type: str) -> Sequence[Contract]:
         tenant_id = read.principal.tenant_id
         versions = list_contract_versions(read.connection, tenant_id, entity_type)
-        loaded = (self.contracts.read(read.connection, tenant_id, entity_type, one) for one in versions)
-        contracts = [one.contract for one in loaded if one is not None]
+        loaded = (
+            self.contracts.read(read.connection, tenant_id, entity_type, version) for version in versions
+        )
+        contracts = [contract.contract for contract in loaded if contract is not None]
         if not contracts:
             raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no contract for '{entity_type}'")
         return contracts
@@ -136,7 +138,7 @@ def _divide(entity_type: str, terms: Sequence[Term], sort: Sort, contracts: Sequ
             key = tuple(placed.items()), by[sort.field] if by else None
             versions.setdefault(key, []).append(contract.version)
     has_value = any(term.field == sort.field and term.operator != "null" for term in terms)
-    is_whole = [len(each) for each in versions.values()] == [len(contracts)]
+    is_whole = [len(numbers) for numbers in versions.values()] == [len(contracts)]
     valued, rest = [], []
     for (placed_items, column), numbers in versions.items():
         columns = dict(placed_items)
@@ -153,22 +155,22 @@ def _divide(entity_type: str, terms: Sequence[Term], sort: Sort, contracts: Sequ
 def _find(
     read: ReadTransaction, parts: _Parts, sort: Sort, after: CursorPosition | None, limit: int
 ) -> list[Listed]:
-    found: list[Listed] = []
+    page: list[Listed] = []
     if after is None or after.value is not None:
-        found += _merge(_ask(read, parts.valued, after, limit), sort, limit)
+        page += _merge(_ask(read, parts.valued, after, limit), sort, limit)
         after = None
-    if len(found) < limit:
-        found += _merge(_ask(read, parts.rest, after, limit), sort, limit - len(found))
-    return found
+    if len(page) < limit:
+        page += _merge(_ask(read, parts.rest, after, limit), sort, limit - len(page))
+    return page
 
 
 def _ask(
     read: ReadTransaction, slices: Sequence[Slice], after: CursorPosition | None, limit: int
 ) -> Iterator[Listed]:
-    for one in slices:
-        yield from list_documents(read.connection, read.principal.tenant_id, one, after, limit)
+    for part in slices:
+        yield from list_documents(read.connection, read.principal.tenant_id, part, after, limit)
 
 
-def _merge(found: Iterator[Listed], sort: Sort, limit: int) -> list[Listed]:
+def _merge(listed: Iterator[Listed], sort: Sort, limit: int) -> list[Listed]:
     """Merge the slices: Python orders texts as the index does, by their bytes."""
-    return sorted(found, key=lambda one: one.place, reverse=sort.is_descending)[:limit]
+    return sorted(listed, key=lambda document: document.place, reverse=sort.is_descending)[:limit]

@@ -53,15 +53,17 @@ class DocumentHistory:
     def read_version(self, principal: Principal, document_id: UUID, version: int) -> VersionRecord:
         """Read a version as it was, with the personal values that have not been erased."""
         with self._open(principal, document_id) as read:
-            found = store.read_version(read.connection, principal.tenant_id, document_id, version)
-            if found is None:
+            record = store.read_version(read.connection, principal.tenant_id, document_id, version)
+            if record is None:
                 raise Rejected("DOCUMENT_NOT_FOUND", f"document {document_id} has no version {version}")
-            return replace(found, data=resolve(read.connection, principal.tenant_id, found.data))
+            return replace(record, data=resolve(read.connection, principal.tenant_id, record.data))
 
     def compare_versions(
         self, principal: Principal, document_id: UUID, from_version: int, to_version: int
     ) -> VersionDifference:
-        before, after = (self.read_version(principal, document_id, one) for one in (from_version, to_version))
+        before, after = (
+            self.read_version(principal, document_id, number) for number in (from_version, to_version)
+        )
         changes = [FieldChange(name, **change) for name, change in diff_data(before.data, after.data).items()]
         return VersionDifference(from_version, to_version, before.status, after.status, changes)
 
@@ -89,7 +91,7 @@ class DocumentHistory:
     def _open(self, principal: Principal, document_id: UUID) -> Iterator[ReadTransaction]:
         """Open a read transaction. Answer alike for a missing document and for one that may not be read."""
         with reading(self.database, principal) as read:
-            found = find_document(read.connection, principal.tenant_id, document_id)
-            if found is None or not may_read(read, found.entity_type):
+            document = find_document(read.connection, principal.tenant_id, document_id)
+            if document is None or not may_read(read, document.entity_type):
                 raise document_not_found(document_id)
             yield read
