@@ -123,7 +123,7 @@ def hash_seal(seal: Seal) -> str:
 T = TypeVar("T", AuditRow, Seal, DocumentVersion)
 
 
-def read_json(text: str) -> dict[str, Any] | None:
+def parse_json(text: str) -> dict[str, Any] | None:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -131,7 +131,7 @@ def read_json(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def read_as(kind: type[T], value: object) -> T | None:
+def parse_as(kind: type[T], value: object) -> T | None:
     """Parse a JSON object that has exactly the keys and types of this kind."""
     columns = {column.name: column.type for column in fields(kind)}
     if not isinstance(value, dict) or value.keys() != columns.keys():
@@ -191,7 +191,7 @@ def root_of_path(leaf: bytes, index: int, count: int, path: Sequence[str]) -> st
     return None if neighbours else here.hex()
 
 
-def read_leaf(row: AuditRow) -> bytes:
+def parse_leaf(row: AuditRow) -> bytes:
     return _read_hash(row.hash)
 
 
@@ -220,7 +220,7 @@ def verify_rows(rows: Iterable[AuditRow]) -> Iterator[AuditFinding]:
 def _verify_row(row: AuditRow) -> AuditFinding | None:
     if hash_text(row.content) != row.hash:
         return AuditFinding("AUDIT_ROW_HASH", row.name, "The content is not what was hashed.")
-    content = read_json(row.content)
+    content = parse_json(row.content)
     if content is None:
         return AuditFinding("AUDIT_ROW_CONTENT", row.name, "The content is no JSON object.")
     for column in _CHECKED:
@@ -298,12 +298,12 @@ def verify_seals(
     return report
 
 
-def read_anchor(lines: Iterable[str]) -> tuple[dict[int, str], list[AuditFinding]]:
+def parse_anchor(lines: Iterable[str]) -> tuple[dict[int, str], list[AuditFinding]]:
     """Parse the seals by sequence, and report the lines that are none."""
     anchored: dict[int, str] = {}
     findings: list[AuditFinding] = []
     for number, line in enumerate(lines, start=1):
-        seal = read_as(Seal, read_json(line))
+        seal = parse_as(Seal, parse_json(line))
         if seal is not None and hash_seal(seal) == seal.seal:
             anchored[seal.sequence] = seal.seal
         elif line.strip() and len(findings) < MAX_FINDINGS:
@@ -342,7 +342,7 @@ def _verify_leaves(seal: Seal, rows: Sequence[AuditRow]) -> Iterator[AuditFindin
     if len(rows) != seal.row_count:
         sentence = f"It covers {seal.row_count} rows, {len(rows)} are there: look {span}."
         yield AuditFinding("AUDIT_SEAL_COUNT", seal.name, sentence)
-    elif merkle_root([read_leaf(row) for row in rows]) != seal.merkle_root:
+    elif merkle_root([parse_leaf(row) for row in rows]) != seal.merkle_root:
         sentence = f"A row that it covers was replaced: look {span}."
         yield AuditFinding("AUDIT_SEAL_ROOT", seal.name, sentence)
 
@@ -351,7 +351,7 @@ def verify_inclusion(row: AuditRow, seal: Seal, index: int, path: Sequence[str])
     """Verify a row without its neighbours: it is the one that the seal covers at that index."""
     if not seal.start <= row.position < seal.end:
         yield AuditFinding("AUDIT_PROOF_WRONG", row.name, f"The {seal.name} does not cover its transaction.")
-    elif root_of_path(read_leaf(row), index, seal.row_count, path) != seal.merkle_root:
+    elif root_of_path(parse_leaf(row), index, seal.row_count, path) != seal.merkle_root:
         yield AuditFinding("AUDIT_PROOF_WRONG", row.name, f"The {seal.name} does not hold this row.")
 
 
@@ -374,7 +374,7 @@ def _verify_document(items: Iterable[AuditRow | DocumentVersion]) -> Iterator[Au
     existing: set[int] = set()
     for item in items:
         if isinstance(item, AuditRow):
-            after = (read_json(item.content) or {}).get("after")
+            after = (parse_json(item.content) or {}).get("after")
             if isinstance(after, dict) and type(after.get("version")) is int:
                 written.setdefault(after["version"], (str(after.get("hash")), item))
             continue

@@ -57,7 +57,7 @@ class Sort:
     is_descending: bool
 
 
-def read_filter(text: str, contract: Contract) -> tuple[Term, ...]:
+def parse_filter(text: str, contract: Contract) -> tuple[Term, ...]:
     """Parse the terms of a filter; raise its mistakes, each in a sentence."""
     parsed = parse_expression(text)
     errors: Sequence[ExpressionError] = (
@@ -72,7 +72,7 @@ def read_filter(text: str, contract: Contract) -> tuple[Term, ...]:
     return tuple(_read_term(part, contract) for part in parts)
 
 
-def read_sort(text: str, contract: Contract) -> Sort:
+def parse_sort(text: str, contract: Contract) -> Sort:
     """Parse the name of a field, with `-` for descending order."""
     name = text.removeprefix("-")
     sortable = [CREATED_AT, *map_fast_fields(contract)]

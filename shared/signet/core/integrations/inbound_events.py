@@ -28,7 +28,7 @@ def is_pointer(text: str) -> bool:
     return text.startswith("/") and _ESCAPED.search(text) is None
 
 
-def read_key(prefix: str, pointer: str | None, message: Any) -> str | Rejected:
+def parse_key(prefix: str, pointer: str | None, message: Any) -> str | Rejected:
     """Read the key of a message: the prefix, and the value at the pointer."""
     value = _follow(pointer, message) if pointer is not None else ""
     if isinstance(value, bool) or not isinstance(value, (str, int)):

@@ -21,7 +21,7 @@ MAX_ID_CHARACTERS = 200
 MAX_SIGNATURES = 10
 
 
-def read_secret(text: str) -> bytes:
+def parse_secret(text: str) -> bytes:
     """Parse a secret as it is handed over: base64 after `whsec_`."""
     try:
         secret = base64.b64decode(text.removeprefix(PREFIX), validate=True)

@@ -26,7 +26,7 @@ def write_key_token(tenant_id: UUID, key_id: UUID, secret: bytes) -> str:
     return f"{KEY_TOKEN_PREFIX}{tenant_id.hex}_{key_id.hex}_{text}"
 
 
-def read_key_token(token: str) -> KeyToken | None:
+def parse_key_token(token: str) -> KeyToken | None:
     match = _TOKEN.fullmatch(token)
     if match is None:
         return None

@@ -84,7 +84,7 @@ class TenantSettings(Strict):
     custom: Annotated[Mapping[Name, CustomSetting], Field(max_length=MAX_CUSTOM_SETTINGS)] = {}
     webhook_hosts: WebhookHosts = ()
 
-    def read_values(self) -> dict[str, Any]:
+    def make_values(self) -> dict[str, Any]:
         """Return the values of `org` in expressions, without the id and the name of the tenant."""
         own = {name: setting.value for name, setting in self.custom.items()}
         return {**own, "currency": self.currency, "time_zone": self.time_zone, "language": self.language}

@@ -110,7 +110,7 @@ def _count_left(held: Held) -> int:
     return max(int(held.capacity * (1 - held.full_seconds / held.refill_seconds)), 0)
 
 
-def check_quota_name(name: str) -> None:
+def require_quota_name(name: str) -> None:
     if name not in QUOTAS:
         known = ", ".join(QUOTAS)
         raise Rejected("QUOTA_UNKNOWN", f"there is no quota '{name}'", remedy=f"One of: {known}.")
@@ -121,7 +121,7 @@ def set_quota(database: Database, tenant_id: UUID, quota: Quota) -> None:
 
     Through the API it is `TenantOperator.grant_quota`.
     """
-    check_quota_name(quota.name)
+    require_quota_name(quota.name)
     with database.transaction(tenant_id) as connection:
         grant_quota(connection, tenant_id, quota)
 

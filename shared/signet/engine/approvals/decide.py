@@ -185,7 +185,7 @@ class Deciding:
     def _make_change(self, decided: VoteResult, verdict: StageVerdict, reason: str | None) -> DocumentChange:
         """The document stays as it is; its audit trail has the decision, its workflow what follows."""
         request = self._asked.request
-        context = self._opened.facts_of(self._caller, self._contract, self._row)
+        context = self._opened.make_context(self._caller, self._contract, self._row)
         detail = {
             "approval": {
                 "request_id": str(request.id),

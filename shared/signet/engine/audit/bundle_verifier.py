@@ -22,9 +22,9 @@ from signet.core.audit.verification import (
     Seal,
     SealReport,
     hash_text,
-    read_anchor,
-    read_as,
-    read_json,
+    parse_anchor,
+    parse_as,
+    parse_json,
     verify_chains,
     verify_inclusion,
     verify_rows,
@@ -69,7 +69,7 @@ class AuditBundle:
 
     def _read_manifest(self) -> dict[str, Any]:
         text = self._read_bytes(MANIFEST).decode("utf-8", "surrogateescape")
-        manifest = read_json(text)
+        manifest = parse_json(text)
         if (
             manifest is None
             or write_manifest(manifest) != text
@@ -97,7 +97,7 @@ class AuditBundle:
     def _read_objects(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         text = self._read_bytes(name).decode("utf-8", "surrogateescape")
         for number, line in enumerate(text.splitlines(), start=1):
-            where, value = f"{name}, line {number}", read_json(line)
+            where, value = f"{name}, line {number}", parse_json(line)
             if value is None:
                 self.note("BUNDLE_LINE", where, "The line is no JSON object.")
             else:
@@ -106,7 +106,7 @@ class AuditBundle:
     def _read_all(self, kind: Any, lines: Sequence[tuple[str, object]]) -> list[Any]:
         items = []
         for where, value in lines:
-            item = read_as(kind, value)
+            item = parse_as(kind, value)
             if item is None:
                 self.note("BUNDLE_LINE", where, f"The line is no {kind.__name__}.")
             items.append(item)
@@ -121,7 +121,7 @@ def verify_bundle(bundle: AuditBundle, anchor: Sequence[str]) -> tuple[list[Audi
         (row for row in rows if row.seq is not None), key=lambda row: (row.subject, row.seq or 0)
     )
     versions.sort(key=lambda version: (version.document_id, version.version))
-    anchored, findings = read_anchor(anchor)
+    anchored, findings = parse_anchor(anchor)
     is_whole = bundle.manifest.get("subject") is None
     by_transaction = sorted(rows, key=lambda row: (row.position, row.id))
     report = verify_seals(seals, by_transaction if is_whole else None, anchored)
@@ -163,7 +163,7 @@ def _verify_proofs(bundle: AuditBundle, seals: Sequence[Seal], report: SealRepor
             report.tail_count += 1
             report.tail_oldest = min(row.created_at, report.tail_oldest or row.created_at)
             continue
-        read = _read_proof(proof)
+        read = _parse_proof(proof)
         seal = by_sequence.get(read[0]) if read else None
         if read is None or seal is None:
             yield AuditFinding("AUDIT_PROOF_WRONG", row.name, "Nothing proves that it is in a seal.")
@@ -172,7 +172,7 @@ def _verify_proofs(bundle: AuditBundle, seals: Sequence[Seal], report: SealRepor
         yield from verify_inclusion(row, seal, read[1], read[2])
 
 
-def _read_proof(proof: Any) -> tuple[int, int, list[str]] | None:
+def _parse_proof(proof: Any) -> tuple[int, int, list[str]] | None:
     if not isinstance(proof, dict) or proof.keys() != {"seal", "index", "path"}:
         return None
     seal, index, path = proof["seal"], proof["index"], proof["path"]

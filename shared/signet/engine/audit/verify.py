@@ -12,7 +12,7 @@ from signet.core.audit.verification import (
     MAX_FINDINGS,
     AuditFinding,
     DocumentVersion,
-    read_anchor,
+    parse_anchor,
     verify_chains,
     verify_rows,
     verify_seals,
@@ -51,7 +51,7 @@ class Verification:
 
 def verify_tenant(database: Database, tenant_id: UUID, anchor: Iterable[str] | None = None) -> Verification:
     """Verify the trail of a tenant; `anchor` are lines of seals from `signet audit anchor`."""
-    anchored, findings = read_anchor(anchor or ())
+    anchored, findings = parse_anchor(anchor or ())
     with database.snapshot(tenant_id) as connection:
         versions = _Counted(walk_versions(connection, tenant_id))
         of_rows = [

@@ -188,7 +188,7 @@ def format_moment(moment: datetime) -> str:
 
 def make_org(tenant_id: UUID, transaction: TransactionContext) -> dict[str, Any]:
     """Make the values that expressions read under `org`."""
-    values = TenantSettings.model_validate(transaction.settings).read_values()
+    values = TenantSettings.model_validate(transaction.settings).make_values()
     return {**values, "id": str(tenant_id), "name": transaction.tenant_name}
 
 

@@ -15,7 +15,7 @@ MAX_BATCH = 1_000
 MAX_DATA_BYTES = 1_048_576
 
 
-def check_batch(operations: Sequence[Operation]) -> None:
+def require_batch(operations: Sequence[Operation]) -> None:
     if len(operations) > MAX_BATCH:
         raise Rejected(
             "BATCH_TOO_LARGE", f"a batch has at most {MAX_BATCH} operations, not {len(operations)}"

@@ -134,7 +134,7 @@ def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str
             return Rejected("ACTION_UNKNOWN", f"nobody can run '{name}' on a document", remedy=remedy)
 
 
-def find_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[str]:
+def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[str]:
     """Find the ref fields that the condition of its permission and its action follow."""
     if isinstance(operation, ConcludeTransition):
         return frozenset()

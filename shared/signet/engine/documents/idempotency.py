@@ -24,7 +24,7 @@ def apply_once(
     if taken.request_hash != request_hash:
         raise Rejected("IDEMPOTENCY_KEY_REUSED", "this idempotency key was used for another request")
     if taken.outcome is not None:
-        return [_read_outcome(outcome) for outcome in taken.outcome]
+        return [_parse_outcome(outcome) for outcome in taken.outcome]
     outcomes = apply()
     if any(isinstance(outcome, Applied) for outcome in outcomes):
         keep_outcome(connection, tenant_id, key, [_write_outcome(outcome) for outcome in outcomes])
@@ -45,7 +45,7 @@ def hash_request(caller: Caller, operations: Sequence[Operation], mode: str) -> 
         raise Rejected("REQUEST_INVALID", "the request is deeper or larger than JSON should be") from None
 
 
-def check_key(key: str) -> str:
+def require_key(key: str) -> str:
     if not 0 < len(key) <= MAX_KEY_CHARACTERS or find_text_problem(key) is not None:
         raise Rejected("REQUEST_INVALID", f"an idempotency key has 1 to {MAX_KEY_CHARACTERS} characters")
     return key
@@ -64,7 +64,7 @@ def _to_json_value(value: Any) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 
-def _read_outcome(stored: Mapping[str, Any]) -> Outcome:
+def _parse_outcome(stored: Mapping[str, Any]) -> Outcome:
     if "applied" in stored:
         values = dict(stored["applied"])
         for name in ("document_id", "original_id", "request_id", "instance_id"):

@@ -7,9 +7,9 @@ from signet.authoring.actions import REGISTRY, ActionRegistry
 from signet.core.tenants.caller import Caller
 from signet.engine.access.locked_documents import LockedDocuments, begin_with_locks, lock_documents
 from signet.engine.cache import ContractCache
-from signet.engine.documents.command_checks import check_batch, list_ids
+from signet.engine.documents.command_checks import list_ids, require_batch
 from signet.engine.documents.commands import Applied, Mode, Operation, Outcome
-from signet.engine.documents.idempotency import apply_once, check_key, hash_request
+from signet.engine.documents.idempotency import apply_once, hash_request, require_key
 from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.telemetry import SILENT, Telemetry
@@ -62,7 +62,7 @@ class Documents:
         self, connection: Connection, caller: Caller, operations: Sequence[Operation], mode: Mode = "all"
     ) -> list[Outcome]:
         """Perform operations in a transaction that the caller holds, and leaves on RolledBack."""
-        check_batch(operations)
+        require_batch(operations)
         locked = lock_documents(connection, list_ids(operations), caller.principal.roles)
         return self._run(connection, caller, operations, mode, locked, None)
 
@@ -77,7 +77,7 @@ class Documents:
             return rejected.outcomes
 
     def _apply_pipelined(self, caller: Caller, operations: Sequence[Operation], mode: Mode) -> list[Outcome]:
-        check_batch(operations)
+        require_batch(operations)
         principal, ids = caller.principal, list_ids(operations)
         opening = begin_with_locks(self._database, principal.tenant_id, ids, principal.roles)
         with opening as (pipeline, locked):
@@ -87,7 +87,7 @@ class Documents:
         self, caller: Caller, operations: Sequence[Operation], mode: Mode, idempotency_key: str
     ) -> list[Outcome]:
         tenant_id = caller.principal.tenant_id
-        key, request_hash = check_key(idempotency_key), hash_request(caller, operations, mode)
+        key, request_hash = require_key(idempotency_key), hash_request(caller, operations, mode)
         with self._database.transaction(tenant_id) as connection:
             act = partial(self.apply, connection, caller, operations, mode)
             outcomes = apply_once(connection, tenant_id, key, request_hash, act)

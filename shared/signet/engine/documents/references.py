@@ -87,7 +87,7 @@ class Refs:
 
     def _find(self, wanted: _Wanted) -> dict[str, Any] | None:
         row, new = self._held.get(wanted.document_id), self._made.get(wanted.document_id)
-        referenced = _read_held(row) if row is not None else new or self._read.get(wanted)
+        referenced = _make_referenced(row) if row is not None else new or self._read.get(wanted)
         if referenced is None or referenced.entity_type != wanted.entity_type:
             return None
         values = {**referenced.values, STATUS: referenced.status}
@@ -98,13 +98,13 @@ def _list_wanted(query: RefQuery) -> dict[str, _Wanted]:
     wanted: dict[str, _Wanted] = {}
     for name in query.followed:
         field, value = query.contract.contract.fields[name], query.data.get(name)
-        document_id = _read_id(value)
+        document_id = _parse_id(value)
         if isinstance(field, RefField) and document_id is not None:
             wanted[name] = _Wanted(document_id, field.entity_type, tuple(field.reads))
     return wanted
 
 
-def _read_id(value: Any) -> UUID | None:
+def _parse_id(value: Any) -> UUID | None:
     """Parse an id, or return None for other values: a patch is looked at before it is checked."""
     try:
         return UUID(value) if isinstance(value, str) else None
@@ -112,5 +112,5 @@ def _read_id(value: Any) -> UUID | None:
         return None
 
 
-def _read_held(row: DocumentRow) -> Referenced | None:
+def _make_referenced(row: DocumentRow) -> Referenced | None:
     return None if row.deleted_at is not None else Referenced(row.entity_type, row.status, row.data)

@@ -36,7 +36,7 @@ from signet.engine.documents.commands import (
     Outcome,
     Refused,
 )
-from signet.engine.documents.decide import decide_operation, find_followed, make_document
+from signet.engine.documents.decide import decide_operation, list_followed, make_document
 from signet.engine.documents.definitions import DocumentDefinitions
 from signet.engine.documents.references import RefQuery, Refs
 from signet.engine.documents.row_maker import RowMaker
@@ -111,7 +111,7 @@ class DocumentUnitOfWork:
     def rules_of(self, contract: CompiledContract) -> Sequence[CompiledRule]:
         return self._definitions.rules_of(contract)
 
-    def facts_of(
+    def make_context(
         self,
         caller: Caller,
         contract: CompiledContract,
@@ -169,7 +169,7 @@ class DocumentUnitOfWork:
         contract = self._definitions.find_contract(operation, row)
         if contract is None:
             return _unknown(operation)
-        context = self.facts_of(caller, contract, row, find_followed(caller, operation, contract))
+        context = self.make_context(caller, contract, row, list_followed(caller, operation, contract))
         change = decide_operation(operation, context, make_id, self._actions)
         if not isinstance(change, DocumentChange):
             return change
@@ -193,7 +193,7 @@ class DocumentUnitOfWork:
         """Check the document against this version from now on; its content and its version stay."""
         if row.contract_version == contract.version:
             return
-        context = self.facts_of(caller, self.contract_of(row), row)
+        context = self.make_context(caller, self.contract_of(row), row)
         detail = {"contract_version": {"from": row.contract_version, "to": contract.version}}
         self.apply(audit_only_change(context, row, "adopt_contract", reason, detail=detail))
         self.batch.adopted_contracts.append({"id": row.id, "contract_version": contract.version})
@@ -218,7 +218,7 @@ class DocumentUnitOfWork:
         if contract is None or not contract.has_readable_refs or check_operation(operation) is not None:
             return ()
         rules = self._definitions.find_rules(contract)
-        followed = find_followed(caller, operation, contract)
+        followed = list_followed(caller, operation, contract)
         if not isinstance(rules, Rejected):
             followed |= followed_by_rules(rules, kind_of(operation))
         if not followed:
@@ -250,7 +250,7 @@ class DocumentUnitOfWork:
         contract = self._definitions.find_contract(operation, None)
         if contract is None or self._definitions.workflow_of(contract) is None:
             return _unknown(operation)
-        context = self.facts_of(change.caller, contract, None)
+        context = self.make_context(change.caller, contract, None)
         new = make_document(operation, context, operation.id or make_id())
         if isinstance(new, Rejected):
             return new

@@ -82,7 +82,7 @@ class Instances:
         """
         with self._locked(caller, instance_id, "pause") as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             _require_running(context, "paused")
             _require_reason(reason)
             transaction.control(context, "paused", reason)
@@ -93,7 +93,7 @@ class Instances:
         """Resume the instance. Where the cause of a pause persists, it pauses again and says so."""
         with self._locked(caller, instance_id, "resume") as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             _require_paused(context, "resumed")
             transaction.control(context, "resumed")
             transaction.wake(context)
@@ -107,7 +107,7 @@ class Instances:
         """
         with self._locked(caller, instance_id, "retry") as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             _require_paused(context, "retried")
             _require_reason(reason)
             pause = transaction.read_pause(instance_id)
@@ -143,7 +143,7 @@ class Instances:
         """End the instance with its open steps, approvals and requests; approvers are notified."""
         with self._locked(caller, instance_id, act) as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             require_live(context)
             _require_reason(reason)
             transaction.control(context, control, reason)
@@ -159,10 +159,10 @@ class Instances:
         """
         with self._locked(caller, instance_id, "cancel_token") as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             require_live(context)
             _require_reason(reason)
-            chosen = _find_token(context, token)
+            chosen = _require_token(context, token)
             _raise(check_cancel(context.execution.workflow, chosen))
             context.execution.cancel_token(chosen, reason, transaction.actor)
             if context.execution.is_running:
@@ -185,10 +185,10 @@ class Instances:
         """
         with self._locked(caller, instance_id, "advance") as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             _require_running(context, "advanced")
             _require_reason(reason)
-            chosen = _find_token(context, token)
+            chosen = _require_token(context, token)
             execution = context.execution
             _raise(check_advance(execution, chosen, payload))
             _require_current(context)
@@ -308,7 +308,7 @@ def _take_back(transaction: OperatorTransaction, instance_id: UUID, back: Sequen
     return True
 
 
-def check_version(context: InstanceContext, expected: int) -> None:
+def require_version(context: InstanceContext, expected: int) -> None:
     if context.row.version != expected:
         raise Rejected(
             "INSTANCE_VERSION_CONFLICT",
@@ -344,7 +344,7 @@ def _require_current(context: InstanceContext) -> None:
         raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
 
 
-def _find_token(context: InstanceContext, name: str) -> Token:
+def _require_token(context: InstanceContext, name: str) -> Token:
     token = find_token(context.execution, name)
     if isinstance(token, Rejected):
         raise token

@@ -70,10 +70,10 @@ def list_stuck(
     limit = max(1, min(limit, MAX_STUCK))
     with database.transaction(tenant_id) as connection:
         rows = find_stuck(connection, tenant_id, idle_seconds=idle_seconds, limit=limit)
-    return [_read_stuck(row) for row in rows]
+    return [_make_stuck(row) for row in rows]
 
 
-def _read_stuck(row: StuckRow) -> Stuck:
+def _make_stuck(row: StuckRow) -> Stuck:
     remedies = REMEDIES_OF_A_WRONG_ROW if row.why == "nothing_open" else REMEDIES
     return Stuck(
         row.id,

@@ -21,7 +21,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.instances.actions import check_version, require_live
+from signet.engine.instances.actions import require_live, require_version
 from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.database import Connection, Database
 from signet.store.definitions.write import find_definition
@@ -111,7 +111,7 @@ class InstanceMoves:
         with self._locked(caller, instance_id) as (connection, transaction):
             transaction.require(MOVE)
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             assessed = self._assess(connection, context, target)
             if not assessed.report.is_safe:
                 return MoveOutcome(instance_id, "blocked", context.row.version, assessed.report)

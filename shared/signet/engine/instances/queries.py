@@ -169,7 +169,7 @@ class InstancesRead:
     def read(self, principal: Principal, instance_id: UUID) -> Instance:
         with self._snapshot(principal) as connection:
             tenant_id = principal.tenant_id
-            record = _find(connection, tenant_id, instance_id)
+            record = _read(connection, tenant_id, instance_id)
             pause = read_pause(connection, tenant_id, instance_id) if record.status == "paused" else None
             waits = store.list_waits(connection, tenant_id, instance_id)
         paused_by: PausedBy | None = None
@@ -179,7 +179,7 @@ class InstancesRead:
 
     def list_tokens(self, principal: Principal, instance_id: UUID) -> InstanceTokens:
         with self._snapshot(principal) as connection:
-            record = _find(connection, principal.tenant_id, instance_id)
+            record = _read(connection, principal.tenant_id, instance_id)
             waits = store.list_waits(connection, principal.tenant_id, instance_id)
         return InstanceTokens(record.version, _show_tokens(record), list(map(_show_wait, waits)))
 
@@ -191,7 +191,7 @@ class InstancesRead:
             tenant_id = principal.tenant_id
             steps = store.list_steps(connection, tenant_id, instance_id, after=after, limit=limit)
             if not steps:
-                _find(connection, tenant_id, instance_id)
+                _read(connection, tenant_id, instance_id)
         return list(map(_show_step, steps))
 
     def list_history(
@@ -204,7 +204,7 @@ class InstancesRead:
                 connection, tenant_id, instance_id, after=after or FIRST, limit=limit
             )
             if not entries:
-                _find(connection, tenant_id, instance_id)
+                _read(connection, tenant_id, instance_id)
         return entries
 
     def draw(self, principal: Principal, instance_id: UUID) -> InstanceGraph:
@@ -244,7 +244,7 @@ class InstancesRead:
             yield connection
 
 
-def _find(connection: Connection, tenant_id: UUID, instance_id: UUID) -> store.InstanceRecord:
+def _read(connection: Connection, tenant_id: UUID, instance_id: UUID) -> store.InstanceRecord:
     record = store.find_instance(connection, tenant_id, instance_id)
     if record is None:
         raise instance_not_found(instance_id)

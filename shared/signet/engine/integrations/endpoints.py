@@ -72,14 +72,14 @@ class Endpoints:
             if not is_new:
                 raise Rejected("ENDPOINT_EXISTS", f"there is an endpoint '{name}' already")
             _note(act, name, "create", terms)
-            return _find(act, name)
+            return _read(act, name)
 
     def replace(self, caller: Caller, name: str, version: int, terms: Terms) -> EndpointRow:
         """Replace the terms, and try the endpoint again at once: a person has just looked at it."""
         with administering(self._database, caller) as act:
             act.require(EDIT)
             self._check(terms.url, store.read_webhook_hosts(act.connection, caller.principal.tenant_id))
-            row = _find(act, name)
+            row = _read(act, name)
             reason = "switched off by hand" if terms.status == "disabled" else None
             changed = replace(
                 row,
@@ -92,19 +92,19 @@ class Endpoints:
             if not store.change_endpoint(act.connection, tenant_id, version, changed, act.now):
                 raise _moved_on(row)
             _note(act, name, "replace", terms)
-            return _find(act, name)
+            return _read(act, name)
 
     def delete(self, caller: Caller, name: str, version: int) -> None:
         """Delete an endpoint; calls in progress fail until there is one of the name again."""
         with administering(self._database, caller) as act:
             act.require(EDIT)
-            row = _find(act, name)
+            row = _read(act, name)
             if not store.delete_endpoint(act.connection, caller.principal.tenant_id, name, version):
                 raise _moved_on(row)
             act.note((SUBJECT, name), "delete", {"url": row.url})
 
 
-def _find(act: AdminTransaction, name: str) -> EndpointRow:
+def _read(act: AdminTransaction, name: str) -> EndpointRow:
     row = store.find_endpoints(act.connection, act.caller.principal.tenant_id, [name]).get(name)
     if row is None:
         raise _not_found(name)

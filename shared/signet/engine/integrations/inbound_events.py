@@ -12,8 +12,8 @@ from uuid import UUID
 
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import FieldError, Rejected
-from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, read_key
-from signet.core.integrations.webhook_signatures import read_secret, verify
+from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, parse_key
+from signet.core.integrations.webhook_signatures import parse_secret, verify
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import WRITES
@@ -90,7 +90,7 @@ class InboundEvents:
         secrets = self._read_secrets(tenant_id, endpoint, sender.secrets)
         # With no secret at all, no signature holds.
         message_id = verify(secrets, message.headers, message.body, sender.now_seconds)
-        key = read_key(sender.key_prefix or "", sender.key_pointer, message.content)
+        key = parse_key(sender.key_prefix or "", sender.key_pointer, message.content)
         if isinstance(key, Rejected):
             raise key
         _check_payload(message.content)
@@ -108,7 +108,7 @@ class InboundEvents:
         secrets = []
         for name in names:
             try:
-                secrets.append(read_secret(self._secrets(tenant_id, name) or ""))
+                secrets.append(parse_secret(self._secrets(tenant_id, name) or ""))
             except Rejected:
                 _LOG.error("tenant %s, inbound endpoint %s: no secret %s", tenant_id, endpoint, name)
         return secrets

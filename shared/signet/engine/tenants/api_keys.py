@@ -14,7 +14,7 @@ from hmac import compare_digest
 from uuid import UUID
 
 from signet.core.errors import Defect, FieldError, Rejected
-from signet.core.tenants.api_key import SECRET_BYTES, read_key_token, write_key_token
+from signet.core.tenants.api_key import SECRET_BYTES, parse_key_token, write_key_token
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import KEY_PREFIX, Principal, VerifiedToken
 from signet.engine.access.admin import administering
@@ -59,7 +59,7 @@ class ApiKeys:
             raise rejected
         tenant_id, key_id, wanted = caller.principal.tenant_id, make_id(), tuple(dict.fromkeys(roles))
         token = write_key_token(tenant_id, key_id, secrets.token_bytes(SECRET_BYTES))
-        read = read_key_token(token)
+        read = parse_key_token(token)
         if read is None:
             raise Defect("KEY_UNREADABLE", "a key was written that cannot be read")
         with administering(self.database, caller) as act:
@@ -116,7 +116,7 @@ class ApiKeys:
 
     def verify(self, token: str) -> VerifiedToken:
         """Return the principal of a key. A caller without its secret is not told what is wrong with it."""
-        read = read_key_token(token)
+        read = parse_key_token(token)
         if read is None:
             raise _invalid("it is no key")
         with self.database.transaction(read.tenant_id) as connection:

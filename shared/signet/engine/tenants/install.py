@@ -43,7 +43,7 @@ def write_member_status(
         insert_triggers(connection, tenant_id, [*triggers, make_voter_lost(tenant_id, user_id=user_id)])
 
 
-def find_principal(database: Database, tenant_id: UUID, user_id: str) -> Principal:
+def read_principal(database: Database, tenant_id: UUID, user_id: str) -> Principal:
     """Find a member with the roles of this moment, for callers without a token that names them."""
     with database.transaction(tenant_id) as connection:
         roles = find_member_roles(connection, tenant_id, user_id)

@@ -16,7 +16,7 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import NO_TENANT
 from signet.core.tenants.quotas import Quota
 from signet.core.tenants.tenant_file import TenantContent, TenantFile
-from signet.engine.access.quotas import QuotaLevel, check_quota_name, list_quota_levels
+from signet.engine.access.quotas import QuotaLevel, list_quota_levels, require_quota_name
 from signet.engine.audit.trail import append_administration, make_entry
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.tenants.install import write_tenant
@@ -38,7 +38,7 @@ class _TenantAccess:
     tenant_id: UUID
     now: datetime
 
-    def find(self) -> TenantRecord:
+    def read(self) -> TenantRecord:
         record = find_tenant_record(self.connection, self.tenant_id)
         if record is None:
             raise Rejected("TENANT_NOT_FOUND", f"there is no tenant {self.tenant_id}")
@@ -56,7 +56,7 @@ class TenantOperator:
 
     def read(self, caller: Caller, tenant_id: UUID) -> TenantRecord:
         with self._opening(caller, tenant_id) as act:
-            return act.find()
+            return act.read()
 
     def install(self, caller: Caller, tenant_id: UUID, content: TenantContent) -> TenantRecord:
         """Create a tenant, or make it agree with this; roles and members not named here stay."""
@@ -72,7 +72,7 @@ class TenantOperator:
                 "members": {member.user_id: list(member.roles) for member in tenant.members},
             }
             act.note("install_tenant", detail)
-            return act.find()
+            return act.read()
 
     def set_status(
         self, caller: Caller, tenant_id: UUID, status: TenantStatus, reason: str | None = None
@@ -86,20 +86,20 @@ class TenantOperator:
             raise rejected
         with self._opening(caller, tenant_id) as act:
             lock_administration(act.connection, tenant_id)
-            act.find()
+            act.read()
             if set_tenant_status(act.connection, tenant_id, status, act.now):
                 act.note("suspend_tenant" if status == "suspended" else "resume_tenant", {}, reason)
-            return act.find()
+            return act.read()
 
     def list_quotas(self, caller: Caller, tenant_id: UUID) -> list[QuotaLevel]:
         with self._opening(caller, tenant_id) as act:
-            act.find()
+            act.read()
             return list_quota_levels(act.connection, tenant_id)
 
     def grant_quota(self, caller: Caller, tenant_id: UUID, quota: Quota) -> list[QuotaLevel]:
         with self._opening(caller, tenant_id) as act:
-            act.find()
-            check_quota_name(quota.name)
+            act.read()
+            require_quota_name(quota.name)
             grant_quota(act.connection, tenant_id, quota)
             detail = {
                 "name": quota.name,
@@ -112,8 +112,8 @@ class TenantOperator:
     def withdraw_quota(self, caller: Caller, tenant_id: UUID, name: str) -> list[QuotaLevel]:
         """Withdraw a granted quota, so that the default holds again."""
         with self._opening(caller, tenant_id) as act:
-            act.find()
-            check_quota_name(name)
+            act.read()
+            require_quota_name(name)
             if withdraw_quota(act.connection, tenant_id, name):
                 act.note("withdraw_quota", {"name": name})
             return list_quota_levels(act.connection, tenant_id)

@@ -39,7 +39,7 @@ class TenantAdmin:
     def read(self, principal: Principal) -> TenantRecord:
         with reading(self.database, principal) as read:
             read.require(READ_TENANT)
-            return _find(read.connection, principal)
+            return _read(read.connection, principal)
 
     def list_quotas(self, principal: Principal) -> list[QuotaLevel]:
         with reading(self.database, principal) as read:
@@ -56,7 +56,7 @@ class TenantAdmin:
         with administering(self.database, caller) as act:
             act.require(EDIT_TENANT)
             lock_administration(act.connection, tenant_id)
-            before = _find(act.connection, caller.principal)
+            before = _read(act.connection, caller.principal)
             if before.version != expected_version:
                 raise Rejected(
                     "TENANT_VERSION_CONFLICT",
@@ -70,7 +70,7 @@ class TenantAdmin:
             change_tenant(act.connection, tenant_id, name, settings, act.now)
             detail = {"name": name, "settings": settings.model_dump(mode="json"), "before": before.settings}
             act.note(("tenant", str(tenant_id)), "change_tenant", detail, reason=reason)
-            return _find(act.connection, caller.principal)
+            return _read(act.connection, caller.principal)
 
 
 def _apply(kept: Mapping[str, Any], change: TenantChange) -> TenantSettings:
@@ -94,7 +94,7 @@ def _apply(kept: Mapping[str, Any], change: TenantChange) -> TenantSettings:
     )
 
 
-def _find(connection: Connection, principal: Principal) -> TenantRecord:
+def _read(connection: Connection, principal: Principal) -> TenantRecord:
     record = find_tenant_record(connection, principal.tenant_id)
     if record is None:
         raise Defect("TENANT_LOST", "an active tenant has no row")

@@ -15,9 +15,9 @@ from signet.core.documents.list_filter import (
     Scalar,
     Sort,
     Term,
+    parse_filter,
+    parse_sort,
     place_fields,
-    read_filter,
-    read_sort,
 )
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
@@ -67,12 +67,12 @@ class DocumentLists:
         with reading(self.database, principal) as read:
             read.require(f"{wanted.entity_type}:read")
             contracts = self._load(read, wanted.entity_type)
-            terms = read_filter(wanted.filter, contracts[0]) if wanted.filter is not None else ()
+            terms = parse_filter(wanted.filter, contracts[0]) if wanted.filter is not None else ()
             if wanted.status is not None:
                 terms = (Term("status", "==", wanted.status), *terms)
-            sort = read_sort(wanted.sort, contracts[0])
+            sort = parse_sort(wanted.sort, contracts[0])
             parts = _divide(wanted.entity_type, terms, sort, contracts)
-            page = _find(read, parts, sort, _read_place(after, sort), limit)
+            page = _read_page(read, parts, sort, _parse_position(after, sort), limit)
             shown = resolve_all(read.connection, principal.tenant_id, [listed.record.data for listed in page])
             return [
                 replace(listed, record=replace(listed.record, data=data))
@@ -97,16 +97,16 @@ def write_place(place: CursorPosition) -> PlaceText:
     return text, place.created_at, place.id
 
 
-def _read_place(after: PlaceText | None, sort: Sort) -> CursorPosition | None:
+def _parse_position(after: PlaceText | None, sort: Sort) -> CursorPosition | None:
     if after is None:
         return None
     try:
-        return CursorPosition(_read_value(after[0], sort), after[1], after[2])
+        return CursorPosition(_parse_value(after[0], sort), after[1], after[2])
     except ValueError:
         raise Rejected("CURSOR_INVALID", "the cursor is none of this list") from None
 
 
-def _read_value(text: str | None, sort: Sort) -> Scalar | None:
+def _parse_value(text: str | None, sort: Sort) -> Scalar | None:
     if text is None:
         return None
     if sort.field == CREATED_AT:
@@ -152,7 +152,7 @@ def _divide(entity_type: str, terms: Sequence[Term], sort: Sort, contracts: Sequ
     return _Parts(valued, rest)
 
 
-def _find(
+def _read_page(
     read: ReadTransaction, parts: _Parts, sort: Sort, after: CursorPosition | None, limit: int
 ) -> list[Listed]:
     page: list[Listed] = []

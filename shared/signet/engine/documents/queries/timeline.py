@@ -81,7 +81,7 @@ class DocumentLife:
         with self._reading(principal, document_id) as (read, entity_type):
             tenant_id = principal.tenant_id
             rows = list_timeline(read.connection, tenant_id, entity_type, document_id, before, limit)
-        return [_read_entry(row) for row in rows]
+        return [_parse_entry(row) for row in rows]
 
     def explain(self, principal: Principal, document_id: UUID) -> Explained:
         """Explain the position of the newest instance, and the reason for it."""
@@ -94,7 +94,7 @@ class DocumentLife:
         return Explained(write_instance(explained), explained)
 
 
-def _read_entry(row: TimelineRow) -> TimelineEntry:
+def _parse_entry(row: TimelineRow) -> TimelineEntry:
     content = json.loads(row.content) if row.content is not None else {}
     after, instance_id = content.get("after"), content.get("instance_id")
     return TimelineEntry(
