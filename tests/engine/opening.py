@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from uuid import UUID, uuid4
 
 from signet.core.tenants.caller import Caller
-from signet.engine.access.locked_documents import lock_documents
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
+from signet.store.documents.write import lock_documents
 from tests.engine.conftest import Company
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from signet.core.audit.verification import AuditFinding, AuditRow, Seal, hash_seal, merkle_root
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.documents.personal_data import REFERENCE
+from signet.core.tenants.caller import Caller
 
 SALT_BYTES = 32
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -69,6 +70,46 @@ class AuditEntry:
     @property
     def subject(self) -> Subject:
         return self.subject_type, self.subject_id
+
+
+def make_entry(
+    entry_id: UUID,
+    caller: Caller,
+    tenant_id: UUID,
+    now: datetime,
+    subject: Subject,
+    action: str,
+    detail: Mapping[str, Any],
+    *,
+    reason: str | None = None,
+    on_behalf_of: str | None = None,
+    before: VersionMark | None = None,
+    after: VersionMark | None = None,
+    changes: Mapping[str, Any] | None = None,
+    instance_id: UUID | None = None,
+    step_id: UUID | None = None,
+    trace_id: str | None = None,
+) -> AuditEntry:
+    """Make the entry of an act of the caller; its trace is the caller's unless another is given."""
+    return AuditEntry(
+        id=entry_id,
+        tenant_id=tenant_id,
+        subject_type=subject[0],
+        subject_id=subject[1],
+        action=action,
+        actor_id=caller.principal.subject,
+        on_behalf_of=on_behalf_of,
+        via=caller.via,
+        at=now,
+        reason=reason,
+        before=before,
+        after=after,
+        changes=changes or {},
+        instance_id=instance_id,
+        step_id=step_id,
+        trace_id=trace_id or caller.trace_id,
+        detail=detail,
+    )
 
 
 def chain(previous: Head | None, entry: AuditEntry, transaction: Transaction) -> AuditRow:

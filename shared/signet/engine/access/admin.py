@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from signet.core.audit.trail import AuditEntry, Subject
+from signet.core.audit.trail import AuditEntry, Subject, make_entry
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
-from signet.engine.access.locked_documents import begin_with_locks
-from signet.engine.audit.trail import append_administration, make_entry
+from signet.engine.audit.trail import append_administration
+from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.documents.write import TransactionContext
+from signet.store.documents.write import TransactionContext, prepare_lock, require_locked
 
 
 class AdminTransaction:
@@ -44,6 +44,7 @@ class AdminTransaction:
         tenant_id = self.caller.principal.tenant_id
         self._entries.append(
             make_entry(
+                make_id(),
                 self.caller,
                 tenant_id,
                 self.now,
@@ -62,8 +63,9 @@ class AdminTransaction:
 @contextmanager
 def administering(database: Database, caller: Caller) -> Iterator[AdminTransaction]:
     """Open a transaction, and write its audit entries when the block ends."""
-    principal = caller.principal
-    with begin_with_locks(database, principal.tenant_id, [], principal.roles) as (pipeline, locked):
-        act = AdminTransaction(pipeline.connection, caller, locked.transaction)
+    opening = prepare_lock([], caller.principal.roles)
+    with database.pipelined(caller.principal.tenant_id, opening) as pipeline:
+        transaction = require_locked(pipeline.first_row).transaction
+        act = AdminTransaction(pipeline.connection, caller, transaction)
         yield act
         act.write()

@@ -8,9 +8,8 @@ from uuid import UUID
 from signet.core.errors import Rejected
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.principal import Principal
-from signet.engine.access.locked_documents import begin_with_locks
 from signet.store.database import Connection, Database
-from signet.store.documents.write import TransactionContext
+from signet.store.documents.write import TransactionContext, prepare_lock, require_locked
 
 MAX_PAGE = 200
 # A list with the newest first begins here, after every id.
@@ -44,5 +43,6 @@ class ReadTransaction:
 
 @contextmanager
 def reading(database: Database, principal: Principal) -> Iterator[ReadTransaction]:
-    with begin_with_locks(database, principal.tenant_id, [], principal.roles) as (pipeline, locked):
-        yield ReadTransaction(pipeline.connection, principal, locked.transaction)
+    with database.pipelined(principal.tenant_id, prepare_lock([], principal.roles)) as pipeline:
+        transaction = require_locked(pipeline.first_row).transaction
+        yield ReadTransaction(pipeline.connection, principal, transaction)

@@ -26,14 +26,13 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
 from signet.core.errors import Defect, FieldError, Rejected
 from signet.core.tenants.caller import Caller
-from signet.engine.access.locked_documents import lock_documents
 from signet.engine.documents.change import DocumentChange, audit_only_change, trigger_workflow
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.ids import make_id
 from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_asked
 from signet.store.database import PipelinedTransaction
-from signet.store.documents.write import DocumentRow
+from signet.store.documents.write import DocumentRow, lock_documents
 
 EVENT = "approval_decided"
 _VOTES = get_args(Vote)

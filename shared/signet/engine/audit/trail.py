@@ -1,15 +1,11 @@
 """Audit entries about the tenant itself, the seals over the whole trail, and epochs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from signet.core.audit.trail import AuditEntry, Subject, VersionMark, chain_all, make_seal
+from signet.core.audit.trail import AuditEntry, chain_all, make_seal
 from signet.core.audit.verification import Seal
-from signet.core.tenants.caller import Caller
-from signet.ids import make_id
 from signet.store.audit.read import walk_seals
 from signet.store.audit.write import (
     MAX_XID,
@@ -36,45 +32,6 @@ MAX_SEALS_PER_RUN = 100
 class Sealing:
     seal_count: int
     row_count: int
-
-
-def make_entry(
-    caller: Caller,
-    tenant_id: UUID,
-    now: datetime,
-    subject: Subject,
-    action: str,
-    detail: Mapping[str, Any],
-    *,
-    reason: str | None = None,
-    on_behalf_of: str | None = None,
-    before: VersionMark | None = None,
-    after: VersionMark | None = None,
-    changes: Mapping[str, Any] | None = None,
-    instance_id: UUID | None = None,
-    step_id: UUID | None = None,
-    trace_id: str | None = None,
-) -> AuditEntry:
-    """Make the entry of an act of the caller; its trace is the caller's unless another is given."""
-    return AuditEntry(
-        id=make_id(),
-        tenant_id=tenant_id,
-        subject_type=subject[0],
-        subject_id=subject[1],
-        action=action,
-        actor_id=caller.principal.subject,
-        on_behalf_of=on_behalf_of,
-        via=caller.via,
-        at=now,
-        reason=reason,
-        before=before,
-        after=after,
-        changes=changes or {},
-        instance_id=instance_id,
-        step_id=step_id,
-        trace_id=trace_id or caller.trace_id,
-        detail=detail,
-    )
 
 
 def append_administration(connection: Connection, tenant_id: UUID, entries: Sequence[AuditEntry]) -> None:

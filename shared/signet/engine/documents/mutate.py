@@ -5,7 +5,6 @@ from functools import partial
 
 from signet.authoring.actions import REGISTRY, ActionRegistry
 from signet.core.tenants.caller import Caller
-from signet.engine.access.locked_documents import LockedDocuments, begin_with_locks, lock_documents
 from signet.engine.cache import ContractCache
 from signet.engine.documents.command_checks import list_ids, require_batch
 from signet.engine.documents.commands import Applied, Mode, Operation, Outcome
@@ -14,6 +13,7 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.store.database import Connection, Database, PipelinedTransaction
+from signet.store.documents.write import LockedDocuments, lock_documents, prepare_lock, require_locked
 
 
 class RolledBack(Exception):
@@ -79,8 +79,9 @@ class Documents:
     def _apply_pipelined(self, caller: Caller, operations: Sequence[Operation], mode: Mode) -> list[Outcome]:
         require_batch(operations)
         principal, ids = caller.principal, list_ids(operations)
-        opening = begin_with_locks(self._database, principal.tenant_id, ids, principal.roles)
-        with opening as (pipeline, locked):
+        opening = prepare_lock(ids, principal.roles)
+        with self._database.pipelined(principal.tenant_id, opening) as pipeline:
+            locked = require_locked(pipeline.first_row)
             return self._run(pipeline.connection, caller, operations, mode, locked, pipeline)
 
     def _apply_once(

@@ -1,24 +1,178 @@
-"""The rows of a decided change, one function for each table."""
+"""The rows of decided changes: a batch of them, and one function for each table."""
 
+import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from signet.core.audit.trail import AuditEntry, VersionMark
+from signet.core.audit.trail import (
+    SALT_BYTES,
+    AuditEntry,
+    Head,
+    Transaction,
+    VersionMark,
+    chain,
+    commit,
+    make_entry,
+)
+from signet.core.audit.verification import AuditRow
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.contracts.contract import AMENDED
 from signet.core.contracts.indexed_columns import FAST_COLUMNS, read_fast_values
+from signet.core.documents.personal_data import is_reference, make_reference
 from signet.core.errors import Defect
-from signet.core.runtime.idempotency_keys import step_key
+from signet.core.runtime.idempotency_keys import event_key, step_key
 from signet.core.runtime.projection import CONTROL
 from signet.core.runtime.tokens import Position, begin
-from signet.engine.audit.trail import make_entry
 from signet.engine.documents.change import DocumentChange, EndedRequest, InstanceEnd, InstanceStart
 from signet.engine.documents.decide import diff_data
-from signet.ids import created_at_of
-from signet.store.documents.write import TransactionContext
+from signet.ids import created_at_of, make_id
+from signet.store.documents.write import DocumentRow, TransactionContext, WriteBatch
 
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredVersion:
+    """The version of a document after a change, as it is stored."""
+
+    data: dict[str, Any]
+    snapshot_id: UUID | None
+    snapshot_hash: str | None
+    # The personal values that are new with it, by their reference.
+    personal: Mapping[str, Any]
+
+
+class RowMaker:
+    """The rows of one transaction, added change by change."""
+
+    def __init__(self, transaction: TransactionContext) -> None:
+        self._transaction = transaction
+        self.batch = WriteBatch()
+
+    def add(self, change: DocumentChange) -> dict[UUID, DocumentRow]:
+        """Add a change and its further ones; return the existing documents as they are after it."""
+        rows = [self._add_part(part) for part in change.parts]
+        return {row.id: row for row in rows if row is not None}
+
+    def _add_part(self, change: DocumentChange) -> DocumentRow | None:
+        before = change.before
+        if before is not None and not change.writes_document:
+            version = _StoredVersion(before.data, before.snapshot_id, before.snapshot_hash, {})
+        else:
+            version = self._add_document(change)
+        self._add_request(change)
+        self._add_instance(change)
+        self._add_events(change)
+        self.batch.rule_executions.extend(change.executions)
+        audit = self._add_audit(change, version)
+        return None if before is None else self._advance(change, before, version, audit)
+
+    def _advance(
+        self, change: DocumentChange, before: DocumentRow, version: _StoredVersion, audit: AuditRow
+    ) -> DocumentRow:
+        after, now = change.after, self._transaction.now
+        request_id, requested = before.request_id, before.requested
+        if change.request is not None:
+            request_id, requested = change.request.id, change.request.opens
+        return replace(
+            before,
+            status=after.status,
+            version=after.version,
+            data=version.data,
+            editor_ids=list_editors(change),
+            updated_at=now if change.writes_document else before.updated_at,
+            deleted_at=now if after.is_deleted else before.deleted_at,
+            instance_id=None if isinstance(change.instance, InstanceEnd) else before.instance_id,
+            request_id=request_id,
+            requested=requested,
+            audit_seq=audit.seq,
+            audit_hash=audit.hash,
+            snapshot_id=version.snapshot_id,
+            snapshot_hash=version.snapshot_hash,
+            personal={**(before.personal or {}), **version.personal},
+        )
+
+    def _add_document(self, change: DocumentChange) -> _StoredVersion:
+        data, personal = self._add_personal(change)
+        if change.before is None:
+            self.batch.inserted_documents.append(make_document_row(change, data))
+        else:
+            # A document that is written twice must still be at its version before the first change.
+            earlier = self.batch.updated_documents.get(change.document_id)
+            seen_version = earlier["seen_version"] if earlier else change.before.version
+            self.batch.updated_documents[change.document_id] = make_document_update(
+                change, data, seen_version
+            )
+        row = make_version_row(change, data, make_id())
+        self.batch.versions.append(row)
+        return _StoredVersion(data, row["id"], row["hash"], personal)
+
+    def _add_personal(self, change: DocumentChange) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the data with references for personal values, and the new values by reference.
+
+        An unchanged value keeps the reference that it has.
+        """
+        stored, new = dict(change.after.data), {}
+        previous = change.before.data if change.before else {}
+        known = change.before.personal or {} if change.before else {}
+        for name in change.contract.personal_fields:
+            value, old = stored.get(name), previous.get(name)
+            if value is None:
+                continue
+            if is_reference(old) and known.get(old["$personal"]) == value:
+                stored[name] = old
+                continue
+            value_id, salt = make_id(), os.urandom(SALT_BYTES)
+            stored[name] = make_reference(str(value_id), commit(salt, value))
+            new[str(value_id)] = value
+            self.batch.personal_values.append(
+                make_personal_row(change.document_id, name, value, value_id, salt)
+            )
+        return stored, new
+
+    def _add_request(self, change: DocumentChange) -> None:
+        request = change.request
+        if request is None:
+            return
+        if request.ends is not None:
+            self.batch.ended_requests.append(make_ended_request_row(request.ends))
+        if request.opens is not None:
+            request.id = make_id()
+            self.batch.requests.append(make_request_row(change, request.opens, request.id))
+
+    def _add_instance(self, change: DocumentChange) -> None:
+        match change.instance:
+            case InstanceEnd() as end:
+                self.batch.cancelled_instances.append(make_cancellation_row(change, end, make_id()))
+            case InstanceStart() as start:
+                start.id = make_id()
+                row = make_new_instance_row(change, start, start.id)
+                self.batch.instances.append(row)
+                payload, version = {"birth": start.birth}, row["definition_version"]
+                event = make_event_row(change, start.id, "create_instance", payload, version)
+                self.batch.events.append(event)
+
+    def _add_events(self, change: DocumentChange) -> None:
+        live = change.before.instance_id if change.before else None
+        if change.trigger is not None and live is not None:
+            trigger = change.trigger
+            self.batch.events.append(make_event_row(change, live, trigger.event_type, trigger.payload))
+        for event_type, payload in change.emits:
+            self.batch.events.append(make_event_row(change, live or change.document_id, event_type, payload))
+
+    def _add_audit(self, change: DocumentChange, version: _StoredVersion) -> AuditRow:
+        before, transaction = change.before, self._transaction
+        head = (
+            Head(before.audit_seq, before.audit_hash)
+            if before and before.audit_seq and before.audit_hash
+            else None
+        )
+        entry = make_document_entry(change, transaction, version.data, version.snapshot_hash)
+        row = chain(head, entry, Transaction(transaction.epoch, int(transaction.xid)))
+        self.batch.audit.append(row)
+        return row
 
 
 def make_document_row(change: DocumentChange, stored: Mapping[str, Any]) -> Row:
@@ -148,6 +302,29 @@ def make_new_instance_row(change: DocumentChange, start: InstanceStart, instance
     }
 
 
+def make_event_row(
+    change: DocumentChange,
+    subject_id: UUID,
+    event_type: str,
+    payload: Mapping[str, Any],
+    definition_version: int | None = None,
+) -> Row:
+    event_id, version = make_id(), change.after.version
+    # The cause keeps two equal payloads apart; a repeated write of the same cause is the same event.
+    content = {**payload, "cause_id": str(event_id)}
+    return {
+        "id": event_id,
+        "created_at": created_at_of(event_id),
+        "instance_id": subject_id,
+        "entity_version": version,
+        "definition_version": definition_version,
+        "event_type": event_type,
+        "payload": content,
+        "trace_id": change.caller.trace_id,
+        "idempotency_key": f"\\x{event_key(subject_id, event_type, content, version).hex()}",
+    }
+
+
 def make_document_entry(
     change: DocumentChange,
     transaction: TransactionContext,
@@ -157,6 +334,7 @@ def make_document_entry(
     """Make the audit entry of a change; `snapshot_hash` is that of the version after it."""
     before, note, caller = change.before, change.note, change.caller
     return make_entry(
+        make_id(),
         caller,
         caller.principal.tenant_id,
         transaction.now,

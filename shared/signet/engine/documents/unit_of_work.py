@@ -16,7 +16,7 @@ from signet.core.documents.personal_data import resolve_personal
 from signet.core.documents.rules import CompiledRule
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.caller import Caller
-from signet.engine.cache import ContractCache
+from signet.engine.cache import ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.change import (
     DocumentChange,
@@ -37,10 +37,8 @@ from signet.engine.documents.commands import (
     Refused,
 )
 from signet.engine.documents.decide import decide_operation, list_followed, make_document
-from signet.engine.documents.definitions import DocumentDefinitions
 from signet.engine.documents.references import RefQuery, Refs
-from signet.engine.documents.row_maker import RowMaker
-from signet.engine.documents.rows import list_keys
+from signet.engine.documents.rows import RowMaker, list_keys
 from signet.engine.documents.rules import (
     RuleBook,
     apply_after_rules,
@@ -85,12 +83,11 @@ class DocumentUnitOfWork:
         rows: Mapping[UUID, DocumentRow],
     ) -> None:
         self._actions = caches.actions
+        self._rules = caches.rules
         self._connection = connection
         self._tenant_id = tenant_id
         self._rows = dict(rows)
-        self._definitions = DocumentDefinitions(
-            caches.contracts, caches.rules, connection, tenant_id, transaction
-        )
+        self._definitions = TypeDefinitions(caches.contracts, connection, tenant_id)
         self._maker = RowMaker(transaction)
         self._refs = Refs(connection, tenant_id, self._rows)
         self.transaction = transaction
@@ -106,10 +103,13 @@ class DocumentUnitOfWork:
         return self._rows[document_id]
 
     def contract_of(self, row: DocumentRow) -> CompiledContract:
-        return self._definitions.contract_of(row)
+        contract = self._definitions.find_contract(row.entity_type, row.contract_version)
+        if contract is None:
+            raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{row.entity_type}'")
+        return contract
 
     def rules_of(self, contract: CompiledContract) -> Sequence[CompiledRule]:
-        return self._definitions.rules_of(contract)
+        return self._rules.read(self._connection, self._tenant_id, contract, self.transaction)
 
     def make_context(
         self,
@@ -166,7 +166,7 @@ class DocumentUnitOfWork:
         row = self._row_of(operation)
         if isinstance(operation, Create) and row is not None:
             return Rejected("DOCUMENT_EXISTS", f"there is a document {operation.id} already")
-        contract = self._definitions.find_contract(operation, row)
+        contract = self._find_contract(operation, row)
         if contract is None:
             return _unknown(operation)
         context = self.make_context(caller, contract, row, list_followed(caller, operation, contract))
@@ -209,15 +209,29 @@ class DocumentUnitOfWork:
     def _row_of(self, operation: Operation) -> DocumentRow | None:
         return self._rows.get(operation.id) if operation.id else None
 
+    def _find_contract(self, operation: Operation, row: DocumentRow | None) -> CompiledContract | None:
+        if row is not None:
+            return self._definitions.find_contract(row.entity_type, row.contract_version)
+        if isinstance(operation, Create):
+            return self._definitions.find_newest_contract(operation.entity_type)
+        return None
+
+    def _find_rules(self, contract: CompiledContract) -> Sequence[CompiledRule] | Rejected:
+        """Find the rules, or the rejection of every change because one rule no longer fits the contract."""
+        try:
+            return self.rules_of(contract)
+        except Rejected as rejected:
+            return rejected
+
     def _list_queries(self, caller: Caller, operation: Operation) -> Sequence[RefQuery]:
         """List what deciding will read by refs: of the document as it is, and as it would be."""
         row = self._row_of(operation)
         if row is None and check_operation(operation) is not None:
             return ()
-        contract = self._definitions.find_contract(operation, row)
+        contract = self._find_contract(operation, row)
         if contract is None or not contract.has_readable_refs or check_operation(operation) is not None:
             return ()
-        rules = self._definitions.find_rules(contract)
+        rules = self._find_rules(contract)
         followed = list_followed(caller, operation, contract)
         if not isinstance(rules, Rejected):
             followed |= followed_by_rules(rules, kind_of(operation))
@@ -247,7 +261,7 @@ class DocumentUnitOfWork:
         rejected = check_operation(operation)
         if rejected is not None:
             return rejected
-        contract = self._definitions.find_contract(operation, None)
+        contract = self._definitions.find_newest_contract(operation.entity_type)
         if contract is None or self._definitions.workflow_of(contract) is None:
             return _unknown(operation)
         context = self.make_context(change.caller, contract, None)
@@ -260,7 +274,7 @@ class DocumentUnitOfWork:
 
     def _apply_rules(self, context: MutationContext, change: DocumentChange) -> Rejected | None:
         """Apply the tenant's rules, which may set values, and then check the size of the result."""
-        rules = self._definitions.find_rules(change.contract)
+        rules = self._find_rules(change.contract)
         if isinstance(rules, Rejected):
             return rules
         context = replace(context, followed=context.followed | followed_by_rules(rules, operation_of(change)))

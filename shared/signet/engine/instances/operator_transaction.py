@@ -8,17 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from signet.core.audit.trail import AuditEntry
+from signet.core.audit.trail import AuditEntry, make_entry
 from signet.core.errors import Defect, Rejected
 from signet.core.runtime.decisions import DecisionInput
 from signet.core.runtime.projection import Actor
 from signet.core.runtime.tokens import Token
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
-from signet.engine.access.locked_documents import lock_documents
 from signet.engine.access.quotas import require_quota
 from signet.engine.approvals.requests import ApprovalRequests
-from signet.engine.audit.trail import append_administration, make_entry
+from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, read_execution
@@ -30,7 +29,9 @@ from signet.engine.execution.rows import (
     make_instance_row,
     make_step_row,
 )
+from signet.ids import make_id
 from signet.store.database import Connection
+from signet.store.documents.write import lock_documents
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,
@@ -222,6 +223,7 @@ class OperatorTransaction:
         for note in self._notes:
             context = self._contexts[note.instance_id]
             yield make_entry(
+                make_id(),
                 self._caller,
                 self._tenant_id,
                 self._transaction.now,

@@ -8,14 +8,13 @@ from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.engine.access.admin import AdminTransaction, administering
-from signet.engine.access.read import reading
+from signet.engine.access.read import bound_page, reading
 from signet.store.database import Database
 from signet.store.integrations import endpoints as store
 from signet.store.integrations.endpoints import EndpointRow
 
 READ, EDIT = "endpoint:read", "endpoint:edit"
 SUBJECT = "endpoint"
-MAX_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +43,9 @@ class Endpoints:
     def list(self, principal: Principal, *, after: str, limit: int) -> Sequence[EndpointRow]:
         with reading(self._database, principal) as read:
             read.require(READ)
-            limit = max(1, min(limit, MAX_PAGE + 1))
-            return store.list_endpoints(read.connection, principal.tenant_id, after=after, limit=limit)
+            return store.list_endpoints(
+                read.connection, principal.tenant_id, after=after, limit=bound_page(limit)
+            )
 
     def read(self, principal: Principal, name: str) -> EndpointRow:
         with reading(self._database, principal) as read:

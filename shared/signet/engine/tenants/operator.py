@@ -11,15 +11,17 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from signet.core.audit.trail import make_entry
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import NO_TENANT
 from signet.core.tenants.quotas import Quota
 from signet.core.tenants.tenant_file import TenantContent, TenantFile
 from signet.engine.access.quotas import QuotaLevel, list_quota_levels, require_quota_name
-from signet.engine.audit.trail import append_administration, make_entry
+from signet.engine.audit.trail import append_administration
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.tenants.install import write_tenant
+from signet.ids import make_id
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.tenants.quotas import grant_quota, withdraw_quota
@@ -46,7 +48,9 @@ class _TenantAccess:
 
     def note(self, action: str, detail: Mapping[str, Any], reason: str | None = None) -> None:
         subject = ("tenant", str(self.tenant_id))
-        entry = make_entry(self.caller, self.tenant_id, self.now, subject, action, detail, reason=reason)
+        entry = make_entry(
+            make_id(), self.caller, self.tenant_id, self.now, subject, action, detail, reason=reason
+        )
         append_administration(self.connection, self.tenant_id, [entry])
 
 
