@@ -23,7 +23,7 @@ from signet.engine.cache import ContractCache
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.explain import explain as explain_instance
 from signet.engine.instances.lists import IDLE_SECONDS, LIVE, list_newest, list_stuck
-from signet.engine.tenants.install import find_principal
+from signet.engine.tenants.install import read_principal
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import plain_errors
 from signet.wiring.engine import make_instances
@@ -57,7 +57,7 @@ def open_database(database_url: str) -> Iterator[Database]:
 @contextmanager
 def _operating(database_url: str, tenant: UUID, actor: str) -> Iterator[tuple[Instances, Caller]]:
     with open_database(database_url) as database:
-        yield make_instances(database), Caller(find_principal(database, tenant, actor), "cli")
+        yield make_instances(database), Caller(read_principal(database, tenant, actor), "cli")
 
 
 @app.command(help="Where it is and why: what it waits for, which conditions led there, what would move it.")

@@ -37,7 +37,7 @@ from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfW
 from signet.ids import make_id
 from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_asked
 from signet.store.database import PipelinedTransaction
-from signet.store.documents.write import DocumentRow, lock_documents, parse_locked_documents
+from signet.store.documents.write import DocumentRow, lock_documents
 
 EVENT = "approval_decided"
 _VOTES = get_args(Vote)
@@ -120,12 +120,9 @@ def _lock(
         raise approval_not_found(request_id)
     connection, document_id = pipeline.connection, pipeline.first_row[0]
     tenant_id = caller.principal.tenant_id
-    opening = lock_documents([document_id], caller.principal.roles)
-    rows, transaction = parse_locked_documents(connection.execute(opening.text, opening.values).fetchone())
-    if transaction is None:
-        raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
-    documents = DocumentUnitOfWork(caches, connection, tenant_id, transaction, rows)
-    document: DocumentRow = rows[document_id]
+    opened = lock_documents(connection, [document_id], caller.principal.roles)
+    documents = DocumentUnitOfWork(caches, connection, tenant_id, opened.transaction, opened.rows)
+    document: DocumentRow = opened.rows[document_id]
     contract = documents.contract_of(document)
     # At most the creator, editors and two requesters, and for each seat a holder and a delegate.
     barred = 3 + len(document.editor_ids)
@@ -134,12 +131,12 @@ def _lock(
         tenant_id,
         request_id,
         caller.principal.subject,
-        now=transaction.now,
+        now=opened.transaction.now,
         at_most=barred + 2 * MAX_SEATS + 1,
     )
     if locked is None:
         raise approval_not_found(request_id)
-    return _LockedSubject(caller, transaction.now, documents, document, contract, locked)
+    return _LockedSubject(caller, opened.transaction.now, documents, document, contract, locked)
 
 
 def _check_open(subject: _LockedSubject) -> Policy:
@@ -237,10 +234,8 @@ def _decision_row(subject: _LockedSubject, result: VoteResult, reason: str | Non
 def _make_change(subject: _LockedSubject, result: VoteResult, reason: str | None) -> DocumentChange:
     """Make the entry in the audit trail, and the trigger of the workflow where the stage has ended."""
     request, document = subject.request, subject.document
-    context = subject.documents.facts_of(subject.caller, subject.contract, document)
-    change = audit_only_change(context, document, f"decide:{result.vote}", reason)
-    change.on_behalf_of = result.on_behalf_of
-    change.audit_detail = {
+    context = subject.documents.make_context(subject.caller, subject.contract, document)
+    detail = {
         "approval": {
             "request_id": str(request.id),
             "decision_id": str(result.decision_id),
@@ -256,6 +251,14 @@ def _make_change(subject: _LockedSubject, result: VoteResult, reason: str | None
             "policy_hash": request.policy_hash,
         }
     }
+    change = audit_only_change(
+        context,
+        document,
+        f"decide:{result.vote}",
+        reason,
+        on_behalf_of=result.on_behalf_of,
+        detail=detail,
+    )
     if result.stage_state != "open":
         payload = {"request_id": str(request.id), "stage": result.stage, "state": result.stage_state}
         trigger_workflow(change, document, EVENT, payload)

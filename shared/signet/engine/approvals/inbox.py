@@ -20,7 +20,7 @@ from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
 from signet.store.approvals.decisions import DecisionRow, RequestRecord
 from signet.store.database import Connection, Database
-from signet.store.documents.write import TransactionContext, lock_documents, parse_locked_documents
+from signet.store.documents.write import TransactionContext, parse_locked_documents, prepare_lock
 
 MAX_DECISIONS = 100
 MAX_PAGE = 200
@@ -118,7 +118,7 @@ class Approvals:
     def read_request(self, caller: Caller, request_id: UUID) -> PinnedRequest:
         """Read a request as a person asked, its requester or a reader of its type; others get 404."""
         tenant_id = caller.principal.tenant_id
-        opening = lock_documents([], caller.principal.roles)
+        opening = prepare_lock([], caller.principal.roles)
         with self._database.pipelined(tenant_id, opening) as pipeline:
             connection = pipeline.connection
             _, transaction = parse_locked_documents(pipeline.first_row)

@@ -10,7 +10,7 @@ from psycopg.errors import UniqueViolation
 from psycopg.rows import class_row, dict_row
 
 from signet.core.audit.verification import AuditRow
-from signet.core.errors import Transient
+from signet.core.errors import Rejected, Transient
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection, PipelinedTransaction, PreparedText
 from signet.store.json_values import to_json
@@ -71,6 +71,14 @@ class TransactionContext:
 
 
 @dataclass(frozen=True, slots=True)
+class LockedDocuments:
+    """The documents that a transaction holds locked, with its context."""
+
+    rows: Mapping[UUID, DocumentRow]
+    transaction: TransactionContext
+
+
+@dataclass(frozen=True, slots=True)
 class WorkflowOfType:
     id: UUID
     version: int
@@ -124,9 +132,23 @@ class WriteBatch:
         )
 
 
-def lock_documents(ids: Sequence[UUID], roles: Sequence[str]) -> PreparedText:
+def lock_documents(connection: Connection, ids: Sequence[UUID], roles: Sequence[str]) -> LockedDocuments:
+    """Lock documents in a statement of its own, and read what their transaction is judged by."""
+    opening = prepare_lock(ids, roles)
+    return require_locked(connection.execute(opening.text, opening.values).fetchone())
+
+
+def prepare_lock(ids: Sequence[UUID], roles: Sequence[str]) -> PreparedText:
     """Lock in id order, then read. `parse_locked_documents` reads the answer."""
     return PreparedText(_SQL.lock_documents, {"ids": list(ids), "roles": list(roles)})
+
+
+def require_locked(row: tuple[Any, ...] | None) -> LockedDocuments:
+    """Parse the answer of `prepare_lock`, and refuse a tenant that is not active."""
+    documents, transaction = parse_locked_documents(row)
+    if transaction is None:
+        raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+    return LockedDocuments(documents, transaction)
 
 
 def parse_locked_documents(

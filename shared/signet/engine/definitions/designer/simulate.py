@@ -158,7 +158,7 @@ def _check_document(contract: Contract | None, simulation_input: SimulationInput
 
 def _make_script(read: ReadTransaction, simulation_input: SimulationInput) -> Script:
     tenant_id = read.principal.tenant_id
-    values = read_settings(read.connection, tenant_id).read_values()
+    values = read_settings(read.connection, tenant_id).make_values()
     return Script(
         requests=simulation_input.requests,
         approvals=simulation_input.approvals,

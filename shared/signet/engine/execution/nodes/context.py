@@ -250,7 +250,9 @@ class InstanceContext:
             org, now = self.documents.org, format_moment(self.now)
             return {"entity": None, "refs": {}, "org": org, "now": now}
         contract = self.documents.contract_of(document)
-        context = self.documents.facts_of(self.system_caller(), contract, document, self._followed(contract))
+        context = self.documents.make_context(
+            self.system_caller(), contract, document, self._followed(contract)
+        )
         return context.env(context.data, status=document.status, version=document.version)
 
     def _followed(self, contract: CompiledContract) -> frozenset[str]:
@@ -290,7 +292,7 @@ class InstanceContext:
         env = self._make_env(document, self.execution.projection.actor)
         if not rule.followed:
             return env
-        context = self.documents.facts_of(self.system_caller(), contract, document, rule.followed)
+        context = self.documents.make_context(self.system_caller(), contract, document, rule.followed)
         followed = context.env(context.data, status=document.status, version=document.version)
         return {**env, "refs": {**env["refs"], **followed["refs"]}}
 
