@@ -43,8 +43,8 @@ APPROVALS_MUTATIONS = (
         "a token that a person cancels goes on as if approved",
         3,
         "shared/signet/core/runtime/workflow.py",
-        'rejection_edge(node_id, "rejected"), node_id, target, "rejected", "exit"',
-        'rejection_edge(node_id, "rejected"), node_id, target, "approved", "exit"',
+        "WorkflowEdge(edge.id, edge.source, edge.target, edge.on, edge.role",
+        'WorkflowEdge(edge.id, edge.source, edge.target, "approved", edge.role',
         (f"{WF_03}who_cancels_an_approval_has_not_given_it",),
     ),
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from signet.core.compiler.merge import REJECTING
+from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.compiler.slot_graph import DEFAULT_PRIORITY
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.outline import Chapter, Entry, NumberedLine, Outline

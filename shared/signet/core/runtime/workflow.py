@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from signet.core.compiler.artifact import Artifact
-from signet.core.compiler.merge import rejection_edge
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
+from signet.core.compiler.rejection_edges import rejection_edge_of
 from signet.core.compiler.slot_graph import slot_out
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Defect
@@ -162,15 +162,11 @@ class Workflow:
         return self._edges[edge_id]
 
     def rejection_edge_of(self, node_id: str) -> WorkflowEdge:
-        """Where a rejection in a slot goes when no edge takes it: to the join around it, or out of the slot.
-
-        The compiler draws these edges where a node may reject; a person may cancel anything.
-        """
+        """Return the edge for a rejection at a node that has none: a person may cancel there."""
         blocks = self.nodes[node_id].blocks
-        target = self._join_of[blocks[-1]] if blocks else slot_out(self.content["slot_map"][node_id])
-        return WorkflowEdge(
-            rejection_edge(node_id, "rejected"), node_id, target, "rejected", "exit", None, None
-        )
+        join = self._join_of[blocks[-1]] if blocks else None
+        edge = rejection_edge_of(node_id, "rejected", self.content["slot_map"].get(node_id, ""), join)
+        return WorkflowEdge(edge.id, edge.source, edge.target, edge.on, edge.role, None, None)
 
     def exit_gate_of(self, node_id: str) -> WorkflowNode | None:
         """The gate that the node's slot leads to; None without a slot, or where that leads elsewhere."""
