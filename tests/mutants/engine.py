@@ -296,8 +296,8 @@ ENGINE = (
         "losers that had not begun leave no row",
         16,
         JOURNEY,
-        "        elif token.state is TokenState.READY:\n            step = self._record(token)",
-        "        elif token.state is TokenState.JOINED:\n            step = self._record(token)",
+        "        elif token.state is TokenState.READY:\n            step = self._make_step(token)",
+        "        elif token.state is TokenState.JOINED:\n            step = self._make_step(token)",
         (f"{WF_16}a_loser_that_had_not_begun_has_its_row_too",),
     ),
     Mutation(

@@ -123,9 +123,7 @@ def _leave_state(
     decision = decide(execution.workflow, token, asked)
     if decision.request != request.id:
         return False
-    execution.end_open(
-        execution.open[token.id], decision, execution.projection.entity_version, has_waited=True
-    )
+    execution.end(execution.open[token.id], decision, has_waited=True)
     return True
 
 

@@ -96,7 +96,7 @@ def _run_actions(world: SimulatedWorld, pending: PendingAction) -> SimulatedResu
     for step, item in zip(pending.items, items, strict=True):
         result, evidence = _run_action(world, node, item)
         outputs.append(result)
-        world.execution.end_item(step, "completed", world.version, Decision("done", evidence=evidence))
+        world.execution.end(step, Decision("done", evidence=evidence), world.version)
     return _save(world, node, outputs, {}), None
 
 

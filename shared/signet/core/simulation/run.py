@@ -61,7 +61,7 @@ def simulate(
     requests = list(script.requests)
     if node != START and requests:
         world.request = TransitionRequest("request 0", requests.pop(0), actor)
-    while len(execution.recorded) < max_steps and execution.is_running:
+    while len(execution.changed) < max_steps and execution.is_running:
         if execution.projection.position.ready():
             _run_round(world)
         elif not (_pass_wait(world) or _request_next(world, requests) or _pass_time(world)):
@@ -80,7 +80,7 @@ def _run_round(world: SimulatedWorld) -> None:
             continue
         decision, wait = act(world, pending)
         if wait is None:
-            execution.end_open(pending.step, decision, world.version)
+            execution.end(pending.step, decision, world.version)
         else:
             world.waits[pending.step.token] = wait
             world.shown[pending.step.seq] = wait.shown
@@ -104,7 +104,7 @@ def _waiting(world: SimulatedWorld) -> list[Token]:
 
 def _end_wait(world: SimulatedWorld, token: Token, decision: Decision) -> None:
     del world.waits[token.id]
-    world.execution.end_open(world.execution.open[token.id], decision, world.version, has_waited=True)
+    world.execution.end(world.execution.open[token.id], decision, world.version, has_waited=True)
 
 
 def _pass_time(world: SimulatedWorld) -> bool:
@@ -139,8 +139,8 @@ def _request_next(world: SimulatedWorld, requests: list[str]) -> bool:
 
 def _sum_up(world: SimulatedWorld, max_steps: int) -> Simulation:
     execution = world.execution
-    is_cut_short = len(execution.recorded) >= max_steps and execution.is_running
-    steps = sorted(execution.recorded, key=lambda step: step.seq)
+    is_cut_short = len(execution.changed) >= max_steps and execution.is_running
+    steps = [execution.changed[seq] for seq in sorted(execution.changed)]
     waiting = [
         SimulationRest(token.node, world.shown.get(execution.open[token.id].seq, _show_state(world, token)))
         for token in execution.projection.tokens()

@@ -216,7 +216,9 @@ class _Wave:
         self._answer_triggers()
         self._write_new_steps()
         for context in self._contexts.values():
-            self._rows.steps.extend(make_change_row(context, step) for step in context.execution.recorded)
+            self._rows.steps.extend(
+                make_change_row(context, step) for step in context.execution.changed.values()
+            )
             if context.execution.projection.version != context.row.version:
                 context.refuse_what_is_left()
                 self._rows.instances.append(make_instance_row(context))
@@ -285,7 +287,7 @@ class _Wave:
         elif result is not None and result.decision is not None:
             del context.waits[token_id]
             version = context.document.version if context.document is not None else step.version
-            context.execution.end_open(step, result.decision, version, has_waited=True)
+            context.execution.end(step, result.decision, version, has_waited=True)
 
     def _settle(self, context: InstanceContext, pending: PendingAction, result: HandlerResult) -> None:
         step = pending.step
@@ -294,20 +296,17 @@ class _Wave:
             self._rows.effects.append(make_effect_row(context, step, result.effect))
         if result.decision is not None:
             version = context.document.version if context.document is not None else step.version
-            context.execution.end_open(step, result.decision, version)
+            context.execution.end(step, result.decision, version)
         else:
             context.waits[step.token] = StepWait(result.resume_at, result.waiting_for_event_key)
-            context.execution.touch(step)
+            context.execution.mark_changed(step)
 
     def _write_new_steps(self) -> None:
-        rows = []
-        for context in self._contexts.values():
-            recorded, context.execution.recorded = context.execution.recorded, []
-            for step in recorded:
-                if step.id is None:
-                    rows.append(make_step_row(context, step))
-                else:
-                    context.execution.recorded.append(step)
+        rows = [
+            make_step_row(context, step)
+            for context in self._contexts.values()
+            for step in context.execution.take_new()
+        ]
         if not rows:
             return
         if write_steps(self._connection, rows, self._opened.transaction.now) < len(rows):

@@ -180,7 +180,7 @@ class OperatorTransaction:
 
     def write(self) -> None:
         for context in self._contexts.values():
-            if context.execution.recorded:
+            if context.execution.changed:
                 self._write_steps(context)
                 context.refuse_what_is_left()
                 context.void_what_is_left()
@@ -193,14 +193,14 @@ class OperatorTransaction:
         append_administration(self._connection, self._tenant_id, list(self._make_audit()))
 
     def _write_steps(self, context: InstanceContext) -> None:
-        recorded, now = context.execution.recorded, self._transaction.now
-        begun = [step for step in recorded if step.id is not None]
-        new = [make_step_row(context, step) for step in recorded if step.id is None]
+        now = self._transaction.now
+        new = [make_step_row(context, step) for step in context.execution.take_new()]
         if write_steps(self._connection, new, now) < len(new):
             raise Defect(
                 "STEP_DONE_BEFORE", f"the instance {context.row.id} has more steps than its row knows"
             )
-        end_steps(self._connection, self._tenant_id, [make_change_row(context, step) for step in begun], now)
+        changed = [make_change_row(context, step) for step in context.execution.changed.values()]
+        end_steps(self._connection, self._tenant_id, changed, now)
 
     def _write_row(self, context: InstanceContext) -> None:
         has_ended = context.execution.projection.status not in ("running", "paused")

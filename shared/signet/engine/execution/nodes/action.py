@@ -44,18 +44,17 @@ class ActionHandler:
         failed: Refused | None = None
         for step, item in zip(pending.items, items, strict=True):
             if failed is not None:
-                context.execution.end_item(step, "skipped", _version(context, step), Decision("skipped"))
+                context.execution.end(step, Decision("skipped"), _version(context, step))
                 continue
             run = self._run(context, pending.node, step, item)
             if not isinstance(run, tuple):
                 failed = run
                 ended = Decision("error", reason=_say(run))
-                context.execution.end_item(step, "failed", _version(context, step), ended)
+                context.execution.end(step, ended, _version(context, step))
             else:
                 outputs.append(run[0])
-                context.execution.end_item(
-                    step, "completed", _version(context, step), Decision("done", evidence=run[1])
-                )
+                decision = Decision("done", evidence=run[1])
+                context.execution.end(step, decision, _version(context, step))
         if failed is not None:
             return HandlerResult(self._fail(context, pending, failed))
         return HandlerResult(self._save(context, pending, outputs, {}))
