@@ -65,8 +65,8 @@ WHO_IS_BARRED = (
         "who has decided takes the request over",
         3,
         f"{CORE}/runtime/document_changes.py",
-        "if is_on_its_way and request.actor.id not in document_state.deciders:",
-        "if is_on_its_way:",
+        "request.actor.id not in document_state.deciders and _is_under_way(execution, request)",
+        "_is_under_way(execution, request)",
         (f"{REQUESTERS}who_has_decided_and_then_asks_is_not_both",),
     ),
     Mutation(

@@ -118,7 +118,7 @@ ENGINE = (
         "an edit leaves tokens where they are",
         5,
         REACTIONS,
-        "    if on_the_way:\n",
+        "    if under_way:\n",
         "    if not live:\n",
         (
             f"{WF_05}an_edit_on_the_way_of_a_request_goes_back_to_its_state",
