@@ -168,9 +168,9 @@ ENGINE = (
     Mutation(
         "a refusal does not name its step",
         9,
-        PLACE,
-        "self.documents.execute(self.system_caller(step_id), operation)",
-        "self.documents.execute(self.system_caller(), operation)",
+        "shared/signet/engine/execution/refusals.py",
+        "context.documents.execute(context.system_caller(step_id), operation)",
+        "context.documents.execute(context.system_caller(), operation)",
         (f"{WF_09}random_workflows_do_nothing_without_a_step",),
     ),
     Mutation(

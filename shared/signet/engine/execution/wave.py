@@ -7,6 +7,7 @@ once, at the end, with everything else.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
@@ -20,7 +21,8 @@ from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfW
 from signet.engine.execution.failed_triggers import pause_for
 from signet.engine.execution.nodes.context import InstanceContext, StepWait, read_execution
 from signet.engine.execution.nodes.handler import HandlerResult
-from signet.engine.execution.nodes.registry import HANDLERS
+from signet.engine.execution.nodes.registry import HANDLERS, prepare, try_gate
+from signet.engine.execution.refusals import refuse_after_end, refuse_request, void_unused_approvals
 from signet.engine.execution.rows import (
     has_ready_tokens,
     make_change_row,
@@ -184,7 +186,7 @@ class _Wave:
         if refusals:
             self._write_new_steps()
         for context, step in refusals:
-            context.refuse(step.data["transition"], step.data["reason"], step.id)
+            refuse_request(context, step.data["transition"], step.data["reason"], step.id)
 
     def run_round(self) -> bool:
         """One round of all instances; whether any of them can go on."""
@@ -220,13 +222,13 @@ class _Wave:
                 make_change_row(context, step) for step in context.execution.changed.values()
             )
             if context.execution.projection.version != context.row.version:
-                context.refuse_what_is_left()
+                refuse_after_end(context)
                 self._rows.instances.append(make_instance_row(context))
                 self._rows.history.extend(make_history_rows(context))
                 self.result.instances += 1
             if has_ready_tokens(context) and context.row.id not in self.result.failed:
                 self._documents.batch.events.append(make_continuation(context))
-            context.void_what_is_left()
+            void_unused_approvals(context)
         for instance_id, moment in self._approvals.wakes:
             self._documents.batch.events.append(make_continuation(self._contexts[instance_id], moment))
         self._approvals.write()
@@ -266,7 +268,7 @@ class _Wave:
         document_state = context.observe()
         refusal = (
             apply_document_changes(
-                context.execution, document_state, context.decision_input, context.try_gate
+                context.execution, document_state, context.decision_input, partial(try_gate, context)
             )
             if document_state
             else None
@@ -346,7 +348,7 @@ class _Wave:
 
 
 def _run_chains(context: InstanceContext) -> list[PendingAction]:
-    return context.execution.run_chains(context.decision_input, context.prepare)
+    return context.execution.run_chains(context.decision_input, partial(prepare, context))
 
 
 def _by_instance(found: Iterable[_Row]) -> dict[UUID, list[_Row]]:

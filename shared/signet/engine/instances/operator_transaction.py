@@ -22,6 +22,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, read_execution
 from signet.engine.execution.rebuild import instance_not_found, rebuild_locked
+from signet.engine.execution.refusals import refuse_after_end, void_unused_approvals
 from signet.engine.execution.rows import (
     make_change_row,
     make_continuation,
@@ -182,8 +183,8 @@ class OperatorTransaction:
         for context in self._contexts.values():
             if context.execution.changed:
                 self._write_steps(context)
-                context.refuse_what_is_left()
-                context.void_what_is_left()
+                refuse_after_end(context)
+                void_unused_approvals(context)
                 self._write_row(context)
         history = [row for note in self._notes for row in self._make_history(note)]
         if history:

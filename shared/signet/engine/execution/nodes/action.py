@@ -11,21 +11,22 @@ from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.commands import Applied, Refused, RunAction
-from signet.engine.execution.nodes.handler import HandlerResult, NodeContext
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.handler import HandlerResult
 
 # An output, with what is on record of the run; or why there is none.
 _Run = tuple[Any, Mapping[str, Any]] | Refused
 
 
 class ActionHandler:
-    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+    def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         if node.config["for_each"] is None:
             return ActionPlan()
         listed = node.expressions["/for_each"].value(context.decision_input(token).env)
         items = listed[: node.config["max_items"]] if isinstance(listed, list) else []
         return ActionPlan(items, len(items))
 
-    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
+    def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
         if pending.plan is not None:
             return self._act_for_each(context, pending, pending.plan)
         run = self._run(context, pending.node, pending.step, None)
@@ -33,11 +34,11 @@ class ActionHandler:
             return HandlerResult(self._fail(context, pending, run))
         return HandlerResult(self._save(context, pending, *run))
 
-    def resume(self, context: NodeContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
+    def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         return None
 
     def _act_for_each(
-        self, context: NodeContext, pending: PendingAction, items: Sequence[Any]
+        self, context: InstanceContext, pending: PendingAction, items: Sequence[Any]
     ) -> HandlerResult:
         """In order, each on what the one before left; after a failure the rest is skipped."""
         outputs: list[Any] = []
@@ -59,7 +60,7 @@ class ActionHandler:
             return HandlerResult(self._fail(context, pending, failed))
         return HandlerResult(self._save(context, pending, outputs, {}))
 
-    def _run(self, place: NodeContext, node: WorkflowNode, step: Step, item: Any) -> _Run:
+    def _run(self, place: InstanceContext, node: WorkflowNode, step: Step, item: Any) -> _Run:
         token = place.execution.token_of(step)
         payload, variables = node.templates["/payload"]({**place.decision_input(token).env, "item": item})
         evidence = {"payload": payload, "variables": variables}
@@ -74,7 +75,7 @@ class ActionHandler:
         return dict(outcome.output or {}), evidence
 
     def _save(
-        self, context: NodeContext, pending: PendingAction, result: Any, evidence: Mapping[str, Any]
+        self, context: InstanceContext, pending: PendingAction, result: Any, evidence: Mapping[str, Any]
     ) -> Decision:
         node, execution = pending.node, context.execution
         saved = {node.config["save_as"]: result} if node.config["save_as"] else {}
@@ -84,7 +85,7 @@ class ActionHandler:
         }
         return conclude(execution.workflow, node, "done", env, evidence, saved)
 
-    def _fail(self, context: NodeContext, pending: PendingAction, refused: Refused) -> Decision:
+    def _fail(self, context: InstanceContext, pending: PendingAction, refused: Refused) -> Decision:
         execution = context.execution
         env = context.decision_input(execution.token_of(pending.step)).env
         evidence: dict[str, Any] = {"code": refused.code, "message": refused.message}
@@ -93,7 +94,7 @@ class ActionHandler:
         return conclude_error(execution.workflow, pending.node, _say(refused), env, evidence)
 
 
-def _version(context: NodeContext, step: Step) -> int:
+def _version(context: InstanceContext, step: Step) -> int:
     return context.document.version if context.document is not None else step.version
 
 

@@ -13,12 +13,13 @@ from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.approvals.requests import ApprovalSubject, RequestDraft, read_policy_of, seats_of_stage
-from signet.engine.execution.nodes.handler import HandlerResult, NodeContext
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.handler import HandlerResult
 from signet.store.approvals.requests import LiveRequest
 
 
 class ApprovalHandler:
-    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+    def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         policy, chain, version = context.approvals.policy_of(node)
         if policy is None:
             return Blocked(f"APPROVAL_CHAIN_UNKNOWN: no published chain is called '{chain}'")
@@ -27,13 +28,15 @@ class ApprovalHandler:
             return _hold(seats)
         return ActionPlan(RequestDraft(policy, chain, version, seats))
 
-    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
+    def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
         about = context.about(context.execution.token_of(pending.step))
         request = context.approvals.open(about, pending.node, pending.step.id, pending.plan)
         return HandlerResult(None, resume_at=_next_moment(request))
 
-    def resume(self, context: NodeContext, node: WorkflowNode, step: Step) -> HandlerResult | Blocked | None:
-        request = context.approvals.find_of_step(context.about_instance, step.id)
+    def resume(
+        self, context: InstanceContext, node: WorkflowNode, step: Step
+    ) -> HandlerResult | Blocked | None:
+        request = context.approvals.find_of_step(context.row.id, step.id)
         if request is None:
             raise Defect("APPROVAL_REQUEST_ABSENT", f"{node.id} waits for a request that is not there")
         if request.status == "open":
@@ -48,7 +51,7 @@ class ApprovalHandler:
         )
 
 
-def _move(context: NodeContext, request: LiveRequest, step: Step) -> Blocked | None:
+def _move(context: InstanceContext, request: LiveRequest, step: Step) -> Blocked | None:
     """What the votes and the clock have made of it since."""
     approvals, about = context.approvals, _about(context, request, step)
     if request.expire_at is not None and context.now >= request.expire_at:
@@ -79,13 +82,13 @@ def _move(context: NodeContext, request: LiveRequest, step: Step) -> Blocked | N
     return None
 
 
-def _about(context: NodeContext, request: LiveRequest, step: Step) -> ApprovalSubject:
+def _about(context: InstanceContext, request: LiveRequest, step: Step) -> ApprovalSubject:
     """Whoever it was asked for stays barred, whoever asked since."""
     about = context.about(context.execution.token_of(step))
     return replace(about, requesters=about.requesters | {request.requester_id})
 
 
-def _escalate(context: NodeContext, request: LiveRequest, step: Step) -> Blocked | None:
+def _escalate(context: InstanceContext, request: LiveRequest, step: Step) -> Blocked | None:
     about = _about(context, request, step)
     stage = read_policy_of(request).stage(request.stage)
     found = context.approvals.escalate(about, stage, request.stage, seats_of_stage(request))

@@ -11,22 +11,20 @@ from signet.core.approvals.eligibility import separation_conflict
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.documents.personal_data import mask_variables
 from signet.core.documents.rules import CompiledRule, RejectAction
-from signet.core.errors import Defect, Rejected
+from signet.core.errors import Rejected
 from signet.core.expressions import Environment
 from signet.core.runtime.decisions import DecisionInput, TransitionRequest
 from signet.core.runtime.document_changes import DocumentState
-from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution
+from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.projection import Actor, Projection, Step
-from signet.core.runtime.tokens import ROOT, Position, Token, TokenState
+from signet.core.runtime.tokens import Position, Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import SERVICE_ROLE, SERVICE_SUBJECT, SYSTEM_SUBJECT, Principal
 from signet.engine.approvals.requests import ApprovalRequests, ApprovalSubject
 from signet.engine.documents.change import format_moment
-from signet.engine.documents.commands import Applied, ConcludeTransition
 from signet.engine.documents.references import RefQuery
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
-from signet.engine.execution.nodes.registry import HANDLERS
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.waves import EffectOutcome, InstanceRow, OpenStepRow
 from signet.store.outbox.queue import ClaimedEvent
@@ -90,10 +88,6 @@ class InstanceContext:
     @property
     def now(self) -> datetime:
         return self.documents.transaction.now
-
-    @property
-    def about_instance(self) -> UUID:
-        return self.row.id
 
     def about(self, token: Token) -> ApprovalSubject:
         document = self.document
@@ -191,47 +185,6 @@ class InstanceContext:
     def system_caller(self, step_id: UUID | None = None) -> Caller:
         principal = Principal(self.tenant_id, SYSTEM_SUBJECT, ())
         return Caller(principal, "workflow", self.trace_id, self.row.id, step_id)
-
-    def refuse(self, transition: str, reason: str, step_id: UUID | None) -> None:
-        """Whoever asked learns why, from the request and from the document's audit trail."""
-        document = self.document
-        if document is None or document.request_id is None:
-            return
-        operation = ConcludeTransition(document.id, transition, None, "refused", reason)
-        refused = self.documents.execute(self.system_caller(step_id), operation)
-        if not isinstance(refused, Applied):
-            raise Defect("REFUSAL_REJECTED", f"a request could not be refused: {refused.message}")
-
-    def prepare(self, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-        handler = HANDLERS.get(node.type.name)
-        if handler is None:
-            return Blocked(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
-        return handler.prepare(self, node, token)
-
-    def try_gate(self, gate: str, asker: Actor) -> str | None:
-        """As whoever asks: nothing of what is under way was asked for by them."""
-        projection, node = self.execution.projection, self.execution.workflow.nodes[gate]
-        token = Token(ROOT, gate, TokenState.READY, projection.entity_version)
-        served, projection.actor = projection.actor, asker
-        try:
-            found = self.prepare(node, token)
-        finally:
-            projection.actor = served
-        return found.reason if isinstance(found, Blocked) else None
-
-    def void_what_is_left(self) -> None:
-        open_steps = {step.id for step in self.execution.open.values()}
-        version = self.document.version if self.document is not None else 0
-        has_moved_on = self.has_come_to_state or not self.execution.is_live
-        self.approvals.void_what_is_left(self.row.id, open_steps, version, has_moved_on=has_moved_on)
-
-    def refuse_what_is_left(self) -> None:
-        """Once the instance has ended nobody serves a request any more."""
-        projection, document = self.execution.projection, self.document
-        has_ended = projection.status not in ("running", "paused")
-        if has_ended and document is not None and document.requested is not None:
-            reason = projection.reason or f"the workflow has ended: {projection.status}"
-            self.refuse(document.requested, reason, self.last_step[1])
 
     def _find_request(self, document: DocumentRow) -> TransitionRequest | None:
         if document.request_id is None or document.requested is None:

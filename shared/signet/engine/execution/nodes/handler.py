@@ -9,17 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
-from uuid import UUID
 
-from signet.core.runtime.decisions import Decision, DecisionInput
-from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution, PendingAction
+from signet.core.runtime.decisions import Decision
+from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.core.tenants.caller import Caller
-from signet.engine.approvals.requests import ApprovalRequests, ApprovalSubject
-from signet.engine.documents.unit_of_work import DocumentUnitOfWork
-from signet.store.documents.write import DocumentRow
+from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.instances.waves import EffectOutcome
 
 
@@ -42,38 +38,6 @@ class HandlerResult:
     waiting_for_event_key: str | None = None
 
 
-class NodeContext(Protocol):
-    """The instance at a node, as the wave shows it to a handler."""
-
-    @property
-    def execution(self) -> InstanceExecution: ...
-
-    @property
-    def documents(self) -> DocumentUnitOfWork: ...
-
-    @property
-    def document(self) -> DocumentRow | None: ...
-
-    @property
-    def now(self) -> datetime: ...
-
-    def decision_input(self, token: Token) -> DecisionInput: ...
-
-    def caller_of(self, node: WorkflowNode, step: Step | None = None) -> Caller: ...
-
-    @property
-    def approvals(self) -> ApprovalRequests: ...
-
-    @property
-    def about_instance(self) -> UUID: ...
-
-    def about(self, token: Token) -> ApprovalSubject: ...
-
-    def note_performed(self) -> None: ...
-
-    def effect_of(self, step: Step) -> EffectOutcome | None: ...
-
-
 def describe_delivery(effect: EffectOutcome, *of_body: str) -> dict[str, Any]:
     """Evidence for the step: how it went, and of what was answered only what is named."""
     said = effect.response_json if isinstance(effect.response_json, dict) else {}
@@ -85,10 +49,10 @@ def describe_delivery(effect: EffectOutcome, *of_body: str) -> dict[str, Any]:
 
 
 class NodeHandler(Protocol):
-    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked: ...
+    def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked: ...
 
-    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult: ...
+    def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult: ...
 
     def resume(
-        self, context: NodeContext, node: WorkflowNode, step: Step
+        self, context: InstanceContext, node: WorkflowNode, step: Step
     ) -> HandlerResult | Blocked | None: ...

@@ -8,14 +8,15 @@ from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.execution.nodes.handler import Effect, HandlerResult, NodeContext, describe_delivery
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.handler import Effect, HandlerResult, describe_delivery
 
 
 class Notification:
-    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+    def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         return ActionPlan()
 
-    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
+    def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
         node = pending.node
         env = context.decision_input(context.execution.token_of(pending.step)).env
         (subject, _), (text, _) = node.templates["/subject"](env), node.templates["/text"](env)
@@ -25,7 +26,7 @@ class Notification:
             return HandlerResult(None, effect)
         return HandlerResult(conclude(context.execution.workflow, node, "done", env), effect)
 
-    def resume(self, context: NodeContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
+    def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         effect = context.effect_of(step)
         if effect is None:
             return None

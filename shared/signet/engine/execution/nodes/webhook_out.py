@@ -7,14 +7,15 @@ from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.execution.nodes.handler import Effect, HandlerResult, NodeContext, describe_delivery
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.handler import Effect, HandlerResult, describe_delivery
 
 
 class WebhookOut:
-    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+    def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         return ActionPlan()
 
-    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
+    def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
         node = pending.node
         payload, _ = node.templates["/payload"](
             context.decision_input(context.execution.token_of(pending.step)).env
@@ -27,7 +28,7 @@ class WebhookOut:
             said["subject"] = f"{document.entity_type}/{document.id}"
         return HandlerResult(None, Effect("integration", said))
 
-    def resume(self, context: NodeContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
+    def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         """Delivered, with what the receiver answered; or given up, which takes the way for errors."""
         effect = context.effect_of(step)
         if effect is None:
