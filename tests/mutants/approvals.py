@@ -11,7 +11,7 @@ APPROVALS_MUTATIONS = (
         "a gate passes and leaves the approval unused",
         3,
         GATE,
-        "            context.approvals.consume(context.about_instance)\n",
+        "            context.approvals.consume(context.row.id)\n",
         "            pass\n",
         (f"{WF_03}what_is_approved_lets_the_gate_pass_and_is_used_up",),
     ),
