@@ -28,7 +28,7 @@ def make_step_row(context: InstanceContext, step: Step) -> dict[str, Any]:
     row["token_id"] = step.token
     row["entity_version"] = step.version
     row["run_as"] = context.run_as(node) if node is not None else _name_channel(step)
-    row["actor_id"] = context.identity_of(node).id if node is not None else _name_actor(step)
+    row["actor_id"] = context.actor_of(node).id if node is not None else _name_actor(step)
     row["idempotency_key"] = "\\x" + _key_of(context.row.id, step).hex()
     row["trace_id"] = context.trace_id
     if node is not None and node.type.name == "approval" and context.document is not None:

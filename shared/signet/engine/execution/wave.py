@@ -19,7 +19,7 @@ from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.failed_triggers import pause_for
-from signet.engine.execution.nodes.context import InstanceContext, StepWait, read_execution
+from signet.engine.execution.nodes.context import InstanceContext, StepWait, make_execution
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.registry import HANDLERS, prepare, try_gate
 from signet.engine.execution.refusals import refuse_after_end, refuse_request, void_unused_approvals
@@ -149,7 +149,7 @@ class _Wave:
                 tenant_id,
                 row,
                 steps.get(row.id, []),
-                read_execution(workflow, row, steps.get(row.id, [])),
+                make_execution(workflow, row, steps.get(row.id, [])),
                 self._documents,
                 self._opened.effects,
                 self._approvals,
@@ -265,7 +265,7 @@ class _Wave:
     def _apply_changes_to(
         self, context: InstanceContext, refusals: list[tuple[InstanceContext, Step]]
     ) -> None:
-        document_state = context.observe()
+        document_state = context.find_document_state()
         refusal = (
             apply_document_changes(
                 context.execution, document_state, context.decision_input, partial(try_gate, context)

@@ -20,7 +20,7 @@ from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
-from signet.engine.execution.nodes.context import InstanceContext, read_execution
+from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.rebuild import instance_not_found, rebuild_locked
 from signet.engine.execution.refusals import refuse_after_end, void_unused_approvals
 from signet.engine.execution.rows import (
@@ -140,7 +140,7 @@ class OperatorTransaction:
         row, steps = stored
         workflow = self._compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
         row = replace(row, trace_id=self._caller.trace_id or row.trace_id)
-        execution = read_execution(workflow, row, steps)
+        execution = make_execution(workflow, row, steps)
         if workflow.has_approvals:
             self._approvals.load([instance_id])
         return InstanceContext(tenant_id, row, steps, execution, self._documents, {}, self._approvals, [])

@@ -23,13 +23,13 @@ class ApprovalHandler:
         policy, chain, version = context.approvals.policy_of(node)
         if policy is None:
             return Blocked(f"APPROVAL_CHAIN_UNKNOWN: no published chain is called '{chain}'")
-        seats = context.approvals.begin_stage(context.about(token), policy, 1)
+        seats = context.approvals.begin_stage(context.subject_of(token), policy, 1)
         if isinstance(seats, Deadlock):
             return _hold(seats)
         return ActionPlan(RequestDraft(policy, chain, version, seats))
 
     def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
-        about = context.about(context.execution.token_of(pending.step))
+        about = context.subject_of(context.execution.token_of(pending.step))
         request = context.approvals.open(about, pending.node, pending.step.id, pending.plan)
         return HandlerResult(None, resume_at=_next_moment(request))
 
@@ -84,7 +84,7 @@ def _move(context: InstanceContext, request: LiveRequest, step: Step) -> Blocked
 
 def _about(context: InstanceContext, request: LiveRequest, step: Step) -> ApprovalSubject:
     """Whoever it was asked for stays barred, whoever asked since."""
-    about = context.about(context.execution.token_of(step))
+    about = context.subject_of(context.execution.token_of(step))
     return replace(about, requesters=about.requesters | {request.requester_id})
 
 

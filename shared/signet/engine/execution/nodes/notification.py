@@ -27,7 +27,7 @@ class Notification:
         return HandlerResult(conclude(context.execution.workflow, node, "done", env), effect)
 
     def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
-        effect = context.effect_of(step)
+        effect = context.effects.get(step.id)
         if effect is None:
             return None
         execution = context.execution

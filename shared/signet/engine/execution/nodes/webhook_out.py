@@ -30,7 +30,7 @@ class WebhookOut:
 
     def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         """Delivered, with what the receiver answered; or given up, which takes the way for errors."""
-        effect = context.effect_of(step)
+        effect = context.effects.get(step.id)
         if effect is None:
             return None
         execution = context.execution
