@@ -80,7 +80,7 @@ ENGINE = (
         "an instance's row is believed against its steps",
         2,
         WAVE,
-        "        self._check_projections()\n",
+        "            wave.check_projections()\n",
         "",
         (
             f"{WF_02}a_wave_on_any_row_of_the_past_repeats_nothing",
@@ -177,7 +177,7 @@ ENGINE = (
         "a step is written when all is done",
         9,
         WAVE,
-        ("        self._write_new_steps()\n        for place, intent in pending_actions:\n"),
+        ("        self.write_new_steps()\n        for context, pending in pending_actions:\n"),
         "        for context, pending in pending_actions:\n",
         (f"{WF_09}the_steps_row_comes_before_what_it_does",),
     ),
@@ -193,7 +193,7 @@ ENGINE = (
         "nodes act before their receipts are written",
         14,
         WAVE,
-        ("        self._write_new_steps()\n        for place, intent in pending_actions:\n"),
+        ("        self.write_new_steps()\n        for context, pending in pending_actions:\n"),
         "        for context, pending in pending_actions:\n",
         (
             f"{WF_14}where_a_receipt_was_lost_nobody_acts",

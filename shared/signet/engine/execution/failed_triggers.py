@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from signet.core.errors import SignetError
 from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.projection import CONTROL
 from signet.engine.telemetry import Telemetry
@@ -23,6 +24,8 @@ from signet.store.outbox.queue import (
     insert_triggers,
     release_expired,
 )
+
+EFFECT_ENDED = "effect_ended"
 
 
 def pause_for(connection: Connection, tenant_id: UUID, dead: Iterable[ClaimedEvent]) -> None:
@@ -47,9 +50,6 @@ def _make_row(trigger: ClaimedEvent) -> dict[str, Any]:
         "history_created_at": created_at_of(history_id),
         "trace_id": trigger.trace_id,
     }
-
-
-EFFECT_ENDED = "effect_ended"
 
 
 def release_expired_triggers(
@@ -78,3 +78,10 @@ def wake_instances(connection: Connection, tenant_id: UUID, ended: Sequence[Clai
         tenant_id,
         [make_trigger(effect.instance_id, EFFECT_ENDED, {}, effect.trace_id) for effect in woken],
     )
+
+
+def describe_error(error: BaseException) -> str:
+    """Describe an error to an operator: its code, or else no more of it than its first line."""
+    if isinstance(error, SignetError):
+        return f"{error.code}: {error.message}"
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"

@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from signet.engine.telemetry import NodeWork
 from signet.store.outbox.queue import ClaimedRow
@@ -41,3 +42,14 @@ class WaveStats:
         work.steps += steps
         work.seconds += ended - began
         work.ended = ended
+
+
+@dataclass(slots=True)
+class WaveResult:
+    """The counts of a wave, and the instances that failed in it."""
+
+    instances: int = 0
+    steps: int = 0
+    rounds: int = 0
+    failed: dict[UUID, BaseException] = field(default_factory=dict)
+    stats: WaveStats = field(default_factory=WaveStats)

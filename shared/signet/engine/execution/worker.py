@@ -13,9 +13,10 @@ from signet.core.errors import Transient
 from signet.engine.approvals.lost_approvers import VOTER_LOST, recheck_requests
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
-from signet.engine.execution.failed_triggers import release_expired_triggers
+from signet.engine.execution.failed_triggers import describe_error, release_expired_triggers
 from signet.engine.execution.rebuild import rebuild_instance
-from signet.engine.execution.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, WaveResult, Waves, describe
+from signet.engine.execution.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Waves
+from signet.engine.execution.wave_report import WaveResult
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.ids import make_id
 from signet.store.database import Connection, Database
@@ -108,7 +109,7 @@ class Worker:
             raise
         except Exception as error:
             with self._database.transaction(claimed.tenant_id) as connection:
-                fail(connection, EVENTS, claimed.tenant_id, [(trigger, describe(error))], claimed.id)
+                fail(connection, EVENTS, claimed.tenant_id, [(trigger, describe_error(error))], claimed.id)
 
     def _run(self, claimed: Claim, drained: Drained) -> None:
         """All at once; when that falls, each instance by itself, so that only the culprit's triggers fail."""
