@@ -6,13 +6,14 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.documents.personal_data import mask_said, mask_variables
-from signet.core.runtime.idempotency_keys import effect_key, event_key, join_key, step_key
+from signet.core.runtime.idempotency_keys import effect_key, join_key, step_key
 from signet.core.runtime.projection import CONTROL, Projection, Step
 from signet.core.runtime.tokens import TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect
+from signet.engine.triggers import make_trigger
 from signet.ids import created_at_of, make_id
 
 
@@ -192,21 +193,11 @@ def make_effect_row(context: InstanceContext, step: Step, effect: Effect) -> dic
 
 
 def make_continuation(context: InstanceContext, due_at: datetime | None = None) -> dict[str, Any]:
-    """A trigger for what this wave leaves to the next."""
-    identifier, version = make_id(), context.execution.projection.entity_version
-    payload = {"cause_id": str(identifier)}
-    return {
-        "id": identifier,
-        "created_at": created_at_of(identifier),
-        "instance_id": context.row.id,
-        "entity_version": version,
-        "definition_version": None,
-        "event_type": "continue",
-        "payload": payload,
-        "trace_id": context.trace_id,
-        "idempotency_key": f"\\x{event_key(context.row.id, 'continue', payload, version).hex()}",
-        "due_at": due_at,
-    }
+    """Make a trigger for what this wave leaves to the next."""
+    version = context.execution.projection.entity_version
+    return make_trigger(
+        context.row.id, "continue", {}, context.trace_id, entity_version=version, due_at=due_at
+    )
 
 
 def has_ready_tokens(context: InstanceContext) -> bool:
