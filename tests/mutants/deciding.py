@@ -57,8 +57,8 @@ WHO_IS_BARRED = (
         "a wave forgets the person it was asked for",
         3,
         f"{ENGINE}/execution/nodes/approval.py",
-        "requesters=about.requesters | {request.requester_id}",
-        "requesters=about.requesters",
+        "requesters=subject.requesters | {request.requester_id}",
+        "requesters=subject.requesters",
         (f"{REQUESTERS}where_nobody_else_is_left_the_instance_pauses_and_says_why",),
     ),
     Mutation(

@@ -260,8 +260,8 @@ ENGINE = (
         "a rebuild reads steps in the order in which they began",
         15,
         PROJECTION,
-        "sorted(happenings, key=lambda happening: happening[:2])",
-        "sorted(happenings, key=lambda happening: happening[2].seq)",
+        "sorted(events, key=lambda event: event[:2])",
+        "sorted(events, key=lambda event: event[2].seq)",
         (f"{WF_15}after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row",),
     ),
     Mutation(

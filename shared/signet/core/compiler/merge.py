@@ -1,4 +1,4 @@
-"""Puts patches into an envelope: attachment nodes, policy gates, ways for rejections (the source's merge).
+"""The merge of patches into an envelope: attachment nodes, policy gates, edges for rejections.
 
 Each slot with a patch loses its direct edges `entry → exit` and gets
 `entry → sys:slot:<slot>:in → … → sys:slot:<slot>:out → exit`.
@@ -84,7 +84,7 @@ def _complete_edges(base: Graph, slot: EnvelopeSlot, filled: SlotGraph) -> Itera
     )
     types = {node.id: node.type for node in filled.nodes}
     for edge in filled.edges:
-        # The policy gate stands before the action whichever way one comes; no patch can go round it.
+        # Every edge to an action leads to its policy gate: no patch can go round it.
         target = policy_node(edge.target) if types.get(edge.target) == "action" else edge.target
         yield replace(edge, target=target)
     for node in filled.nodes:

@@ -1,4 +1,4 @@
-"""How an instance takes what people did to its document since it last moved: an edit, a request."""
+"""Changes of a document since its instance last moved, an edit and a request, and their effect on it."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ DRIFT = "WORKFLOW_VERSION_DRIFT"
 
 @dataclass(frozen=True, slots=True)
 class DocumentState:
-    """The document as its workflow finds it."""
+    """The document as a wave finds it."""
 
     version: int
     status: str
@@ -26,7 +26,7 @@ class DocumentState:
 
 
 class RequestAction(Enum):
-    """What an instance does with a transition request."""
+    """The answer of an instance to a transition request."""
 
     REFUSE = auto()
     # A waiting state has an edge for the request: the token leaves by it.

@@ -27,7 +27,7 @@ _STATUSES: Mapping[str | None, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """An acting node that cannot act now, and why: the instance pauses, and the step can be tried again."""
+    """The reason why a node cannot act now: the instance pauses, and the step can be tried again."""
 
     reason: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class ActionPlan:
-    """What an acting node is going to do, found out without doing it; for each of so many items."""
+    """The plan of an acting node, found out without acting; for each of so many items."""
 
     content: Any = None
     item_count: int = 0
@@ -43,7 +43,7 @@ class ActionPlan:
 
 @dataclass(frozen=True, slots=True)
 class PendingAction:
-    """An acting node that a token has come to. Its step is begun; what it does waits for its receipt."""
+    """An acting node that a token has reached. Its step is begun; it acts when the receipt is written."""
 
     node: WorkflowNode
     step: Step
@@ -265,7 +265,7 @@ class InstanceExecution:
         self._cancel(token, step.seq)
 
     def advance(self, step: Step, decision: Decision, reason: str, actor: Actor) -> None:
-        """End a step's wait for a person. The instance goes on for the one whom it acted for before."""
+        """End a step's wait by hand. The instance goes on in the name of the same person as before."""
         data = {"token": step.token, "node": step.node, "reason": reason}
         self.control("advanced", data, actor=actor)
         self.end(step, decision, has_waited=True)

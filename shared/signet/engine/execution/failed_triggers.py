@@ -1,6 +1,6 @@
-"""Rows whose worker did not come back: released for another try, or answered for after the last one.
+"""Triggers and effects that failed, or whose worker did not come back.
 
-An instance is paused when one of its triggers is a dead letter: it is shown, and it can be resumed.
+An instance is paused when one of its triggers is a dead letter: operators see it and can resume it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ EFFECT_ENDED = "effect_ended"
 
 
 def pause_for(connection: Connection, tenant_id: UUID, dead: Iterable[ClaimedEvent]) -> None:
-    """Also where its workflow cannot be loaded, and where nobody came back to say what went wrong."""
+    """Pause instances by their rows: where no workflow can be loaded, or no worker came back."""
     rows = {trigger.instance_id: _make_row(trigger) for trigger in dead}
     if rows:
         pause_instances(connection, tenant_id, list(rows.values()))
@@ -37,7 +37,7 @@ def pause_for(connection: Connection, tenant_id: UUID, dead: Iterable[ClaimedEve
 
 def _make_row(trigger: ClaimedEvent) -> dict[str, Any]:
     step_id, history_id = make_id(), make_id()
-    # Of this death: a trigger that is sent again may die again.
+    # A key of this death: a trigger that is sent again may die again.
     key = step_key(trigger.instance_id, CONTROL, f"step:{step_id}", 0)
     return {
         "id": trigger.instance_id,
@@ -55,7 +55,7 @@ def _make_row(trigger: ClaimedEvent) -> dict[str, Any]:
 def release_expired_triggers(
     connection: Connection, tenant_id: UUID, telemetry: Telemetry, *, at_most: int
 ) -> Returned[ClaimedEvent]:
-    """An instance whose trigger is dead by now is paused."""
+    """Release triggers whose lease has expired. Pause the instances of those that are dead letters now."""
     expired = release_expired(connection, EVENTS, tenant_id, at_most=at_most)
     pause_for(connection, tenant_id, expired.dead)
     if expired.again or expired.dead:
@@ -63,15 +63,17 @@ def release_expired_triggers(
     return expired
 
 
-def free_effects(connection: Connection, tenant_id: UUID, *, at_most: int) -> Returned[ClaimedEffect]:
-    """Of what is dead by now the workflows are told."""
+def release_expired_effects(
+    connection: Connection, tenant_id: UUID, *, at_most: int
+) -> Returned[ClaimedEffect]:
+    """Release effects whose lease has expired. Wake the workflows of those that are dead letters now."""
     expired = release_expired(connection, EFFECTS, tenant_id, at_most=at_most)
     wake_instances(connection, tenant_id, expired.dead)
     return expired
 
 
 def wake_instances(connection: Connection, tenant_id: UUID, ended: Sequence[ClaimedEffect]) -> None:
-    """Each instance once; what it waited for it finds by itself."""
+    """Wake each instance once; it finds by itself what it waited for."""
     woken = {effect.instance_id: effect for effect in ended}.values()
     insert_triggers(
         connection,

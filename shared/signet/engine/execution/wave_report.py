@@ -1,4 +1,4 @@
-"""What a wave counts and times while it runs, for who watches it."""
+"""The counts and times of a wave, for telemetry."""
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +12,8 @@ from signet.store.outbox.queue import ClaimedRow
 
 @dataclass(slots=True)
 class WaveStats:
+    """The counts of one wave while it runs; steps and work are by node type."""
+
     steps: dict[str, int] = field(default_factory=dict)
     work: dict[str, NodeWork] = field(default_factory=dict)
     effects: dict[str, int] = field(default_factory=dict)

@@ -1,8 +1,8 @@
-"""What a handler of an acting node is given, and what it answers.
+"""The handler of an acting node, and its answers.
 
-`prepare` finds out what the node would do, and changes nothing: no receipt has been written yet. `act` does
-it in the wave's transaction (a mutation, a row in an outbox), never outside of it. `resume` is asked when
-something woke the instance while the node's step waits.
+`prepare` plans what the node would do, and changes nothing: no receipt has been written yet. `act` does it
+in the wave's transaction (a mutation, a row in an outbox), never outside of it. `resume` is called when a
+trigger wakes the instance while the node's step waits.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from signet.store.instances.waves import EffectOutcome
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A call to the outside, to be enqueued with the step that wants it (WF-10)."""
+    """A call to the outside, which is enqueued with its step (WF-10)."""
 
     effect_type: str
     payload: Mapping[str, Any]
@@ -30,7 +30,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class HandlerResult:
-    """`decision` is None while the step waits, for its moment or its event."""
+    """The answer of a handler; `decision` is None while the step waits for its moment or its event."""
 
     decision: Decision | None
     effect: Effect | None = None
@@ -39,13 +39,13 @@ class HandlerResult:
 
 
 def describe_delivery(effect: EffectOutcome, *of_body: str) -> dict[str, Any]:
-    """Evidence for the step: how it went, and of what was answered only what is named."""
-    said = effect.response_json if isinstance(effect.response_json, dict) else {}
-    body = said.get("body")
-    found = {name: said.get(name) for name in ("status", "duration_ms")}
+    """Return the evidence of a delivery, with the named values of the response's body."""
+    response = effect.response_json if isinstance(effect.response_json, dict) else {}
+    body = response.get("body")
+    evidence = {name: response.get(name) for name in ("status", "duration_ms")}
     if isinstance(body, dict):
-        found |= {name: body.get(name) for name in of_body}
-    return {name: value for name, value in found.items() if value is not None}
+        evidence |= {name: body.get(name) for name in of_body}
+    return {name: value for name, value in evidence.items() if value is not None}
 
 
 class NodeHandler(Protocol):

@@ -1,4 +1,4 @@
-"""A gate performs its transition through mutate(), or sends the document back."""
+"""The gate: it performs its transition through mutate(), or sends the document back."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,6 +17,8 @@ from signet.engine.execution.nodes.handler import HandlerResult
 
 @dataclass(frozen=True, slots=True)
 class _GatePassage:
+    """The plan of a gate: what it decided, and the change that carries it out."""
+
     decision: Decision
     operation: ConcludeTransition
     change: DocumentChange
@@ -24,7 +26,7 @@ class _GatePassage:
 
 class LifecycleGate:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-        """With what the tenant's rules say: a gate that is held leaves no step, and can be tried again."""
+        """Plan the passage, also by the tenant's rules. A blocked gate leaves no step, to be tried again."""
         decision = decide(context.execution.workflow, token, context.decision_input(token))
         if decision.outcome is None:
             return Blocked(decision.reason or "the gate cannot be passed", decision.evidence)
@@ -80,12 +82,12 @@ class LifecycleGate:
 
 
 def _uses_approvals(node: WorkflowNode, decision: Decision) -> bool:
-    """An interrupt leaves the way on which they were given."""
+    """Return whether the passage uses up approvals. An interrupt leaves the path that they were given on."""
     return decision.outcome == "passed" and node.config["kind"] != "interrupting"
 
 
 def _find_stale(context: InstanceContext) -> int | None:
-    """An approval counts for the version that it was given for, and for no other (WF-03)."""
+    """Return the version of an unused approval that is not the document's: it does not count (WF-03)."""
     version = context.document.version if context.document is not None else 0
     unused = context.approvals.list_unused(context.row.id)
     return next((r.document_version for r in unused if r.document_version != version), None)

@@ -1,4 +1,4 @@
-"""Telling people: enqueued here, delivered elsewhere; waited for only where the author says `await`."""
+"""The notification node: it enqueues a message to people, and waits only where the author says `await`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -41,7 +41,7 @@ class Notification:
 
 
 def _name_people(node: WorkflowNode, env: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Whom the document names is fixed now; who holds a role, or manages whom, is found on delivery."""
+    """Name the people. A role or a manager is resolved on delivery, a value of the document now."""
     named: list[dict[str, Any]] = []
     for index, person in enumerate(node.config["to"]):
         match person["by"]:
@@ -53,6 +53,6 @@ def _name_people(node: WorkflowNode, env: Mapping[str, Any]) -> list[dict[str, A
                 of = node.expressions[f"/to/{index}/of"].value(env)
                 named.append({"manager_of": of, "levels": person["levels"]})
             case _:
-                found = node.expressions[f"/to/{index}/expression"].value(env)
-                named.extend({"user": user} for user in (found if isinstance(found, list) else [found]))
+                value = node.expressions[f"/to/{index}/expression"].value(env)
+                named.extend({"user": user} for user in (value if isinstance(value, list) else [value]))
     return named

@@ -1,4 +1,4 @@
-"""A call to an endpoint, or an event on the bus: enqueued here, delivered elsewhere, and waited for."""
+"""The webhook node: it enqueues a call to an endpoint or an event on the bus, and waits for its delivery."""
 
 from typing import Any
 
@@ -23,13 +23,13 @@ class WebhookOut:
         event, document = node.config.get("event"), context.document
         if event is None:
             return HandlerResult(None, Effect("webhook", {"payload": payload}, node.config["endpoint"]))
-        said = {"event": event, "payload": payload}
+        message = {"event": event, "payload": payload}
         if document is not None:
-            said["subject"] = f"{document.entity_type}/{document.id}"
-        return HandlerResult(None, Effect("integration", said))
+            message["subject"] = f"{document.entity_type}/{document.id}"
+        return HandlerResult(None, Effect("integration", message))
 
     def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
-        """Delivered, with what the receiver answered; or given up, which takes the way for errors."""
+        """End with the response of the receiver, or with an error where the call was given up."""
         effect = context.effects.get(step.id)
         if effect is None:
             return None
