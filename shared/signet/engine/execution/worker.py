@@ -62,7 +62,7 @@ class Worker:
     def drain(self, tenant_ids: Sequence[UUID]) -> Drained:
         """Run one wave of each tenant in turn, so that none waits for the thousands of another.
 
-        Each worker begins elsewhere: two that began at the same tenant would look for the same rows throughout.
+        Each worker begins elsewhere: two that began at the same tenant would look for the same rows.
         """
         first = make_id().int % max(len(tenant_ids), 1)
         drained, waiting = Drained(), [*tenant_ids[first:], *tenant_ids[:first]]
