@@ -149,9 +149,9 @@ def _check_expression(text: str, place: str, kinds: tuple[TypeKind, ...], wanted
     if isinstance(parsed, ExpressionError):
         yield find("FIELD_INVALID", place, problem=parsed.message)
         return
-    found, errors = check(parsed, _SCOPE)
+    value_type, errors = check(parsed, _SCOPE)
     if errors:
         for error in errors:
             yield find("FIELD_INVALID", place, problem=error.message)
-    elif found.kind not in kinds:
-        yield find("FIELD_INVALID", place, problem=f"gives {found}, wants {wanted}")
+    elif value_type.kind not in kinds:
+        yield find("FIELD_INVALID", place, problem=f"gives {value_type}, wants {wanted}")

@@ -120,10 +120,10 @@ class ApprovalChains:
 
 
 def _find(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRow:
-    found = store.read_chain(connection, tenant_id, name, version)
-    if found is None:
+    chain = store.read_chain(connection, tenant_id, name, version)
+    if chain is None:
         raise Rejected("CHAIN_NOT_FOUND", f"there is no version {version} of a chain '{name}'")
-    return found
+    return chain
 
 
 def _note(act: AdminTransaction, name: str, action: str, version: int, digest: str) -> None:

@@ -71,11 +71,13 @@ class Delegations:
             raise rejected
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
-            found = store.find_delegation(act.connection, tenant_id, delegation_id)
-            if found is None or not (found.user_id == caller.principal.subject or act.may(DELEGATE)):
+            delegation = store.find_delegation(act.connection, tenant_id, delegation_id)
+            if delegation is None or not (
+                delegation.user_id == caller.principal.subject or act.may(DELEGATE)
+            ):
                 raise Rejected("DELEGATION_NOT_FOUND", f"there is no delegation {delegation_id}")
             if store.revoke_delegation(act.connection, tenant_id, delegation_id, act.now):
-                _note(act, found, "revoke", reason)
+                _note(act, delegation, "revoke", reason)
 
     def list_given(
         self, caller: Caller, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None

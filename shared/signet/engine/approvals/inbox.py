@@ -96,11 +96,11 @@ class Approvals:
         self, connection: Connection, tenant_id: UUID, person: str, row: store.InboxRow
     ) -> InboxItem:
         contract = self._caches.contracts.read(connection, tenant_id, row.entity_type, row.contract_version)
-        voices = [person] if row.on_behalf_of is None else [person, row.on_behalf_of]
+        voters = [person] if row.on_behalf_of is None else [person, row.on_behalf_of]
         denials: list[Denial | None] = []
         if contract is not None:
             find_conflict = separation_conflict(contract, row, (row.requester_id, row.asking_id))
-            denials = [find_conflict(voice) for voice in voices]
+            denials = [find_conflict(voter) for voter in voters]
         return InboxItem(
             request_id=row.request_id,
             document_id=row.document_id,
@@ -150,8 +150,8 @@ def _may_read(
         return True
     if any(person in (seat.decided_by, seat.on_behalf_of) for seat in seats):
         return True
-    voices = store.read_counted_people(connection, tenant_id, person, record.entity_type)
-    return any(seat.belongs_to(voice, roles) for seat in seats for voice, roles in voices.items())
+    counted_people = store.read_counted_people(connection, tenant_id, person, record.entity_type)
+    return any(seat.belongs_to(counted, roles) for seat in seats for counted, roles in counted_people.items())
 
 
 def _read_snapshot(connection: Connection, tenant_id: UUID, snapshot: str) -> dict[str, Any]:

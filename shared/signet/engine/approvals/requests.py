@@ -117,8 +117,8 @@ class ApprovalRequests:
     def find_last_requester(self, document_id: UUID) -> str | None:
         """Find who requested the transition performed last, as of before this wave."""
         if document_id not in self._requesters:
-            found = read_last_requester(self._connection, self._tenant_id, document_id)
-            self._requesters[document_id] = found
+            requester = read_last_requester(self._connection, self._tenant_id, document_id)
+            self._requesters[document_id] = requester
         return self._requesters[document_id]
 
     def policy_of(self, node: WorkflowNode) -> tuple[Policy | None, str | None, int | None]:
@@ -171,9 +171,9 @@ class ApprovalRequests:
 
         Delegates are not looked up: a delegate can vote only where the delegator can.
         """
-        wanted = [seat for seat in seats if seat.status == "open"]
-        users = {seat.holder_user_id for seat in wanted if seat.holder_user_id is not None}
-        roles = {seat.holder_role for seat in wanted if seat.holder_role is not None}
+        open_seats = [seat for seat in seats if seat.status == "open"]
+        users = {seat.holder_user_id for seat in open_seats if seat.holder_user_id is not None}
+        roles = {seat.holder_role for seat in open_seats if seat.holder_role is not None}
         self._hold_roles()
         candidates = read_candidates(
             self._connection, self._tenant_id, users, roles, at_most=1 + _count_excluded(about, seats)
@@ -296,8 +296,8 @@ class ApprovalRequests:
             members = {role: read_members(self._connection, self._tenant_id, role) for role in needs.turns}
             find_conflict = conflict_check_of(about)
             barred = {p for people in members.values() for p in people if find_conflict(p) is not None}
-            known = read_turns(self._connection, self._tenant_id, needs.turns)
-            turns = {role: known.get(role, 0) + self._rows.turns.get(role, 0) for role in needs.turns}
+            turns_taken = read_turns(self._connection, self._tenant_id, needs.turns)
+            turns = {role: turns_taken.get(role, 0) + self._rows.turns.get(role, 0) for role in needs.turns}
         return ApproverData(values, managers, members, turns, barred)
 
     def _take_turns(self, approvers: Sequence[Approver]) -> None:
@@ -311,8 +311,10 @@ def conflict_check_of(about: ApprovalSubject) -> ConflictCheck:
 
 def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
     """Return at most how many people are barred, or are counted in the stage already."""
-    voices = [voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None]
-    return 1 + len(about.document.editor_ids) + len(about.requesters) + len(voices)
+    counted = [
+        person for seat in seats for person in (seat.decided_by, seat.on_behalf_of) if person is not None
+    ]
+    return 1 + len(about.document.editor_ids) + len(about.requesters) + len(counted)
 
 
 def _request_row(request: LiveRequest, about: ApprovalSubject, draft: RequestDraft) -> Row:

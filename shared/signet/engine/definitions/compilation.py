@@ -158,7 +158,7 @@ def reject_findings(findings: Iterable[PlacedFinding]) -> Rejected:
     return Rejected(
         "DEFINITION_INVALID",
         f"{len(errors)} error(s), the first: {first}",
-        fields=tuple(FieldError(each.pointer, each.code, each.sentence, each.remedy) for each in errors),
+        fields=tuple(FieldError(error.pointer, error.code, error.sentence, error.remedy) for error in errors),
     )
 
 

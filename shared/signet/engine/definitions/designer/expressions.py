@@ -119,12 +119,12 @@ def check_text(text: str, scope: Scope, *, is_condition: bool) -> CheckedExpress
     parsed = parse_expression(text)
     if isinstance(parsed, ExpressionError):
         return CheckedExpression(False, None, None, (), (), (_show(parsed),))
-    found, errors = check(parsed, scope)
+    value_type, errors = check(parsed, scope)
     if is_condition:
         errors = check_condition(parsed, scope)
     return CheckedExpression(
         is_valid=not errors,
-        type=None if errors else str(found),
+        type=None if errors else str(value_type),
         text=to_text(parsed),
         references=[name.text for name in list_variables(parsed)],
         refs=sorted(list_followed_refs(parsed, scope)),

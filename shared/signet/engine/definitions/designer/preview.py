@@ -207,9 +207,9 @@ def read_workflow(read: ReadTransaction, definition: DefinitionRow) -> Artifact:
     """Read the artifact that was published, or compile a draft now; raise every error if it fails."""
     connection, tenant_id = read.connection, read.principal.tenant_id
     if definition.definition_kind == "org_patch" and definition.status != "draft":
-        made = list_effective_of_patch(connection, tenant_id, definition.id)
-        found = find_row(connection, tenant_id, made[0]) if made else None
-        definition = found or definition
+        effective_ids = list_effective_of_patch(connection, tenant_id, definition.id)
+        effective = find_row(connection, tenant_id, effective_ids[0]) if effective_ids else None
+        definition = effective or definition
     stored = read_stored(connection, tenant_id, definition)
     return stored or read_subject(connection, tenant_id, definition).require_artifact()[0]
 

@@ -134,9 +134,9 @@ def _is_deep(value: Any) -> bool:
     for _ in range(MAX_SENT_DEPTH + 2):
         level = [
             inner
-            for one in level
-            if isinstance(one, list | dict)
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for outer in level
+            if isinstance(outer, list | dict)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
         ]
         if not level:
             return False
@@ -151,7 +151,9 @@ def _check_document(contract: Contract | None, simulation_input: SimulationInput
         raise Rejected("REQUEST_INVALID", "Nothing is born like this.", fields=(where,))
     document, mistakes = validate_fields(contract.fields, dict(simulation_input.document))
     if document is None:
-        fields = tuple(FieldError(f"/document{each.pointer}", each.code, each.message) for each in mistakes)
+        fields = tuple(
+            FieldError(f"/document{mistake.pointer}", mistake.code, mistake.message) for mistake in mistakes
+        )
         raise Rejected("FIELDS_INVALID", "the contract does not allow this document", fields=fields)
     return document
 
@@ -191,19 +193,19 @@ def _show(artifact_hash: str, simulation: Simulation) -> SimulationReport:
 
 def _show_steps(steps: Sequence[SimulatedStep]) -> list[StepReport]:
     shown, size = [], 0
-    for each in steps:
-        step = each.step
-        size += len(orjson.dumps(each.evidence, default=str))
+    for simulated in steps:
+        step = simulated.step
+        size += len(orjson.dumps(simulated.evidence, default=str))
         report = StepReport(
             seq=step.seq,
             end_seq=step.end_seq,
             node_id=step.node,
             token=step.token,
             status=step.status,
-            outcome=each.outcome,
+            outcome=simulated.outcome,
             chosen_edge_ids=step.chosen_edge_ids,
-            waited_for=escape(each.shown),
-            evidence=each.evidence if size <= MAX_EVIDENCE_BYTES else None,
+            waited_for=escape(simulated.shown),
+            evidence=simulated.evidence if size <= MAX_EVIDENCE_BYTES else None,
         )
         shown.append(report)
     return shown
