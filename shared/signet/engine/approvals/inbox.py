@@ -8,13 +8,13 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat, separation_conflict
-from signet.core.approvals.policy import Policy, read_policy
+from signet.core.approvals.policy import Policy, parse_policy
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected, Transient
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
-from signet.engine.approvals.decide import Ballot, VoteResult, approval_not_found, check_ballot, decide
+from signet.engine.approvals.decide import Ballot, VoteResult, approval_not_found, decide, require_ballot
 from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
@@ -64,7 +64,7 @@ class Approvals:
 
     def decide(self, caller: Caller, request_id: UUID, vote: Vote, reason: str | None = None) -> VoteResult:
         """Count a vote, or raise why it does not count; then nothing was written."""
-        check_ballot(vote, reason)
+        require_ballot(vote, reason)
         tenant_id = caller.principal.tenant_id
         with self._database.pipelined(tenant_id, store.find_document(tenant_id, request_id)) as pipeline:
             return decide(self._caches, pipeline, caller, Ballot(request_id, vote, reason))
@@ -130,7 +130,7 @@ class Approvals:
                 raise approval_not_found(request_id)
             return PinnedRequest(
                 record,
-                read_policy(record.policy, record.policy_hash),
+                parse_policy(record.policy, record.policy_hash),
                 _read_snapshot(connection, tenant_id, record.snapshot),
                 seats,
                 store.read_decisions(connection, tenant_id, request_id),

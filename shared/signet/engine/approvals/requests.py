@@ -20,9 +20,9 @@ from signet.core.approvals.policy import (
     Policy,
     Stage,
     hash_policy,
+    parse_policy,
     policy_of_chain,
     policy_of_node,
-    read_policy,
 )
 from signet.core.approvals.seats import ApproverData, Deadlock, list_needs, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
@@ -219,7 +219,7 @@ class ApprovalRequests:
 
     def go_to_stage(self, request: LiveRequest, number: int, seats: Sequence[Seat]) -> None:
         request.stage = number
-        request.escalate_at, request.expire_at = self._due(read_policy_of(request).stage(number))
+        request.escalate_at, request.expire_at = self._due(parse_policy_of(request).stage(number))
         self.seat(request, seats)
         self._change(request)
         self._wake(request)
@@ -305,16 +305,24 @@ class ApprovalRequests:
             self._rows.turns[role] = self._rows.turns.get(role, 0) + 1
 
 
-def conflict_check_of(about: ApprovalSubject) -> ConflictCheck:
-    return separation_conflict(about.contract, about.document, about.requesters)
-
-
 def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
     """Return at most how many people are barred, or are counted in the stage already."""
     counted = [
         person for seat in seats for person in (seat.decided_by, seat.on_behalf_of) if person is not None
     ]
     return 1 + len(about.document.editor_ids) + len(about.requesters) + len(counted)
+
+
+def conflict_check_of(about: ApprovalSubject) -> ConflictCheck:
+    return separation_conflict(about.contract, about.document, about.requesters)
+
+
+def parse_policy_of(request: LiveRequest) -> Policy:
+    return parse_policy(request.policy, request.policy_hash)
+
+
+def seats_of_stage(request: LiveRequest) -> list[Seat]:
+    return [replace(seat) for seat in request.seats if seat.stage == request.stage]
 
 
 def _request_row(request: LiveRequest, about: ApprovalSubject, draft: RequestDraft) -> Row:
@@ -371,14 +379,6 @@ def _notification_row(request: LiveRequest, seat: Seat) -> Row:
         "request_id": request.id,
         "data": {"node": request.node_id},
     }
-
-
-def read_policy_of(request: LiveRequest) -> Policy:
-    return read_policy(request.policy, request.policy_hash)
-
-
-def seats_of_stage(request: LiveRequest) -> list[Seat]:
-    return [replace(seat) for seat in request.seats if seat.stage == request.stage]
 
 
 @lru_cache(maxsize=MAX_EXPRESSIONS)

@@ -11,8 +11,8 @@ from signet.core.runtime.tokens import ROOT, Token, TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
-from signet.engine.definitions.compilation import find_definition, read_stored
-from signet.engine.definitions.designer.preview import find_readable, read_contract_of, read_workflow
+from signet.engine.definitions.compilation import read_stored, require_definition
+from signet.engine.definitions.designer.preview import read_contract_of, read_workflow, require_readable
 from signet.store.database import Database
 from signet.store.definitions.designer import NodeCount, count_at_nodes
 from signet.store.definitions.write import DefinitionRow
@@ -59,7 +59,7 @@ class PublicationImpact:
 
     def read(self, principal: Principal, definition_id: UUID) -> Impact:
         with reading(self.database, principal) as read:
-            row = find_readable(read, definition_id)
+            row = require_readable(read, definition_id)
             new = _load(read, row, read_workflow(read, row))
             counts = _count(read, row)
             running = _read_running(read, {count.definition_id for count in counts if count.definition_id})
@@ -94,7 +94,7 @@ def _read_running(read: ReadTransaction, ids: set[UUID]) -> dict[UUID, Definitio
     connection, tenant_id = read.connection, read.principal.tenant_id
     definitions = {}
     for definition_id in ids:
-        row = find_definition(connection, tenant_id, definition_id)
+        row = require_definition(connection, tenant_id, definition_id)
         stored = read_stored(connection, tenant_id, row)
         if stored is not None:
             definitions[definition_id] = _load(read, row, stored)

@@ -20,7 +20,7 @@ from signet.core.simulation import Script, SimulatedStep, Simulation, simulate
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import find_newest_contract, read_settings
-from signet.engine.definitions.designer.preview import find_readable, read_contract_of, read_workflow
+from signet.engine.definitions.designer.preview import read_contract_of, read_workflow, require_readable
 from signet.store.database import Database
 
 MAX_STEPS = 1_000
@@ -102,20 +102,20 @@ class DefinitionSimulation:
     def run(
         self, principal: Principal, definition_id: UUID, simulation_input: SimulationInput
     ) -> SimulationReport:
-        _check_sent(simulation_input)
+        _require_bounded(simulation_input)
         with reading(self.database, principal) as read:
-            artifact = read_workflow(read, find_readable(read, definition_id))
+            artifact = read_workflow(read, require_readable(read, definition_id))
             contract = read_contract_of(read, artifact) or find_newest_contract(
                 read.connection, principal.tenant_id, artifact.content["entity_type"]
             )
             script, now = _make_script(read, simulation_input), simulation_input.start or read.transaction.now
-        document = _check_document(contract, simulation_input)
+        document = _require_document(contract, simulation_input)
         workflow = Workflow(artifact)
         max_steps = min(simulation_input.max_steps, MAX_STEPS)
         return _show(artifact.hash, simulate(workflow, document, script, now, max_steps=max_steps))
 
 
-def _check_sent(simulation_input: SimulationInput) -> None:
+def _require_bounded(simulation_input: SimulationInput) -> None:
     sent = [
         simulation_input.document,
         simulation_input.events,
@@ -143,7 +143,7 @@ def _is_deep(value: Any) -> bool:
     return True
 
 
-def _check_document(contract: Contract | None, simulation_input: SimulationInput) -> Mapping[str, Any]:
+def _require_document(contract: Contract | None, simulation_input: SimulationInput) -> Mapping[str, Any]:
     if contract is None:
         return simulation_input.document
     if simulation_input.birth == "amended" and contract.amendment is None:

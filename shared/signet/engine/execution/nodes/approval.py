@@ -12,7 +12,7 @@ from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.approvals.requests import ApprovalSubject, RequestDraft, read_policy_of, seats_of_stage
+from signet.engine.approvals.requests import ApprovalSubject, RequestDraft, parse_policy_of, seats_of_stage
 from signet.engine.execution.nodes.handler import HandlerResult, NodeContext
 from signet.store.approvals.requests import LiveRequest
 
@@ -54,7 +54,7 @@ def _move(context: NodeContext, request: LiveRequest, step: Step) -> Blocked | N
     if request.expire_at is not None and context.now >= request.expire_at:
         approvals.end(request, "expired", "nobody decided in time")
         return None
-    policy, seats = read_policy_of(request), seats_of_stage(request)
+    policy, seats = parse_policy_of(request), seats_of_stage(request)
     stage = policy.stage(request.stage)
     verdict = count_votes(stage, seats, can_vote=approvals.can_vote(about, seats))
     following = next_action(policy, request.stage, verdict, escalated=has_escalated(seats))
@@ -87,7 +87,7 @@ def _about(context: NodeContext, request: LiveRequest, step: Step) -> ApprovalSu
 
 def _escalate(context: NodeContext, request: LiveRequest, step: Step) -> Blocked | None:
     about = _about(context, request, step)
-    stage = read_policy_of(request).stage(request.stage)
+    stage = parse_policy_of(request).stage(request.stage)
     found = context.approvals.escalate(about, stage, request.stage, seats_of_stage(request))
     if isinstance(found, Deadlock):
         return _hold(found)
