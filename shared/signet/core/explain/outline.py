@@ -91,8 +91,8 @@ class Outline:
         when = _OUTCOMES.get(edge["on"], f"On {edge['on']}")
         condition = edge.get("condition")
         if condition is not None:
-            said = f"if {self.words.describe_condition(condition['text'])}"
-            when = f"If{said[2:]}" if when == "Then" else f"{when}, and {said}"
+            phrase = f"if {self.words.describe_condition(condition['text'])}"
+            when = f"If{phrase[2:]}" if when == "Then" else f"{when}, and {phrase}"
         elif edge["priority"] == DEFAULT_PRIORITY:
             when = "Otherwise" if when == "Then" else f"{when}, and otherwise"
         label = f' ("{escape(edge["label"])}")' if edge.get("label") else ""

@@ -15,7 +15,7 @@ from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.approvals.requests import ApprovalSubject, RequestDraft, read_policy_of, seats_of_stage
+from signet.engine.approvals.requests import ApprovalSubject, RequestDraft, parse_policy_of, seats_of_stage
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.store.approvals.requests import LiveRequest
@@ -60,7 +60,7 @@ def _move(context: InstanceContext, request: LiveRequest, step: Step) -> Blocked
     if request.expire_at is not None and context.now >= request.expire_at:
         approvals.end(request, "expired", "nobody decided in time")
         return None
-    policy, seats = read_policy_of(request), seats_of_stage(request)
+    policy, seats = parse_policy_of(request), seats_of_stage(request)
     stage = policy.stage(request.stage)
     verdict = count_votes(stage, seats, can_vote=approvals.can_vote(subject, seats))
     following = next_action(policy, request.stage, verdict, escalated=has_escalated(seats))
@@ -93,7 +93,7 @@ def _subject_of(context: InstanceContext, request: LiveRequest, step: Step) -> A
 
 def _escalate(context: InstanceContext, request: LiveRequest, step: Step) -> Blocked | None:
     subject = _subject_of(context, request, step)
-    stage = read_policy_of(request).stage(request.stage)
+    stage = parse_policy_of(request).stage(request.stage)
     seated = context.approvals.escalate(subject, stage, request.stage, seats_of_stage(request))
     if isinstance(seated, Deadlock):
         return _block(seated)
