@@ -64,18 +64,15 @@ class Delegations:
             _note(act, new, "delegate", reason)
         return new
 
-    def revoke(self, caller: Caller, delegation_id: UUID, reason: str | None = None) -> None:
+    def revoke(self, caller: Caller, delegation_id: UUID) -> None:
         """Revoke a delegation for good. A decision that it allowed is committed before, or not at all."""
-        rejected = check_reason(reason)
-        if rejected is not None:
-            raise rejected
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             found = store.find_delegation(act.connection, tenant_id, delegation_id)
             if found is None or not (found.user_id == caller.principal.subject or act.may(DELEGATE)):
                 raise Rejected("DELEGATION_NOT_FOUND", f"there is no delegation {delegation_id}")
             if store.revoke_delegation(act.connection, tenant_id, delegation_id, act.now):
-                _note(act, found, "revoke", reason)
+                _note(act, found, "revoke")
 
     def list_given(
         self, caller: Caller, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
@@ -155,7 +152,7 @@ def _check_circles(act: AdminTransaction, new: Delegation) -> None:
         raise Rejected("DELEGATION_CYCLE", f"it would come back to its beginning: {' → '.join(circle)}")
 
 
-def _note(act: AdminTransaction, delegation: Delegation, action: str, reason: str | None) -> None:
+def _note(act: AdminTransaction, delegation: Delegation, action: str, reason: str | None = None) -> None:
     person = delegation.user_id
     act.note(
         ("delegation", str(delegation.id)),
