@@ -79,7 +79,7 @@ class WaveWork:
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         company = made.standing.company
-        company.definitions.save_contract(company.caller(), TASK)
+        company.definitions.create_contract(company.caller(), TASK)
         company.definitions.publish_contract(company.caller(), "task", 1)
         yield made
 
