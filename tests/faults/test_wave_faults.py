@@ -15,7 +15,8 @@ from psycopg.conninfo import make_conninfo
 from signet.core.errors import Transient
 from signet.engine.execution import worker as worker_module
 from signet.store.database import Database, PoolSettings
-from signet.store.schema.server import act_as, describe_url
+from signet.store.schema.server import act_as
+from tests.databases import describe_url
 from tests.engine.callers import drain_from_process, processes
 from tests.engine.standing_company import IS_CAMPAIGN
 from tests.engine.waves.footprint import FOOTPRINT, Footprint

@@ -91,17 +91,6 @@ def create_database(url: str, name: str, template: str | None = None) -> None:
         connection.execute(statement)
 
 
-def drop_database(url: str, name: str) -> None:
-    """Also while somebody is still connected: used for databases that a test made."""
-    with connect(url, autocommit=True, prepare_threshold=None) as connection:
-        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-def describe_url(url: str) -> dict[str, str]:
-    """Its parts by libpq's names."""
-    return {key: str(value) for key, value in conninfo_to_dict(url).items() if value is not None}
-
-
 def replace_credentials(url: str, user: str, password: str) -> str:
     return make_conninfo(url, user=user, password=password)
 
