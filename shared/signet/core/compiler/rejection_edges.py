@@ -7,7 +7,7 @@ from signet.core.compiler.graph import Edge, Graph, make_graph
 from signet.core.compiler.merge import REJECTING, REJECTION_EDGE, rejection_edge
 from signet.core.compiler.parallel_blocks import Blocks
 from signet.core.compiler.slot_graph import slot_out
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 
 
 def add_rejection_edges(graph: Graph, blocks: Blocks) -> tuple[Graph, tuple[Finding, ...]]:
@@ -65,6 +65,6 @@ def _check_taken(graph: Graph, taken: Mapping[str, Edge]) -> Iterator[Finding]:
         if any(edge.on == "rejected" for edge in graph.outgoing[behind.id]):
             continue
         if edge.id.startswith(REJECTION_EDGE):
-            yield find("REJECTION_UNHANDLED", edge.source, slot=end.provenance)
+            yield make_finding("REJECTION_UNHANDLED", edge.source, slot=end.provenance)
         elif behind.type == "lifecycle_gate":
-            yield find("REJECTION_NOT_TAKEN", edge.id, gate=behind.id)
+            yield make_finding("REJECTION_NOT_TAKEN", edge.id, gate=behind.id)
