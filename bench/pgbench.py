@@ -1,4 +1,4 @@
-"""Runs Postgres's own pgbench as a runtime role: what the server does with the same rows and no Python."""
+"""Postgres's own pgbench as a runtime role: the same rows on the same server without Python."""
 
 import os
 import re
@@ -16,9 +16,9 @@ CLIENTS, THREADS = 4, 2
 
 
 def run_pgbench(url: str, role: str, scripts: Mapping[str, int], seconds: float) -> float:
-    """Transactions a second of these scripts, each chosen as often as its weight says."""
-    said = conninfo_to_dict(act_as(url, role))
-    parts = {name: str(value) for name, value in said.items() if value is not None}
+    """Return the transactions a second of these scripts, each chosen as often as its weight says."""
+    described = conninfo_to_dict(act_as(url, role))
+    parts = {name: str(value) for name, value in described.items() if value is not None}
     environment = {**os.environ, "PGPASSWORD": parts.get("password", ""), "PGOPTIONS": parts["options"]}
     command = [str(find_programs(major=18) / "bin" / "pgbench"), "-n", "-M", "prepared"]
     command += ["-c", str(CLIENTS), "-j", str(THREADS), "-T", str(max(1, round(seconds)))]

@@ -12,7 +12,7 @@ from signet.authoring.files import read_document
 from signet.core.compiler.compiler import Compilation
 from signet.core.errors import Rejected
 from signet.engine.cache import TTL_SECONDS, CompiledCache
-from signet.engine.definitions.compilation import find_definition, read_subject
+from signet.engine.definitions.compilation import read_subject, require_definition
 from signet.engine.documents.commands import Amend, Applied, Create, RequestTransition
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
@@ -122,7 +122,7 @@ def test_a_document_keeps_to_its_version_of_the_contract(company: Company, admin
 
 def compile_definition(company: Company, definition_id: UUID) -> Compilation:
     with company.database.transaction(company.tenant_id) as connection:
-        definition = find_definition(connection, company.tenant_id, definition_id)
+        definition = require_definition(connection, company.tenant_id, definition_id)
         return read_subject(connection, company.tenant_id, definition).compile()
 
 

@@ -1,4 +1,4 @@
-"""Filters and orders of lists: what they come to in columns, and what is refused with which words."""
+"""Filters and orders of lists: their columns, and the words of a refusal."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from signet.core.contracts.contract import Contract
 from signet.core.documents.list_filter import Sort, Term, parse_filter, parse_sort, place_fields
 from signet.core.errors import Rejected
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 
 
 def make_contract(**fields: dict[str, Any]) -> Contract:
@@ -29,7 +29,7 @@ def make_contract(**fields: dict[str, Any]) -> Contract:
         },
         "states": {"new": {"edit": "editable", "initial": True}, "sent": {"edit": "locked", "final": True}},
     }
-    contract, findings = read_strictly(Contract, document)
+    contract, findings = parse_strictly(Contract, document)
     assert contract is not None, findings
     return contract
 
@@ -57,7 +57,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
         ("entity.sent_on == '2026-03-01'", [Term("sent_on", "==", DAY)]),
         ("entity.sent_on < '2026-03-01'", [Term("sent_on", "<", DAY)]),
         ("entity.seen_at < '2026-03-01T12:00:00Z'", [Term("seen_at", "<", NOON)]),
-        # A day goes before each of its moments.
+        # A day sorts before each of its moments.
         ("entity.sent_on < '2026-03-01T12:00:00Z'", [Term("sent_on", "<=", NOON)]),
         ("entity.sent_on >= '2026-03-01T12:00:00Z'", [Term("sent_on", ">", NOON)]),
         ("entity.seen_at <= '2026-03-01'", [Term("seen_at", "<", DAY)]),
@@ -116,7 +116,7 @@ def test_each_version_of_a_contract_keeps_fields_in_columns_of_its_own() -> None
     }
     assert place_fields(["code"], earlier, PARCEL) == {"code": "t2"}
     assert place_fields(["weight"], make_contract(weight={"type": "int"}), PARCEL) is None
-    # The same digits would be other amounts.
+    # With another scale the same digits are other amounts.
     other_scale = make_contract(price={"type": "decimal", "scale": 3, "indexed": True})
     assert place_fields(["price"], other_scale, PARCEL) is None
     other_type = make_contract(code={"type": "enum", "values": ["a"], "indexed": True})

@@ -1,4 +1,4 @@
-"""A policy is what its author wrote, it survives being kept as text, and a wrong one is not taken."""
+"""A policy is what its author wrote, it survives being kept as text, and a wrong one is refused."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from signet.core.approvals.policy import (
 )
 from signet.core.compiler.node_configurations import ApprovalConfiguration
 from signet.core.errors import Defect
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from tests.unit.approvals.asking import expression, make_policy, make_stage, manager, role, user
 
 EVERY_KIND = [
@@ -38,8 +38,8 @@ PLAIN: dict[str, Any] = {"approvers": [user("ada")]}
 
 
 def compile_config(document: dict[str, Any]) -> dict[str, Any]:
-    """As a node's configuration stands in an artifact."""
-    config, findings = read_strictly(ApprovalConfiguration, document)
+    """Return the configuration as an artifact holds it."""
+    config, findings = parse_strictly(ApprovalConfiguration, document)
     assert config is not None, findings
     return config.model_dump(mode="json", by_alias=True)
 

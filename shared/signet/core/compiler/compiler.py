@@ -1,8 +1,8 @@
-"""`compile_effective`: envelope + patches → one verified, hashed graph. Pure, and the same bytes anywhere.
+"""The compiler: envelope and patches become one verified, hashed graph. Pure; the same bytes on any machine.
 
-Mistakes come in stages, each complete in itself: scope and form (merge), shape (order, blocks, ways on),
-then expressions. A stage runs only when the one before found no error, because a broken graph has no
-scopes to check expressions in.
+Errors come in stages, each complete in itself: scope and form (merge), shape (order, blocks, edges for all
+outcomes), then expressions. A stage runs only when the one before found no error, because a broken graph has
+no scopes to check expressions in.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any
 
 from signet.core.compiler.artifact import COMPILER_VERSION, Artifact, make_artifact
-from signet.core.compiler.condition_coverage import find_condition_gaps
+from signet.core.compiler.condition_coverage import check_condition_coverage
 from signet.core.compiler.envelope import END, START, Envelope, EnvelopeSlot, make_envelope
 from signet.core.compiler.graph import ENVELOPE, Edge, Graph, Node, make_graph
 from signet.core.compiler.merge import Merged, merge
-from signet.core.compiler.node_expressions import NodeLogic, read_actions, read_condition, read_node_logic
+from signet.core.compiler.node_expressions import NodeLogic, parse_actions, parse_condition, parse_node_logic
 from signet.core.compiler.parallel_blocks import Blocks, find_blocks
 from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, Patch, SlotPatch
 from signet.core.compiler.rejection_edges import add_rejection_edges
@@ -38,7 +38,7 @@ from signet.core.contracts.expression_scope import (
 from signet.core.expressions import Type, expression_to_json, to_text
 from signet.core.expressions.syntax_tree import Expression
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.core.validation.finding import Finding, Severity, find, has_errors, sort_findings
+from signet.core.validation.finding import Finding, Severity, has_errors, make_finding, sort_findings
 
 AUTOMATION_SLOT = "main"
 
@@ -53,7 +53,7 @@ class Compilation:
 
 @dataclass(frozen=True)
 class Source:
-    """Everything that is compiled: an envelope's graph, what fills its slots, and what may be named."""
+    """Everything that is compiled: the envelope's graph, the patches of its slots, and the names in scope."""
 
     base: Graph
     slots: Mapping[str, EnvelopeSlot]
@@ -66,7 +66,7 @@ class Source:
 class _Logic:
     nodes: Mapping[str, NodeLogic]
     conditions: Mapping[str, Expression]
-    # What `context` has at a node, and what conditions on its edges see.
+    # The type of `context` at a node, and for conditions on its edges.
     before: Mapping[str, Type]
     after: Mapping[str, Type]
     findings: list[Finding]
@@ -82,8 +82,8 @@ class _CheckedGraph:
 def compile_effective(
     envelope: Envelope, patch: Patch | None = None, settings: TenantSettings | None = None
 ) -> Compilation:
-    """The effective workflow of an envelope with a tenant's patch, or bare."""
-    # Made anew from the contract: whoever altered the envelope that was handed in is found out (WF-08).
+    """Compile the effective workflow of an envelope with a tenant's patch, or bare."""
+    # Made again from the contract, so that an altered envelope is found out (WF-08).
     expected = make_envelope(envelope.contract)
     settings = settings or TenantSettings()
     mistakes = [
@@ -92,10 +92,10 @@ def compile_effective(
     ]
     if mistakes:
         return Compilation(None, sort_findings(mistakes))
-    return _compile(read_effective(expected, patch, settings))
+    return _compile(make_effective_source(expected, patch, settings))
 
 
-def read_effective(envelope: Envelope, patch: Patch | None, settings: TenantSettings) -> Source:
+def make_effective_source(envelope: Envelope, patch: Patch | None, settings: TenantSettings) -> Source:
     names = Names(
         contract=envelope.contract,
         entity=type_of_entity(envelope.contract),
@@ -117,19 +117,21 @@ def read_effective(envelope: Envelope, patch: Patch | None, settings: TenantSett
 def compile_automation(
     automation: Automation, contract: Contract | None = None, settings: TenantSettings | None = None
 ) -> Compilation:
-    """A tenant's own trigger and graph, by the same compiler: its envelope is only `start → end`."""
-    source = read_automation(automation, contract, settings or TenantSettings())
+    """Compile a tenant's own trigger and graph; its envelope is only `start → end`."""
+    source = make_automation_source(automation, contract, settings or TenantSettings())
     if automation.trigger.condition is not None:
         names = source.names
         scope = make_scope(names.entity, names.org, type_of_fields({}), names.payload)
-        condition, mistakes = read_condition(automation.trigger.condition, "/trigger/condition", scope)
+        condition, mistakes = parse_condition(automation.trigger.condition, "/trigger/condition", scope)
         if condition is None:
             return Compilation(None, mistakes)
-        source.head["trigger_condition"] = _condition_json(condition)
+        source.head["trigger_condition"] = _make_condition_json(condition)
     return _compile(source)
 
 
-def read_automation(automation: Automation, contract: Contract | None, settings: TenantSettings) -> Source:
+def make_automation_source(
+    automation: Automation, contract: Contract | None, settings: TenantSettings
+) -> Source:
     direct = Edge("sys:edge:start>end#created", START, END, "created")
     window = EditWindow.EDITABLE
     base = make_graph([Node(START, "start", {}), Node(END, "end", {})], [direct])
@@ -154,14 +156,14 @@ def read_automation(automation: Automation, contract: Contract | None, settings:
     return Source(base, {AUTOMATION_SLOT: slot}, {AUTOMATION_SLOT: body}, names, head)
 
 
-def find_scopes(source: Source) -> Scopes:
-    """Also of a graph that does not compile, as far as it goes."""
+def make_scopes(source: Source) -> Scopes:
+    """Return the scopes of a graph, as far as they go when it does not compile."""
     merged, names = merge(source.base, source.slots, source.patches), source.names
     node_ids = frozenset(node.id for node in merged.nodes)
-    shape = None if has_errors(merged.findings) else _shape(merged, names.contract)[0]
+    shape = None if has_errors(merged.findings) else _check_order_and_blocks(merged, names.contract)[0]
     if shape is None:
         return Scopes(names, node_ids, {}, {})
-    logic = _read_logic(shape, names)
+    logic = _parse_logic(shape, names)
     return Scopes(names, node_ids, logic.before, logic.after)
 
 
@@ -169,13 +171,13 @@ def _check_base(envelope: Envelope, patch: Patch, settings: TenantSettings) -> l
     if patch.base.entity_type != envelope.entity_type:
         actual = envelope.entity_type
         return [
-            find(
+            make_finding(
                 "ENVELOPE_ENTITY_MISMATCH", "/base/entity_type", pinned=patch.base.entity_type, actual=actual
             )
         ]
     if patch.base.envelope_version != envelope.version:
         return [
-            find(
+            make_finding(
                 "ENVELOPE_VERSION_MISMATCH",
                 "/base/envelope_version",
                 pinned=patch.base.envelope_version,
@@ -186,7 +188,7 @@ def _check_base(envelope: Envelope, patch: Patch, settings: TenantSettings) -> l
         ]
     if envelope.contract.amendment is None:
         return [
-            find("WINDOW_NEEDS_AMENDMENT", name)
+            make_finding("WINDOW_NEEDS_AMENDMENT", name)
             for name, slot in sorted(patch.slots.items())
             if slot.edit is EditWindow.AMEND_ONLY
         ]
@@ -202,8 +204,8 @@ def _propose_rebase(envelope: Envelope, patch: Patch, settings: TenantSettings) 
     pinned = Patch.model_copy(
         patch, update={"base": patch.base.model_copy(update={"envelope_version": envelope.version})}
     )
-    tried = compile_effective(envelope, pinned, settings)
-    findings = [finding for finding in tried.findings if finding.severity is Severity.ERROR]
+    compilation = compile_effective(envelope, pinned, settings)
+    findings = [finding for finding in compilation.findings if finding.severity is Severity.ERROR]
     if findings:
         return f"{pin}; then {len(findings)} finding(s) remain, the first: {findings[0].sentence}"
     return f"{pin}; the patch compiles there as it is."
@@ -215,26 +217,26 @@ def _compile(source: Source) -> Compilation:
     findings = [*merged.findings, *_check_limits(merged)]
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    shape, found = _shape(merged, names.contract)
-    findings += found
+    shape, shape_findings = _check_order_and_blocks(merged, names.contract)
+    findings += shape_findings
     if shape is None:
         return Compilation(None, sort_findings(findings))
     findings += _check_shape(shape, base, names.contract)
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    logic = _read_logic(shape, names)
+    logic = _parse_logic(shape, names)
     findings += logic.findings
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
     nothing = type_of_fields({})
-    actions, found = read_actions(
+    actions, action_findings = parse_actions(
         names.contract, shape.graph, lambda payload: make_scope(names.entity, names.org, nothing, payload)
     )
-    findings += found
+    findings += action_findings
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    described = _describe(shape, merged, base, logic.nodes, logic.conditions)
-    content = {**source.head, "actions": actions, **described}
+    graph_json = _make_graph_json(shape, merged, base, logic.nodes, logic.conditions)
+    content = {**source.head, "actions": actions, **graph_json}
     return Compilation(make_artifact(content), sort_findings(findings))
 
 
@@ -244,22 +246,24 @@ def _check_limits(merged: Merged) -> Iterable[Finding]:
         ("edges", len(merged.edges), MAX_EDGES),
     ]:
         if count > limit:
-            yield find("LIMIT_EXCEEDED", "/", what=what, count=count, limit=limit)
+            yield make_finding("LIMIT_EXCEEDED", "/", what=what, count=count, limit=limit)
 
 
-def _shape(merged: Merged, contract: Contract | None) -> tuple[_CheckedGraph | None, list[Finding]]:
+def _check_order_and_blocks(
+    merged: Merged, contract: Contract | None
+) -> tuple[_CheckedGraph | None, list[Finding]]:
     graph = make_graph([_complete_policy(node, contract) for node in merged.nodes], merged.edges)
-    order, circles = sort_topologically(graph)
-    if circles:
-        return None, [*circles, *check_reachability(graph)]
+    order, cycles = sort_topologically(graph)
+    if cycles:
+        return None, [*cycles, *check_reachability(graph)]
     blocks = find_blocks(graph, order)
     graph, untaken = add_rejection_edges(graph, blocks.find_innermost_join)
-    order, circles = sort_topologically(graph)
-    return _CheckedGraph(graph, order, blocks), [*blocks.findings, *untaken, *circles]
+    order, cycles = sort_topologically(graph)
+    return _CheckedGraph(graph, order, blocks), [*blocks.findings, *untaken, *cycles]
 
 
 def _complete_policy(node: Node, contract: Contract | None) -> Node:
-    """A policy gate asks for the permission that the contract gives the action."""
+    """Return a policy gate with the permission that the contract demands for the action."""
     if node.type != "policy_gate":
         return node
     action = str(node.config["action"])
@@ -278,7 +282,7 @@ def _check_shape(shape: _CheckedGraph, expected: Graph, contract: Contract | Non
         yield from check_approved_content(shape.graph, shape.blocks, contract)
 
 
-def _read_logic(shape: _CheckedGraph, names: Names) -> _Logic:
+def _parse_logic(shape: _CheckedGraph, names: Names) -> _Logic:
     variables = Variables(names.variables)
     logic: dict[str, NodeLogic] = {}
     conditions: dict[str, Expression] = {}
@@ -288,29 +292,29 @@ def _read_logic(shape: _CheckedGraph, names: Names) -> _Logic:
     for node_id in shape.order:
         context = before[node_id] = variables.enter(shape.graph, node_id)
         scope_with = partial(make_scope, names.entity, names.org, context, names.payload)
-        read = read_node_logic(shape.graph.nodes[node_id], names.contract, scope_with)
-        logic[node_id] = read
-        findings += read.findings
-        for name, written in read.writes.items():
+        parsed = parse_node_logic(shape.graph.nodes[node_id], names.contract, scope_with)
+        logic[node_id] = parsed
+        findings += parsed.findings
+        for name, written in parsed.writes.items():
             variables.write(node_id, name, written)
-        after[node_id] = variables.after(node_id) if read.writes else context
+        after[node_id] = variables.after(node_id) if parsed.writes else context
         conditional = [edge for edge in shape.graph.outgoing[node_id] if edge.condition is not None]
         if conditional:
             scope = make_scope(names.entity, names.org, after[node_id], names.payload)
             for edge in conditional:
-                expression, mistakes = read_condition(edge.condition or "", edge.id, scope)
+                expression, mistakes = parse_condition(edge.condition or "", edge.id, scope)
                 findings += mistakes
                 if expression is not None:
                     conditions[edge.id] = expression
-            findings += find_condition_gaps(node_id, conditional, conditions, scope)
+            findings += check_condition_coverage(node_id, conditional, conditions, scope)
     return _Logic(logic, conditions, before, after, findings)
 
 
-def _condition_json(expression: Expression) -> dict[str, Any]:
+def _make_condition_json(expression: Expression) -> dict[str, Any]:
     return {"text": to_text(expression), "tree": expression_to_json(expression)}
 
 
-def _describe(
+def _make_graph_json(
     shape: _CheckedGraph,
     merged: Merged,
     expected: Graph,
@@ -321,8 +325,8 @@ def _describe(
     required = sorted(expected.nodes)
     return {
         "compiler_version": COMPILER_VERSION,
-        "nodes": {node.id: _describe_node(node, logic[node.id]) for node in graph.nodes.values()},
-        "edges": {edge.id: _describe_edge(edge, conditions.get(edge.id)) for edge in graph.edges.values()},
+        "nodes": {node.id: _make_node_json(node, logic[node.id]) for node in graph.nodes.values()},
+        "edges": {edge.id: _make_edge_json(edge, conditions.get(edge.id)) for edge in graph.edges.values()},
         "adjacency": {node_id: [edge.id for edge in edges] for node_id, edges in graph.outgoing.items()},
         "reverse_adjacency": {
             node_id: [edge.id for edge in edges] for node_id, edges in graph.incoming.items()
@@ -356,7 +360,7 @@ def _describe(
     }
 
 
-def _describe_node(node: Node, logic: NodeLogic) -> dict[str, Any]:
+def _make_node_json(node: Node, logic: NodeLogic) -> dict[str, Any]:
     described: dict[str, Any] = {"type": node.type, "config": dict(node.config)}
     if logic.trees:
         described["logic"] = logic.trees
@@ -365,7 +369,7 @@ def _describe_node(node: Node, logic: NodeLogic) -> dict[str, Any]:
     return described
 
 
-def _describe_edge(edge: Edge, condition: Expression | None) -> dict[str, Any]:
+def _make_edge_json(edge: Edge, condition: Expression | None) -> dict[str, Any]:
     described: dict[str, Any] = {
         "source": edge.source,
         "target": edge.target,
@@ -375,7 +379,7 @@ def _describe_edge(edge: Edge, condition: Expression | None) -> dict[str, Any]:
         "provenance": edge.provenance,
     }
     if condition is not None:
-        described["condition"] = _condition_json(condition)
+        described["condition"] = _make_condition_json(condition)
     if edge.transition is not None:
         described["transition"] = edge.transition
     if edge.label:

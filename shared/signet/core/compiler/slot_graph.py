@@ -1,4 +1,7 @@
-"""Reads a slot's patch into nodes and edges with full ids; finds what reaches out of its scope (WF-06)."""
+"""A slot's patch as nodes and edges with full ids.
+
+An edge or id out of the slot's scope is a finding (WF-06).
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,18 +10,18 @@ from dataclasses import dataclass, replace
 from signet.core.compiler.graph import Edge, Node
 from signet.core.compiler.node_types import AUTHOR_NODE_TYPES, NODE_TYPES
 from signet.core.compiler.patch import MAX_PRIORITY, SLOT_IN, SLOT_OUT, PatchEdge, PatchNode
-from signet.core.validation.finding import Finding, find
-from signet.core.validation.strict_model import is_slug, read_strictly
+from signet.core.validation.finding import Finding, make_finding
+from signet.core.validation.strict_model import is_slug, parse_strictly
 
-# A default edge comes after every edge with a condition, whatever its author's number.
+# A default edge comes after every edge with a condition, also if its author's number is lower.
 DEFAULT_PRIORITY = MAX_PRIORITY + 1
-# Ways out of a slot that are not its end.
+# Outcomes that leave a slot and are not its end.
 _ASIDE = ("rejected", "error")
 
 
 @dataclass(frozen=True)
 class SlotGraph:
-    """A patch in full: its own nodes, and edges that may also name the slot's attachments."""
+    """A patch in full: its own nodes, and edges that may also name the slot's two ends."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -33,14 +36,14 @@ def slot_out(slot: str) -> str:
     return f"sys:slot:{slot}:out"
 
 
-def read_slot_patch(
+def make_slot_graph(
     slot: str, window: str, entry: str, exit_mode: str, nodes: Sequence[PatchNode], edges: Sequence[PatchEdge]
 ) -> SlotGraph:
     findings: list[Finding] = []
-    own = _read_nodes(slot, window, nodes, findings)
-    drawn = _read_edges(slot, own, edges, findings)
+    own = _make_nodes(slot, window, nodes, findings)
+    drawn = _make_edges(slot, own, edges, findings)
     if findings:
-        # What follows would only repeat the same mistakes in other words.
+        # The checks below would only repeat the same mistakes in other words.
         return SlotGraph(tuple(own.values()), tuple(drawn), tuple(findings))
     drawn += _attach_entry(slot, entry, own, drawn, findings)
     drawn += _attach_exit(slot, exit_mode, own, drawn, findings)
@@ -48,28 +51,28 @@ def read_slot_patch(
     return SlotGraph(tuple(own.values()), tuple(drawn), tuple(findings))
 
 
-def _read_nodes(
+def _make_nodes(
     slot: str, window: str, nodes: Sequence[PatchNode], findings: list[Finding]
 ) -> dict[str, Node]:
     allowed, own = ", ".join(AUTHOR_NODE_TYPES), {}
     for node in nodes:
         node_id = _full_id(slot, node.id)
         if node_id is None:
-            findings.append(find("NODE_ID_OUT_OF_SCOPE", node.id, slot=slot))
+            findings.append(make_finding("NODE_ID_OUT_OF_SCOPE", node.id, slot=slot))
             continue
         if _slug(node_id) in (SLOT_IN, SLOT_OUT):
-            findings.append(find("NODE_ID_RESERVED", node.id))
+            findings.append(make_finding("NODE_ID_RESERVED", node.id))
             continue
         if node_id in own:
-            findings.append(find("NODE_ID_TWICE", node_id))
+            findings.append(make_finding("NODE_ID_TWICE", node_id))
             continue
         config: Mapping[str, object] = {}
         if node.type not in NODE_TYPES:
-            findings.append(find("NODE_TYPE_UNKNOWN", node_id, type=node.type, allowed=allowed))
+            findings.append(make_finding("NODE_TYPE_UNKNOWN", node_id, type=node.type, allowed=allowed))
         elif node.type not in AUTHOR_NODE_TYPES:
-            findings.append(find("NODE_TYPE_RESERVED", node_id, type=node.type, allowed=allowed))
+            findings.append(make_finding("NODE_TYPE_RESERVED", node_id, type=node.type, allowed=allowed))
         else:
-            config = _read_config(node_id, node, findings)
+            config = _parse_config(node_id, node, findings)
         own[node_id] = Node(node_id, node.type, config, provenance=slot, window=window, label=node.label)
     return own
 
@@ -80,10 +83,10 @@ def _full_id(slot: str, author_id: str) -> str | None:
     return prefix + slug if is_slug(slug) else None
 
 
-def _read_config(node_id: str, node: PatchNode, findings: list[Finding]) -> Mapping[str, object]:
-    config, mistakes = read_strictly(NODE_TYPES[node.type].configuration, dict(node.config))
+def _parse_config(node_id: str, node: PatchNode, findings: list[Finding]) -> Mapping[str, object]:
+    config, mistakes = parse_strictly(NODE_TYPES[node.type].configuration, dict(node.config))
     findings.extend(
-        find(
+        make_finding(
             "NODE_CONFIG_INVALID",
             node_id,
             pointer=m.place or "/",
@@ -94,7 +97,7 @@ def _read_config(node_id: str, node: PatchNode, findings: list[Finding]) -> Mapp
     return {} if config is None else config.model_dump(mode="json", by_alias=True)
 
 
-def _read_edges(
+def _make_edges(
     slot: str, own: Mapping[str, Node], edges: Sequence[PatchEdge], findings: list[Finding]
 ) -> list[Edge]:
     drawn: list[Edge] = []
@@ -105,7 +108,7 @@ def _read_edges(
         target = _resolve_end(slot, own, edge.target, SLOT_OUT, shown, findings)
         if source is None or target is None:
             continue
-        outcome = _read_outcome(own, source, edge, shown, findings)
+        outcome = _resolve_outcome(own, source, edge, shown, findings)
         if outcome is None:
             continue
         edge_id = _edge_id(slot, source, outcome, target, edge.id)
@@ -116,7 +119,9 @@ def _read_edges(
                 edge_id, source, target, outcome, role, edge.priority, edge.condition, None, slot, edge.label
             )
         )
-    findings.extend(find("EDGE_ID_TWICE", edge_id) for edge_id, count in sorted(ids.items()) if count > 1)
+    findings.extend(
+        make_finding("EDGE_ID_TWICE", edge_id) for edge_id, count in sorted(ids.items()) if count > 1
+    )
     return drawn
 
 
@@ -133,7 +138,7 @@ def _slug(node_id: str) -> str:
 def _resolve_end(
     slot: str, own: Mapping[str, Node], end: str, attachment: str, shown: str, findings: list[Finding]
 ) -> str | None:
-    """The node that an edge's end names. Only the slot's own nodes, and `in` as source, `out` as target."""
+    """Return the node at an edge's end: one of the slot's own, or `in` as a source and `out` as a target."""
     node_id = _full_id(slot, end)
     if node_id in own:
         return node_id
@@ -141,25 +146,27 @@ def _resolve_end(
         is_in = end in (SLOT_IN, slot_in(slot))
         if is_in == (attachment == SLOT_IN):
             return slot_in(slot) if is_in else slot_out(slot)
-        findings.append(find("EDGE_INTO_IN" if is_in else "EDGE_FROM_OUT", shown))
+        findings.append(make_finding("EDGE_INTO_IN" if is_in else "EDGE_FROM_OUT", shown))
     elif end.startswith(("sys:", "usr:")):
-        findings.append(find("EDGE_END_OUT_OF_SCOPE", shown, end=end, slot=slot))
+        findings.append(make_finding("EDGE_END_OUT_OF_SCOPE", shown, end=end, slot=slot))
     else:
-        findings.append(find("EDGE_END_UNKNOWN", shown, end=end))
+        findings.append(make_finding("EDGE_END_UNKNOWN", shown, end=end))
     return None
 
 
-def _read_outcome(
+def _resolve_outcome(
     own: Mapping[str, Node], source: str, edge: PatchEdge, shown: str, findings: list[Finding]
 ) -> str | None:
     node_type = own[source].type if source in own else "slot_in"
     if source in own and node_type not in AUTHOR_NODE_TYPES:
-        return edge.on or "done"  # its own finding is already there
+        return edge.on or "done"  # its type is a finding already
     outcomes = NODE_TYPES[node_type].outcomes
     outcome = edge.on or outcomes[0]
     if outcome not in outcomes:
         allowed = ", ".join(outcomes)
-        findings.append(find("EDGE_OUTCOME_UNKNOWN", shown, outcome=outcome, type=node_type, allowed=allowed))
+        findings.append(
+            make_finding("EDGE_OUTCOME_UNKNOWN", shown, outcome=outcome, type=node_type, allowed=allowed)
+        )
         return None
     return outcome
 
@@ -170,14 +177,14 @@ def _attach_entry(
     from_in = [edge for edge in drawn if edge.source == slot_in(slot)]
     if from_in:
         if entry == "serial" and len(from_in) > 1:
-            findings.append(find("SLOT_SERIAL_BRANCHES", slot, count=len(from_in)))
+            findings.append(make_finding("SLOT_SERIAL_BRANCHES", slot, count=len(from_in)))
         return
     targets = {edge.target for edge in drawn}
     first = sorted(node_id for node_id in own if node_id not in targets)
     if not first:
-        findings.append(find("SLOT_EMPTY_ENTRY", slot))
+        findings.append(make_finding("SLOT_EMPTY_ENTRY", slot))
     elif len(first) > 1:
-        findings.append(find("SLOT_SEVERAL_ENTRIES", slot, nodes=", ".join(first)))
+        findings.append(make_finding("SLOT_SEVERAL_ENTRIES", slot, nodes=", ".join(first)))
     else:
         yield _attachment(slot, slot_in(slot), first[0], "done")
 
@@ -185,7 +192,7 @@ def _attach_entry(
 def _attach_exit(
     slot: str, exit_mode: str, own: Mapping[str, Node], drawn: Sequence[Edge], findings: list[Finding]
 ) -> Iterator[Edge]:
-    """Where a node's main outcome leads nowhere, it leads out of the slot."""
+    """Yield edges out of the slot for nodes whose main outcome has no edge."""
     continued = {(edge.source, edge.on) for edge in drawn}
     to_out = {edge.source for edge in drawn if edge.target == slot_out(slot) and edge.on not in _ASIDE}
     open_ends = [
@@ -195,9 +202,9 @@ def _attach_exit(
     ]
     ends = sorted(to_out | {node_id for node_id, _ in open_ends})
     if exit_mode == "single" and len(ends) > 1:
-        findings.append(find("SLOT_SEVERAL_EXITS", slot, nodes=", ".join(ends)))
+        findings.append(make_finding("SLOT_SEVERAL_EXITS", slot, nodes=", ".join(ends)))
     elif not ends:
-        findings.append(find("SLOT_NO_EXIT", slot))
+        findings.append(make_finding("SLOT_NO_EXIT", slot))
     else:
         for node_id, outcome in open_ends:
             yield _attachment(slot, node_id, slot_out(slot), outcome)

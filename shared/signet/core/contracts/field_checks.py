@@ -1,4 +1,4 @@
-"""Can the fields that a contract declares be kept, found and filled as it says?"""
+"""Checks of a contract's fields: they can be stored, indexed and filled as declared."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,17 +17,17 @@ from signet.core.contracts.fields import (
     RefField,
     StringField,
 )
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import point
 
 MAX_FIELD_DEPTH = 5
 # Postgres refuses a larger entry in a btree (2,704 bytes); a character has up to four bytes.
 MAX_INDEXED_CHARACTERS = 500
-# What every document has beside its fields.
+# Every document has these beside its fields.
 RESERVED_FIELDS = frozenset(
     "id status version tenant_id amended_from_id contract_version created_at updated_at creator refs".split()
 )
-# Which of the fast columns keeps which type.
+# The kind of fast column that keeps each type.
 FAST_COLUMN_OF = {
     "string": "text",
     "enum": "text",
@@ -49,14 +49,17 @@ def check_fields(contract: Contract) -> Iterator[Finding]:
     for name, field in contract.fields.items():
         path = ("fields", name)
         if name in RESERVED_FIELDS:
-            yield find("NAME_RESERVED", point(path), name=name, what="field")
+            yield make_finding("NAME_RESERVED", point(path), name=name, what="field")
         yield from _check_flags(name, field, path)
         yield from _check_field(name, field, path, depth=1)
     yield from _check_fast_columns(contract.fields)
 
 
 def check_payload_fields(fields: Mapping[str, Field], path: _Path) -> Iterator[Finding]:
-    """What an action takes and gives is kept in no document: flags of documents mean nothing there."""
+    """Check the fields of a payload or output.
+
+    Flags of documents mean nothing there, as no document keeps them.
+    """
     for name, field in fields.items():
         yield from _refuse_flags(name, field, (*path, name), _DOCUMENT_FLAGS)
         yield from _check_field(name, field, (*path, name), depth=1)
@@ -65,41 +68,41 @@ def check_payload_fields(fields: Mapping[str, Field], path: _Path) -> Iterator[F
 def _check_flags(name: str, field: Field, path: _Path) -> Iterator[Finding]:
     if field.indexed and field.type not in FAST_COLUMN_OF:
         allowed = ", ".join(FAST_COLUMN_OF)
-        yield find(
+        yield make_finding(
             "FIELD_INDEX_TYPE", point((*path, "indexed")), field=name, type=field.type, allowed=allowed
         )
     if field.unique and field.type not in _UNIQUE_TYPES:
         allowed = ", ".join(sorted(_UNIQUE_TYPES))
-        yield find(
+        yield make_finding(
             "FIELD_UNIQUE_TYPE", point((*path, "unique")), field=name, type=field.type, allowed=allowed
         )
     elif field.unique and not field.required:
-        yield find("FIELD_UNIQUE_OPTIONAL", point((*path, "unique")), field=name)
+        yield make_finding("FIELD_UNIQUE_OPTIONAL", point((*path, "unique")), field=name)
     if field.unique and field.default is not None:
-        yield find("FIELD_UNIQUE_DEFAULT", point((*path, "default")), field=name)
+        yield make_finding("FIELD_UNIQUE_DEFAULT", point((*path, "default")), field=name)
     if isinstance(field, StringField) and (field.indexed or field.unique):
         if field.max_length > MAX_INDEXED_CHARACTERS:
             place = point((*path, "max_length"))
-            yield find("FIELD_INDEX_TOO_LONG", place, field=name, limit=MAX_INDEXED_CHARACTERS)
+            yield make_finding("FIELD_INDEX_TOO_LONG", place, field=name, limit=MAX_INDEXED_CHARACTERS)
     if field.personal:
         yield from _check_personal(name, field, path)
 
 
 def _check_personal(name: str, field: Field, path: _Path) -> Iterator[Finding]:
-    """A personal value can be erased: nothing else may hold on to it."""
+    """Check that nothing else holds on to a personal value, which can be erased."""
     if isinstance(field, RefField):
-        yield find("FIELD_PERSONAL_REF", point((*path, "personal")), field=name)
+        yield make_finding("FIELD_PERSONAL_REF", point((*path, "personal")), field=name)
     if field.indexed or field.unique:
-        yield find("FIELD_PERSONAL_INDEXED", point((*path, "personal")), field=name)
+        yield make_finding("FIELD_PERSONAL_INDEXED", point((*path, "personal")), field=name)
 
 
 def _check_fast_columns(fields: Mapping[str, Field]) -> Iterator[Finding]:
     indexed = [field.type for field in fields.values() if field.indexed and field.type in FAST_COLUMN_OF]
     for column, count in Counter(FAST_COLUMN_OF[kind] for kind in indexed).items():
         if count > FAST_COLUMNS[column]:
-            types = ", ".join(kind for kind, kept_in in FAST_COLUMN_OF.items() if kept_in == column)
+            types = ", ".join(kind for kind, name in FAST_COLUMN_OF.items() if name == column)
             limit = FAST_COLUMNS[column]
-            yield find("FIELD_INDEX_TOO_MANY", "/fields", count=count, types=types, limit=limit)
+            yield make_finding("FIELD_INDEX_TOO_MANY", "/fields", count=count, types=types, limit=limit)
 
 
 def _check_field(name: str, field: Field, path: _Path, depth: int) -> Iterator[Finding]:
@@ -109,21 +112,21 @@ def _check_field(name: str, field: Field, path: _Path, depth: int) -> Iterator[F
     if field.default is not None:
         for mistake in check_value(field, field.default):
             place = point((*path, "default")) + mistake.pointer
-            yield find("FIELD_DEFAULT_INVALID", place, field=name, problem=mistake.message)
+            yield make_finding("FIELD_DEFAULT_INVALID", place, field=name, problem=mistake.message)
     yield from _check_inner_fields(name, field, path, depth)
 
 
 def _check_limits(name: str, field: Field, path: _Path) -> Iterator[Finding]:
     if isinstance(field, StringField) and field.min_length > field.max_length:
-        yield find("FIELD_LIMITS_CROSSED", point((*path, "min_length")), field=name)
+        yield make_finding("FIELD_LIMITS_CROSSED", point((*path, "min_length")), field=name)
     if isinstance(field, IntField | DecimalField) and field.minimum > field.maximum:
-        yield find("FIELD_LIMITS_CROSSED", point((*path, "minimum")), field=name)
+        yield make_finding("FIELD_LIMITS_CROSSED", point((*path, "minimum")), field=name)
 
 
 def _check_enum(name: str, field: EnumField, path: _Path) -> Iterator[Finding]:
     for index, value in enumerate(field.values):
         if not value or value != value.strip():
-            yield find("FIELD_ENUM_BLANK", point((*path, "values", index)), field=name)
+            yield make_finding("FIELD_ENUM_BLANK", point((*path, "values", index)), field=name)
     yield from check_distinct(field.values, (*path, "values"))
 
 
@@ -131,7 +134,7 @@ def check_distinct(entries: Sequence[str], path: _Path) -> Iterator[Finding]:
     seen = set[str]()
     for index, entry in enumerate(entries):
         if entry in seen:
-            yield find("ENTRY_TWICE", point((*path, index)), entry=entry)
+            yield make_finding("ENTRY_TWICE", point((*path, index)), entry=entry)
         seen.add(entry)
 
 
@@ -145,7 +148,7 @@ def _check_inner_fields(name: str, field: Field, path: _Path, depth: int) -> Ite
     elif isinstance(field, ObjectField):
         inner, useless = {("fields", key): part for key, part in field.fields.items()}, _DOCUMENT_FLAGS
     if inner and depth == MAX_FIELD_DEPTH:
-        yield find("FIELD_TOO_DEEP", point(path), field=name, limit=MAX_FIELD_DEPTH)
+        yield make_finding("FIELD_TOO_DEEP", point(path), field=name, limit=MAX_FIELD_DEPTH)
         return
     for steps, part in inner.items():
         yield from _refuse_flags(str(steps[-1]), part, (*path, *steps), useless)
@@ -154,6 +157,6 @@ def _check_inner_fields(name: str, field: Field, path: _Path, depth: int) -> Ite
 
 def _refuse_flags(name: str, field: AnyField, path: _Path, flags: tuple[str, ...]) -> Iterator[Finding]:
     for flag in flags:
-        # By identity: a default of `false` is a default.
+        # Compared by identity, because `false` is a default too.
         if getattr(field, flag) is not type(field).model_fields[flag].default:
-            yield find("FIELD_FLAG_MEANINGLESS", point((*path, flag)), field=name, flag=flag)
+            yield make_finding("FIELD_FLAG_MEANINGLESS", point((*path, flag)), field=name, flag=flag)

@@ -1,4 +1,4 @@
-"""Which typed column of a document row holds which `indexed` field of its contract (design §3)."""
+"""The typed columns of a document row that hold the `indexed` fields of its contract (design §3)."""
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
@@ -11,8 +11,8 @@ _PREFIX = {"text": "t", "number": "n", "time": "d"}
 FAST_COLUMNS = ("t1", "t2", "t3", "t4", "n1", "n2", "n3", "n4", "d1", "d2")
 
 
-def map_fast_fields(contract: Contract) -> dict[str, str]:
-    """Field → column, by the order of the fields' names: the same on every machine."""
+def map_indexed_fields(contract: Contract) -> dict[str, str]:
+    """Return the column of each indexed field, by the order of the names: the same on every machine."""
     used: dict[str, int] = {}
     columns: dict[str, str] = {}
     for name, declared in sorted(contract.fields.items()):
@@ -23,7 +23,7 @@ def map_fast_fields(contract: Contract) -> dict[str, str]:
     return columns
 
 
-def read_fast_values(columns: Mapping[str, str], data: Mapping[str, Any]) -> dict[str, Any]:
+def make_column_values(columns: Mapping[str, str], data: Mapping[str, Any]) -> dict[str, Any]:
     return {column: _as_column(column, data.get(name)) for name, column in columns.items()}
 
 
@@ -33,12 +33,12 @@ def _as_column(column: str, value: Any) -> Any:
     if column.startswith("n"):
         return int(value)
     if column.startswith("d"):
-        return read_moment(value)
+        return parse_moment(value)
     return str(value)
 
 
-def read_moment(text: str) -> datetime:
-    """A day is its first moment in UTC."""
+def parse_moment(text: str) -> datetime:
+    """Return the moment; a day is its first moment in UTC."""
     if len(text) == len("YYYY-MM-DD"):
         day = date.fromisoformat(text)
         return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What is wrong with an expression or a template: a stable code, where, and a sentence with its remedy.
+"""Errors of an expression or a template: a stable code, a position, and a sentence with its remedy.
 
 The sentence is made from the code and the parameters alone, so that it can be made in another language.
 """
@@ -88,22 +88,22 @@ class ExpressionError:
     length: int
     suggestion: str | None = None
     parameters: Mapping[str, str | int] = field(default_factory=dict, hash=False)
-    # Where in a template (RFC 6901); "" is the whole, or the expression alone.
+    # The place in a template (RFC 6901); "" is the whole, or the expression alone.
     pointer: str = ""
 
 
-def make_mistake(
+def make_error(
     code: str, position: int, length: int, *, suggestion: str | None = None, **parameters: str | int
 ) -> ExpressionError:
-    shown = {key: show(value) if isinstance(value, str) else value for key, value in parameters.items()}
+    shown = {key: shorten(value) if isinstance(value, str) else value for key, value in parameters.items()}
     message = MESSAGES[code].format(**shown)
     if suggestion is not None:
         message = f"{message}; did you mean `{suggestion}`?"
     return ExpressionError(code, message, position, length, suggestion, MappingProxyType(shown))
 
 
-def show(text: str) -> str:
-    """The text as a message can hold it: short, and every character printable."""
+def shorten(text: str) -> str:
+    """Return the text as a message can hold it: short, and every character printable."""
     short = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1]}…"
     return "".join(char if char.isprintable() else f"U+{ord(char):04X}" for char in short)
 

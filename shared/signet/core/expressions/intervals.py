@@ -6,7 +6,11 @@ Intervals = tuple[Interval, ...]
 
 
 def unite(a: Intervals, b: Intervals) -> Intervals:
-    """Return each value that is in one of the two."""
+    """Return each value that is in one of the two.
+
+    >>> unite(((1, 3),), ((4, None),))
+    ((1, None),)
+    """
     united: list[Interval] = []
     for low, high in sorted((*a, *b), key=_low_key):
         if united and _reaches(united[-1][1], low):
@@ -29,7 +33,11 @@ def intersect(a: Intervals, b: Intervals) -> Intervals:
 
 
 def complement(values: Intervals, whole: Interval) -> Intervals:
-    """Return each value of the whole that is not among these."""
+    """Return each value of the whole that is not among these.
+
+    >>> complement(((1, 3),), (0, 9))
+    ((0, 0), (4, 9))
+    """
     gaps: list[Interval] = []
     low: int | None = None
     for start, end in values:

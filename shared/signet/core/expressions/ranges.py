@@ -1,7 +1,8 @@
 """Gaps and overlaps among sibling conditions on one variable, each with an example.
 
-Only what can be decided exactly is reported: ints compared with integer literals, enums and bools compared
-by `==`, `!=`, `in`, all joined by `&&`, `||`, `!`. Anything else, or a second variable, gives no findings.
+Only conditions that can be decided exactly are analysed: ints compared with integer literals, and enums and
+bools compared by `==`, `!=`, `in`. `&&`, `||` and `!` may join them. Anything else, or a second variable,
+gives no findings.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ from signet.core.expressions.syntax_tree import (
     Not,
     list_variables,
 )
-from signet.core.expressions.types import ResolvedName, Scope, Type, TypeKind, find_name
+from signet.core.expressions.types import ResolvedName, Scope, Type, TypeKind, resolve_name
 
 MAX_CONDITIONS = 50
 MAX_FINDINGS = 100
@@ -38,29 +39,37 @@ class RangeFinding:
     kind: RangeFindingKind
     variable: str
     example: str | int | bool
-    # The whole range of ints, None is unbounded; of an enum or a bool both are the example.
+    # For ints the whole range, where None is unbounded. For an enum or a bool both are the example.
     low: str | int | bool | None
     high: str | int | bool | None
-    # The conditions that overlap, by their place in the sequence; of a gap none.
+    # The conditions that overlap, by their position in the sequence; a gap has none.
     conditions: tuple[int, ...]
 
 
 def find_gaps_and_overlaps(conditions: Sequence[Expression], scope: Scope) -> tuple[RangeFinding, ...]:
-    """Find gaps first, then overlaps pair by pair. A missing value is never among them."""
+    """Return gaps first, then overlaps pair by pair. A missing value is never among them.
+
+    >>> from signet.core.expressions.syntax import parse_expression
+    >>> from signet.core.expressions.types import INT, object_of
+    >>> scope = Scope({"entity": object_of({"total": INT})})
+    >>> conditions = [parse_expression(text) for text in ("entity.total < 10", "entity.total > 10")]
+    >>> [(finding.kind.value, finding.example) for finding in find_gaps_and_overlaps(conditions, scope)]
+    [('gap', 10)]
+    """
     variables = {name for condition in conditions for name in list_variables(condition)}
     if len(variables) != 1 or len(conditions) > MAX_CONDITIONS:
         return ()
     variable = variables.pop()
-    found = find_name(variable.path, scope)
-    if not isinstance(found, ResolvedName) or found.type.kind not in (
+    resolved = resolve_name(variable.path, scope)
+    if not isinstance(resolved, ResolvedName) or resolved.type.kind not in (
         TypeKind.INT,
         TypeKind.ENUM,
         TypeKind.BOOL,
     ):
         return ()
     try:
-        domain = _Domain(variable, found.type)
-        covered = [domain.read(condition) for condition in conditions]
+        domain = _Domain(variable, resolved.type)
+        covered = [domain.find_true_values(condition) for condition in conditions]
     except _NotAnalysable:
         return ()
     findings: list[RangeFinding] = []
@@ -72,11 +81,11 @@ def find_gaps_and_overlaps(conditions: Sequence[Expression], scope: Scope) -> tu
 
 
 class _NotAnalysable(Exception):
-    """A shape whose values this module cannot tell exactly; never leaves it."""
+    """A shape of condition whose values are not known exactly; never leaves this module."""
 
 
 class _Domain:
-    """The values of one variable as numbers: ints as they are, an enum's or bool's values by their place."""
+    """The values of one variable as numbers: ints as they are, those of enums and bools by their position."""
 
     def __init__(self, variable: Name, of: Type) -> None:
         self._variable = variable
@@ -84,26 +93,24 @@ class _Domain:
         self._values: tuple[str | bool, ...] = (False, True) if of.kind is TypeKind.BOOL else of.values
         self._whole: Interval = (None, None) if of.kind is TypeKind.INT else (0, len(self._values) - 1)
 
-    def read(self, node: Expression) -> Intervals:
-        """Which values make the condition true."""
+    def find_true_values(self, node: Expression) -> Intervals:
+        """Return the values that make the condition true."""
         match node:
             case Literal():
                 return (self._whole,) if node.value is True else ()
             case Name() if self._kind is TypeKind.BOOL:
                 return ((1, 1),)
             case Not():
-                return complement(self.read(node.operand), self._whole)
+                return complement(self.find_true_values(node.operand), self._whole)
             case Junction():
-                values = self.read(node.terms[0])
-                for term in node.terms[1:]:
-                    values = (intersect if node.operator == "&&" else unite)(values, self.read(term))
-                return values
+                combine = intersect if node.operator == "&&" else unite
+                return reduce(combine, map(self.find_true_values, node.terms))
             case Comparison():
-                return self._read_comparison(node)
+                return self._find_values_of_comparison(node)
             case _:
                 raise _NotAnalysable
 
-    def _read_comparison(self, node: Comparison) -> Intervals:
+    def _find_values_of_comparison(self, node: Comparison) -> Intervals:
         operator, name, other = node.operator, node.left, node.right
         if isinstance(other, Name) and operator in _SWAPPED:
             operator, name, other = _SWAPPED[operator], other, name
@@ -133,8 +140,8 @@ class _Domain:
             return ((literal.value, literal.value),)
         if self._kind is TypeKind.INT or literal.value not in self._values:
             raise _NotAnalysable
-        place = self._values.index(literal.value)
-        return ((place, place),)
+        position = self._values.index(literal.value)
+        return ((position, position),)
 
     def compare(self, covered: Sequence[Intervals]) -> Iterator[RangeFinding]:
         together: Intervals = ()

@@ -1,10 +1,10 @@
-"""The typed check: every mistake of an expression against a scope, all at once."""
+"""The type check: all errors of an expression against a scope at once."""
 
 import re
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from signet.core.expressions.errors import ExpressionError, make_mistake, suggest
+from signet.core.expressions.errors import ExpressionError, make_error, suggest
 from signet.core.expressions.syntax_tree import (
     ORDERINGS,
     Comparison,
@@ -29,8 +29,8 @@ from signet.core.expressions.types import (
     Scope,
     Type,
     TypeKind,
-    find_name,
     list_of,
+    resolve_name,
 )
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
@@ -38,19 +38,25 @@ _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(
 _LITERAL_TYPES = {"str": STRING, "int": INT, "bool": BOOL, "NoneType": NULL}
 _TEMPORAL = (TypeKind.DATE, TypeKind.TIMESTAMP)
 _ORDERED = (TypeKind.ANY, TypeKind.INT, TypeKind.STRING, *_TEMPORAL)
-# Strings at runtime. An enum or an id may meet a free string, an enum never an id.
+# All are strings at runtime. An enum or an id may be compared with a free string, an enum never with an id.
 _TEXTUAL = (TypeKind.STRING, TypeKind.ENUM, TypeKind.REF)
 
 
 def check(expression: Expression, scope: Scope) -> tuple[Type, tuple[ExpressionError, ...]]:
-    """The type of the expression (any where it has none) and all its mistakes."""
+    """Return the type of the expression (any where it has none) and all its errors.
+
+    >>> from signet.core.expressions.syntax import parse_expression
+    >>> found, errors = check(parse_expression("entity.total > '5'"), Scope({"entity": ANY}))
+    >>> str(found), errors
+    ('bool', ())
+    """
     checker = _Checker(scope)
     found = checker.type_of(expression)
     return found, tuple(checker.errors)
 
 
 def check_condition(expression: Expression, scope: Scope) -> tuple[ExpressionError, ...]:
-    """As `check`, and the whole must be a bool."""
+    """Return all errors of the expression, one of them if the whole is no bool."""
     found, errors = check(expression, scope)
     if not errors and found.kind not in (TypeKind.BOOL, TypeKind.ANY):
         return (_at(expression, "CONDITION_NOT_BOOL", operand=to_text(expression), type=str(found)),)
@@ -58,13 +64,15 @@ def check_condition(expression: Expression, scope: Scope) -> tuple[ExpressionErr
 
 
 def list_followed_refs(expression: Expression, scope: Scope) -> frozenset[str]:
-    """The ref fields of `entity` whose records the expression reads: what `env["refs"]` must hold."""
-    found = (find_name(name.path, scope) for name in list_variables(expression))
-    return frozenset(one.followed_ref for one in found if isinstance(one, ResolvedName) and one.followed_ref)
+    """Return the ref fields of `entity` whose records the expression reads; `env["refs"]` must hold them."""
+    names = (resolve_name(name.path, scope) for name in list_variables(expression))
+    return frozenset(
+        name.followed_ref for name in names if isinstance(name, ResolvedName) and name.followed_ref
+    )
 
 
 def _at(node: Expression, code: str, suggestion: str | None = None, **parameters: str) -> ExpressionError:
-    return make_mistake(code, node.position, node.length, suggestion=suggestion, **parameters)
+    return make_error(code, node.position, node.length, suggestion=suggestion, **parameters)
 
 
 class _Checker:
@@ -93,24 +101,25 @@ class _Checker:
         self.errors.append(_at(node, code, suggestion, **parameters))
 
     def _type_of_name(self, node: Name) -> Type:
-        found = find_name(node.path, self._scope)
-        if isinstance(found, ResolvedName):
-            return found.type
-        # Counted from the end: an alias of the namespace may be shorter than what it stands for.
-        after = sum(len(step) + 1 for step in node.path[found.step + 1 :])
+        resolved = resolve_name(node.path, self._scope)
+        if isinstance(resolved, ResolvedName):
+            return resolved.type
+        # The position is counted from the end, because an alias of the namespace may be shorter than its
+        # name.
+        after = sum(len(step) + 1 for step in node.path[resolved.step + 1 :])
         end = max(node.position + node.length - after, 0)
-        length = len(node.path[found.step]) if found.step else end - node.position
+        length = len(node.path[resolved.step]) if resolved.step else end - node.position
         position = max(end - length, 0)
-        error = make_mistake(
-            found.code, position, end - position, suggestion=found.suggestion, **found.parameters
+        error = make_error(
+            resolved.code, position, end - position, suggestion=resolved.suggestion, **resolved.parameters
         )
         self.errors.append(error)
         return ANY
 
     def _expect_bool(self, operator: str, node: Expression) -> None:
-        found = self.type_of(node)
-        if found.kind not in (TypeKind.BOOL, TypeKind.ANY):
-            self._add(node, "NOT_BOOL", operator=operator, operand=to_text(node), type=str(found))
+        operand_type = self.type_of(node)
+        if operand_type.kind not in (TypeKind.BOOL, TypeKind.ANY):
+            self._add(node, "NOT_BOOL", operator=operator, operand=to_text(node), type=str(operand_type))
 
     def _check_comparison(self, node: Comparison) -> None:
         left, right = self.type_of(node.left), self.type_of(node.right)
@@ -148,7 +157,7 @@ class _Checker:
             return
         member = owner_type.item or ANY
         item_type = self._narrow(item, item_type, owner, member)
-        if _why_never_equal(item_type, member) is not None:
+        if _find_type_conflict(item_type, member) is not None:
             texts = {"item": to_text(item), "item_type": str(item_type), "container": to_text(owner)}
             self._add(item, "NEVER_A_MEMBER", container_type=str(owner_type), **texts)
 
@@ -172,7 +181,7 @@ class _Checker:
     def _check_equality(self, left_node: Expression, left: Type, right_node: Expression, right: Type) -> None:
         left = self._narrow(left_node, left, right_node, right)
         right = self._narrow(right_node, right, left_node, left)
-        code = _why_never_equal(left, right)
+        code = _find_type_conflict(left, right)
         if code == "TYPES_DIFFER":
             self._add_types_differ(left_node, left, right_node, right)
         elif code is not None:
@@ -185,7 +194,7 @@ class _Checker:
         self._add(right_node, "TYPES_DIFFER", left_type=str(left), right_type=str(right), **texts)
 
     def _narrow(self, node: Expression, own: Type, other_node: Expression, other: Type) -> Type:
-        """A string literal takes the type that it is compared with, or is a mistake."""
+        """Return the type that a string literal takes from the other operand, or add an error."""
         if isinstance(node, ListLiteral) and other.kind is TypeKind.LIST:
             for literal in node.items:
                 self._check_equality(literal, _LITERAL_TYPES[literal.kind], other_node, other.item or ANY)
@@ -232,7 +241,7 @@ def _temporal_type(text: str) -> Type | None:
     return None
 
 
-def _why_never_equal(left: Type, right: Type) -> str | None:
+def _find_type_conflict(left: Type, right: Type) -> str | None:
     kinds = {left.kind, right.kind}
     if kinds & {TypeKind.ANY, TypeKind.NULL}:
         return None
@@ -245,5 +254,5 @@ def _why_never_equal(left: Type, right: Type) -> str | None:
     if left.kind is TypeKind.REF and left.entity_type != right.entity_type:
         return "TYPES_DIFFER"
     if left.kind is TypeKind.LIST:
-        return _why_never_equal(left.item or ANY, right.item or ANY)
+        return _find_type_conflict(left.item or ANY, right.item or ANY)
     return None
