@@ -186,7 +186,7 @@ class TestUnderAClosedFolder:
         else:
             outside.symlink_to(closed)
         try:
-            with pytest.raises(PostgresFailed, match="is somebody else's: remove it"):
+            with pytest.raises(PostgresFailed, match="belongs to another user: remove it"):
                 start_postgres(closed)
             assert outside.is_symlink() or list(outside.iterdir()) == []
         finally:

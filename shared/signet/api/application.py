@@ -286,7 +286,9 @@ def _as_signet_error(error: Exception) -> Exception:
         return Rejected("CONTENT_TYPE_UNSUPPORTED", "Send the body as application/json.")
     if isinstance(error, RequestValidationError):
         fields = tuple(_as_field_error(mistake) for mistake in error.errors())
-        return Rejected("REQUEST_INVALID", "The request has not the form that is asked for.", fields=fields)
+        return Rejected(
+            "REQUEST_INVALID", "The request does not have the form that this route needs.", fields=fields
+        )
     return error
 
 

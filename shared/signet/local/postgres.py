@@ -202,7 +202,7 @@ def _prepare(home: Path, place: PostgresLayout, durable: bool, major: int) -> st
     if place.data.exists():
         if not note.exists():
             raise PostgresFailed(
-                f"The password of the database in {place.data} is missing from {note}: restore that file, "
+                f"The password of the database in {place.data} is missing from {note}. Restore that file, "
                 "or remove the folder of the data to begin with an empty database."
             )
         note.chmod(0o600)

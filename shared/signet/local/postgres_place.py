@@ -208,7 +208,7 @@ def _make_outside(outside: Path) -> None:
             outside.mkdir(mode=0o700)
         except FileExistsError:
             raise PostgresFailed(
-                f"{outside} is needed for the embedded PostgreSQL but is somebody else's: remove it."
+                f"{outside} is needed for the embedded PostgreSQL but belongs to another user: remove it."
             ) from None
     if os.geteuid() == 0:
         outside.chmod(0o711)

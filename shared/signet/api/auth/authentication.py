@@ -64,7 +64,7 @@ def check_metrics_token(authorization: str | None, expected: str | None) -> None
     if expected is None:
         raise invalid("this deployment has no token for its metrics")
     if not hmac.compare_digest(token.encode(errors="surrogatepass"), expected.encode()):
-        raise invalid("it is not that of this deployment's metrics")
+        raise invalid("it is not the metrics token of this deployment")
 
 
 def _read_bearer(authorization: str | None) -> str:

@@ -62,7 +62,7 @@ class KeySet:
         if key is not None and self._read_seconds() - self._got_at < MAX_STALE_SECONDS:
             return key
         if self._has_failed:
-            raise Transient("TOKEN_KEYS_UNAVAILABLE", "the issuer's keys cannot be had at the moment")
+            raise Transient("TOKEN_KEYS_UNAVAILABLE", "the issuer's keys cannot be fetched at the moment")
         raise Rejected("TOKEN_INVALID", "The token is not valid: no key of its issuer has its kid.")
 
     def _should_ask(self, kid: str) -> bool:

@@ -69,8 +69,8 @@ def read_cursor(cursor: str | None, filters: object, *kinds: type | UnionType) -
     except (ValueError, TypeError, binascii.Error) as error:
         raise Rejected(
             "CURSOR_INVALID",
-            "the cursor is none of this list under these filters",
-            remedy="Begin without a cursor, and send each with the filters that it was got with.",
+            "the cursor does not belong to this list with these filters",
+            remedy="Begin without a cursor. Send each cursor with the filters of the page that it came from.",
         ) from error
 
 

@@ -25,7 +25,7 @@ def check_form(event: object) -> None:
     readable = all(isinstance(text, str) for text in texts) and isinstance(event.get("headers") or {}, dict)
     if event.get("version") != "2.0" or not readable:
         raise Rejected(
-            "EVENT_MALFORMED", "The event is not one of an API Gateway HTTP API, payload format 2.0."
+            "EVENT_MALFORMED", "The event does not come from an API Gateway HTTP API with payload format 2.0."
         )
 
 

@@ -71,7 +71,7 @@ def read_version(if_match: str | None) -> int | None:
         return None
     found = _ETAG.fullmatch(if_match)
     if found is None:
-        raise Rejected("REQUEST_INVALID", "If-Match wants one version in quotes, as its ETag says it")
+        raise Rejected("REQUEST_INVALID", "If-Match needs one version in quotes, as the ETag gives it")
     # A version that no column can hold is one that never was.
     return min(int(found[1]), MAX_VERSION)
 
@@ -81,7 +81,7 @@ def require_version(if_match: str | None) -> int:
     if version is None:
         raise Rejected(
             "VERSION_MISSING",
-            "this wants the version that was seen",
-            remedy="Send it as If-Match, as the ETag of what was read says it.",
+            "the request does not say which version was seen",
+            remedy="Read it, and send its ETag as If-Match.",
         )
     return version

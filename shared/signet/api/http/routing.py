@@ -233,7 +233,9 @@ def _check_query(declared: Declared, query: str) -> None:
             FieldError(f"/query/{name[:100]}", "UNKNOWN_PARAMETER", "is no parameter here")
             for name in sorted(unknown)
         )
-        raise Rejected("REQUEST_INVALID", "The request has not the form that is asked for.", fields=fields)
+        raise Rejected(
+            "REQUEST_INVALID", "The request does not have the form that this route needs.", fields=fields
+        )
 
 
 def _follow(served: HttpAnswer, wait_seconds: float) -> HttpAnswer:

@@ -8,6 +8,7 @@ gives no findings.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import reduce
 from itertools import combinations
 
 from signet.core.expressions.intervals import Interval, Intervals, complement, intersect, unite

@@ -84,7 +84,9 @@ class ApprovalChains:
             act.require(MANAGE)
             chain = _require_chain(act.connection, tenant_id, name, version)
             if not store.archive_chain(act.connection, tenant_id, name, version):
-                raise Rejected("VERSION_FROZEN", f"archived is what was published; this is {chain.status}")
+                raise Rejected(
+                    "VERSION_FROZEN", f"only a published version can be archived; this is {chain.status}"
+                )
             _note(act, name, "archive_chain", version, chain.hash)
 
     def read(self, caller: Caller, name: str, version: int | None = None) -> ChainRow:

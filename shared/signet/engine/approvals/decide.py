@@ -162,8 +162,9 @@ def _require_open(subject: _LockedSubject) -> Policy:
         # The workflow will void the request. Until then the version alone shows the edit.
         raise Rejected(
             "APPROVAL_STALE",
-            f"asked about version {request.document_version}; the document is at version {document.version}",
-            remedy="Read it again: what is still wanted will be asked anew.",
+            f"the approval is about version {request.document_version};"
+            f" the document is at version {document.version}",
+            remedy="Read it again: the workflow asks again for the approvals that it still needs.",
             details={"current_version": document.version, "request_version": request.document_version},
         )
     if document.snapshot_hash != request.snapshot_hash:
@@ -281,4 +282,4 @@ def _make_change(subject: _LockedSubject, result: VoteResult, reason: str | None
 
 def _reason_required(vote: str) -> Rejected:
     mistake = FieldError("/reason", "REASON_REQUIRED", "wants a reason")
-    return Rejected("FIELDS_INVALID", f"to say '{vote}' wants a reason", fields=(mistake,))
+    return Rejected("FIELDS_INVALID", f"the vote '{vote}' needs a reason", fields=(mistake,))

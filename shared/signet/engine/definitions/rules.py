@@ -134,8 +134,8 @@ def _require_version(current: RuleRecord | None, entity_type: str, name: str, ex
     if expected is None:
         raise Rejected(
             "VERSION_MISSING",
-            f"the rule '{name}' is there already: this wants the version that was seen",
-            remedy="Send it as If-Match, as the ETag of what was read says it.",
+            f"the rule '{name}' exists already: the request does not say which version was seen",
+            remedy="Read it, and send its ETag as If-Match.",
         )
     if current.version != expected:
         raise Rejected(

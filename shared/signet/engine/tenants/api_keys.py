@@ -66,7 +66,7 @@ class ApiKeys:
             act.require(EDIT_KEYS)
             if caller.principal.is_key:
                 # Otherwise a leaked key would make another one, and survive its own revocation.
-                raise Rejected("PERMISSION_DENIED", "a key makes no keys")
+                raise Rejected("PERMISSION_DENIED", "an API key cannot make API keys")
             if expires_at is not None and expires_at <= act.now:
                 mistake = FieldError("/expires_at", "FIELD_INVALID", "wants a moment that is still to come")
                 raise Rejected("FIELDS_INVALID", "expires_at is in the past", fields=(mistake,))

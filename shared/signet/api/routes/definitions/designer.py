@@ -81,16 +81,18 @@ def add_designing_routes(routes: Routes) -> None:
 
 def _read_where(new: NewExpression) -> NodeLocation | OfContract:
     if (new.definition_id is None) != (new.node_id is None):
-        raise _refuse("/node_id", "goes with a definition_id, and neither without the other")
+        raise _refuse("/node_id", "must be sent together with definition_id")
     if new.version is not None and new.entity_type is None:
-        raise _refuse("/version", "is of an entity_type")
+        raise _refuse("/version", "needs an entity_type beside it")
     if new.definition_id is None or new.node_id is None:
         return OfContract(new.entity_type, new.version)
     if new.entity_type is not None:
-        raise _refuse("/entity_type", "is known of a definition, and is not said beside it")
+        raise _refuse("/entity_type", "must not be sent with a definition_id, which has its own")
     return NodeLocation(new.definition_id, new.node_id, new.is_after)
 
 
 def _refuse(pointer: str, sentence: str) -> Rejected:
     field = FieldError(pointer, "COMBINATION", sentence)
-    return Rejected("REQUEST_INVALID", "The request has not the form that is asked for.", fields=(field,))
+    return Rejected(
+        "REQUEST_INVALID", "The request does not have the form that this route needs.", fields=(field,)
+    )

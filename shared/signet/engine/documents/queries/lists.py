@@ -103,7 +103,7 @@ def _parse_position(after: PlaceText | None, sort: Sort) -> CursorPosition | Non
     try:
         return CursorPosition(_parse_value(after[0], sort), after[1], after[2])
     except ValueError:
-        raise Rejected("CURSOR_INVALID", "the cursor is none of this list") from None
+        raise Rejected("CURSOR_INVALID", "the cursor does not belong to this list") from None
 
 
 def _parse_value(text: str | None, sort: Sort) -> Scalar | None:
