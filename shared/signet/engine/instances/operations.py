@@ -19,8 +19,8 @@ from signet.engine.instances.lists import MAX_STUCK, Stuck, list_stuck
 from signet.ids import has_created_at
 from signet.store.database import Database
 from signet.store.instances.write import find_dead_triggers
+from signet.store.operations.overview import DeadLetter as DeadLetter
 from signet.store.operations.overview import (
-    DeadLetter,
     Partitioned,
     Usage,
     find_dead_effects,
@@ -38,7 +38,7 @@ from signet.store.outbox.queue import (
     read_pace,
 )
 from signet.store.tenants.quotas import Held, list_levels
-from signet.store.wake_ups import QueueName
+from signet.store.wake_ups import QueueName as QueueName
 
 READ = "operation:read"
 PACE_SECONDS = 3_600.0

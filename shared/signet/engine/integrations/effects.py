@@ -23,7 +23,7 @@ from signet.outbound.connector import Connector, Delivery, Destination, Outbound
 from signet.outbound.fan_out import NO_RECIPIENT
 from signet.store.database import Connection, Database
 from signet.store.integrations.endpoints import (
-    EndpointRow,
+    EndpointRecord,
     disable_endpoint,
     find_endpoints,
     note_failures,
@@ -63,7 +63,7 @@ class _Due:
     """An effect with what its delivery needs."""
 
     effect: ClaimedEffect
-    endpoint: EndpointRow | None
+    endpoint: EndpointRecord | None
     recipients: Sequence[Recipient]
 
 
@@ -189,7 +189,7 @@ class Effects:
             return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}", earlier)
 
 
-def _name_destination(endpoint: EndpointRow | None, claimed: _Claimed) -> Destination | None:
+def _name_destination(endpoint: EndpointRecord | None, claimed: _Claimed) -> Destination | None:
     if endpoint is None:
         return None
     return Destination(endpoint.name, endpoint.url, endpoint.secret_refs, claimed.hosts)

@@ -11,7 +11,7 @@ from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
 from signet.store.database import Database
 from signet.store.integrations import endpoints as store
-from signet.store.integrations.endpoints import EndpointRow
+from signet.store.integrations.endpoints import EndpointRecord as EndpointRecord
 
 READ, EDIT = "endpoint:read", "endpoint:edit"
 SUBJECT = "endpoint"
@@ -19,7 +19,7 @@ MAX_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class EndpointTerms:
     """`secrets` are names of the tenant's secrets, the newest first; while one is replaced, both sign."""
 
     url: str
@@ -38,13 +38,13 @@ class Endpoints:
         self._database = database
         self._check = check
 
-    def list(self, principal: Principal, *, after: str, limit: int) -> Sequence[EndpointRow]:
+    def list(self, principal: Principal, *, after: str, limit: int) -> Sequence[EndpointRecord]:
         with reading(self._database, principal) as read:
             read.require(READ)
             limit = max(1, min(limit, MAX_PAGE + 1))
             return store.list_endpoints(read.connection, principal.tenant_id, after=after, limit=limit)
 
-    def read(self, principal: Principal, name: str) -> EndpointRow:
+    def read(self, principal: Principal, name: str) -> EndpointRecord:
         with reading(self._database, principal) as read:
             read.require(READ)
             found = store.find_endpoints(read.connection, principal.tenant_id, [name]).get(name)
@@ -52,7 +52,7 @@ class Endpoints:
             raise _not_found(name)
         return found
 
-    def make(self, caller: Caller, name: str, terms: Terms) -> EndpointRow:
+    def make(self, caller: Caller, name: str, terms: EndpointTerms) -> EndpointRecord:
         with administering(self._database, caller) as act:
             act.require(EDIT)
             self._check(terms.url, store.read_webhook_hosts(act.connection, caller.principal.tenant_id))
@@ -71,7 +71,7 @@ class Endpoints:
             _note(act, name, "create", terms)
             return _find(act, name)
 
-    def replace(self, caller: Caller, name: str, version: int, terms: Terms) -> EndpointRow:
+    def replace(self, caller: Caller, name: str, version: int, terms: EndpointTerms) -> EndpointRecord:
         """Whoever replaces it has looked at it: it is tried again at once."""
         with administering(self._database, caller) as act:
             act.require(EDIT)
@@ -101,14 +101,14 @@ class Endpoints:
             act.note((SUBJECT, name), "delete", {"url": found.url})
 
 
-def _find(act: AdminTransaction, name: str) -> EndpointRow:
+def _find(act: AdminTransaction, name: str) -> EndpointRecord:
     found = store.find_endpoints(act.connection, act.caller.principal.tenant_id, [name]).get(name)
     if found is None:
         raise _not_found(name)
     return found
 
 
-def _note(act: AdminTransaction, name: str, action: str, terms: Terms) -> None:
+def _note(act: AdminTransaction, name: str, action: str, terms: EndpointTerms) -> None:
     detail = {"url": terms.url, "secrets": list(terms.secrets), "status": terms.status}
     act.note((SUBJECT, name), action, detail)
 
@@ -117,7 +117,7 @@ def _not_found(name: str) -> Rejected:
     return Rejected("ENDPOINT_NOT_FOUND", f"there is no endpoint '{name}'")
 
 
-def _moved_on(found: EndpointRow) -> Rejected:
+def _moved_on(found: EndpointRecord) -> Rejected:
     return Rejected(
         "ENDPOINT_VERSION_CONFLICT",
         f"the endpoint is at version {found.version}",

@@ -24,13 +24,11 @@ from signet.ids import make_id
 from signet.outbound.secrets import ReadSecret
 from signet.store.database import Connection, Database
 from signet.store.integrations import inbound_events as store
-from signet.store.integrations.inbound_events import (
-    EndpointRecord,
-    EndpointTerms,
-    EventRecord,
-    FullEvent,
-    InboundEventRow,
-)
+from signet.store.integrations.inbound_events import EventRecord as EventRecord
+from signet.store.integrations.inbound_events import FullEventRecord as FullEventRecord
+from signet.store.integrations.inbound_events import InboundEndpointRecord as InboundEndpointRecord
+from signet.store.integrations.inbound_events import InboundEndpointTerms as InboundEndpointTerms
+from signet.store.integrations.inbound_events import InboundEventRow
 
 SEND, READ = "inbound_event:send", "inbound_event:read"
 READ_ENDPOINTS, EDIT_ENDPOINTS = "inbound_endpoint:read", "inbound_endpoint:edit"
@@ -122,7 +120,7 @@ class InboundEvents:
                 limit=bound_page(limit),
             )
 
-    def read(self, principal: Principal, event_id: UUID) -> FullEvent:
+    def read(self, principal: Principal, event_id: UUID) -> FullEventRecord:
         with reading(self._database, principal) as read:
             read.require(READ)
             found = store.find_event(read.connection, principal.tenant_id, event_id)
@@ -130,14 +128,16 @@ class InboundEvents:
             raise Rejected("EVENT_NOT_FOUND", f"there is no event {event_id}")
         return found
 
-    def list_endpoints(self, principal: Principal, *, after: str, limit: int) -> Sequence[EndpointRecord]:
+    def list_endpoints(
+        self, principal: Principal, *, after: str, limit: int
+    ) -> Sequence[InboundEndpointRecord]:
         with reading(self._database, principal) as read:
             read.require(READ_ENDPOINTS)
             return store.list_endpoints(
                 read.connection, principal.tenant_id, after=after, limit=bound_page(limit)
             )
 
-    def read_endpoint(self, principal: Principal, name: str) -> EndpointRecord:
+    def read_endpoint(self, principal: Principal, name: str) -> InboundEndpointRecord:
         with reading(self._database, principal) as read:
             read.require(READ_ENDPOINTS)
             found = store.find_endpoint(read.connection, principal.tenant_id, name)
@@ -145,7 +145,7 @@ class InboundEvents:
             raise _endpoint_not_found(name)
         return found
 
-    def make_endpoint(self, caller: Caller, name: str, terms: EndpointTerms) -> EndpointRecord:
+    def make_endpoint(self, caller: Caller, name: str, terms: InboundEndpointTerms) -> InboundEndpointRecord:
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             act.require(EDIT_ENDPOINTS)
@@ -158,8 +158,8 @@ class InboundEvents:
         return made
 
     def replace_endpoint(
-        self, caller: Caller, name: str, version: int, terms: EndpointTerms
-    ) -> EndpointRecord:
+        self, caller: Caller, name: str, version: int, terms: InboundEndpointTerms
+    ) -> InboundEndpointRecord:
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             act.require(EDIT_ENDPOINTS)
@@ -187,7 +187,7 @@ def _check_payload(payload: Any) -> None:
         raise Rejected("FIELDS_INVALID", f"the payload {mistake.message}", fields=(mistake,))
 
 
-def _check_terms(terms: EndpointTerms) -> None:
+def _check_terms(terms: InboundEndpointTerms) -> None:
     mistakes = []
     if terms.key_pointer is not None and not is_pointer(terms.key_pointer):
         mistakes.append(
@@ -209,7 +209,7 @@ def _endpoint_not_found(name: str) -> Rejected:
     return Rejected("INBOUND_ENDPOINT_NOT_FOUND", f"there is no inbound endpoint '{name}'")
 
 
-def _moved_on(name: str, found: EndpointRecord, version: int) -> Rejected:
+def _moved_on(name: str, found: InboundEndpointRecord, version: int) -> Rejected:
     return Rejected(
         "INBOUND_ENDPOINT_VERSION_CONFLICT",
         f"the inbound endpoint '{name}' is at version {found.version}, not {version}",

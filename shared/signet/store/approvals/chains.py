@@ -16,7 +16,7 @@ _SQL = Statements(__file__)
 
 
 @dataclass(frozen=True, slots=True)
-class ChainRow:
+class ChainRecord:
     name: str
     version: int
     status: str
@@ -94,9 +94,9 @@ def insert_chain(
     connection.execute(_SQL.insert_steps, values)
 
 
-def read_chain(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRow | None:
+def read_chain(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRecord | None:
     values = {"tenant_id": tenant_id, "name": name, "version": version}
-    with connection.cursor(row_factory=class_row(ChainRow)) as cursor:
+    with connection.cursor(row_factory=class_row(ChainRecord)) as cursor:
         return cursor.execute(_SQL.read_chain, values).fetchone()
 
 

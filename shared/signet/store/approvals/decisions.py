@@ -109,7 +109,7 @@ class RequestRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionRow:
+class ApprovalDecisionRecord:
     id: UUID
     stage: int
     position: int
@@ -187,8 +187,8 @@ def read_seats(connection: Connection, tenant_id: UUID, request_id: UUID) -> lis
         return cursor.execute(_SQL.read_seats, {"tenant_id": tenant_id, "id": request_id}).fetchall()
 
 
-def read_decisions(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[DecisionRow]:
-    with connection.cursor(row_factory=class_row(DecisionRow)) as cursor:
+def read_decisions(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[ApprovalDecisionRecord]:
+    with connection.cursor(row_factory=class_row(ApprovalDecisionRecord)) as cursor:
         return cursor.execute(_SQL.read_decisions, {"tenant_id": tenant_id, "id": request_id}).fetchall()
 
 

@@ -18,7 +18,7 @@ MAX_LEVELS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointRow:
+class EndpointRecord:
     """`failures` are one after another; `rests_until` is until when it is left alone after too many."""
 
     name: str
@@ -42,10 +42,12 @@ class RecipientRow:
     phone: str | None
 
 
-def find_endpoints(connection: Connection, tenant_id: UUID, names: Collection[str]) -> dict[str, EndpointRow]:
+def find_endpoints(
+    connection: Connection, tenant_id: UUID, names: Collection[str]
+) -> dict[str, EndpointRecord]:
     if not names:
         return {}
-    with connection.cursor(row_factory=class_row(EndpointRow)) as cursor:
+    with connection.cursor(row_factory=class_row(EndpointRecord)) as cursor:
         values = {"tenant_id": tenant_id, "names": sorted(names)}
         return {row.name: row for row in cursor.execute(_SQL.find_endpoints, values).fetchall()}
 
@@ -56,8 +58,10 @@ def read_webhook_hosts(connection: Connection, tenant_id: UUID) -> list[str]:
     return list(row[0]) if row and isinstance(row[0], list) else []
 
 
-def list_endpoints(connection: Connection, tenant_id: UUID, *, after: str, limit: int) -> list[EndpointRow]:
-    with connection.cursor(row_factory=class_row(EndpointRow)) as cursor:
+def list_endpoints(
+    connection: Connection, tenant_id: UUID, *, after: str, limit: int
+) -> list[EndpointRecord]:
+    with connection.cursor(row_factory=class_row(EndpointRecord)) as cursor:
         values = {"tenant_id": tenant_id, "after": after, "limit": limit}
         return cursor.execute(_SQL.list_endpoints, values).fetchall()
 
@@ -87,7 +91,7 @@ def insert_endpoint(
 
 
 def change_endpoint(
-    connection: Connection, tenant_id: UUID, version: int, row: EndpointRow, now: datetime
+    connection: Connection, tenant_id: UUID, version: int, row: EndpointRecord, now: datetime
 ) -> bool:
     """Whether it was still at that version."""
     values = {

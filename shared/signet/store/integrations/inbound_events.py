@@ -38,13 +38,13 @@ class EventRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class FullEvent(EventRecord):
+class FullEventRecord(EventRecord):
     payload: Any
     trace_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class OpenEndpoint:
+class OpenInboundEndpoint:
     """Without secrets where there is none."""
 
     now_seconds: int
@@ -54,7 +54,7 @@ class OpenEndpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointTerms:
+class InboundEndpointTerms:
     """What may be changed of one. `secrets` are names; what they name stands in no row."""
 
     key_prefix: str
@@ -64,7 +64,7 @@ class EndpointTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointRecord(EndpointTerms):
+class InboundEndpointRecord(InboundEndpointTerms):
     name: str
     version: int
     created_by: str
@@ -94,8 +94,8 @@ def find_event_of_message(
     return _find(connection, EventRecord, _SQL.find_event_of_message, values)
 
 
-def find_event(connection: Connection, tenant_id: UUID, event_id: UUID) -> FullEvent | None:
-    return _find(connection, FullEvent, _SQL.find_event, {"tenant_id": tenant_id, "id": event_id})
+def find_event(connection: Connection, tenant_id: UUID, event_id: UUID) -> FullEventRecord | None:
+    return _find(connection, FullEventRecord, _SQL.find_event, {"tenant_id": tenant_id, "id": event_id})
 
 
 def list_events(
@@ -106,41 +106,53 @@ def list_events(
     return _list(connection, EventRecord, statement, values)
 
 
-def find_open_endpoint(connection: Connection, tenant_id: UUID, name: str) -> OpenEndpoint:
+def find_open_endpoint(connection: Connection, tenant_id: UUID, name: str) -> OpenInboundEndpoint:
     values = {"tenant_id": tenant_id, "name": name}
-    found = _find(connection, OpenEndpoint, _SQL.find_open_endpoint, values)
+    found = _find(connection, OpenInboundEndpoint, _SQL.find_open_endpoint, values)
     assert found is not None
     return found
 
 
-def find_endpoint(connection: Connection, tenant_id: UUID, name: str) -> EndpointRecord | None:
-    return _find(connection, EndpointRecord, _SQL.find_endpoint, {"tenant_id": tenant_id, "name": name})
+def find_endpoint(connection: Connection, tenant_id: UUID, name: str) -> InboundEndpointRecord | None:
+    return _find(
+        connection, InboundEndpointRecord, _SQL.find_endpoint, {"tenant_id": tenant_id, "name": name}
+    )
 
 
 def list_endpoints(
     connection: Connection, tenant_id: UUID, *, after: str, limit: int
-) -> Sequence[EndpointRecord]:
+) -> Sequence[InboundEndpointRecord]:
     values = {"tenant_id": tenant_id, "after": after, "limit": limit}
-    return _list(connection, EndpointRecord, _SQL.list_endpoints, values)
+    return _list(connection, InboundEndpointRecord, _SQL.list_endpoints, values)
 
 
 def insert_endpoint(
-    connection: Connection, tenant_id: UUID, name: str, terms: EndpointTerms, actor_id: str, now: datetime
-) -> EndpointRecord | None:
+    connection: Connection,
+    tenant_id: UUID,
+    name: str,
+    terms: InboundEndpointTerms,
+    actor_id: str,
+    now: datetime,
+) -> InboundEndpointRecord | None:
     """None where there is one of that name."""
     values = {**_write(terms), "tenant_id": tenant_id, "name": name, "actor_id": actor_id, "now": now}
-    return _find(connection, EndpointRecord, _SQL.insert_endpoint, values)
+    return _find(connection, InboundEndpointRecord, _SQL.insert_endpoint, values)
 
 
 def replace_endpoint(
-    connection: Connection, tenant_id: UUID, name: str, version: int, terms: EndpointTerms, now: datetime
-) -> EndpointRecord | None:
+    connection: Connection,
+    tenant_id: UUID,
+    name: str,
+    version: int,
+    terms: InboundEndpointTerms,
+    now: datetime,
+) -> InboundEndpointRecord | None:
     """None where it is not at that version."""
     values = {**_write(terms), "tenant_id": tenant_id, "name": name, "version": version, "now": now}
-    return _find(connection, EndpointRecord, _SQL.replace_endpoint, values)
+    return _find(connection, InboundEndpointRecord, _SQL.replace_endpoint, values)
 
 
-def _write(terms: EndpointTerms) -> dict[str, Any]:
+def _write(terms: InboundEndpointTerms) -> dict[str, Any]:
     return {**asdict(terms), "secrets": list(terms.secrets)}
 
 

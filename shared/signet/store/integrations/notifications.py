@@ -15,7 +15,7 @@ _SQL = Statements(__file__)
 
 
 @dataclass(frozen=True, slots=True)
-class NotificationRow:
+class NotificationRecord:
     """`role` where it is for whoever holds it; one of them reads it for all."""
 
     id: UUID
@@ -29,7 +29,7 @@ class NotificationRow:
 
 def list_notifications(
     connection: Connection, tenant_id: UUID, user_id: str, *, is_unread: bool, before: UUID, limit: int
-) -> list[NotificationRow]:
+) -> list[NotificationRecord]:
     values = {
         "tenant_id": tenant_id,
         "user_id": user_id,
@@ -37,7 +37,7 @@ def list_notifications(
         "before": before,
         "limit": limit,
     }
-    with connection.cursor(row_factory=class_row(NotificationRow)) as cursor:
+    with connection.cursor(row_factory=class_row(NotificationRecord)) as cursor:
         return cursor.execute(_SQL.list_notifications, values).fetchall()
 
 

@@ -20,8 +20,7 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.validation.strict_model import Strict
 from signet.engine.approvals.comparison import LastApproved, compare_with_last_approved
 from signet.engine.approvals.decide import VoteResult
-from signet.engine.approvals.inbox import MAX_DECISIONS, Ballot, InboxItem
-from signet.store.approvals.decisions import DecisionRow
+from signet.engine.approvals.inbox import MAX_DECISIONS, ApprovalDecisionRecord, Ballot, InboxItem
 
 
 class NewDecision(Strict):
@@ -67,7 +66,7 @@ class ApprovalRequest:
     # As it was pinned; personal values as they are now.
     document: Mapping[str, Any]
     seats: Sequence[Seat]
-    decisions: Sequence[DecisionRow]
+    decisions: Sequence[ApprovalDecisionRecord]
     last_approved: LastApproved | None
 
 

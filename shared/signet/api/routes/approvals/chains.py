@@ -12,9 +12,8 @@ from signet.api.http.routing import Routes
 from signet.core.approvals.policy import Chain
 from signet.core.errors import Rejected
 from signet.core.validation.finding import Finding
-from signet.engine.approvals.chains import ChainVersion
+from signet.engine.approvals.chains import ChainRecord, ChainSummary, ChainVersion
 from signet.engine.definitions.compilation import place_findings, reject_findings
-from signet.store.approvals.chains import ChainRow, ChainSummary
 
 VERSION = "/v1/approval_chains/<name>/versions/<version>"
 
@@ -52,8 +51,8 @@ def add_approval_chain_routes(routes: Routes) -> None:
             raise Rejected("CHAIN_NOT_FOUND", f"there is no chain '{name}'")
         return make_page(found, limit, lambda one: (one.version,), ("chain", name))
 
-    @routes.get(VERSION, "One version of a chain", ChainRow)
-    def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRow:
+    @routes.get(VERSION, "One version of a chain", ChainRecord)
+    def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRecord:
         return call.use.approval_chains.read(call.caller, name, version)
 
     @routes.post(f"{VERSION}/publish", "Freeze a version, and have new requests take it", ChainVersion)

@@ -14,7 +14,7 @@ from signet.api.http.routing import Routes
 from signet.core.approvals.eligibility import Delegation
 from signet.core.tenants.user_id import UserId
 from signet.core.validation.strict_model import Strict
-from signet.store.approvals.delegations import DelegationRecord
+from signet.engine.approvals.delegations import DelegationRecord
 
 OfUser = Annotated[UserId | None, Query(description="The caller, where nobody is named.")]
 

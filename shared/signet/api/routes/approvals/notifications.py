@@ -12,7 +12,7 @@ from signet.api.http.cursors import Page, make_page, read_cursor
 from signet.api.http.parameters import MAX_PAGE, PAGE, Cursor, Id, Limit
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
-from signet.store.integrations.notifications import NotificationRow
+from signet.engine.integrations.notifications import NotificationRecord
 
 Unread = Annotated[bool, Query(description="Only what nobody has marked as read.")]
 
@@ -32,10 +32,10 @@ class MarkedRead:
 
 
 def add_notification_routes(routes: Routes) -> None:
-    @routes.get("/v1/notifications", "What the caller was told, the newest first", Page[NotificationRow])
+    @routes.get("/v1/notifications", "What the caller was told, the newest first", Page[NotificationRecord])
     def list_notifications(
         call: Call, unread: Unread = False, limit: Limit = PAGE, cursor: Cursor = None
-    ) -> Page[NotificationRow]:
+    ) -> Page[NotificationRecord]:
         filters = ("notifications", unread)
         place = read_cursor(cursor, filters, UUID)
         found = call.use.notifications.list_of(

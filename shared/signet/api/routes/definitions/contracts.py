@@ -12,8 +12,7 @@ from signet.api.http.routing import Routes
 from signet.core.contracts.contract import Contract
 from signet.engine.definitions.contracts import ContractDraft
 from signet.engine.definitions.definitions import Published
-from signet.engine.definitions.queries import ContractRecord
-from signet.store.definitions.read import ContractSummary
+from signet.engine.definitions.queries import ContractRecord, ContractSummary
 
 CONTRACT = "/v1/contracts/<entity_type>"
 VERSION = f"{CONTRACT}/versions/<version>"

@@ -16,7 +16,7 @@ from signet.core.compiler.patch import MAX_NODES, Automation, Patch
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
 from signet.engine.definitions.definitions import Draft, Published
-from signet.store.definitions.read import (
+from signet.engine.definitions.queries import (
     DefinitionFilters,
     DefinitionKind,
     DefinitionRecord,

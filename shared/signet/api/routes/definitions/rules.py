@@ -20,7 +20,7 @@ from signet.api.http.parameters import (
 from signet.api.http.routing import Routes
 from signet.core.documents.rules import RuleBody
 from signet.core.validation.text import NAME_PATTERN
-from signet.store.definitions.rules import RuleRecord
+from signet.engine.definitions.rules import RuleRecord
 
 RULE = "/v1/rules/<entity_type>/<rule>"
 WhyReason = Annotated[Reason, Query()]

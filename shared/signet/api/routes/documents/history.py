@@ -7,11 +7,14 @@ from signet.api.http.call import Call
 from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathId, PathVersion
 from signet.api.http.routing import Routes
-from signet.engine.documents.queries.timeline import TimelineEntry
-from signet.engine.documents.queries.versions import VersionDifference
+from signet.engine.documents.queries.timeline import AuditRecord, Before, TimelineEntry
+from signet.engine.documents.queries.versions import (
+    RequestSummary,
+    VersionDifference,
+    VersionRecord,
+    VersionSummary,
+)
 from signet.engine.instances.queries import Explained
-from signet.store.documents.timeline import AuditRecord, Before
-from signet.store.documents.versions import RequestSummary, VersionRecord, VersionSummary
 
 
 def add_document_history_routes(routes: Routes) -> None:

@@ -15,9 +15,16 @@ from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, check_te
 from signet.api.http.routing import Routes
 from signet.core.validation.text import NAME_PATTERN, normalise_timestamp
 from signet.engine.instances.lists import ENDED, IDLE_SECONDS, LIVE, Stuck
-from signet.engine.instances.queries import Explained, Instance, InstanceGraph, InstanceStep, InstanceTokens
-from signet.store.instances.lists import InstanceFilter, ListedInstance
-from signet.store.instances.read import HistoryEntry
+from signet.engine.instances.queries import (
+    Explained,
+    HistoryEntry,
+    Instance,
+    InstanceFilter,
+    InstanceGraph,
+    InstanceStep,
+    InstanceTokens,
+    ListedInstance,
+)
 
 MAX_NODE_CHARACTERS = 300
 MAX_IDLE_SECONDS = 10 * 366 * 86_400

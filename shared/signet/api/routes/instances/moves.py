@@ -27,8 +27,7 @@ from signet.core.runtime.move_check import Obstacle, Report, TokenAssessment
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
 from signet.engine.instances.actions import MAX_IN_BULK
-from signet.engine.instances.moves import FIRST, MoveOutcome, MoveTarget
-from signet.store.instances.moves import ExpectedInstance
+from signet.engine.instances.moves import FIRST, ExpectedInstance, MoveOutcome, MoveTarget
 
 Judgement = Literal["safe", "blocked"]
 ToVersion = Annotated[int, Field(ge=1, le=MAX_VERSION, description="Of the definition to move to.")]

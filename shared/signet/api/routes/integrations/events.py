@@ -14,8 +14,7 @@ from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
 from signet.core.integrations.inbound_events import MAX_KEY_CHARACTERS, MAX_MESSAGE_ID_CHARACTERS
 from signet.core.integrations.webhook_signatures import ID, SIGNATURE, TIMESTAMP
 from signet.core.validation.strict_model import Strict
-from signet.engine.integrations.inbound_events import InboundMessage, TakenEvent
-from signet.store.integrations.inbound_events import EventRecord, FullEvent
+from signet.engine.integrations.inbound_events import EventRecord, FullEventRecord, InboundMessage, TakenEvent
 
 Key = Annotated[
     str | None,
@@ -78,6 +77,6 @@ def add_event_routes(routes: Routes) -> None:
         )
         return make_page(found, limit, lambda event: (event.id,), filters)
 
-    @routes.get("/v1/events/<event_id>", "One event, with what it brought", FullEvent)
-    def get_event(call: Call, event_id: PathId) -> FullEvent:
+    @routes.get("/v1/events/<event_id>", "One event, with what it brought", FullEventRecord)
+    def get_event(call: Call, event_id: PathId) -> FullEventRecord:
         return call.use.inbound_events.read(call.principal, event_id)

@@ -14,9 +14,7 @@ from signet.api.http.parameters import PAGE, Cursor, Id, Limit
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
 from signet.engine.instances.lists import Stuck
-from signet.engine.instances.operations import MAX_REQUEUED, Overview, RequeueOutcome
-from signet.store.operations.overview import DeadLetter
-from signet.store.wake_ups import QueueName
+from signet.engine.instances.operations import MAX_REQUEUED, DeadLetter, Overview, QueueName, RequeueOutcome
 
 OneQueue = Annotated[QueueName | None, Query(description="Of this queue alone; without it, of both.")]
 

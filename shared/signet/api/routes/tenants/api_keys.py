@@ -15,7 +15,7 @@ from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathId, Reaso
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_ROLES
 from signet.core.validation.strict_model import Strict
-from signet.store.tenants.api_keys import ApiKeyRecord
+from signet.engine.tenants.api_keys import ApiKeyRecord
 
 
 class NewKey(Strict):

@@ -11,8 +11,7 @@ from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathUserId, R
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_ROLES, DisplayName, Email, Member, Phone
 from signet.core.validation.strict_model import Strict
-from signet.engine.tenants.members import Me, MemberStatus
-from signet.store.tenants.people import MemberRecord
+from signet.engine.tenants.members import Me, MemberRecord, MemberStatus
 
 
 class MemberContent(Strict):

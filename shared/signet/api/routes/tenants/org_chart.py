@@ -10,7 +10,7 @@ from signet.api.http.parameters import PAGE, Cursor, Limit, PathUserId
 from signet.api.http.routing import Routes
 from signet.core.tenants.user_id import UserId
 from signet.core.validation.strict_model import Strict
-from signet.store.tenants.people import ReportingLine
+from signet.engine.tenants.org_chart import ReportingLine
 
 
 class NewLine(Strict):

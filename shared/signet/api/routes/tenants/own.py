@@ -25,8 +25,7 @@ from signet.core.tenants.tenant_file import (
 from signet.core.validation.strict_model import Strict
 from signet.engine.access.quotas import QuotaLevel
 from signet.engine.tenants.operator import TenantStatus
-from signet.engine.tenants.settings import TenantChange
-from signet.store.tenants.tenants import TenantRecord
+from signet.engine.tenants.settings import TenantChange, TenantRecord
 
 
 class TenantPatch(Strict):

@@ -11,7 +11,7 @@ from signet.api.http.parameters import PAGE, Cursor, Limit, PathName
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_PERMISSIONS
 from signet.core.validation.strict_model import Permission, Strict
-from signet.store.tenants.people import RoleRecord
+from signet.engine.tenants.roles import RoleRecord
 
 
 class RoleContent(Strict):
