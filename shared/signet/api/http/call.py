@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from signet.api.use_cases import UseCases
 from signet.core.tenants.principal import Principal
@@ -49,3 +49,15 @@ class HttpAnswer:
     follow: "Callable[[], HttpAnswer | None] | None" = None
     # The body is what is sent, and not yet to be made JSON.
     is_text: bool = False
+
+
+class VersionedRecord(Protocol):
+    """A record that changes want back at the version that was seen."""
+
+    @property
+    def version(self) -> int | None: ...
+
+
+def show_record(record: VersionedRecord, status: int = 200, location: str | None = None) -> HttpAnswer:
+    """Answer a record, with its version as the ETag."""
+    return HttpAnswer(record, status, record.version, location)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from types import UnionType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import orjson
 
@@ -73,6 +73,12 @@ def read_cursor(cursor: str | None, filters: object, *kinds: type | UnionType) -
             "the cursor is none of this list under these filters",
             remedy="Begin without a cursor, and send each with the filters that it was got with.",
         ) from error
+
+
+def read_position(cursor: str | None, filters: object, kind: type[T]) -> T | None:
+    """Return the only part of a cursor's place; None without a cursor."""
+    place = read_cursor(cursor, filters, kind)
+    return None if place is None else cast(T, place[0])
 
 
 def _read(part: Any, kind: type | UnionType) -> Any:

@@ -14,8 +14,7 @@ from signet.engine.access.read import reading
 from signet.engine.documents.command_checks import check_reason
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
-from signet.store.tenants.tenants import TenantRecord as TenantRecord
-from signet.store.tenants.tenants import change_tenant, find_tenant_record
+from signet.store.tenants.tenants import TenantRecord, change_tenant, find_tenant_record
 
 READ_TENANT, EDIT_TENANT, READ_QUOTAS = "tenant:read", "tenant:edit", "quota:read"
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from signet.api.http.bulk_outcomes import Refusal, describe_refusal
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, read_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, Reason
 from signet.api.http.routing import Routes
 from signet.core.approvals.policy import Policy
@@ -89,8 +89,8 @@ def add_approval_routes(routes: Routes) -> None:
     @routes.get("/v1/approvals", "What waits for the caller to decide", Page[InboxItem])
     def list_inbox(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[InboxItem]:
         """For them, for their roles, and for whom they stand in; the oldest first."""
-        place = read_cursor(cursor, "inbox", UUID)
-        found = call.use.approvals.inbox(call.caller, limit=limit + 1, after=place[0] if place else None)
+        after = read_position(cursor, "inbox", UUID)
+        found = call.use.approvals.inbox(call.caller, limit=limit + 1, after=after)
         return make_page(found, limit, lambda item: (item.request_id,), "inbox")
 
     @routes.get("/v1/approvals/<approval_id>", "One request for approval", ApprovalRequest)

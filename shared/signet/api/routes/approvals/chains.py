@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, read_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathName, PathVersion
 from signet.api.http.routing import Routes
 from signet.core.approvals.policy import Chain
@@ -33,8 +33,8 @@ def add_approval_chain_routes(routes: Routes) -> None:
     @routes.get("/v1/approval_chains", "Chains by name, each at its newest version", Page[ChainSummary])
     def list_chains(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ChainSummary]:
         """That is published."""
-        place = read_cursor(cursor, "chains", str)
-        found = call.use.approval_chains.list(call.caller, limit=limit + 1, after=place[0] if place else None)
+        after = read_position(cursor, "chains", str)
+        found = call.use.approval_chains.list(call.caller, limit=limit + 1, after=after)
         return make_page(found, limit, lambda one: (one.name,), "chains")
 
     @routes.get(
@@ -44,10 +44,9 @@ def add_approval_chain_routes(routes: Routes) -> None:
         call: Call, name: PathName, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[ChainSummary]:
         """Drafts and archived ones too."""
-        place = read_cursor(cursor, ("chain", name), int)
-        before = place[0] if place else None
+        before = read_position(cursor, ("chain", name), int)
         found = call.use.approval_chains.list_versions(call.caller, name, limit=limit + 1, before=before)
-        if not found and place is None:
+        if not found and before is None:
             raise Rejected("CHAIN_NOT_FOUND", f"there is no chain '{name}'")
         return make_page(found, limit, lambda one: (one.version,), ("chain", name))
 

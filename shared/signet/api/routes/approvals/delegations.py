@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import AwareDatetime, Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, read_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathId, Reason
 from signet.api.http.routing import Routes
 from signet.core.approvals.eligibility import Delegation
@@ -70,6 +70,6 @@ def _list(
     limit: int,
     cursor: str | None,
 ) -> Page[DelegationRecord]:
-    place = read_cursor(cursor, asked, UUID)
-    found = find(call.caller, asked[1], limit=limit + 1, before=place[0] if place else None)
+    before = read_position(cursor, asked, UUID)
+    found = find(call.caller, asked[1], limit=limit + 1, before=before)
     return make_page(found, limit, lambda one: (one.id,), asked)

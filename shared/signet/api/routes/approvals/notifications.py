@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, read_position
 from signet.api.http.parameters import MAX_PAGE, PAGE, Cursor, Id, Limit
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
@@ -37,10 +37,8 @@ def add_notification_routes(routes: Routes) -> None:
         call: Call, unread: Unread = False, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[NotificationRecord]:
         filters = ("notifications", unread)
-        place = read_cursor(cursor, filters, UUID)
-        found = call.use.notifications.list_of(
-            call.caller, is_unread=unread, limit=limit + 1, before=place[0] if place else None
-        )
+        before = read_position(cursor, filters, UUID)
+        found = call.use.notifications.list_of(call.caller, is_unread=unread, limit=limit + 1, before=before)
         return make_page(found, limit, lambda row: (row.id,), filters)
 
     @routes.post("/v1/notifications/read", "Mark as read", MarkedRead)

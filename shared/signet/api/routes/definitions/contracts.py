@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, read_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, PathName, PathVersion, require_version
 from signet.api.http.routing import Routes
 from signet.core.contracts.contract import Contract
@@ -74,9 +74,9 @@ def _add_reads(routes: Routes) -> None:
     ) -> Page[ContractSummary]:
         """Of the types whose documents one may read; of all of them with `contract:read`, as drafts are."""
         filters = ["contracts", status]
-        place = read_cursor(cursor, filters, str)
+        after = read_position(cursor, filters, str)
         found = call.use.definitions_read.list_contracts(
-            call.principal, status=status, after=place[0] if place else None, limit=limit + 1
+            call.principal, status=status, after=after, limit=limit + 1
         )
         return make_page(found, limit, lambda one: [one.entity_type], filters)
 
@@ -90,9 +90,9 @@ def _add_reads(routes: Routes) -> None:
     ) -> Page[ContractSummary]:
         """The newest first."""
         filters = ["contract_versions", entity_type]
-        place = read_cursor(cursor, filters, int)
+        before = read_position(cursor, filters, int)
         found = call.use.definitions_read.list_contract_versions(
-            call.principal, entity_type, before=place[0] if place else None, limit=limit + 1
+            call.principal, entity_type, before=before, limit=limit + 1
         )
         return make_page(found, limit, lambda one: [one.version], filters)
 

@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, read_position
 from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId, require_version
 from signet.api.http.routing import Routes
 from signet.core.compiler.patch import MAX_NODES, Automation, Patch
@@ -64,8 +64,7 @@ def _add_reads(routes: Routes) -> None:
     ) -> Page[DefinitionSummary]:
         filters = DefinitionFilters(kind, entity_type, status, name, source_id)
         signed = ["definitions", filters]
-        place = read_cursor(cursor, signed, UUID)
-        before = place[0] if place else None
+        before = read_position(cursor, signed, UUID)
         found = call.use.definitions_read.list(call.principal, filters, before=before, limit=limit + 1)
         return make_page(found, limit, lambda one: [one.id], signed)
 
@@ -80,9 +79,9 @@ def _add_reads(routes: Routes) -> None:
     ) -> Page[DefinitionSummary]:
         """The newest first."""
         filters = ["definition_versions", definition_id]
-        place = read_cursor(cursor, filters, int)
+        before = read_position(cursor, filters, int)
         found = call.use.definitions_read.list_versions(
-            call.principal, definition_id, before=place[0] if place else None, limit=limit + 1
+            call.principal, definition_id, before=before, limit=limit + 1
         )
         return make_page(found, limit, lambda one: [one.version], filters)
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
-from signet.api.http.call import Call, HttpAnswer
+from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor
 from signet.api.http.parameters import (
     PAGE,
@@ -43,8 +43,7 @@ def add_rule_routes(routes: Routes) -> None:
 
     @routes.get(RULE, "One rule", RuleRecord, is_versioned=True)
     def get_rule(call: Call, entity_type: PathName, rule: PathName) -> HttpAnswer:
-        found = call.use.rules.read(call.principal, entity_type, rule)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.rules.read(call.principal, entity_type, rule))
 
     @routes.put(
         RULE, "Save a rule", RuleRecord, also={201: RuleRecord}, is_versioned=True, body_model=RuleBody
@@ -62,7 +61,7 @@ def add_rule_routes(routes: Routes) -> None:
         saved = call.use.rules.save(call.caller, entity_type, rule, body, read_version(if_match), reason)
         status = 201 if saved.is_new else 200
         location = f"/v1/rules/{entity_type}/{rule}" if saved.is_new else None
-        return HttpAnswer(saved.rule, status, saved.rule.version, location)
+        return show_record(saved.rule, status, location)
 
     @routes.delete(RULE, "Delete a rule")
     def delete_rule(

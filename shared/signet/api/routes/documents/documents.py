@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
-from signet.api.http.call import Call, HttpAnswer
+from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import Id, IfMatch, Named, PathId, PathName, Reason, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
@@ -49,8 +49,7 @@ def add_document_routes(routes: Routes) -> None:
 
     @routes.get("/v1/documents/<document_id>", "One document", DocumentRecord, is_versioned=True)
     def get_document(call: Call, document_id: PathId) -> HttpAnswer:
-        found = call.use.documents_read.read(call.principal, document_id)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.documents_read.read(call.principal, document_id))
 
     @routes.patch(
         "/v1/documents/<document_id>",
@@ -115,8 +114,7 @@ def add_document_acts(routes: Routes) -> None:
         if_match: IfMatch = None,
     ) -> HttpAnswer:
         operation = RunAction(document_id, require_version(if_match), action, asked.payload, asked.reason)
-        applied = call.use.documents.mutate(call.caller, operation)
-        return HttpAnswer(applied, version=applied.version)
+        return show_record(call.use.documents.mutate(call.caller, operation))
 
     @routes.post(
         "/v1/documents/<document_id>/amendments",
@@ -134,8 +132,8 @@ def add_document_acts(routes: Routes) -> None:
 
 
 def _show_made(applied: Applied) -> HttpAnswer:
-    return HttpAnswer(applied, 201, applied.version, f"/v1/documents/{applied.document_id}")
+    return show_record(applied, 201, f"/v1/documents/{applied.document_id}")
 
 
 def _show_edited(applied: Applied) -> HttpAnswer:
-    return _show_made(applied) if applied.original_id else HttpAnswer(applied, version=applied.version)
+    return _show_made(applied) if applied.original_id else show_record(applied)

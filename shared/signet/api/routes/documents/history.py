@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor
+from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor, read_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathId, PathVersion
 from signet.api.http.routing import Routes
 from signet.engine.documents.queries.timeline import AuditRecord, Before, TimelineEntry
@@ -50,8 +50,7 @@ def add_document_history_routes(routes: Routes) -> None:
     ) -> Page[AuditRecord]:
         """The chain from its first row on: each names the hash of the one before."""
         filters = ("audit", str(document_id))
-        place = read_cursor(cursor, filters, int)
-        after = place[0] if place else 0
+        after = read_position(cursor, filters, int) or 0
         found = call.use.document_timeline.list_audit(call.principal, document_id, after, limit + 1)
         return make_page(found, count_fitting(found, limit), lambda one: (one.seq,), filters)
 
@@ -68,8 +67,7 @@ def add_document_version_routes(routes: Routes) -> None:
     ) -> Page[VersionSummary]:
         """The newest first."""
         filters = ("versions", str(document_id))
-        place = read_cursor(cursor, filters, int)
-        before = place[0] if place else None
+        before = read_position(cursor, filters, int)
         found = call.use.document_history.list_versions(
             call.principal, document_id, before=before, limit=limit + 1
         )

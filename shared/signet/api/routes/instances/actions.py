@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
 from signet.api.http.bulk_outcomes import Refusal, describe_refusal
-from signet.api.http.call import Call, HttpAnswer
+from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import MAX_VERSION, Id, IfMatch, PathId, require_version
 from signet.api.http.routing import Routes, Serve
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
@@ -101,12 +101,12 @@ def add_instance_acts(routes: Routes) -> None:
     ) -> HttpAnswer:
         """What wakes it meanwhile is done with at once; resuming reads the tables."""
         version = require_version(if_match)
-        return _show(call.use.instances.pause(call.caller, instance_id, version, asked.reason))
+        return show_record(call.use.instances.pause(call.caller, instance_id, version, asked.reason))
 
     @post("resume", "Let a paused instance go on")
     def resume_instance(call: Call, instance_id: PathId, if_match: IfMatch = None) -> HttpAnswer:
         """While the cause of a pause is there, it pauses again and says so."""
-        return _show(call.use.instances.resume(call.caller, instance_id, require_version(if_match)))
+        return show_record(call.use.instances.resume(call.caller, instance_id, require_version(if_match)))
 
     @post("retry", "Try again what the engine had to pause an instance for")
     def retry_instance(
@@ -114,7 +114,7 @@ def add_instance_acts(routes: Routes) -> None:
     ) -> HttpAnswer:
         """With fresh attempts for its dead triggers. What a person has paused is resumed instead."""
         version = require_version(if_match)
-        return _show(call.use.instances.retry(call.caller, instance_id, version, asked.reason))
+        return show_record(call.use.instances.retry(call.caller, instance_id, version, asked.reason))
 
     @post("cancel", "End an instance that nobody wants any more")
     def cancel_instance(
@@ -122,7 +122,7 @@ def add_instance_acts(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Its document stays as it is; a request begins a new instance at its status."""
         version = require_version(if_match)
-        return _show(call.use.instances.cancel(call.caller, instance_id, version, asked.reason))
+        return show_record(call.use.instances.cancel(call.caller, instance_id, version, asked.reason))
 
     @post("fail", "Give up an instance that cannot go on")
     def fail_instance(
@@ -130,12 +130,12 @@ def add_instance_acts(routes: Routes) -> None:
     ) -> HttpAnswer:
         """For good. Its document stays as it is; a request begins a new instance at its status."""
         version = require_version(if_match)
-        return _show(call.use.instances.fail(call.caller, instance_id, version, asked.reason))
+        return show_record(call.use.instances.fail(call.caller, instance_id, version, asked.reason))
 
     @post("wake", "Have an instance look around")
     def wake_instance(call: Call, instance_id: PathId) -> HttpAnswer:
         """As if something had happened; it goes on where it can. Wants no version: it changes nothing."""
-        return _show(call.use.instances.wake(call.caller, instance_id))
+        return show_record(call.use.instances.wake(call.caller, instance_id))
 
     @post("rebuild", "Make an instance's row anew from its steps", RebuiltInstance)
     def rebuild_instance(call: Call, instance_id: PathId) -> HttpAnswer:
@@ -156,7 +156,7 @@ def add_token_acts(routes: Routes) -> None:
     ) -> HttpAnswer:
         """As if what it is at had been rejected: nothing passes an approval that nobody gave."""
         version = require_version(if_match)
-        return _show(
+        return show_record(
             call.use.instances.cancel_token(call.caller, instance_id, version, asked.token, asked.reason)
         )
 
@@ -166,7 +166,7 @@ def add_token_acts(routes: Routes) -> None:
     ) -> HttpAnswer:
         """As if it had come. Never a decision of people, nor anything that the workflow does itself."""
         version = require_version(if_match)
-        return _show(
+        return show_record(
             call.use.instances.advance(
                 call.caller, instance_id, version, asked.token, asked.reason, asked.payload
             )
@@ -192,7 +192,3 @@ def _declare(routes: Routes) -> Callable[..., Callable[[Serve], Serve]]:
         return routes.post(f"/v1/instances/<instance_id>/{act}", summary, shows, is_versioned=True)
 
     return post
-
-
-def _show(state: InstanceState) -> HttpAnswer:
-    return HttpAnswer(state, version=state.version)

@@ -9,8 +9,8 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import AfterValidator, BeforeValidator
 
-from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.call import Call, HttpAnswer, show_record
+from signet.api.http.cursors import Page, make_page, read_cursor, read_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, check_text
 from signet.api.http.routing import Routes
 from signet.core.validation.text import NAME_PATTERN, normalise_timestamp
@@ -97,8 +97,7 @@ def add_instance_lists(routes: Routes) -> None:
             updated_before=updated_before,
         )
         filters = asdict(wanted)
-        place = read_cursor(cursor, filters, UUID)
-        before = place[0] if place else None
+        before = read_position(cursor, filters, UUID)
         found = call.use.instances_read.list_newest(call.principal, wanted, before=before, limit=limit + 1)
         return make_page(found, limit, lambda one: (one.id,), filters)
 
@@ -114,13 +113,11 @@ def add_instance_lists(routes: Routes) -> None:
 def add_instance_routes(routes: Routes) -> None:
     @routes.get(INSTANCE, "Where an instance stands", Instance, is_versioned=True)
     def get_instance(call: Call, instance_id: PathId) -> HttpAnswer:
-        found = call.use.instances_read.read(call.principal, instance_id)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.instances_read.read(call.principal, instance_id))
 
     @routes.get(f"{INSTANCE}/tokens", "Its tokens, and what they wait for", InstanceTokens, is_versioned=True)
     def list_instance_tokens(call: Call, instance_id: PathId) -> HttpAnswer:
-        found = call.use.instances_read.list_tokens(call.principal, instance_id)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.instances_read.list_tokens(call.principal, instance_id))
 
     @routes.get(f"{INSTANCE}/steps", "What it has executed, from the first on", Page[InstanceStep])
     def list_instance_steps(
@@ -128,10 +125,8 @@ def add_instance_routes(routes: Routes) -> None:
     ) -> Page[InstanceStep]:
         """With the evidence of each decision. Steps of control are what people and the engine did to it."""
         filters = ["steps", str(instance_id)]
-        place = read_cursor(cursor, filters, int)
-        found = call.use.instances_read.list_steps(
-            call.principal, instance_id, after=place[0] if place else 0, limit=limit + 1
-        )
+        after = read_position(cursor, filters, int) or 0
+        found = call.use.instances_read.list_steps(call.principal, instance_id, after=after, limit=limit + 1)
         return make_page(found, limit, lambda step: (step.seq,), filters)
 
     @routes.get(f"{INSTANCE}/history", "Its life as a whole, from its beginning on", Page[HistoryEntry])

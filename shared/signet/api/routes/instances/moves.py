@@ -9,8 +9,8 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.bulk_outcomes import Refusal, describe_refusal
-from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.call import Call, HttpAnswer, show_record
+from signet.api.http.cursors import Page, make_page, read_position
 from signet.api.http.parameters import (
     MAX_VERSION,
     PAGE,
@@ -123,7 +123,7 @@ def add_instance_moves(routes: Routes) -> None:
             version = require_version(if_match)
             outcome = call.use.instance_moves.move(call.caller, instance_id, version, target, asked.reason)
         shown = _show(outcome)
-        return HttpAnswer(shown, version=shown.version)
+        return show_record(shown)
 
     @routes.post("/v1/instances/move", "Move many instances to a newer definition", MovesOfMany)
     def move_instances(call: Call, asked: Annotated[NewMoves, Body()]) -> MovesOfMany:
@@ -148,13 +148,13 @@ def add_instance_moves(routes: Routes) -> None:
     ) -> Page[ExpectedInstance]:
         """What runs or is paused under a definition that is older than this one, as `move` wants it."""
         filters = ["movable", entity_type, workflow, to]
-        place = read_cursor(cursor, filters, UUID)
+        after = read_position(cursor, filters, UUID) or FIRST
         movable = call.use.instance_moves.list_movable(
             call.caller,
             entity_type,
             workflow,
             to,
-            after=place[0] if place else FIRST,
+            after=after,
             limit=limit + 1,
         )
         return make_page(movable.seen, limit, lambda one: (one.id,), filters)

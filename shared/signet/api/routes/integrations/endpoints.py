@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.call import Call, HttpAnswer, show_record
+from signet.api.http.cursors import Page, make_page, read_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Name, Strict
@@ -47,8 +47,8 @@ class NewOutboundEndpoint(EndpointContent):
 def add_endpoint_routes(routes: Routes) -> None:
     @routes.get("/v1/endpoints", "Endpoints by name", Page[EndpointRecord])
     def list_endpoints(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[EndpointRecord]:
-        place = read_cursor(cursor, "endpoints", str)
-        found = call.use.endpoints.list(call.principal, after=place[0] if place else "", limit=limit + 1)
+        after = read_position(cursor, "endpoints", str) or ""
+        found = call.use.endpoints.list(call.principal, after=after, limit=limit + 1)
         return make_page(found, limit, lambda endpoint: (endpoint.name,), "endpoints")
 
     @routes.post(
@@ -57,12 +57,11 @@ def add_endpoint_routes(routes: Routes) -> None:
     def create_endpoint(call: Call, new: Annotated[NewOutboundEndpoint, Body()]) -> HttpAnswer:
         """Nodes name it; what is sent is signed (Standard Webhooks 1.0.0)."""
         made = call.use.endpoints.make(call.caller, new.name, new.to_terms())
-        return HttpAnswer(made, 201, made.version, f"/v1/endpoints/{made.name}")
+        return show_record(made, 201, f"/v1/endpoints/{made.name}")
 
     @routes.get(ENDPOINT, "One endpoint, and whether it answers", EndpointRecord, is_versioned=True)
     def get_endpoint(call: Call, name: PathName) -> HttpAnswer:
-        found = call.use.endpoints.read(call.principal, name)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.endpoints.read(call.principal, name))
 
     @routes.put(ENDPOINT, "Replace what an endpoint says", EndpointRecord, is_versioned=True)
     def replace_endpoint(
@@ -70,8 +69,7 @@ def add_endpoint_routes(routes: Routes) -> None:
     ) -> HttpAnswer:
         """It is tried again at once. Disabled, what is to be sent there is given up."""
         version = require_version(if_match)
-        replaced = call.use.endpoints.replace(call.caller, name, version, terms.to_terms())
-        return HttpAnswer(replaced, version=replaced.version)
+        return show_record(call.use.endpoints.replace(call.caller, name, version, terms.to_terms()))
 
     @routes.delete(ENDPOINT, "Take an endpoint away")
     def delete_endpoint(call: Call, name: PathName, if_match: IfMatch = None) -> HttpAnswer:

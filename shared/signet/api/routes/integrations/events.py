@@ -7,7 +7,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Que
 from pydantic import AfterValidator, Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, read_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathId, PathName, check_text
 from signet.api.http.routing import Routes
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
@@ -71,10 +71,8 @@ def add_event_routes(routes: Routes) -> None:
         call: Call, key: Key = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[EventRecord]:
         filters = ["events", key]
-        place = read_cursor(cursor, filters, UUID)
-        found = call.use.inbound_events.list_newest(
-            call.principal, key=key, before=place[0] if place else None, limit=limit + 1
-        )
+        before = read_position(cursor, filters, UUID)
+        found = call.use.inbound_events.list_newest(call.principal, key=key, before=before, limit=limit + 1)
         return make_page(found, limit, lambda event: (event.id,), filters)
 
     @routes.get("/v1/events/<event_id>", "One event, with what it brought", FullEventRecord)

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.call import Call, HttpAnswer, show_record
+from signet.api.http.cursors import Page, make_page, read_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Name, Strict
@@ -51,10 +51,8 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
     def list_inbound_endpoints(
         call: Call, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[InboundEndpointRecord]:
-        place = read_cursor(cursor, "inbound_endpoints", str)
-        found = call.use.inbound_events.list_endpoints(
-            call.principal, after=place[0] if place else "", limit=limit + 1
-        )
+        after = read_position(cursor, "inbound_endpoints", str) or ""
+        found = call.use.inbound_events.list_endpoints(call.principal, after=after, limit=limit + 1)
         return make_page(found, limit, lambda endpoint: (endpoint.name,), "inbound_endpoints")
 
     @routes.post(
@@ -66,12 +64,11 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
     )
     def create_inbound_endpoint(call: Call, new: Annotated[NewInboundEndpoint, Body()]) -> HttpAnswer:
         made = call.use.inbound_events.make_endpoint(call.caller, new.name, new.to_terms())
-        return HttpAnswer(made, 201, made.version, f"/v1/inbound_endpoints/{made.name}")
+        return show_record(made, 201, f"/v1/inbound_endpoints/{made.name}")
 
     @routes.get(ENDPOINT, "One inbound endpoint", InboundEndpointRecord, is_versioned=True)
     def get_inbound_endpoint(call: Call, name: PathName) -> HttpAnswer:
-        found = call.use.inbound_events.read_endpoint(call.principal, name)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.inbound_events.read_endpoint(call.principal, name))
 
     @routes.put(ENDPOINT, "Replace what an inbound endpoint says", InboundEndpointRecord, is_versioned=True)
     def replace_inbound_endpoint(
@@ -79,5 +76,6 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
     ) -> HttpAnswer:
         """Disabled, it takes nothing any more; what it took stays."""
         version = require_version(if_match)
-        replaced = call.use.inbound_events.replace_endpoint(call.caller, name, version, terms.to_terms())
-        return HttpAnswer(replaced, version=replaced.version)
+        return show_record(
+            call.use.inbound_events.replace_endpoint(call.caller, name, version, terms.to_terms())
+        )

@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, read_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
@@ -50,9 +50,9 @@ def add_operation_routes(routes: Routes) -> None:
     def list_dead_letters(
         call: Call, queue: OneQueue = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[DeadLetter]:
-        place = read_cursor(cursor, queue, UUID)
+        before = read_position(cursor, queue, UUID)
         found = call.use.operations.list_dead_letters(
-            call.principal, queue=queue, before=place[0] if place else None, limit=limit + 1
+            call.principal, queue=queue, before=before, limit=limit + 1
         )
         return make_page(found, limit, lambda row: [row.id], queue)
 
