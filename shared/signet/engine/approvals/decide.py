@@ -31,8 +31,8 @@ from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.ids import make_id
 from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_asked
-from signet.store.database import PipelinedTransaction
 from signet.store.documents.write import DocumentRow, lock_documents, parse_locked_documents
+from signet.store.pipeline import PipelinedTransaction
 
 EVENT = "approval_decided"
 _VOTES = get_args(Vote)

@@ -16,8 +16,9 @@ from signet.engine.documents.idempotency import NothingDone, apply_once, check_k
 from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.telemetry import SILENT, Telemetry
-from signet.store.database import Connection, Database, PipelinedTransaction, PreparedText
+from signet.store.database import Connection, Database
 from signet.store.documents.write import lock_documents, parse_locked_documents
+from signet.store.pipeline import PipelinedTransaction, PreparedText
 
 Mode = Literal["all", "each"]
 

@@ -32,7 +32,7 @@ from signet.engine.execution.rows import (
 )
 from signet.engine.execution.wave_report import WaveStats
 from signet.engine.telemetry import PURE
-from signet.store.database import Connection, Database, PipelinedTransaction, is_intact
+from signet.store.database import Connection, Database, is_intact
 from signet.store.instances.waves import (
     OpenedWave,
     OpenStepRow,
@@ -44,6 +44,7 @@ from signet.store.instances.waves import (
     write_steps,
 )
 from signet.store.outbox.queue import EVENTS, ClaimedEvent, fail, release
+from signet.store.pipeline import PipelinedTransaction
 
 MAX_INSTANCES = 100
 MAX_ROUNDS = 50

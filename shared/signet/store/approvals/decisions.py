@@ -10,7 +10,8 @@ from psycopg.rows import class_row
 
 from signet.core.approvals.eligibility import Delegation
 from signet.core.approvals.seats import Seat
-from signet.store.database import Connection, PipelinedTransaction, PreparedText
+from signet.store.database import Connection
+from signet.store.pipeline import PipelinedTransaction, PreparedText
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)

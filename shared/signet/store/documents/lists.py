@@ -12,8 +12,9 @@ from uuid import UUID
 
 from signet.core.contracts.indexed_columns import FAST_COLUMNS
 from signet.core.documents.list_filter import CREATED_AT, Operator, Scalar
-from signet.store.database import Connection, PreparedText
+from signet.store.database import Connection
 from signet.store.documents.read import DocumentRecord
+from signet.store.pipeline import PreparedText
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)

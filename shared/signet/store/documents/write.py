@@ -12,8 +12,9 @@ from psycopg.rows import class_row, dict_row
 from signet.core.audit.verification import AuditRow
 from signet.core.errors import Transient
 from signet.store.approvals.voiding import Voiding, void_requests
-from signet.store.database import Connection, PipelinedTransaction, PreparedText
+from signet.store.database import Connection
 from signet.store.json_values import to_json
+from signet.store.pipeline import PipelinedTransaction, PreparedText
 from signet.store.statements import Statements
 from signet.store.wake_ups import add_wake_up
 

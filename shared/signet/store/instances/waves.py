@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from signet.store.database import Connection, PipelinedTransaction, PreparedText
+from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents
 from signet.store.json_values import to_json
 from signet.store.outbox.queue import ClaimedRow
+from signet.store.pipeline import PipelinedTransaction, PreparedText
 from signet.store.statements import Statements
 from signet.store.wake_ups import add_wake_up
 

@@ -11,9 +11,10 @@ from psycopg.rows import class_row, scalar_row
 
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.ids import created_at_of
-from signet.store.database import Connection, PreparedText
+from signet.store.database import Connection
 from signet.store.instances.waves import InstanceRow, OpenStepRow
 from signet.store.json_values import to_json
+from signet.store.pipeline import PreparedText
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)

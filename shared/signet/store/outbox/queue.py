@@ -24,7 +24,8 @@ from psycopg.types.json import Jsonb
 from signet.core.backoff import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
 from signet.core.errors import Defect
 from signet.ids import created_at_of
-from signet.store.database import Connection, PreparedText
+from signet.store.database import Connection
+from signet.store.pipeline import PreparedText
 from signet.store.statements import Statements
 from signet.store.wake_ups import QueueName, add_wake_up
 
