@@ -1,4 +1,4 @@
-"""Chains of approvals, by name and version."""
+"""Versions of approval chains, by name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class ChainRecord:
 
 @dataclass(frozen=True, slots=True)
 class ChainSummary:
-    """A version without its steps."""
+    """A version of a chain, without its steps."""
 
     name: str
     version: int
@@ -57,13 +57,13 @@ def list_versions(
 
 
 def find_published(connection: Connection, tenant_id: UUID, name: str) -> int | None:
-    """The newest version that is published: what new requests take."""
+    """Return the newest published version, which new requests take."""
     found: Any = connection.execute(_SQL.find_published, {"tenant_id": tenant_id, "name": name}).fetchone()
     return None if found is None else found[0]
 
 
 def find_newest(connection: Connection, tenant_id: UUID, name: str) -> tuple[int, str] | None:
-    """Its version and hash."""
+    """Return the newest version, and its hash."""
     found: Any = connection.execute(_SQL.find_newest, {"tenant_id": tenant_id, "name": name}).fetchone()
     return None if found is None else (found[0], found[1])
 

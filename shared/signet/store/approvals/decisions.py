@@ -1,4 +1,4 @@
-"""Requests for approval: what a decision reads and writes, whom something waits for, what is on record."""
+"""Approval requests as people decide and read them; waves have statements of their own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,10 +53,10 @@ class PersonRow:
 
 @dataclass(frozen=True, slots=True)
 class LockedRequest:
-    """What a decision is judged by, all as of the moment when the request was locked."""
+    """Everything that a decision depends on, as of the moment when the request was locked."""
 
     request: RequestRow
-    # Of the request's stage.
+    # Seats of the request's current stage.
     seats: tuple[Seat, ...]
     people: Mapping[str, list[str]]
     delegations: tuple[Delegation, ...]
@@ -78,7 +78,7 @@ class InboxRow:
     on_behalf_of: str | None
     creator_id: str
     editor_ids: list[str]
-    # Who asks for something about the document now.
+    # The person whose transition request for the document is open.
     asking_id: str | None
 
 
@@ -129,9 +129,10 @@ def find_document(tenant_id: UUID, request_id: UUID) -> PreparedText:
 def lock_asked(
     connection: Connection, tenant_id: UUID, request_id: UUID, user_id: str, *, now: datetime, at_most: int
 ) -> LockedRequest | None:
-    """The caller holds the document. One round trip; each statement sees what the locks before it waited for.
+    """Lock and read a request in one round trip; the caller holds the document.
 
-    `at_most` are the people of a role that are looked at: more than can be barred from voting.
+    Each statement sees what the locks before it waited for. `at_most` limits the people of a role: it is more
+    than can be barred from voting.
     """
     values = {
         "tenant_id": tenant_id,
@@ -160,7 +161,10 @@ def lock_asked(
 def add_decision(
     pipeline: PipelinedTransaction, decision: Mapping[str, Any], *, closes_stage: bool, status: str | None
 ) -> None:
-    """To be written with the COMMIT. `status` is the request's where the decision ends it."""
+    """Add the writes of a decision, to be sent with the COMMIT.
+
+    `status` is the request's new status, where the decision ends it.
+    """
     pipeline.closing.append(PreparedText(_SQL.fill_seat, decision))
     pipeline.closing.append(PreparedText(_SQL.insert_decision, decision))
     if closes_stage:
@@ -196,7 +200,7 @@ def read_decisions(connection: Connection, tenant_id: UUID, request_id: UUID) ->
 def read_counted_people(
     connection: Connection, tenant_id: UUID, user_id: str, entity_type: str | None
 ) -> dict[str, list[str]]:
-    """Whom a person may speak for, himself first of all, each with the roles that he holds now."""
+    """Read the person and those who delegated to them, each with their present roles."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "entity_type": entity_type}
     with connection.cursor(row_factory=class_row(PersonRow)) as cursor:
         return {row.user_id: row.roles for row in cursor.execute(_SQL.read_counted_people, values).fetchall()}

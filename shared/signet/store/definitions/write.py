@@ -1,4 +1,4 @@
-"""Contracts and workflow definitions."""
+"""Contracts and workflow definitions as they are saved, published and archived."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ def save_contract_draft(
     content_hash: str,
     actor_id: str,
 ) -> int | None:
-    """The draft's revision; None when this version is already frozen."""
+    """Save a draft and return its revision; None if this version is frozen already."""
     values = {
         "tenant_id": tenant_id,
         "entity_type": entity_type,
@@ -166,7 +166,7 @@ def update_definition_draft(
     base_ref: Mapping[str, Any] | None,
     body_patches: Mapping[str, Any],
 ) -> int:
-    """Its revision from now on; of a draft that the caller holds."""
+    """Update a draft that the caller holds, and return its new revision."""
     values = {
         "tenant_id": tenant_id,
         "id": definition_id,
@@ -227,7 +227,7 @@ def next_definition_version(
 def read_compiled(
     connection: Connection, tenant_id: UUID, definition_id: UUID, version: int
 ) -> tuple[str, str] | None:
-    """The stored text and the hash that it must have."""
+    """Return the stored text, and the hash that it must have."""
     values = {"tenant_id": tenant_id, "id": definition_id, "version": version}
     row = connection.execute(_SQL.read_compiled, values).fetchone()
     return None if row is None else (str(row[1]), str(row[2]))

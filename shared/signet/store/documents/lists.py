@@ -1,7 +1,7 @@
-"""Lists of documents: a statement for each way to filter and to sort, put together from constant parts.
+"""Lists of documents: one statement for each filter and order, built from constant parts.
 
-Columns, operators and types are of closed sets; what a caller wrote is only ever a value. Texts are compared
-by their bytes: as expressions compare them, and as their indexes are ordered (design: fast fields).
+Columns, operators and types come from closed sets; a caller's text is only ever a value. Texts are compared
+by their bytes, as in expressions and in the indexes (design: fast fields).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ class ColumnTerm:
 
 
 class CursorPosition(NamedTuple):
-    """Where a page has ended; `value` is None among those without one."""
+    """The end of a page; `value` is None among documents without one."""
 
     value: Scalar | None
     created_at: datetime
@@ -48,12 +48,13 @@ class CursorPosition(NamedTuple):
 class Slice:
     """A part of a list that one statement finds, in its order.
 
-    `column` is sorted by, and has a value; without it the order is that of creation.
+    The documents are sorted by `column`, and have a value in it. Without a column they are sorted by
+    creation.
     """
 
     entity_type: str
     terms: Sequence[ColumnTerm]
-    # Of these versions of the contract; None is any.
+    # Only documents of these contract versions; None allows any.
     contract_versions: Sequence[int] | None
     column: str | None
     is_descending: bool
@@ -138,7 +139,7 @@ def _fill(part: str, column: str, **words: str) -> str:
 
 
 def _check(column: str) -> str:
-    """The name as the closed set spells it."""
+    """Return the name as the closed set spells it."""
     return next(known for known in TYPE_OF if known == column)
 
 
@@ -147,7 +148,7 @@ def _say(column: str, operator: str) -> str:
 
 
 def list_contract_versions(connection: Connection, tenant_id: UUID, entity_type: str) -> list[int]:
-    """Published ones, and those that were; the newest first."""
+    """List the versions that are or were published, the newest first."""
     values = {"tenant_id": tenant_id, "entity_type": entity_type, "limit": MAX_CONTRACT_VERSIONS}
     rows: list[Any] = connection.execute(_SQL.list_contract_versions, values).fetchall()
     return [version for (version,) in rows]

@@ -1,6 +1,6 @@
-"""Lists of instances, the newest first; each by an index in whose order they already are.
+"""Lists of instances, the newest first; each follows an index that is in this order.
 
-Newer is what has the greater id: ids begin with the time at which they were made.
+A greater id is newer: ids begin with the time at which they were made.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
 END = UUID(int=2**128 - 1)
-# What is filtered by a moment is before this one when nobody names another.
+# Filters by time use this one if the caller names none.
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 
 
@@ -41,14 +41,14 @@ class ListedInstance:
 
 @dataclass(frozen=True, slots=True)
 class InstanceFilter:
-    """All of what it names must hold."""
+    """A filter of instances; all that it names must be true."""
 
     statuses: Sequence[str]
     subject_id: str | None = None
     workflow: str | None = None
     definition_id: UUID | None = None
     entity_type: str | None = None
-    # Where one of its tokens is.
+    # Only instances with a token at this node.
     node: str | None = None
     started_before: datetime | None = None
     updated_before: datetime | None = None
@@ -74,7 +74,7 @@ def list_instances(
 
 
 def _choose(wanted: InstanceFilter) -> str:
-    """By what narrows most."""
+    """Choose the statement whose index narrows most."""
     if wanted.subject_id is not None:
         return _SQL.list_by_subject
     if wanted.workflow is None and wanted.definition_id is None and wanted.entity_type is None:

@@ -1,4 +1,4 @@
-"""One instance as it is shown: nothing is locked, nothing is decided on it."""
+"""One instance as it is shown; nothing is locked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """A line in its life as a whole."""
+    """A line in the life of an instance."""
 
     id: UUID
     at: datetime

@@ -1,4 +1,4 @@
-"""What is on record of one instance, read as of one moment."""
+"""The record of one instance, from which its explanation is made."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -27,14 +27,14 @@ from signet.store.statements import Statements
 
 MAX_STEPS = 100
 MAX_OTHERS = 20
-# In the order of the class.
+# In the order of the class's fields.
 _DELEGATION = ("delegation_id", "user_id", "delegate_id", "entity_type", "from_time", "to_time", "is_revoked")
 _SQL = Statements(__file__)
 _Row = TypeVar("_Row")
 
 
 def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> InstanceRecords | None:
-    """In a snapshot: so that steps and row, request and document belong together."""
+    """Read the record; a snapshot keeps steps and row, request and document consistent."""
     key = {"tenant_id": tenant_id, "id": instance_id, "limit": MAX_OTHERS}
     found = _read(connection, ExplainedInstance, _SQL.read_instance, key)
     if not found:

@@ -1,4 +1,4 @@
-"""What a wave reads when it opens and writes in its rounds and at its end."""
+"""Reads at the opening of a wave, and writes in its rounds and at its end."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,11 +64,11 @@ class EffectOutcome:
 
 @dataclass(frozen=True, slots=True)
 class OpenedWave:
-    """Locked, and read after the locks."""
+    """The rows of a wave, locked first and then read."""
 
     transaction: TransactionContext
     documents: Mapping[UUID, DocumentRow]
-    # Of the claimed ones: those that are still ours; and which of their instances there are at all.
+    # Claimed triggers that this worker still holds, and those of their instances that exist.
     triggers: frozenset[UUID]
     known: frozenset[UUID]
     instances: Sequence[InstanceRow]
@@ -78,7 +78,7 @@ class OpenedWave:
 
 @dataclass(slots=True)
 class WaveRows:
-    """What is written when the last round is over."""
+    """Rows that a wave writes after its last round."""
 
     steps: list[Row] = field(default_factory=list)
     instances: list[Row] = field(default_factory=list)
@@ -92,7 +92,7 @@ def open_wave(claimed: Sequence[ClaimedRow], claim_id: UUID) -> PreparedText:
 
 
 def read_opened(row: tuple[Any, ...] | None) -> OpenedWave | None:
-    """None when the tenant is not active."""
+    """Parse the answer of `open_wave`; None if the tenant is not active."""
     documents, transaction = parse_locked_documents(row[:7] if row else None)
     if row is None or transaction is None:
         return None
@@ -114,13 +114,13 @@ def count_lagging(connection: Connection, tenant_id: UUID, instance_ids: Sequenc
 
 
 def write_steps(connection: Connection, rows: Sequence[Row], now: datetime) -> int:
-    """How many receipts were new."""
+    """Write receipts, and return how many of them were new."""
     cursor = connection.execute(_SQL.write_steps, {"steps": to_json(rows), "now": now})
     return _read_count(cursor.fetchone())
 
 
 def end_wave(pipeline: PipelinedTransaction, tenant_id: UUID, rows: WaveRows, now: datetime) -> None:
-    """The last statement of the transaction; sent with its COMMIT where both make a short message."""
+    """Add the last statement of the transaction; a short one is sent with its COMMIT."""
     values = {
         "steps": to_json(rows.steps),
         "instances": to_json(rows.instances),

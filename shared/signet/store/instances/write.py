@@ -1,4 +1,4 @@
-"""Single instances, for those who look at one or put one right; waves have statements of their own."""
+"""Single instances, for operators; waves have statements of their own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """With the steps, all that an instance is made of."""
+    """The beginning of an instance: with the steps, all that its row is rebuilt from."""
 
     begin_node: str
     begin_version: int
@@ -54,7 +54,7 @@ class StepRow:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """What paused an instance the last time; the trigger that died of it, if one did."""
+    """The last cause of a pause; the trigger that became a dead letter, if there was one."""
 
     is_by_person: bool
     trigger_id: UUID | None
@@ -132,7 +132,7 @@ def find_dead_of_instance(
 def write_projection(
     connection: Connection, tenant_id: UUID, instance_id: UUID, row: Mapping[str, Any]
 ) -> bool:
-    """Whether the row said anything else."""
+    """Write a rebuilt row; return whether it differed from the stored one."""
     values = {"tenant_id": tenant_id, "id": instance_id, "row": orjson.dumps(row).decode()}
     return connection.execute(_SQL.write_projection, values).rowcount == 1
 

@@ -1,4 +1,4 @@
-"""A tenant's endpoints, and the people whom messages are for."""
+"""Endpoints of a tenant, and the recipients of messages."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MAX_LEVELS = 10
 
 @dataclass(frozen=True, slots=True)
 class EndpointRecord:
-    """`failures` are one after another; `rests_until` is until when it is left alone after too many."""
+    """An endpoint: `failures` count since the last success, and nothing is sent before `rests_until`."""
 
     name: str
     url: str
@@ -53,7 +53,7 @@ def find_endpoints(
 
 
 def read_webhook_hosts(connection: Connection, tenant_id: UUID) -> list[str]:
-    """The only ones that may be called; all where there are none."""
+    """Read the only hosts that may be called; an empty list allows all."""
     row = connection.execute(_SQL.read_webhook_hosts, {"tenant_id": tenant_id}).fetchone()
     return list(row[0]) if row and isinstance(row[0], list) else []
 
@@ -77,7 +77,7 @@ def insert_endpoint(
     created_by: str,
     now: datetime,
 ) -> bool:
-    """Whether the name was free."""
+    """Insert an endpoint; return whether the name was free."""
     values = {
         "tenant_id": tenant_id,
         "name": name,
@@ -93,7 +93,7 @@ def insert_endpoint(
 def change_endpoint(
     connection: Connection, tenant_id: UUID, version: int, row: EndpointRecord, now: datetime
 ) -> bool:
-    """Whether it was still at that version."""
+    """Change an endpoint; return whether it was still at that version."""
     values = {
         "tenant_id": tenant_id,
         "name": row.name,
@@ -157,7 +157,7 @@ def read_recipients(connection: Connection, tenant_id: UUID, named: Sequence[Any
 def tell_people(
     connection: Connection, tenant_id: UUID, notices: Mapping[UUID, str], data: Mapping[str, Any]
 ) -> None:
-    """By the id of the notice, whom it tells."""
+    """Write notices to people: `notices` maps the id of a notice to its recipient."""
     values = {
         "tenant_id": tenant_id,
         "ids": list(notices),

@@ -1,4 +1,4 @@
-"""Events from outside, and the endpoints of those who sign what they send."""
+"""Inbound events, and the endpoints of senders who sign them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -45,7 +45,7 @@ class FullEventRecord(EventRecord):
 
 @dataclass(frozen=True, slots=True)
 class OpenInboundEndpoint:
-    """Without secrets where there is none."""
+    """An endpoint for messages, read without a token; it has no secrets if there is none of that name."""
 
     now_seconds: int
     key_prefix: str | None
@@ -55,7 +55,7 @@ class OpenInboundEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class InboundEndpointTerms:
-    """What may be changed of one. `secrets` are names; what they name stands in no row."""
+    """The settings of an inbound endpoint; `secrets` are names, and the secrets themselves are in no row."""
 
     key_prefix: str
     key_pointer: str | None
@@ -73,7 +73,7 @@ class InboundEndpointRecord(InboundEndpointTerms):
 
 
 def insert_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> EventRecord | None:
-    """None where the message is there already."""
+    """Insert an event; None if its message is there already."""
     values = {
         "tenant_id": tenant_id,
         "id": new.id,
@@ -134,7 +134,7 @@ def insert_endpoint(
     actor_id: str,
     now: datetime,
 ) -> InboundEndpointRecord | None:
-    """None where there is one of that name."""
+    """Insert an endpoint; None if the name is taken."""
     values = {**_write(terms), "tenant_id": tenant_id, "name": name, "actor_id": actor_id, "now": now}
     return _find(connection, InboundEndpointRecord, _SQL.insert_endpoint, values)
 
@@ -147,7 +147,7 @@ def replace_endpoint(
     terms: InboundEndpointTerms,
     now: datetime,
 ) -> InboundEndpointRecord | None:
-    """None where it is not at that version."""
+    """Replace an endpoint; None if it is not at that version."""
     values = {**_write(terms), "tenant_id": tenant_id, "name": name, "version": version, "now": now}
     return _find(connection, InboundEndpointRecord, _SQL.replace_endpoint, values)
 

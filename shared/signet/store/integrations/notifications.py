@@ -1,4 +1,4 @@
-"""What people are told inside Signet."""
+"""Notifications: messages to people inside Signet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class NotificationRecord:
-    """`role` where it is for whoever holds it; one of them reads it for all."""
+    """A notification for a person, or for all holders of `role`; one of these reads it for all."""
 
     id: UUID
     role: str | None
@@ -42,6 +42,6 @@ def list_notifications(
 
 
 def mark_read(connection: Connection, tenant_id: UUID, user_id: str, ids: Sequence[UUID]) -> int:
-    """How many of them were for him and not read yet."""
+    """Mark notifications as read; return how many were the person's and unread."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "ids": list(ids)}
     return connection.execute(_SQL.mark_read, values).rowcount

@@ -1,4 +1,4 @@
-"""What an operator of a tenant looks at: dead letters, usage, partitions."""
+"""Overviews for a tenant's operators: dead letters, usage, partitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ NEWEST = UUID(int=2**128 - 1)
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """What was tried for the last time. What it was to say is not shown: it may be personal."""
+    """A row after its last attempt, without its content, which may be personal."""
 
     queue: QueueName
     id: UUID
     instance_id: UUID
-    # What sort of trigger or of effect.
+    # The kind of trigger or effect.
     kind: str
     endpoint: str | None
     attempts: int
@@ -37,7 +37,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """To COUNTED_AT_MOST each; `steps` are those of the last hour."""
+    """Counts, each at most COUNTED_AT_MOST; `steps` are those of the last hour."""
 
     running_instances: int
     paused_instances: int
@@ -46,7 +46,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """A table of all tenants: its months from this one on, and about how many rows lie in none."""
+    """A table of all tenants, with its months from now on and about how many rows are in no month."""
 
     name: str
     months: list[str]

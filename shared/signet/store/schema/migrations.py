@@ -1,8 +1,8 @@
-"""Applies the plain SQL files of `migrations/`: `NNNN_verb_noun.sql`, each with an up and a down part.
+"""Runner of the plain SQL files in `migrations/`: `NNNN_verb_noun.sql`, with an up and a down part.
 
-The header states `phase: expand|contract` (expand is safe before new code runs, contract only after)
-and `transaction: on|off`; `role: admin` is for what the owner of the tables may not do. A file that was
-applied and then edited is an error. Two runners at once are safe: the second waits for the first.
+The header states `phase: expand|contract` and `transaction: on|off`. Expanding is safe before new code
+runs, contracting only after. `role: admin` is for what the owner of the tables may not do. A file that
+was applied and then edited is an error. Two runners at once are safe: the second waits for the first.
 """
 
 import hashlib
@@ -100,7 +100,10 @@ def migrate_up(
     phase: Phase | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
-    """Apply what is pending, in order; with phase='expand' stop before the first contract. How many."""
+    """Apply pending migrations in order, and return how many.
+
+    With phase='expand' the first contract migration ends the run.
+    """
     with _exclusive(url) as connection:
         applied = _read_applied(connection, migrations)
         pending = migrations[len(applied) :]
@@ -117,7 +120,7 @@ def migrate_up(
 def migrate_down(
     url: str, migrations: Sequence[Migration], *, steps: int, say: Callable[[str], None] = print
 ) -> int:
-    """Take back the last `steps` applied migrations, newest first. How many."""
+    """Revert the last `steps` applied migrations, the newest first, and return how many."""
     with _exclusive(url) as connection:
         applied = _read_applied(connection, migrations)
         chosen = list(reversed(migrations[: len(applied)]))[:steps]
@@ -128,7 +131,10 @@ def migrate_down(
 
 
 def read_migration_status(url: str, migrations: Sequence[Migration]) -> list[MigrationStatus]:
-    """Changes nothing, not even in an empty database, and waits for no other runner."""
+    """Read the status of each migration.
+
+    This changes nothing, even in an empty database, and waits for no other runner.
+    """
     with _connected(url) as connection:
         exists = connection.execute(_SQL.find_migration_table).rowcount == 1
         applied = {row.number: row for row in _read_applied(connection, migrations)} if exists else {}
@@ -148,9 +154,9 @@ def _connected(url: str) -> psycopg.Connection[AppliedMigration]:
 
 @contextmanager
 def _exclusive(url: str) -> Iterator[psycopg.Connection[AppliedMigration]]:
-    # The lock has a connection and transaction of its own: it must outlive the transactions of the
-    # migrations and also hold while one runs outside of any. Idle, it holds no snapshot, so that
-    # CREATE INDEX CONCURRENTLY does not wait for it.
+    # The lock has a connection and transaction of its own. It must outlive the transactions of the
+    # migrations, and also hold while one runs outside of any. Idle, it holds no snapshot, so that CREATE
+    # INDEX CONCURRENTLY does not wait for it.
     with psycopg.connect(url, prepare_threshold=None) as guard, _connected(url) as connection:
         guard.execute(_SQL.keep_guard_alive)
         guard.execute(_SQL.lock_migrations)
