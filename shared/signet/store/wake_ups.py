@@ -46,8 +46,8 @@ def take_wake_ups(connection: psycopg.Connection[tuple[object, ...]]) -> Collect
     """Take the collected wake-ups, which the caller must send."""
     if not isinstance(connection, WakingConnection):
         return ()
-    taken, connection.wake_ups = connection.wake_ups or {}, None
-    return taken.keys()
+    wake_ups, connection.wake_ups = connection.wake_ups or {}, None
+    return wake_ups.keys()
 
 
 def add_wake_up(
@@ -59,9 +59,9 @@ def add_wake_up(
     """Add a wake-up beside a statement that writes work; it may be for nothing after a rollback."""
     if not isinstance(connection, WakingConnection):
         return
-    noted = connection.wake_ups = connection.wake_ups or {}
-    if len(noted) < MAX_WAKE_UPS:
-        noted[WakeUp(tenant_id, queue, _round_up(delay_seconds))] = None
+    wake_ups = connection.wake_ups = connection.wake_ups or {}
+    if len(wake_ups) < MAX_WAKE_UPS:
+        wake_ups[WakeUp(tenant_id, queue, _round_up(delay_seconds))] = None
 
 
 def _round_up(delay_seconds: float) -> int:

@@ -30,7 +30,7 @@ from signet.engine.documents.change import DocumentChange, audit_only_change, tr
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.ids import make_id
-from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_asked
+from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_request
 from signet.store.documents.write import DocumentRow, lock_documents, parse_locked_documents
 from signet.store.pipeline import PipelinedTransaction
 
@@ -88,7 +88,7 @@ class Deciding:
     def _lock(self, request_id: UUID) -> LockedRequest:
         # Whom separation of duties may bar, and on each of the seats a holder and whoever stood in for him.
         barred = 3 + len(self._row.editor_ids)
-        locked = lock_asked(
+        locked = lock_request(
             self._pipeline.connection,
             self._caller.principal.tenant_id,
             request_id,

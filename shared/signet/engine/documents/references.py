@@ -13,7 +13,7 @@ from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.fields import RefField
 from signet.core.documents.personal_data import is_reference
 from signet.store.database import Connection
-from signet.store.documents.write import DocumentRow, Referenced, read_referenced
+from signet.store.documents.write import DocumentRow, ReferencedDocument, read_referenced
 
 STATUS = "status"
 
@@ -42,8 +42,8 @@ class Refs:
         self._tenant_id = tenant_id
         # The documents that this transaction holds and changes, and those that it makes.
         self._held = held
-        self._made: dict[UUID, Referenced] = {}
-        self._read: dict[_Wanted, Referenced | None] = {}
+        self._made: dict[UUID, ReferencedDocument] = {}
+        self._read: dict[_Wanted, ReferencedDocument | None] = {}
 
     def load(self, queries: Iterable[RefQuery]) -> None:
         """All that they will ask for, in one statement; in none when it is known."""
@@ -64,7 +64,7 @@ class Refs:
     ) -> None:
         """Written at the end of the transaction, and there from now on."""
         values = {name: value for name, value in data.items() if name not in contract.personal_fields}
-        self._made[document_id] = Referenced(contract.contract.contract, status, values)
+        self._made[document_id] = ReferencedDocument(contract.contract.contract, status, values)
 
     def of(self, query: RefQuery) -> dict[str, Mapping[str, Any]]:
         """By ref field, what expressions read; nothing of a document that is not there or of another type."""
@@ -102,5 +102,5 @@ def _read_id(value: Any) -> UUID | None:
         return None
 
 
-def _read_held(row: DocumentRow) -> Referenced | None:
-    return None if row.deleted_at is not None else Referenced(row.entity_type, row.status, row.data)
+def _read_held(row: DocumentRow) -> ReferencedDocument | None:
+    return None if row.deleted_at is not None else ReferencedDocument(row.entity_type, row.status, row.data)

@@ -19,7 +19,7 @@ from signet.store.outbox.queue import (
     EVENTS,
     ClaimedEffect,
     ClaimedEvent,
-    Returned,
+    ReturnedRows,
     insert_triggers,
     release_expired,
 )
@@ -54,7 +54,7 @@ EFFECT_ENDED = "effect_ended"
 
 def release_expired_triggers(
     connection: Connection, tenant_id: UUID, telemetry: Telemetry, *, at_most: int
-) -> Returned[ClaimedEvent]:
+) -> ReturnedRows[ClaimedEvent]:
     """An instance whose trigger is dead by now is paused."""
     expired = release_expired(connection, EVENTS, tenant_id, at_most=at_most)
     pause_for(connection, tenant_id, expired.dead)
@@ -63,7 +63,7 @@ def release_expired_triggers(
     return expired
 
 
-def free_effects(connection: Connection, tenant_id: UUID, *, at_most: int) -> Returned[ClaimedEffect]:
+def free_effects(connection: Connection, tenant_id: UUID, *, at_most: int) -> ReturnedRows[ClaimedEffect]:
     """Of what is dead by now the workflows are told."""
     expired = release_expired(connection, EFFECTS, tenant_id, at_most=at_most)
     wake_instances(connection, tenant_id, expired.dead)

@@ -40,7 +40,7 @@ from signet.store.instances.waves import (
     count_lagging,
     end_wave,
     open_wave,
-    read_opened,
+    parse_opened_wave,
     write_steps,
 )
 from signet.store.outbox.queue import EVENTS, ClaimedEvent, fail, release
@@ -95,7 +95,7 @@ class Waves:
         """Moves the instances that the triggers wake; those of `failures` are only put on record."""
         began = self._clock()
         with self._database.pipelined(claim.tenant_id, open_wave(claim.triggers, claim.id)) as pipeline:
-            opened = read_opened(pipeline.first_row)
+            opened = parse_opened_wave(pipeline.first_row)
             if opened is None:
                 _release(pipeline.connection, claim, claim.triggers, SUSPENDED_DELAY_SECONDS)
                 return WaveResult()

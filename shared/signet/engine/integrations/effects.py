@@ -40,7 +40,7 @@ from signet.store.outbox.queue import (
     complete,
     fail,
     keep_responses,
-    read_claimed,
+    parse_claimed,
     release,
 )
 from signet.store.tenants.tenants import read_now
@@ -126,7 +126,7 @@ class Effects:
             rows = pipeline.opening_rows
             if not rows and free_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
                 rows = connection.execute(wanted.text, wanted.values).fetchall()
-            effects = read_claimed(EFFECTS, rows)
+            effects = parse_claimed(EFFECTS, rows)
             if not effects:
                 return None
             names = {effect.endpoint for effect in effects if effect.endpoint is not None}

@@ -58,14 +58,14 @@ def list_versions(
 
 def find_published(connection: Connection, tenant_id: UUID, name: str) -> int | None:
     """Return the newest published version, which new requests take."""
-    found: Any = connection.execute(_SQL.find_published, {"tenant_id": tenant_id, "name": name}).fetchone()
-    return None if found is None else found[0]
+    row: Any = connection.execute(_SQL.find_published, {"tenant_id": tenant_id, "name": name}).fetchone()
+    return None if row is None else row[0]
 
 
 def find_newest(connection: Connection, tenant_id: UUID, name: str) -> tuple[int, str] | None:
     """Return the newest version, and its hash."""
-    found: Any = connection.execute(_SQL.find_newest, {"tenant_id": tenant_id, "name": name}).fetchone()
-    return None if found is None else (found[0], found[1])
+    row: Any = connection.execute(_SQL.find_newest, {"tenant_id": tenant_id, "name": name}).fetchone()
+    return None if row is None else (row[0], row[1])
 
 
 def insert_chain(

@@ -126,7 +126,7 @@ def find_document(tenant_id: UUID, request_id: UUID) -> PreparedText:
     return PreparedText(_SQL.find_document, {"tenant_id": tenant_id, "id": request_id})
 
 
-def lock_asked(
+def lock_request(
     connection: Connection, tenant_id: UUID, request_id: UUID, user_id: str, *, now: datetime, at_most: int
 ) -> LockedRequest | None:
     """Lock and read a request in one round trip; the caller holds the document.

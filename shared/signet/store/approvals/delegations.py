@@ -37,8 +37,8 @@ def count_open(
 ) -> tuple[int, int]:
     """Count the delegations that one person gave and the other received, and that may still be in force."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "delegate_id": delegate_id, "now": now}
-    found: Any = connection.execute(_SQL.count_open, values).fetchone()
-    return found[0], found[1]
+    row: Any = connection.execute(_SQL.count_open, values).fetchone()
+    return row[0], row[1]
 
 
 def list_linked(connection: Connection, tenant_id: UUID, new: Delegation, *, limit: int) -> list[Delegation]:

@@ -75,10 +75,10 @@ def read_of_instances(
 ) -> list[LiveRequest]:
     values = {"tenant_id": tenant_id, "instance_ids": list(instance_ids)}
     with connection.cursor(row_factory=class_row(LiveRequest)) as cursor:
-        found = cursor.execute(_SQL.read_of_instances, values).fetchall()
-    for request in found:
+        requests = cursor.execute(_SQL.read_of_instances, values).fetchall()
+    for request in requests:
         request.seats = [Seat(**seat) for seat in request.seats]  # type: ignore[arg-type]  # as JSON
-    return found
+    return requests
 
 
 def read_published_chain(connection: Connection, tenant_id: UUID, name: str) -> PublishedChainRow | None:
@@ -89,8 +89,8 @@ def read_published_chain(connection: Connection, tenant_id: UUID, name: str) -> 
 def read_last_requester(connection: Connection, tenant_id: UUID, document_id: UUID) -> str | None:
     """Return who requested the last transition that was performed; None if nobody did."""
     values = {"tenant_id": tenant_id, "document_id": document_id}
-    found = connection.execute(_SQL.read_last_requester, values).fetchone()
-    return str(found[0]) if found else None
+    row = connection.execute(_SQL.read_last_requester, values).fetchone()
+    return str(row[0]) if row else None
 
 
 def hold_roles(connection: Connection, tenant_id: UUID) -> None:
@@ -119,18 +119,18 @@ def read_candidates(
 
 def read_members(connection: Connection, tenant_id: UUID, role: str) -> list[str]:
     """Read every active member who holds the role, page by page."""
-    found: list[str] = []
+    members: list[str] = []
     while True:
         values = {
             "tenant_id": tenant_id,
             "role": role,
-            "after": found[-1] if found else "",
+            "after": members[-1] if members else "",
             "limit": MEMBERS_IN_A_PAGE,
         }
         page = [str(row[0]) for row in connection.execute(_SQL.read_members, values).fetchall()]
-        found += page
+        members += page
         if len(page) < MEMBERS_IN_A_PAGE:
-            return found
+            return members
 
 
 def list_asking(

@@ -32,12 +32,12 @@ def void_requests(
     """
     rows = [
         {
-            "instance_id": each.instance_id,
-            "request_id": each.request_id,
-            "reason": each.reason,
+            "instance_id": voiding.instance_id,
+            "request_id": voiding.request_id,
+            "reason": voiding.reason,
             "notice_id": make_id(),
         }
-        for each in voidings
+        for voiding in voidings
     ]
     if rows:
         values = {"tenant_id": tenant_id, "rows": orjson.dumps(rows).decode(), "now": now}

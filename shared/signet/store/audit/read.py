@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from signet.core.audit.verification import AuditRow, DocumentVersion, Seal
-from signet.store.audit.write import read_seal_row
+from signet.store.audit.write import parse_seal_row
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -34,7 +34,7 @@ def walk_rows(connection: Connection, tenant_id: UUID) -> Iterator[AuditRow]:
     def page(last: AuditRow | None) -> list[AuditRow]:
         epoch, xid, identifier = (last.epoch, last.xid, last.id) if last else (_LOWEST_EPOCH, 0, str(_NO_ID))
         values = {"epoch": epoch, "xid": str(xid), "id": UUID(identifier)}
-        return [_read_row(row) for row in _fetch(connection, _SQL.list_rows, tenant_id, values)]
+        return [_parse_row(row) for row in _fetch(connection, _SQL.list_rows, tenant_id, values)]
 
     return _walk(page)
 
@@ -45,7 +45,7 @@ def walk_chains(connection: Connection, tenant_id: UUID) -> Iterator[AuditRow]:
     def page(last: AuditRow | None) -> list[AuditRow]:
         subject_type, subject_id, seq = (*last.subject, last.seq) if last else ("", "", 0)
         values = {"subject_type": subject_type, "subject_id": subject_id, "seq": seq}
-        return [_read_row(row) for row in _fetch(connection, _SQL.list_chained_rows, tenant_id, values)]
+        return [_parse_row(row) for row in _fetch(connection, _SQL.list_chained_rows, tenant_id, values)]
 
     return _walk(page)
 
@@ -56,7 +56,7 @@ def walk_subject(connection: Connection, tenant_id: UUID, subject: tuple[str, st
     def page(last: AuditRow | None) -> list[AuditRow]:
         seq = last.seq if last else 0
         values = {"subject_type": subject[0], "subject_id": subject[1], "seq": seq}
-        return [_read_row(row) for row in _fetch(connection, _SQL.list_subject_rows, tenant_id, values)]
+        return [_parse_row(row) for row in _fetch(connection, _SQL.list_subject_rows, tenant_id, values)]
 
     return _walk(page)
 
@@ -64,7 +64,7 @@ def walk_subject(connection: Connection, tenant_id: UUID, subject: tuple[str, st
 def walk_seals(connection: Connection, tenant_id: UUID, after: int = 0) -> Iterator[Seal]:
     def page(last: Seal | None) -> list[Seal]:
         values = {"sequence": last.sequence if last else after}
-        return [read_seal_row(row) for row in _fetch(connection, _SQL.list_seals, tenant_id, values)]
+        return [parse_seal_row(row) for row in _fetch(connection, _SQL.list_seals, tenant_id, values)]
 
     return _walk(page)
 
@@ -72,7 +72,7 @@ def walk_seals(connection: Connection, tenant_id: UUID, after: int = 0) -> Itera
 def find_seal_over(connection: Connection, row: AuditRow) -> Seal | None:
     values = {"epoch": row.epoch, "xid": str(row.xid)}
     rows = _fetch(connection, _SQL.find_seal_over, UUID(row.tenant_id), values)
-    return read_seal_row(rows[0]) if rows else None
+    return parse_seal_row(rows[0]) if rows else None
 
 
 def walk_versions(
@@ -121,6 +121,6 @@ def _fetch(
     return connection.execute(statement, {"tenant_id": tenant_id, "limit": PAGE_ROWS, **values}).fetchall()
 
 
-def _read_row(row: Any) -> AuditRow:
+def _parse_row(row: Any) -> AuditRow:
     columns: list[Any] = [*row[:-1], int(row[-1])]
     return AuditRow(*columns)

@@ -35,7 +35,7 @@ class Leaf:
 
 
 def read_transaction(connection: Connection) -> Transaction:
-    epoch, xid = _one(connection, _SQL.read_transaction, {})
+    epoch, xid = _fetch_row(connection, _SQL.read_transaction, {})
     return Transaction(epoch, int(xid))
 
 
@@ -79,7 +79,7 @@ def append_rows(connection: Connection, rows: Sequence[AuditRow]) -> None:
 
 
 def read_horizon(connection: Connection) -> Horizon:
-    epoch, xmin, now = _one(connection, _SQL.read_horizon, {})
+    epoch, xmin, now = _fetch_row(connection, _SQL.read_horizon, {})
     return Horizon(epoch, int(xmin), now)
 
 
@@ -109,10 +109,10 @@ def list_hashes(
 
 def find_last_seal(connection: Connection, tenant_id: UUID) -> Seal | None:
     row: Any = connection.execute(_SQL.find_last_seal, {"tenant_id": tenant_id}).fetchone()
-    return None if row is None else read_seal_row(row)
+    return None if row is None else parse_seal_row(row)
 
 
-def read_seal_row(row: Sequence[Any]) -> Seal:
+def parse_seal_row(row: Sequence[Any]) -> Seal:
     tenant_id, sequence, epoch, from_xid, to_xid, *rest = row
     return Seal(tenant_id, sequence, epoch, int(from_xid), int(to_xid), *rest)
 
@@ -127,9 +127,9 @@ def begin_epoch(connection: Connection, reason: str) -> int:
     """Begin an epoch; the connection is the admin's."""
     connection.execute(_SQL.act_as_owner)
     connection.execute(_SQL.lock_epochs)
-    (epoch,) = _one(connection, _SQL.begin_epoch, {"reason": reason})
+    (epoch,) = _fetch_row(connection, _SQL.begin_epoch, {"reason": reason})
     return int(epoch)
 
 
-def _one(connection: Connection, statement: str, values: Mapping[str, object]) -> Any:
+def _fetch_row(connection: Connection, statement: str, values: Mapping[str, object]) -> Any:
     return connection.execute(statement, values).fetchone()

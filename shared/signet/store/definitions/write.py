@@ -90,7 +90,7 @@ def read_newest_contract(connection: Connection, tenant_id: UUID, entity_type: s
 def next_contract_version(connection: Connection, tenant_id: UUID, entity_type: str) -> int:
     values = {"tenant_id": tenant_id, "entity_type": entity_type}
     row = connection.execute(_SQL.next_contract_version, values).fetchone()
-    return _read_int(None if row is None else row[0])
+    return _require_int(None if row is None else row[0])
 
 
 def lock_contracts_of_type(connection: Connection, tenant_id: UUID, entity_type: str) -> None:
@@ -116,7 +116,7 @@ def save_contract_draft(
         "actor_id": actor_id,
     }
     row = connection.execute(_SQL.save_contract_draft, values).fetchone()
-    return None if row is None else _read_int(row[0])
+    return None if row is None else _require_int(row[0])
 
 
 def delete_contract_draft(connection: Connection, tenant_id: UUID, entity_type: str, version: int) -> None:
@@ -174,7 +174,7 @@ def update_definition_draft(
         "body_patches_json": _jsonb(body_patches),
     }
     row = connection.execute(_SQL.update_definition_draft, values).fetchone()
-    return _read_int(None if row is None else row[0])
+    return _require_int(None if row is None else row[0])
 
 
 def delete_definition_draft(connection: Connection, tenant_id: UUID, definition_id: UUID) -> None:
@@ -221,7 +221,7 @@ def next_definition_version(
 ) -> int:
     values = {"tenant_id": tenant_id, "definition_kind": kind, "entity_type": entity_type, "name": name}
     row = connection.execute(_SQL.next_definition_version, values).fetchone()
-    return _read_int(None if row is None else row[0])
+    return _require_int(None if row is None else row[0])
 
 
 def read_compiled(
@@ -242,7 +242,7 @@ def list_effective_of_patch(connection: Connection, tenant_id: UUID, patch_id: U
     ]
 
 
-def _read_int(value: object) -> int:
+def _require_int(value: object) -> int:
     if not isinstance(value, int):
         raise Defect("NO_NUMBER", "a statement that gives a number gave none")
     return value

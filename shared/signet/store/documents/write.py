@@ -80,7 +80,7 @@ class WorkflowOfType:
 
 
 @dataclass(frozen=True, slots=True)
-class Referenced:
+class ReferencedDocument:
     """The values that a ref reads from another document; personal values are references here too."""
 
     entity_type: str
@@ -138,17 +138,19 @@ def parse_locked_documents(
 ) -> tuple[dict[UUID, DocumentRow], TransactionContext | None]:
     if row is None:
         return {}, None
-    *setting, documents = row
-    return {found.id: found for found in map(_read_document, documents or ())}, TransactionContext(*setting)
+    *context, documents = row
+    return {document.id: document for document in map(_parse_document, documents or ())}, TransactionContext(
+        *context
+    )
 
 
-def _read_document(found: dict[str, Any]) -> DocumentRow:
+def _parse_document(columns: dict[str, Any]) -> DocumentRow:
     """Make a row of JSON, which has no ids and no times."""
     for name in ("id", "amended_from_id", "instance_id", "request_id", "snapshot_id"):
-        found[name] = found[name] and UUID(found[name])
+        columns[name] = columns[name] and UUID(columns[name])
     for name in ("created_at", "updated_at", "deleted_at"):
-        found[name] = found[name] and datetime.fromisoformat(found[name])
-    return DocumentRow(**found)
+        columns[name] = columns[name] and datetime.fromisoformat(columns[name])
+    return DocumentRow(**columns)
 
 
 def find_workflow(
@@ -166,11 +168,11 @@ def find_workflow(
 
 def read_referenced(
     connection: Connection, tenant_id: UUID, ids: Collection[UUID], fields: Collection[str]
-) -> dict[UUID, Referenced]:
+) -> dict[UUID, ReferencedDocument]:
     """Read these fields of the documents as they are now, without a lock."""
     wanted = {"tenant_id": tenant_id, "ids": sorted(ids), "fields": sorted(fields)}
     rows: list[Any] = connection.execute(_SQL.read_referenced, wanted).fetchall()
-    return {document_id: Referenced(*values) for document_id, *values in rows}
+    return {document_id: ReferencedDocument(*values) for document_id, *values in rows}
 
 
 def reserve_business_keys(

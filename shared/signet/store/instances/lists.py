@@ -55,29 +55,29 @@ class InstanceFilter:
 
 
 def list_instances(
-    connection: Connection, tenant_id: UUID, wanted: InstanceFilter, *, before: UUID = END, limit: int
+    connection: Connection, tenant_id: UUID, filters: InstanceFilter, *, before: UUID = END, limit: int
 ) -> list[ListedInstance]:
     values = {
         "tenant_id": tenant_id,
-        "statuses": list(wanted.statuses),
-        "subject_id": wanted.subject_id,
-        "workflow": wanted.workflow,
-        "definition_id": wanted.definition_id,
-        "entity_type": wanted.entity_type,
-        "node": wanted.node,
-        "started_before": wanted.started_before or NEVER,
-        "updated_before": wanted.updated_before or NEVER,
+        "statuses": list(filters.statuses),
+        "subject_id": filters.subject_id,
+        "workflow": filters.workflow,
+        "definition_id": filters.definition_id,
+        "entity_type": filters.entity_type,
+        "node": filters.node,
+        "started_before": filters.started_before or NEVER,
+        "updated_before": filters.updated_before or NEVER,
         "before": before,
         "limit": limit,
     }
-    return _read(connection, _choose(wanted), values)
+    return _read(connection, _choose(filters), values)
 
 
-def _choose(wanted: InstanceFilter) -> str:
+def _choose(filters: InstanceFilter) -> str:
     """Choose the statement whose index narrows most."""
-    if wanted.subject_id is not None:
+    if filters.subject_id is not None:
         return _SQL.list_by_subject
-    if wanted.workflow is None and wanted.definition_id is None and wanted.entity_type is None:
+    if filters.workflow is None and filters.definition_id is None and filters.entity_type is None:
         return _SQL.list_by_status
     return _SQL.list_by_definition
 

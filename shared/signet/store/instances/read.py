@@ -112,8 +112,10 @@ class TakenEdge:
 
 
 def find_instance(connection: Connection, tenant_id: UUID, instance_id: UUID) -> InstanceRecord | None:
-    found = _read(connection, InstanceRecord, _SQL.find_instance, {"tenant_id": tenant_id, "id": instance_id})
-    return found[0] if found else None
+    records = _read(
+        connection, InstanceRecord, _SQL.find_instance, {"tenant_id": tenant_id, "id": instance_id}
+    )
+    return records[0] if records else None
 
 
 def list_waits(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Sequence[WaitRow]:
@@ -144,8 +146,8 @@ def read_compiled_of_instance(
     connection: Connection, tenant_id: UUID, instance_id: UUID
 ) -> CompiledRow | None:
     key = {"tenant_id": tenant_id, "id": instance_id}
-    found = _read(connection, CompiledRow, _SQL.read_compiled_of_instance, key)
-    return found[0] if found else None
+    rows = _read(connection, CompiledRow, _SQL.read_compiled_of_instance, key)
+    return rows[0] if rows else None
 
 
 def list_visits(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Sequence[Visit]:
@@ -154,7 +156,7 @@ def list_visits(connection: Connection, tenant_id: UUID, instance_id: UUID) -> S
 
 def count_taken_edges(connection: Connection, tenant_id: UUID, instance_id: UUID) -> dict[str, int]:
     key = {"tenant_id": tenant_id, "id": instance_id}
-    return {taken.id: taken.count for taken in _read(connection, TakenEdge, _SQL.count_taken_edges, key)}
+    return {edge.id: edge.count for edge in _read(connection, TakenEdge, _SQL.count_taken_edges, key)}
 
 
 def _read(connection: Connection, row: type[_Row], statement: str, values: Mapping[str, Any]) -> list[_Row]:

@@ -111,9 +111,9 @@ def read_steps(connection: Connection, tenant_id: UUID, instance_id: UUID, *, li
 
 
 def read_last_seq(connection: Connection, tenant_id: UUID, instance_id: UUID) -> int:
-    found = connection.execute(_SQL.read_last_seq, {"tenant_id": tenant_id, "id": instance_id}).fetchone()
-    assert found is not None
-    return int(str(found[0]))
+    row = connection.execute(_SQL.read_last_seq, {"tenant_id": tenant_id, "id": instance_id}).fetchone()
+    assert row is not None
+    return int(str(row[0]))
 
 
 def read_pause(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Pause | None:
@@ -157,7 +157,7 @@ def find_dead_triggers(
 ) -> list[DeadTrigger]:
     values = {
         "tenant_id": tenant_id,
-        "created_ats": [created_at_of(each) for each in trigger_ids],
+        "created_ats": [created_at_of(trigger_id) for trigger_id in trigger_ids],
         "ids": list(trigger_ids),
     }
     with connection.cursor(row_factory=class_row(DeadTrigger)) as cursor:

@@ -108,9 +108,9 @@ def list_events(
 
 def find_open_endpoint(connection: Connection, tenant_id: UUID, name: str) -> OpenInboundEndpoint:
     values = {"tenant_id": tenant_id, "name": name}
-    found = _find(connection, OpenInboundEndpoint, _SQL.find_open_endpoint, values)
-    assert found is not None
-    return found
+    endpoint = _find(connection, OpenInboundEndpoint, _SQL.find_open_endpoint, values)
+    assert endpoint is not None
+    return endpoint
 
 
 def find_endpoint(connection: Connection, tenant_id: UUID, name: str) -> InboundEndpointRecord | None:

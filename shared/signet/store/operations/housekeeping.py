@@ -67,7 +67,7 @@ class PurgedDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Overdue:
+class OverdueInstance:
     id: UUID
     trace_id: str | None
 
@@ -147,8 +147,8 @@ def prune_receipts(
 ) -> PrunedReceipts:
     values = {"kept_days": kept_days, "after": after, "at_most": at_most}
     with connection.cursor(row_factory=class_row(PrunedReceipts)) as cursor:
-        found = cursor.execute(_SQL.prune_receipts, values).fetchone()
-    return found or PrunedReceipts(None, 0)
+        pruned = cursor.execute(_SQL.prune_receipts, values).fetchone()
+    return pruned or PrunedReceipts(None, 0)
 
 
 def prune_idempotency_keys(connection: Connection, *, kept_days: int, at_most: int) -> int:
@@ -182,7 +182,7 @@ def list_overdue(
     late_seconds: float,
     again_seconds: float,
     limit: int,
-) -> list[Overdue]:
+) -> list[OverdueInstance]:
     values = {
         "tenant_id": tenant_id,
         "event_type": event_type,
@@ -190,7 +190,7 @@ def list_overdue(
         "again_seconds": again_seconds,
         "limit": limit,
     }
-    with connection.cursor(row_factory=class_row(Overdue)) as cursor:
+    with connection.cursor(row_factory=class_row(OverdueInstance)) as cursor:
         return cursor.execute(_SQL.list_overdue, values).fetchall()
 
 
@@ -209,7 +209,7 @@ def _rows(connection: Connection, statement: str, values: Mapping[str, Any]) -> 
 
 
 def _count(connection: Connection, statement: str, values: Mapping[str, Any]) -> int:
-    found = connection.cursor(row_factory=scalar_row).execute(statement, values).fetchone()
-    if not isinstance(found, int):
+    count = connection.cursor(row_factory=scalar_row).execute(statement, values).fetchone()
+    if not isinstance(count, int):
         raise Defect("PRUNING_UNCOUNTED", "a function that prunes did not say how many rows went")
-    return found
+    return count

@@ -45,7 +45,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Partitioned:
+class PartitionedTable:
     """A table of all tenants, with its months from now on and about how many rows are in no month."""
 
     name: str
@@ -62,7 +62,11 @@ def list_dead_letters(
 
 
 def find_dead_effects(connection: Connection, tenant_id: UUID, ids: Sequence[UUID]) -> list[DeadTrigger]:
-    values = {"tenant_id": tenant_id, "created_ats": [created_at_of(each) for each in ids], "ids": list(ids)}
+    values = {
+        "tenant_id": tenant_id,
+        "created_ats": [created_at_of(effect_id) for effect_id in ids],
+        "ids": list(ids),
+    }
     with connection.cursor(row_factory=class_row(DeadTrigger)) as cursor:
         return cursor.execute(_SQL.find_dead_effects, values).fetchall()
 
@@ -70,12 +74,12 @@ def find_dead_effects(connection: Connection, tenant_id: UUID, ids: Sequence[UUI
 def read_usage(connection: Connection, tenant_id: UUID, *, since_seconds: float) -> Usage:
     values = {"tenant_id": tenant_id, "limit": COUNTED_AT_MOST, "since_seconds": since_seconds}
     with connection.cursor(row_factory=class_row(Usage)) as cursor:
-        found = cursor.execute(_SQL.read_usage, values).fetchone()
-    if found is None:
+        usage = cursor.execute(_SQL.read_usage, values).fetchone()
+    if usage is None:
         raise Defect("USAGE_UNCOUNTED", "an aggregate answered no row")
-    return found
+    return usage
 
 
-def list_partitioned(connection: Connection) -> list[Partitioned]:
-    with connection.cursor(row_factory=class_row(Partitioned)) as cursor:
+def list_partitioned(connection: Connection) -> list[PartitionedTable]:
+    with connection.cursor(row_factory=class_row(PartitionedTable)) as cursor:
         return cursor.execute(_SQL.list_partitioned, {}).fetchall()

@@ -101,7 +101,7 @@ def fill(statement: str, queue: Queue[Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned(Generic[Row]):
+class ReturnedRows(Generic[Row]):
     """Rows that came back to their queue: `again` becomes due once more, `dead` had the last attempt."""
 
     again: frozenset[UUID]
@@ -163,7 +163,7 @@ def claim_due(
 ) -> PreparedText:
     """Claim due rows that nobody holds, the oldest first; a row that failed too often comes alone.
 
-    This is a statement, so that a claim is a transaction of two round trips. `read_claimed` reads its rows.
+    This is a statement, so that a claim is a transaction of two round trips. `parse_claimed` reads its rows.
     """
     _check(at_most, MAX_ROWS)
     values = {
@@ -176,7 +176,7 @@ def claim_due(
     return PreparedText(fill(_SQL.claim, queue), values)
 
 
-def read_claimed(queue: Queue[Row], rows: Sequence[tuple[Any, ...]]) -> list[Row]:
+def parse_claimed(queue: Queue[Row], rows: Sequence[tuple[Any, ...]]) -> list[Row]:
     return [queue.row(*row) for row in rows]
 
 
@@ -191,7 +191,7 @@ def claim(
 ) -> list[Row]:
     """Claim rows in the caller's transaction."""
     due = claim_due(queue, tenant_id, at_most=at_most, lease_seconds=lease_seconds, claim_id=claim_id)
-    return read_claimed(queue, connection.execute(due.text, due.values).fetchall())
+    return parse_claimed(queue, connection.execute(due.text, due.values).fetchall())
 
 
 def relock(
@@ -231,14 +231,14 @@ def fail(
     claim_id: UUID,
     *,
     final: Collection[UUID] = (),
-) -> Returned[Row]:
+) -> ReturnedRows[Row]:
     """Record failures, each with its error; retry after the backoff, or make a dead letter.
 
     Rows in `final` become dead letters at once.
     """
     rows = [row for row, _ in failures]
     if not rows:
-        return Returned(frozenset(), ())
+        return ReturnedRows(frozenset(), ())
     delays = [queue.backoff.delay_seconds(row.attempts, row.id) for row in rows]
     values = {
         **_keys(tenant_id, rows),
@@ -254,7 +254,7 @@ def fail(
 
 def release_expired(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, *, at_most: int
-) -> Returned[Row]:
+) -> ReturnedRows[Row]:
     """Release rows of lost workers; the attempt stays counted, so a row that kills its workers ends."""
     _check(at_most, MAX_ROWS)
     values = {"tenant_id": tenant_id, "at_most": at_most, "error": LEASE_EXPIRED}
@@ -272,7 +272,11 @@ def requeue_dead(
         return set()
     _check(len(ids), MAX_ROWS)
     add_wake_up(connection, tenant_id, queue.name)
-    values = {"tenant_id": tenant_id, "created_ats": [created_at_of(each) for each in ids], "ids": list(ids)}
+    values = {
+        "tenant_id": tenant_id,
+        "created_ats": [created_at_of(row_id) for row_id in ids],
+        "ids": list(ids),
+    }
     return _read_ids(connection, fill(_SQL.requeue_dead, queue), values)
 
 
@@ -333,17 +337,17 @@ def due_tenants(connection: Connection, queue: Queue[Any], *, at_most: int) -> l
 
 def _dead_letter_exhausted(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, statement: str, values: dict[str, Any]
-) -> Returned[Row]:
+) -> ReturnedRows[Row]:
     """Make dead letters in a second statement: the trigger on `status` wants this change by itself."""
     with connection.cursor(row_factory=class_row(_Key)) as cursor:
-        found = cursor.execute(statement, values).fetchall()
-    again = frozenset(key.id for key in found if not key.is_exhausted)
-    exhausted = [key for key in found if key.is_exhausted]
+        keys = cursor.execute(statement, values).fetchall()
+    again = frozenset(key.id for key in keys if not key.is_exhausted)
+    exhausted = [key for key in keys if key.is_exhausted]
     if not exhausted:
-        return Returned(again, ())
+        return ReturnedRows(again, ())
     with connection.cursor(row_factory=class_row(queue.row)) as cursor:
         dead = cursor.execute(fill(_SQL.bury, queue), _keys(tenant_id, exhausted)).fetchall()
-    return Returned(again, tuple(dead))
+    return ReturnedRows(again, tuple(dead))
 
 
 def _change(
@@ -367,10 +371,10 @@ def _keys(tenant_id: UUID, rows: Sequence[ClaimedRow | _Key]) -> dict[str, Any]:
     }
 
 
-def _require(found: Counted | None) -> Counted:
-    if found is None:
+def _require(counted: Counted | None) -> Counted:
+    if counted is None:
         raise Defect("QUEUE_UNCOUNTED", "an aggregate answered no row")
-    return found
+    return counted
 
 
 def _check(count: int, limit: int) -> None:

@@ -56,7 +56,7 @@ def grant_quota(connection: Connection, tenant_id: UUID, quota: Quota) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class TenantQuota:
     """A tenant's quota, and when it is full again."""
 
     name: str
@@ -72,12 +72,12 @@ def withdraw_quota(connection: Connection, tenant_id: UUID, name: str) -> bool:
     return connection.execute(_SQL.withdraw_quota, {"tenant_id": tenant_id, "name": name}).rowcount == 1
 
 
-def list_levels(connection: Connection, tenant_id: UUID, quotas: Sequence[Quota]) -> list[Held]:
+def list_levels(connection: Connection, tenant_id: UUID, quotas: Sequence[Quota]) -> list[TenantQuota]:
     values = {
         "tenant_id": tenant_id,
         "names": [quota.name for quota in quotas],
         "capacities": [quota.capacity for quota in quotas],
         "refills": [quota.refill_seconds for quota in quotas],
     }
-    with connection.cursor(row_factory=class_row(Held)) as cursor:
+    with connection.cursor(row_factory=class_row(TenantQuota)) as cursor:
         return cursor.execute(_SQL.list_levels, values).fetchall()

@@ -29,7 +29,7 @@ from signet.store.database import Database
 from signet.store.documents.lists import (
     ColumnTerm,
     CursorPosition,
-    Listed,
+    ListedDocument,
     Slice,
     list_contract_versions,
     list_documents,
@@ -63,7 +63,7 @@ class DocumentLists:
 
     def list(
         self, principal: Principal, wanted: WantedDocuments, after: PlaceText | None, limit: int
-    ) -> Sequence[Listed]:
+    ) -> Sequence[ListedDocument]:
         """At most `limit`, from after that place on, with their personal values."""
         with reading(self.database, principal) as read:
             read.require(f"{wanted.entity_type}:read")
@@ -150,8 +150,8 @@ def _divide(entity_type: str, terms: Sequence[Term], sort: Sort, contracts: Sequ
 
 def _find(
     read: ReadTransaction, parts: _Parts, sort: Sort, after: CursorPosition | None, limit: int
-) -> list[Listed]:
-    found: list[Listed] = []
+) -> list[ListedDocument]:
+    found: list[ListedDocument] = []
     if after is None or after.value is not None:
         found += _merge(_ask(read, parts.valued, after, limit), sort, limit)
         after = None
@@ -162,11 +162,11 @@ def _find(
 
 def _ask(
     read: ReadTransaction, slices: Sequence[Slice], after: CursorPosition | None, limit: int
-) -> Iterator[Listed]:
+) -> Iterator[ListedDocument]:
     for one in slices:
         yield from list_documents(read.connection, read.principal.tenant_id, one, after, limit)
 
 
-def _merge(found: Iterator[Listed], sort: Sort, limit: int) -> list[Listed]:
+def _merge(found: Iterator[ListedDocument], sort: Sort, limit: int) -> list[ListedDocument]:
     """Python orders texts as the index does: by their bytes."""
     return sorted(found, key=lambda one: one.place, reverse=sort.is_descending)[:limit]
