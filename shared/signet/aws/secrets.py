@@ -1,4 +1,4 @@
-"""Tenants' secrets in Secrets Manager: `<prefix>/<tenant>/<name>`, kept for a short while."""
+"""Tenants' secrets in Secrets Manager: `<prefix>/<tenant>/<name>`, kept for a short time."""
 
 import time
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from uuid import UUID
 from signet.aws.calls import CallFailed, SignedCall
 from signet.core.validation.text import NAME
 
-# How long one that was replaced may still be taken for the new one.
+# A replaced secret may still be used for so long.
 KEPT_SECONDS = 60.0
 MAX_KEPT = 1_000
 _UNKNOWN = frozenset({"ResourceNotFoundException", "InvalidRequestException"})
 
 
 class SecretsManager:
-    """A tenant's own path is all that its names can reach."""
+    """Secrets by path; a tenant's names reach no further than its own path."""
 
     def __init__(self, calls: SignedCall, prefix: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._calls = calls
@@ -36,7 +36,7 @@ class SecretsManager:
         return found
 
     def _read(self, path: str) -> str | None:
-        """One that is to be deleted is as good as none."""
+        """Read a secret; one that is to be deleted counts as missing."""
         try:
             answer = self._calls.call("GetSecretValue", {"SecretId": path})
         except CallFailed as failure:

@@ -1,7 +1,7 @@
-"""A message to several people, one by one: who has it, who cannot have it, and who is still to have it.
+"""Delivery of one message to several people, one by one.
 
-What came of each stands in the evidence. Whoever has it is not sent it again by the next attempt. It is
-delivered when at least one has it and the next attempt would reach nobody more.
+The outcome for each person is part of the evidence, and the next attempt leaves out those who have the
+message. It counts as delivered when at least one person has it and another attempt would reach nobody more.
 """
 
 import time
@@ -10,7 +10,7 @@ from typing import Any
 
 from signet.outbound.connector import Delivery, OutboundMessage, Recipient
 
-# No further message is begun after this; whoever is left is reached by the next attempt.
+# No further message is begun after this; the next attempt reaches the rest.
 TELLING_SECONDS = 20.0
 MAX_NAMED = 10
 NO_RECIPIENT = Delivery(None, "NOBODY_MEANT: no active member is whom this is for", is_final=True)
@@ -20,7 +20,10 @@ Send = Callable[[str], Delivery]
 
 
 def deliver_to_each(message: OutboundMessage, what: str, find_address: FindAddress, send: Send) -> Delivery:
-    """`what` is what an address of this sort is called; `send` answers with the message's id as the body."""
+    """Deliver to each recipient; `send` answers with the message's id as the body.
+
+    `what` names this kind of address in errors.
+    """
     if not message.recipients:
         return NO_RECIPIENT
     began = time.monotonic()
@@ -48,7 +51,7 @@ def deliver_to_each(message: OutboundMessage, what: str, find_address: FindAddre
 
 
 def _try(send: Send, address: str) -> Delivery:
-    """Its own mistake ends this message only: raised further, it would take along who has been told."""
+    """Send one message; an error ends this one only, so that the record of earlier ones is kept."""
     try:
         return send(address)
     except Exception as error:
@@ -56,7 +59,7 @@ def _try(send: Send, address: str) -> Delivery:
 
 
 def _read_recipients(outgoing: OutboundMessage) -> dict[str, str]:
-    """By whom it was told, as the attempts before have noted it."""
+    """Parse the recipients who have the message, as earlier attempts recorded them."""
     earlier = outgoing.earlier.get("told") if isinstance(outgoing.earlier, Mapping) else None
     meant = {person.user_id for person in outgoing.recipients}
     known = earlier if isinstance(earlier, Mapping) else {}

@@ -1,7 +1,7 @@
-"""An error without its words: what it was and where, for logs and for Sentry.
+"""Errors without their messages: type and place, for logs and for Sentry.
 
-Messages of libraries repeat what they choked on: a row that a constraint refused, a value that did not parse.
-So types, codes and places are told, and nothing else.
+Messages of libraries repeat their input: a row that a constraint refused, a value that did not parse. So only
+types, codes and places are told.
 """
 
 import traceback
@@ -15,7 +15,7 @@ MAX_CAUSES = 5
 
 
 def describe_crash(error: BaseException) -> list[dict[str, Any]]:
-    """The error first, then what it came from."""
+    """Describe an error, followed by its causes."""
     return [_describe(one) for one in list_chain(error)]
 
 
@@ -34,7 +34,7 @@ def name_error(error: BaseException) -> str:
 
 
 def code_of(error: BaseException) -> str | None:
-    """Ours, or the SQLSTATE of the database's."""
+    """Return our code, or the SQLSTATE of the database's error."""
     if isinstance(error, SignetError):
         return error.code
     state = getattr(error, "sqlstate", None)
@@ -57,7 +57,7 @@ def _describe(error: BaseException) -> dict[str, Any]:
 
 
 def _shorten(path: str) -> str:
-    """From the package on: where it is installed is nobody's concern."""
+    """Shorten a path to its part within the package, without the place of the installation."""
     for mark in ("/site-packages/", "/shared/", "/lib/"):
         _, found, rest = path.rpartition(mark)
         if found:

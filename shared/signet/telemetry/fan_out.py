@@ -1,4 +1,4 @@
-"""All who watch, told together. Each is there or not, as the settings say; the figures are always counted."""
+"""Fan-out to all telemetry: each part is on or off by settings, and figures are always counted."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -22,13 +22,13 @@ from signet.telemetry.log import Log
 from signet.telemetry.metrics import Metrics
 
 if TYPE_CHECKING:
-    # Loaded where they are switched on, and only there.
+    # Loaded only where they are switched on.
     from signet.telemetry.sentry import Sentry
     from signet.telemetry.tracing import Tracing
 
 
 class TelemetryFanOut:
-    """The engine's port, wired."""
+    """The engine's port, wired to logs, metrics, traces, figures and Sentry."""
 
     def __init__(
         self,
@@ -111,5 +111,8 @@ class TelemetryFanOut:
 
 
 def is_unforeseen(error: BaseException) -> bool:
-    """A defect, or what is none of ours. That a caller or the world was in the way is no failure of ours."""
+    """Return whether an error is a defect or none of ours.
+
+    A refused caller and the outside world are no failures of ours.
+    """
     return isinstance(error, Defect) or not isinstance(error, SignetError)

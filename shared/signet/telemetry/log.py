@@ -1,7 +1,7 @@
-"""Lines of structured JSON by Powertools: one for each request, one for each wave, one for each failure.
+"""Structured log lines in JSON by Powertools: one for each request, wave and failure.
 
-A line says who, what, how it ended and how long it took. It never has a body, a header, a token, a message of
-an error, or a path as it was sent: names and codes only.
+A line names the caller, the act, its outcome and its duration. It never has a body, header, token, error
+message, or a path as it was sent: names and codes only.
 """
 
 import logging
@@ -26,7 +26,7 @@ _FIRST_UNEXPECTED_STATUS = 500
 
 
 class Log:
-    """One a process; any number of threads."""
+    """The log of a process, for any number of threads."""
 
     def __init__(self, service: str, level: str, stream: IO[str]) -> None:
         logger = Logger(
@@ -38,7 +38,7 @@ class Log:
             json_deserializer=_keep,
             use_rfc3339=True,
             utc=True,
-            # Where the line was written says nothing: it is always here.
+            # The place of the call is always this module.
             location=None,
         )
         self._handler = logger.registered_handler
@@ -126,7 +126,7 @@ class Log:
         self._write(logging.ERROR, "instance failed", said)
 
     def _write(self, level: int, message: str, said: Mapping[str, Any]) -> None:
-        """By a record made here: to look for the caller, who is always this, is half of what a line costs."""
+        """Write a line from a record made here, because finding the caller is half of a line's cost."""
         if level >= self._level:
             about = {"msg": message, "levelno": level, "levelname": logging.getLevelName(level)}
             self._handler.handle(logging.makeLogRecord({**about, **said}))

@@ -1,7 +1,7 @@
-"""JWTs: those of the deployment's issuer, and on one's own machine those of a secret.
+"""JWTs: those of the deployment's issuer, and for development those of a shared secret.
 
-Each way of verifying has a closed list of algorithms, given by its key: a token's header chooses a key and
-never how it is used, so that there is neither `none` nor a public key taken for a secret.
+Each way of verifying has a closed list of algorithms, given by its key. A token's header chooses a key and
+never its use. So neither `none` nor a public key taken for a secret is possible.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ DEVELOPMENT_ISSUER = "signet-development"
 DEVELOPMENT_AUDIENCE = "signet-development"
 DEVELOPMENT_ALGORITHM = "HS256"
 MIN_SECRET_BYTES = 32
-# How far the issuer's clock may be off from ours.
+# The issuer's clock may differ from ours by so much.
 LEEWAY_SECONDS = 30
 
 
@@ -69,7 +69,7 @@ class DevelopmentTokens:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """All that this deployment takes. Without any, no token is valid."""
+    """Ways of verifying that this deployment has; without any, no token is valid."""
 
     issuer: IssuerTokens | None = None
     development: DevelopmentTokens | None = None
@@ -100,7 +100,7 @@ def _make_issuer_tokens(settings: IssuerSettings, operator_role: str | None, sec
 
 
 def load_verifying() -> None:
-    """Before the first token is there to be verified."""
+    """Load the library before the first token is verified."""
     import_module("jwt")
 
 
@@ -148,8 +148,10 @@ def _decode(
 
 
 def _check_audience(claims: dict[str, Any], audiences: Sequence[str]) -> None:
-    """As API Gateway's authorizer does: where there is no `aud`, `client_id` stands for it (Cognito)."""
-    said = claims.get("aud", claims.get("client_id"))
-    named = [said] if isinstance(said, str) else said
-    if not isinstance(named, list) or not any(one in audiences for one in named if isinstance(one, str)):
+    """Check the audience as API Gateway's authorizer does: without `aud`, by `client_id` (Cognito)."""
+    audience = claims.get("aud", claims.get("client_id"))
+    named_audiences = [audience] if isinstance(audience, str) else audience
+    if not isinstance(named_audiences, list) or not any(
+        name in audiences for name in named_audiences if isinstance(name, str)
+    ):
         raise invalid("it is for another audience")

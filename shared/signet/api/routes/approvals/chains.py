@@ -1,4 +1,4 @@
-"""Chains of approvals, from draft to published."""
+"""Routes of approval chains, from draft to published."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -27,15 +27,15 @@ def add_approval_chain_routes(routes: Routes) -> None:
         body_model=Chain,
     )
     def save_chain(call: Call, chain: Annotated[Mapping[str, Any], Body()]) -> HttpAnswer:
-        """The newest version is answered, where it says the same."""
+        """Save a draft, or answer the newest version if that says the same."""
         return HttpAnswer(_require(call.use.approval_chains.save(call.caller, chain)), 201)
 
     @routes.get("/v1/approval_chains", "Chains by name, each at its newest version", Page[ChainSummary])
     def list_chains(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ChainSummary]:
-        """That is published."""
+        """List the newest published version of each chain."""
         after = read_position(cursor, "chains", str)
-        found = call.use.approval_chains.list(call.caller, limit=limit + 1, after=after)
-        return make_page(found, limit, lambda one: (one.name,), "chains")
+        records = call.use.approval_chains.list(call.caller, limit=limit + 1, after=after)
+        return make_page(records, limit, lambda record: (record.name,), "chains")
 
     @routes.get(
         "/v1/approval_chains/<name>/versions", "Versions of a chain, the newest first", Page[ChainSummary]
@@ -43,12 +43,12 @@ def add_approval_chain_routes(routes: Routes) -> None:
     def list_chain_versions(
         call: Call, name: PathName, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[ChainSummary]:
-        """Drafts and archived ones too."""
+        """List all versions, drafts and archived ones too."""
         before = read_position(cursor, ("chain", name), int)
-        found = call.use.approval_chains.list_versions(call.caller, name, limit=limit + 1, before=before)
-        if not found and before is None:
+        records = call.use.approval_chains.list_versions(call.caller, name, limit=limit + 1, before=before)
+        if not records and before is None:
             raise Rejected("CHAIN_NOT_FOUND", f"there is no chain '{name}'")
-        return make_page(found, limit, lambda one: (one.version,), ("chain", name))
+        return make_page(records, limit, lambda record: (record.version,), ("chain", name))
 
     @routes.get(VERSION, "One version of a chain", ChainRecord)
     def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRecord:

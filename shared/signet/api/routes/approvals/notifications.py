@@ -1,4 +1,4 @@
-"""What the caller was told."""
+"""Routes of the caller's notifications."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -26,7 +26,7 @@ class ReadNotifications(Strict):
 
 @dataclass(frozen=True, slots=True)
 class MarkedRead:
-    """How many of them were the caller's and not read yet."""
+    """The number of notifications that were the caller's and not read yet."""
 
     marked: int
 
@@ -38,8 +38,10 @@ def add_notification_routes(routes: Routes) -> None:
     ) -> Page[NotificationRecord]:
         filters = ("notifications", unread)
         before = read_position(cursor, filters, UUID)
-        found = call.use.notifications.list_of(call.caller, is_unread=unread, limit=limit + 1, before=before)
-        return make_page(found, limit, lambda row: (row.id,), filters)
+        records = call.use.notifications.list_of(
+            call.caller, is_unread=unread, limit=limit + 1, before=before
+        )
+        return make_page(records, limit, lambda row: (row.id,), filters)
 
     @routes.post("/v1/notifications/read", "Mark as read", MarkedRead)
     def read_notifications(call: Call, read: Annotated[ReadNotifications, Body()]) -> MarkedRead:

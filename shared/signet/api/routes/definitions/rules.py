@@ -1,4 +1,4 @@
-"""The tenant's rules: listed, read, saved, deleted."""
+"""Routes of the tenant's rules."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -37,9 +37,9 @@ def add_rule_routes(routes: Routes) -> None:
         filters = ("rules", entity_type)
         place = read_cursor(cursor, filters, str, str)
         after = (place[0], place[1]) if place else ("", "")
-        found = call.use.rules.list(call.principal, entity_type, after, limit + 1)
-        fitting = count_fitting(found, limit)
-        return make_page(found, fitting, lambda one: (one.entity_type, one.name), filters)
+        records = call.use.rules.list(call.principal, entity_type, after, limit + 1)
+        fitting = count_fitting(records, limit)
+        return make_page(records, fitting, lambda record: (record.entity_type, record.name), filters)
 
     @routes.get(RULE, "One rule", RuleRecord, is_versioned=True)
     def get_rule(call: Call, entity_type: PathName, rule: PathName) -> HttpAnswer:
@@ -56,8 +56,10 @@ def add_rule_routes(routes: Routes) -> None:
         reason: WhyReason = None,
         if_match: IfMatch = None,
     ) -> HttpAnswer:
-        """A new one goes without If-Match. Checked against the newest contract of its type, and in force
-        everywhere within five seconds."""
+        """Save a rule, which is in force everywhere within five seconds; a new one needs no If-Match.
+
+        It is checked against the newest contract of its type.
+        """
         saved = call.use.rules.save(call.caller, entity_type, rule, body, read_version(if_match), reason)
         status = 201 if saved.is_new else 200
         location = f"/v1/rules/{entity_type}/{rule}" if saved.is_new else None
@@ -71,7 +73,7 @@ def add_rule_routes(routes: Routes) -> None:
         reason: WhyReason = None,
         if_match: IfMatch = None,
     ) -> HttpAnswer:
-        """Out of force everywhere within five seconds; what it has found of mutations stays."""
+        """Delete a rule: it is out of force everywhere within five seconds, and its findings stay."""
         version = require_version(if_match)
         call.use.rules.disable(call.caller, entity_type, rule, version, reason)
         return HttpAnswer(status=204)

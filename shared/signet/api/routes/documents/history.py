@@ -1,4 +1,4 @@
-"""What became of a document: versions, requests, audit trail, timeline, and why it is where it is."""
+"""Routes of a document's past: versions, requests, audit trail, timeline, explanation."""
 
 from datetime import datetime
 from uuid import UUID
@@ -24,10 +24,10 @@ def add_document_history_routes(routes: Routes) -> None:
     def list_timeline(
         call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[TimelineEntry]:
-        """Mutations, requests, turns of its instances, ends of their steps, decisions; the newest first."""
+        """List mutations, requests, entries and finished steps of instances, decisions; the newest first."""
         before, kind = _read_before(cursor, "timeline", document_id)
-        found = call.use.document_timeline.list_timeline(call.principal, document_id, before, limit + 1)
-        return make_page(found, limit, lambda one: (one.at, one.id), kind)
+        records = call.use.document_timeline.list_timeline(call.principal, document_id, before, limit + 1)
+        return make_page(records, limit, lambda record: (record.at, record.id), kind)
 
     @routes.get(
         "/v1/documents/<document_id>/requests",
@@ -37,26 +37,26 @@ def add_document_history_routes(routes: Routes) -> None:
     def list_transition_requests(
         call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[RequestSummary]:
-        """The newest first."""
+        """List requests for transitions, the newest first."""
         before, kind = _read_before(cursor, "requests", document_id)
-        found = call.use.document_history.list_requests(
+        records = call.use.document_history.list_requests(
             call.principal, document_id, before=before, limit=limit + 1
         )
-        return make_page(found, limit, lambda one: (one.created_at, one.id), kind)
+        return make_page(records, limit, lambda record: (record.created_at, record.id), kind)
 
     @routes.get("/v1/documents/<document_id>/audit", "The audit trail of a document", Page[AuditRecord])
     def list_document_audit(
         call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[AuditRecord]:
-        """The chain from its first row on: each names the hash of the one before."""
+        """List the chain from its first row on; each row names the hash of the one before."""
         filters = ("audit", str(document_id))
         after = read_position(cursor, filters, int) or 0
-        found = call.use.document_timeline.list_audit(call.principal, document_id, after, limit + 1)
-        return make_page(found, count_fitting(found, limit), lambda one: (one.seq,), filters)
+        records = call.use.document_timeline.list_audit(call.principal, document_id, after, limit + 1)
+        return make_page(records, count_fitting(records, limit), lambda record: (record.seq,), filters)
 
     @routes.get("/v1/documents/<document_id>/explain", "Why a document is where it is", Explained)
     def explain_document(call: Call, document_id: PathId) -> Explained:
-        """Of its newest instance, as data and in words."""
+        """Explain the newest instance of a document, as data and as text."""
         return call.use.document_timeline.explain(call.principal, document_id)
 
 
@@ -65,17 +65,17 @@ def add_document_version_routes(routes: Routes) -> None:
     def list_document_versions(
         call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[VersionSummary]:
-        """The newest first."""
+        """List versions, the newest first."""
         filters = ("versions", str(document_id))
         before = read_position(cursor, filters, int)
-        found = call.use.document_history.list_versions(
+        records = call.use.document_history.list_versions(
             call.principal, document_id, before=before, limit=limit + 1
         )
-        return make_page(found, limit, lambda one: (one.version,), filters)
+        return make_page(records, limit, lambda record: (record.version,), filters)
 
     @routes.get("/v1/documents/<document_id>/versions/<version>", "A document as it was", VersionRecord)
     def get_document_version(call: Call, document_id: PathId, version: PathVersion) -> VersionRecord:
-        """With the snapshot that approvals pin, and its hash."""
+        """Show a version with the snapshot that approvals pin, and its hash."""
         return call.use.document_history.read_version(call.principal, document_id, version)
 
     @routes.get(
@@ -86,7 +86,7 @@ def add_document_version_routes(routes: Routes) -> None:
     def compare_document_versions(
         call: Call, document_id: PathId, version: PathVersion, other_version: PathVersion
     ) -> VersionDifference:
-        """Field by field, from the first to the second."""
+        """Compare two versions field by field, from the first to the second."""
         return call.use.document_history.compare_versions(call.principal, document_id, version, other_version)
 
 

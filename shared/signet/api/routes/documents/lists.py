@@ -1,4 +1,4 @@
-"""Documents of a type, filtered and sorted, page by page."""
+"""Routes of document lists, filtered and sorted."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -43,12 +43,12 @@ def add_document_list_routes(routes: Routes) -> None:
         limit: Limit = PAGE,
         cursor: Cursor = None,
     ) -> Page[DocumentRecord]:
-        """A page may hold fewer than `limit` where the documents are large."""
+        """List documents; a page may have fewer than `limit` if they are large."""
         wanted = WantedDocuments(entity_type, status, filter, sort)
         filters = asdict(wanted)
         place = read_cursor(cursor, filters, str | None, datetime, UUID)
         after = (place[0], place[1], place[2]) if place else None
-        found = call.use.document_lists.list(call.principal, wanted, after, limit + 1)
-        fitting = count_fitting(found, limit)
-        page = make_page(found, fitting, lambda one: write_place(one.place), filters)
-        return Page([one.record for one in page.items], page.next_cursor)
+        records = call.use.document_lists.list(call.principal, wanted, after, limit + 1)
+        fitting = count_fitting(records, limit)
+        page = make_page(records, fitting, lambda listed: write_place(listed.place), filters)
+        return Page([listed.record for listed in page.items], page.next_cursor)

@@ -1,4 +1,4 @@
-"""Instances: which there are, where one stands and why, what it did, and the graph that it runs on."""
+"""Routes of instances: lists, and one with its tokens, steps, history, graph and explanation."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -32,7 +32,7 @@ INSTANCE = "/v1/instances/<instance_id>"
 
 
 def _read_moment(text: Any) -> Any:
-    """Pydantic would also read numbers, and moments of no zone."""
+    """Parse a time, because pydantic would also take numbers and times without a zone."""
     moment = normalise_timestamp(text) if isinstance(text, str) else text
     if moment is None:
         raise ValueError("wants a moment with its offset, such as 2026-01-31T12:00:00Z")
@@ -65,7 +65,7 @@ IdleSeconds = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class StuckInstances:
-    """Those that have been so for longest first."""
+    """Stuck instances, those that have been stuck for longest first."""
 
     items: Sequence[Stuck]
 
@@ -85,7 +85,7 @@ def add_instance_lists(routes: Routes) -> None:
         limit: Limit = PAGE,
         cursor: Cursor = None,
     ) -> Page[ListedInstance]:
-        """All that is named must hold."""
+        """List instances that match all given filters."""
         wanted = InstanceFilter(
             _list_statuses(status),
             subject_id=None if document_id is None else str(document_id),
@@ -98,16 +98,19 @@ def add_instance_lists(routes: Routes) -> None:
         )
         filters = asdict(wanted)
         before = read_position(cursor, filters, UUID)
-        found = call.use.instances_read.list_newest(call.principal, wanted, before=before, limit=limit + 1)
-        return make_page(found, limit, lambda one: (one.id,), filters)
+        records = call.use.instances_read.list_newest(call.principal, wanted, before=before, limit=limit + 1)
+        return make_page(records, limit, lambda record: (record.id,), filters)
 
     @routes.get("/v1/instances/stuck", "Instances that nothing will wake", StuckInstances)
     def list_stuck_instances(
         call: Call, idle_seconds: IdleSeconds = IDLE_SECONDS, limit: Limit = PAGE
     ) -> StuckInstances:
-        """What waits, is paused or will be woken is not stuck. With what may help, the likeliest first."""
-        found = call.use.instances_read.list_stuck(call.principal, idle_seconds=idle_seconds, limit=limit)
-        return StuckInstances(found)
+        """List instances that neither wait nor are paused, and that nothing will wake.
+
+        Each has remedies that may help, the likeliest first.
+        """
+        stuck = call.use.instances_read.list_stuck(call.principal, idle_seconds=idle_seconds, limit=limit)
+        return StuckInstances(stuck)
 
 
 def add_instance_routes(routes: Routes) -> None:
@@ -123,11 +126,16 @@ def add_instance_routes(routes: Routes) -> None:
     def list_instance_steps(
         call: Call, instance_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[InstanceStep]:
-        """With the evidence of each decision. Steps of control are what people and the engine did to it."""
+        """List executed steps with the evidence of each decision.
+
+        Steps of control are what people and the engine did to the instance.
+        """
         filters = ["steps", str(instance_id)]
         after = read_position(cursor, filters, int) or 0
-        found = call.use.instances_read.list_steps(call.principal, instance_id, after=after, limit=limit + 1)
-        return make_page(found, limit, lambda step: (step.seq,), filters)
+        records = call.use.instances_read.list_steps(
+            call.principal, instance_id, after=after, limit=limit + 1
+        )
+        return make_page(records, limit, lambda step: (step.seq,), filters)
 
     @routes.get(f"{INSTANCE}/history", "Its life as a whole, from its beginning on", Page[HistoryEntry])
     def list_instance_history(
@@ -136,19 +144,22 @@ def add_instance_routes(routes: Routes) -> None:
         filters = ["history", str(instance_id)]
         place = read_cursor(cursor, filters, datetime, UUID)
         after = (place[0], place[1]) if place else None
-        found = call.use.instances_read.list_history(
+        records = call.use.instances_read.list_history(
             call.principal, instance_id, after=after, limit=limit + 1
         )
-        return make_page(found, limit, lambda entry: (entry.at, entry.id), filters)
+        return make_page(records, limit, lambda entry: (entry.at, entry.id), filters)
 
     @routes.get(f"{INSTANCE}/graph", "The graph that it runs on, and how far it has come", InstanceGraph)
     def draw_instance(call: Call, instance_id: PathId) -> InstanceGraph:
-        """With the places where an editor has the nodes of its source."""
+        """Draw the graph, with the positions of the nodes in its editor."""
         return call.use.instances_read.draw(call.principal, instance_id)
 
     @routes.get(f"{INSTANCE}/explain", "Why it is where it is", Explained)
     def explain_instance(call: Call, instance_id: PathId) -> Explained:
-        """From the record alone: which conditions were evaluated, what they read, and what would move it."""
+        """Explain an instance from its record alone.
+
+        The answer names the evaluated conditions, what they read, and what would move the instance.
+        """
         return call.use.instances_read.explain(call.principal, instance_id)
 
 

@@ -1,4 +1,4 @@
-"""Where the tenant's workflows may call."""
+"""Routes of endpoints, which the tenant's workflows may call."""
 
 from typing import Annotated, Literal
 
@@ -48,16 +48,16 @@ def add_endpoint_routes(routes: Routes) -> None:
     @routes.get("/v1/endpoints", "Endpoints by name", Page[EndpointRecord])
     def list_endpoints(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[EndpointRecord]:
         after = read_position(cursor, "endpoints", str) or ""
-        found = call.use.endpoints.list(call.principal, after=after, limit=limit + 1)
-        return make_page(found, limit, lambda endpoint: (endpoint.name,), "endpoints")
+        records = call.use.endpoints.list(call.principal, after=after, limit=limit + 1)
+        return make_page(records, limit, lambda endpoint: (endpoint.name,), "endpoints")
 
     @routes.post(
         "/v1/endpoints", "Let workflows call somewhere", EndpointRecord, status=201, is_versioned=True
     )
     def create_endpoint(call: Call, new: Annotated[NewOutboundEndpoint, Body()]) -> HttpAnswer:
-        """Nodes name it; what is sent is signed (Standard Webhooks 1.0.0)."""
-        made = call.use.endpoints.make(call.caller, new.name, new.to_terms())
-        return show_record(made, 201, f"/v1/endpoints/{made.name}")
+        """Create an endpoint for nodes to name; requests to it are signed (Standard Webhooks 1.0.0)."""
+        record = call.use.endpoints.make(call.caller, new.name, new.to_terms())
+        return show_record(record, 201, f"/v1/endpoints/{record.name}")
 
     @routes.get(ENDPOINT, "One endpoint, and whether it answers", EndpointRecord, is_versioned=True)
     def get_endpoint(call: Call, name: PathName) -> HttpAnswer:
@@ -67,7 +67,7 @@ def add_endpoint_routes(routes: Routes) -> None:
     def replace_endpoint(
         call: Call, name: PathName, terms: Annotated[EndpointContent, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """It is tried again at once. Disabled, what is to be sent there is given up."""
+        """Replace an endpoint, which is tried again at once; disabled, its pending requests are given up."""
         version = require_version(if_match)
         return show_record(call.use.endpoints.replace(call.caller, name, version, terms.to_terms()))
 

@@ -1,4 +1,4 @@
-"""Events from outside: sent with a token, or signed by a sender that the tenant knows."""
+"""Routes of inbound events: sent with a token, or signed by a sender that the tenant knows."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -42,9 +42,9 @@ class EventRequest(Strict):
 def add_event_routes(routes: Routes) -> None:
     @routes.post("/v1/events", "Send an event", TakenEvent, status=202)
     def send_event(call: Call, new: Annotated[EventRequest, Body()]) -> HttpAnswer:
-        """Kept for seven days, for the first workflow that waits for its key."""
-        taken = call.use.inbound_events.send(call.caller, new.key, new.id, new.payload)
-        return HttpAnswer(taken, 202, location=f"/v1/events/{taken.id}")
+        """Send an event, which is kept for seven days for the first workflow that waits for its key."""
+        event = call.use.inbound_events.send(call.caller, new.key, new.id, new.payload)
+        return HttpAnswer(event, 202, location=f"/v1/events/{event.id}")
 
     @routes.post(
         "/v1/tenants/<tenant_id>/events/<endpoint>",
@@ -62,7 +62,7 @@ def add_event_routes(routes: Routes) -> None:
         moment: Annotated[str | None, Header(alias=TIMESTAMP)] = None,
         signature: Annotated[str | None, Header(alias=SIGNATURE)] = None,
     ) -> HttpAnswer:
-        """For senders without a token. Its inbound endpoint says where in the message its key stands."""
+        """Send an event without a token; the inbound endpoint says where in the message its key is."""
         sent = InboundMessage(call.headers, call.body, message, call.trace_id)
         return HttpAnswer(call.use.inbound_events.take_signed(tenant_id, endpoint, sent), 202)
 
@@ -72,8 +72,8 @@ def add_event_routes(routes: Routes) -> None:
     ) -> Page[EventRecord]:
         filters = ["events", key]
         before = read_position(cursor, filters, UUID)
-        found = call.use.inbound_events.list_newest(call.principal, key=key, before=before, limit=limit + 1)
-        return make_page(found, limit, lambda event: (event.id,), filters)
+        records = call.use.inbound_events.list_newest(call.principal, key=key, before=before, limit=limit + 1)
+        return make_page(records, limit, lambda event: (event.id,), filters)
 
     @routes.get("/v1/events/<event_id>", "One event, with what it brought", FullEventRecord)
     def get_event(call: Call, event_id: PathId) -> FullEventRecord:

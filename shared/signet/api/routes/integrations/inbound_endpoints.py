@@ -1,4 +1,4 @@
-"""Senders without a token, who sign what they send: which there are, and what becomes of their messages."""
+"""Routes of inbound endpoints: senders without a token, who sign their messages."""
 
 from typing import Annotated, Literal
 
@@ -52,8 +52,8 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
         call: Call, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[InboundEndpointRecord]:
         after = read_position(cursor, "inbound_endpoints", str) or ""
-        found = call.use.inbound_events.list_endpoints(call.principal, after=after, limit=limit + 1)
-        return make_page(found, limit, lambda endpoint: (endpoint.name,), "inbound_endpoints")
+        records = call.use.inbound_events.list_endpoints(call.principal, after=after, limit=limit + 1)
+        return make_page(records, limit, lambda endpoint: (endpoint.name,), "inbound_endpoints")
 
     @routes.post(
         "/v1/inbound_endpoints",
@@ -63,8 +63,8 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
         is_versioned=True,
     )
     def create_inbound_endpoint(call: Call, new: Annotated[NewInboundEndpoint, Body()]) -> HttpAnswer:
-        made = call.use.inbound_events.make_endpoint(call.caller, new.name, new.to_terms())
-        return show_record(made, 201, f"/v1/inbound_endpoints/{made.name}")
+        record = call.use.inbound_events.make_endpoint(call.caller, new.name, new.to_terms())
+        return show_record(record, 201, f"/v1/inbound_endpoints/{record.name}")
 
     @routes.get(ENDPOINT, "One inbound endpoint", InboundEndpointRecord, is_versioned=True)
     def get_inbound_endpoint(call: Call, name: PathName) -> HttpAnswer:
@@ -74,7 +74,7 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
     def replace_inbound_endpoint(
         call: Call, name: PathName, terms: Annotated[InboundEndpointContent, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """Disabled, it takes nothing any more; what it took stays."""
+        """Replace an inbound endpoint; if it is disabled, it accepts nothing more, and past events stay."""
         version = require_version(if_match)
         return show_record(
             call.use.inbound_events.replace_endpoint(call.caller, name, version, terms.to_terms())

@@ -1,4 +1,4 @@
-"""For a tenant's operators: how its queues are doing, what is dead or stuck, and sending it again."""
+"""Routes for a tenant's operators: state of its queues, dead letters and stuck instances, requeueing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,14 +34,14 @@ class RequeueOutcomes:
 @dataclass(frozen=True, slots=True)
 class StuckSummary:
     items: Sequence[Stuck]
-    # Those that have been stuck for longest are shown; when they are helped, the next ones are.
+    # The longest stuck are shown; the next ones follow when these are helped.
     has_more: bool
 
 
 def add_operation_routes(routes: Routes) -> None:
     @routes.get("/v1/operations", "How the tenant's work is going", Overview)
     def get_operations(call: Call) -> Overview:
-        """Counts end at 10,000, and so does what the last hour's figures are of."""
+        """Show the state of the tenant's work; counts end at 10,000, also those of the last hour."""
         return call.use.operations.overview(call.principal)
 
     @routes.get(
@@ -51,18 +51,18 @@ def add_operation_routes(routes: Routes) -> None:
         call: Call, queue: OneQueue = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[DeadLetter]:
         before = read_position(cursor, queue, UUID)
-        found = call.use.operations.list_dead_letters(
+        records = call.use.operations.list_dead_letters(
             call.principal, queue=queue, before=before, limit=limit + 1
         )
-        return make_page(found, limit, lambda row: [row.id], queue)
+        return make_page(records, limit, lambda row: [row.id], queue)
 
     @routes.post("/v1/operations/dead_letters/requeue", "Try dead letters again", RequeueOutcomes)
     def requeue_dead_letters(call: Call, chosen: Annotated[DeadLetters, Body()]) -> RequeueOutcomes:
-        """As if they had never been tried; an instance that one of them had paused goes on."""
+        """Requeue dead letters as if they had never been tried; instances that they paused go on."""
         return RequeueOutcomes(call.use.operations.requeue(call.caller, chosen.ids))
 
     @routes.get("/v1/operations/stuck", "Instances that nothing will wake", StuckSummary)
     def list_stuck(call: Call, limit: Limit = PAGE) -> StuckSummary:
-        """Those that have been so for longest first, with what may help."""
-        found = call.use.operations.list_stuck(call.principal, limit=limit + 1)
-        return StuckSummary(found[:limit], len(found) > limit)
+        """List stuck instances, the longest stuck first, with what may help."""
+        stuck = call.use.operations.list_stuck(call.principal, limit=limit + 1)
+        return StuckSummary(stuck[:limit], len(stuck) > limit)

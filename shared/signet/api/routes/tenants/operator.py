@@ -1,4 +1,4 @@
-"""For operators of the deployment: tenants, each by its id."""
+"""Routes for operators of the deployment: tenants by id."""
 
 from typing import Annotated
 
@@ -38,12 +38,12 @@ def add_operator_routes(routes: Routes) -> None:
     def install_tenant(
         call: Call, tenant_id: PathId, content: Annotated[TenantContent, Body()]
     ) -> HttpAnswer:
-        """As often as one likes: afterwards it agrees with this. Other roles and members stay."""
+        """Install a tenant, as often as needed: then it agrees with this. Other roles and members stay."""
         return show_record(call.use.tenant_operator.install(call.caller, tenant_id, content))
 
     @routes.put("/v1/tenants/<tenant_id>/status", "Suspend or resume a tenant", Tenant, is_for_operators=True)
     def put_tenant_status(call: Call, tenant_id: PathId, new: Annotated[NewStatus, Body()]) -> HttpAnswer:
-        """Of a suspended tenant nothing is read, written or moved."""
+        """Set the status; data of a suspended tenant is neither read nor written, and its workflows rest."""
         return show_record(
             call.use.tenant_operator.set_status(call.caller, tenant_id, new.status, new.reason)
         )
@@ -68,5 +68,5 @@ def add_operator_routes(routes: Routes) -> None:
         is_for_operators=True,
     )
     def withdraw_tenant_quota(call: Call, tenant_id: PathId, quota_name: QuotaName) -> QuotaLevels:
-        """The default holds again."""
+        """Withdraw a granted quota; the default is valid again."""
         return QuotaLevels(call.use.tenant_operator.withdraw_quota(call.caller, tenant_id, quota_name))

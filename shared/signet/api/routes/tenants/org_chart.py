@@ -1,4 +1,4 @@
-"""Who reports to whom in the caller's tenant."""
+"""Routes of the org chart: reporting lines in the caller's tenant."""
 
 from typing import Annotated
 
@@ -20,14 +20,14 @@ class NewLine(Strict):
 def add_org_chart_routes(routes: Routes) -> None:
     @routes.get("/v1/org_chart", "The reporting lines", Page[ReportingLine])
     def list_reporting_lines(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ReportingLine]:
-        """Who has no manager has no line."""
+        """List reporting lines; a person without a manager has none."""
         after = read_position(cursor, None, str) or ""
-        found = call.use.org_chart.list(call.principal, after, limit + 1)
-        return make_page(found, limit, lambda line: [line.user_id])
+        records = call.use.org_chart.list(call.principal, after, limit + 1)
+        return make_page(records, limit, lambda line: [line.user_id])
 
     @routes.put("/v1/org_chart/<user_id>", "Say who somebody reports to", ReportingLine)
     def put_manager(call: Call, user_id: PathUserId, line: Annotated[NewLine, Body()]) -> ReportingLine:
-        """Nobody reports to themselves, however many steps up."""
+        """Set a manager; nobody reports to themselves, however many steps up."""
         return call.use.org_chart.set_manager(call.caller, user_id, line.manager_id)
 
     @routes.delete("/v1/org_chart/<user_id>", "Have somebody report to nobody")

@@ -1,4 +1,4 @@
-"""The caller's tenant: name, settings, quotas."""
+"""Routes of the caller's tenant: name, settings, quotas."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -69,8 +69,8 @@ def add_tenant_routes(routes: Routes) -> None:
     def change_tenant(
         call: Call, change: Annotated[TenantPatch, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """What is not named stays. Workflows read the settings as `org.*`, as they are then."""
-        wanted = TenantChange(
+        """Change what is named, and keep the rest; workflows read the present settings as `org.*`."""
+        tenant_change = TenantChange(
             change.name,
             change.currency,
             change.time_zone,
@@ -79,7 +79,7 @@ def add_tenant_routes(routes: Routes) -> None:
             change.webhook_hosts,
         )
         version = require_version(if_match)
-        return show_record(call.use.tenant_admin.change(call.caller, version, wanted, change.reason))
+        return show_record(call.use.tenant_admin.change(call.caller, version, tenant_change, change.reason))
 
     @routes.get("/v1/quotas", "What the tenant may ask for, and what is left of it", QuotaLevels)
     def list_quotas(call: Call) -> QuotaLevels:
