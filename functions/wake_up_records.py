@@ -33,7 +33,7 @@ def work_on(
 
     An unreadable message comes again until it is a dead letter, and takes no other along.
     """
-    tenants = [found.tenant for record in event.get("Records", []) if (found := _read(record))]
+    tenants = [wake_up.tenant for record in event.get("Records", []) if (wake_up := _read(record))]
     run = consumer.run(tenants, lambda: context.get_remaining_time_in_millis() < reserve_ms)
 
     def answer(record: WakeUpRecord) -> None:

@@ -18,4 +18,4 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     seconds = context.get_remaining_time_in_millis() / 1_000 - RESERVE_SECONDS
     ran = get_housekeeping().run(seconds)
     # A failed task is due again by its row, so no other call is needed for it.
-    return {"runs": len(ran), "failed": sorted({one.task for one in ran if one.outcome == "failed"})}
+    return {"runs": len(ran), "failed": sorted({run.task for run in ran if run.outcome == "failed"})}

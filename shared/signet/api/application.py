@@ -46,7 +46,7 @@ from signet.engine.access.quotas import Left, RequestQuotas
 from signet.engine.telemetry import RequestReport, Span
 
 # A heading in the reference, and the function that declares the routes below it.
-More = Sequence[tuple[str, Callable[[Routes], None]]]
+MoreRoutes = Sequence[tuple[str, Callable[[Routes], None]]]
 Authenticate = Callable[[str | None], Principal]
 
 UNKNOWN_REQUEST_ID = "unknown"
@@ -75,9 +75,9 @@ class Application:
     The modules of a group of routes are loaded with the first request for one of them.
     """
 
-    def __init__(self, dependencies: Dependencies, more: More = ()) -> None:
+    def __init__(self, dependencies: Dependencies, more: MoreRoutes = ()) -> None:
         """Make the handler; the routes of `more` come before the listed ones."""
-        self._ports = dependencies
+        self._dependencies = dependencies
         self._more = more
         first = self._make_resolver()
         self._table = RouteTable([*read_index(), *make_index(first.declared)])
@@ -87,7 +87,7 @@ class Application:
     def __call__(self, event: dict[str, Any], context: object) -> dict[str, Any]:
         resolver = self._take_resolver()
         try:
-            return _ServedRequest(resolver, self._ports, self._table, event, context).answer()
+            return _ServedRequest(resolver, self._dependencies, self._table, event, context).answer()
         finally:
             self._idle.append(resolver)
 
@@ -97,9 +97,9 @@ class Application:
         try:
             load_all_groups(resolver)
             resolver.build()
-            self._ports.use.make_all()
+            self._dependencies.use.make_all()
             # One request without a token and without the database; telemetry does not see it.
-            unwatched = replace(self._ports, use=self._ports.use.unwatched())
+            unwatched = replace(self._dependencies, use=self._dependencies.use.unwatched())
             _ServedRequest(resolver, unwatched, self._table, _make_own_event(), None).serve()
         finally:
             self._idle.append(resolver)
@@ -137,7 +137,7 @@ class _ServedRequest:
         context: object,
     ) -> None:
         self._resolver = resolver
-        self._ports = dependencies
+        self._dependencies = dependencies
         self._table = table
         self._event = event
         self._context = cast(LambdaContext, context)
@@ -159,16 +159,38 @@ class _ServedRequest:
             answer = _problem_answer(error, request_id)
             self._errors.append(error)
         if self._left is not None:
-            answer["headers"] = {**answer["headers"], **_describe_quota(self._left)}
+            answer["headers"] = {**answer["headers"], **_make_quota_headers(self._left)}
         delivered = deliver(
             answer,
             method=self._method,
             headers=self._headers,
             request_id=request_id,
-            origins=self._ports.origins,
+            origins=self._dependencies.origins,
         )
         self._report(delivered["statusCode"], request_id, time.perf_counter() - began)
         return delivered
+
+    def serve(self) -> dict[str, Any]:
+        """Serve the request; raise the errors that no route has answered."""
+        check_form(self._event)
+        event = APIGatewayProxyEventV2(self._event, orjson.loads)
+        self._headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+        self._method = event.http_method.upper()
+        check_size(event)
+        if self._method == "OPTIONS":
+            allowed = write_allowed(self._table.find_methods(event.path))
+            return answer_preflight(self._headers, self._dependencies.origins, allowed)
+        event = self._read_as_get(event)
+        route = self._table.find(event.http_method.upper(), event.path)
+        self._entry = route.entry
+        cause = self._headers.get("traceparent", "")
+        causes = [cause] if _TRACEPARENT.fullmatch(cause) is not None else []
+        with self._dependencies.use.telemetry.span("request", causes, {}) as span:
+            self._trace_id = span.traceparent or (cause if causes else _make_trace_id())
+            answer = self._serve_found(route, event)
+            if span.traceparent is not None:
+                self._describe(span, route.entry, answer["statusCode"])
+            return answer
 
     def _report(self, status: int, request_id: str, seconds: float) -> None:
         entry, error = self._entry, self._errors[0] if self._errors else None
@@ -185,29 +207,7 @@ class _ServedRequest:
             getattr(self._context, "aws_request_id", None),
             error if status >= _FIRST_UNEXPECTED_STATUS else None,
         )
-        self._ports.use.telemetry.request_ended(report)
-
-    def serve(self) -> dict[str, Any]:
-        """Serve the request; raise the errors that no route has answered."""
-        check_form(self._event)
-        event = APIGatewayProxyEventV2(self._event, orjson.loads)
-        self._headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
-        self._method = event.http_method.upper()
-        check_size(event)
-        if self._method == "OPTIONS":
-            allowed = write_allowed(self._table.find_methods(event.path))
-            return answer_preflight(self._headers, self._ports.origins, allowed)
-        event = self._read_as_get(event)
-        route = self._table.find(event.http_method.upper(), event.path)
-        self._entry = route.entry
-        cause = self._headers.get("traceparent", "")
-        causes = [cause] if _TRACEPARENT.fullmatch(cause) is not None else []
-        with self._ports.use.telemetry.span("request", causes, {}) as span:
-            self._trace_id = span.traceparent or (cause if causes else _make_trace_id())
-            answer = self._serve_found(route, event)
-            if span.traceparent is not None:
-                self._describe(span, route.entry, answer["statusCode"])
-            return answer
+        self._dependencies.use.telemetry.request_ended(report)
 
     def _describe(self, span: Span, entry: RouteEntry, status: int) -> None:
         """Describe the span in the names of OpenTelemetry's conventions."""
@@ -242,19 +242,27 @@ class _ServedRequest:
         if entry.is_public or entry.is_signed:
             return None
         if entry.wants_metrics_token:
-            check_metrics_token(self._headers.get("authorization"), self._ports.metrics_token)
+            check_metrics_token(self._headers.get("authorization"), self._dependencies.metrics_token)
             return None
-        principal = self._ports.authenticate(self._headers.get("authorization"))
+        principal = self._dependencies.authenticate(self._headers.get("authorization"))
         if entry.is_for_operators and principal.is_operator:
             return principal
-        self._left = self._ports.quotas.take(principal.tenant_id, READS if entry.method == "GET" else WRITES)
+        self._left = self._dependencies.quotas.take(
+            principal.tenant_id, READS if entry.method == "GET" else WRITES
+        )
         return principal
 
     def _make_call(self, principal: Principal | None, body: bytes) -> Call:
         # A public route has no principal, and does not use it.
         asking = cast(Principal, principal)
-        wait_seconds = _read_wait(self._headers.get("prefer"))
-        return Call(self._ports.use, asking, self._trace_id, self._headers, wait_seconds, body)
+        wait_seconds = _parse_wait(self._headers.get("prefer"))
+        return Call(self._dependencies.use, asking, self._trace_id, self._headers, wait_seconds, body)
+
+
+def code_of(error: Exception) -> str:
+    """Return the code that the problem document has."""
+    ours = _translate_error(error)
+    return ours.code if isinstance(ours, SignetError) else INTERNAL_ERROR
 
 
 def _make_own_event() -> dict[str, Any]:
@@ -268,13 +276,13 @@ def _make_trace_id() -> str:
     return f"00-{os.urandom(16).hex()}-{os.urandom(8).hex()}-01"
 
 
-def _read_wait(prefer: str | None) -> float:
+def _parse_wait(prefer: str | None) -> float:
     """Parse `Prefer`; a preference that cannot be parsed or met is none (RFC 7240)."""
     match = _WAIT.search(prefer) if prefer else None
     return min(float(match[1]), MAX_WAIT_SECONDS) if match else 0.0
 
 
-def _describe_quota(left: Left) -> dict[str, str]:
+def _make_quota_headers(left: Left) -> dict[str, str]:
     quota = left.quota
     return {
         "ratelimit-policy": f'"{quota.name}";q={quota.capacity};w={quota.refill_seconds}',
@@ -282,23 +290,17 @@ def _describe_quota(left: Left) -> dict[str, str]:
     }
 
 
-def _as_signet_error(error: Exception) -> Exception:
+def _translate_error(error: Exception) -> Exception:
     """Translate Powertools' own errors about a request into ours."""
     if isinstance(error, RequestUnsupportedContentType):
         return Rejected("CONTENT_TYPE_UNSUPPORTED", "Send the body as application/json.")
     if isinstance(error, RequestValidationError):
-        fields = tuple(_as_field_error(mistake) for mistake in error.errors())
+        fields = tuple(_translate_field_error(mistake) for mistake in error.errors())
         return Rejected("REQUEST_INVALID", "The request has not the form that is asked for.", fields=fields)
     return error
 
 
-def code_of(error: Exception) -> str:
-    """Return the code that the problem document has."""
-    ours = _as_signet_error(error)
-    return ours.code if isinstance(ours, SignetError) else INTERNAL_ERROR
-
-
-def _as_field_error(mistake: Mapping[str, Any]) -> FieldError:
+def _translate_field_error(mistake: Mapping[str, Any]) -> FieldError:
     """Translate an error of a field; its pointer leads into the body.
 
     Pointers to parameters begin with /query, /path, /header or /cookie.
@@ -318,7 +320,7 @@ def _problem_response(resolver: Resolver, error: Exception) -> Response[str]:
 
 
 def _problem_answer(error: Exception, request_id: str) -> dict[str, Any]:
-    problem = make_problem(_as_signet_error(error), request_id)
+    problem = make_problem(_translate_error(error), request_id)
     return {
         "statusCode": problem.status,
         "headers": dict(problem.headers),

@@ -77,6 +77,11 @@ class SignedCalls:
         """Create a thing in a service that has an address for each; `path` needs no quoting."""
         return self._post(path, {"content-type": "application/json"}, parameters)
 
+    def close(self) -> None:
+        """Close the connection, so that a process that was frozen or restored makes a new one."""
+        with self._lock:
+            self._drop()
+
     def _post(self, path: str, headers: Mapping[str, str], parameters: Mapping[str, Any]) -> dict[str, Any]:
         body = json.dumps(parameters, separators=(",", ":")).encode()
         path = self._place.path.rstrip("/") + path
@@ -89,20 +94,15 @@ class SignedCalls:
             raise CallFailed(self._service, type(error).__name__) from error
         return self._read(status, answer)
 
-    def close(self) -> None:
-        """Close the connection, so that a process that was frozen or restored makes a new one."""
-        with self._lock:
-            self._drop()
-
     def _send_once(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Send a request, and send it again over a new connection if the kept one is gone.
 
         The other side closes idle connections.
         """
-        kept = self._connection
-        if kept is not None:
+        connection = self._connection
+        if connection is not None:
             try:
-                return self._send(kept, path, headers, body)
+                return self._send(connection, path, headers, body)
             except (OSError, http.client.HTTPException):
                 self._drop()
         self._connection = self._connect()
@@ -118,10 +118,10 @@ class SignedCalls:
         connection.request("POST", path, body, dict(headers))
         answer = connection.getresponse()
         # An unread rest would be taken for the next answer.
-        said = answer.read(MAX_ANSWER_BYTES)
+        content = answer.read(MAX_ANSWER_BYTES)
         if not answer.isclosed():
             self._drop()
-        return answer.status, said
+        return answer.status, content
 
     def _connect(self) -> http.client.HTTPConnection:
         host, port = str(self._place.hostname), self._place.port
@@ -141,11 +141,11 @@ class SignedCalls:
 
     def _read(self, status: int, answer: bytes) -> dict[str, Any]:
         try:
-            said = json.loads(answer) if answer else {}
+            content = json.loads(answer) if answer else {}
         except ValueError:
-            said = None
-        if not isinstance(said, dict):
+            content = None
+        if not isinstance(content, dict):
             raise CallFailed(self._service, f"answered {status} with something unreadable")
         if status != http.client.OK:
-            raise CallFailed(self._service, str(said.get("__type", status)).rpartition("#")[2])
-        return said
+            raise CallFailed(self._service, str(content.get("__type", status)).rpartition("#")[2])
+        return content

@@ -29,15 +29,15 @@ class FetchedCredentials:
     _kept: tuple[Credentials, datetime] | None = None
 
     def __call__(self) -> Credentials:
-        kept = self._kept
-        if kept is None or self.clock() >= kept[1] - RENEWED_BEFORE:
+        fetched = self._kept
+        if fetched is None or self.clock() >= fetched[1] - RENEWED_BEFORE:
             try:
-                kept = self._kept = _fetch(self.place)
+                fetched = self._kept = _fetch(self.place)
             except Transient:
                 # New credentials may be late while the old ones are valid.
-                if kept is None or self.clock() >= kept[1]:
+                if fetched is None or self.clock() >= fetched[1]:
                     raise
-        return kept[0]
+        return fetched[0]
 
 
 def _fetch(place: CredentialsPlace) -> tuple[Credentials, datetime]:

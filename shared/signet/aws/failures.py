@@ -38,17 +38,17 @@ def try_call(call: Callable[[], Mapping[str, Any]], final: Collection[str]) -> M
         return Delivery(None, f"NOT_REACHED: {type(error).__name__}")
 
 
+def strip_people(sentence: str) -> str:
+    """Remove addresses and numbers of people; the rest tells what is wrong."""
+    stripped = _NUMBER.sub("(number)", _ADDRESS.sub("(address)", sentence))
+    return stripped[:MAX_SENTENCE_CHARACTERS]
+
+
 def _read_refusal(error: ClientError, final: Collection[str]) -> Delivery:
-    said = error.response.get("Error", {})
+    refusal = error.response.get("Error", {})
     meta = error.response.get("ResponseMetadata", {})
-    code = str(said.get("Code", "Unknown"))
-    sentence = strip_people(str(said.get("Message", "")))
+    code = str(refusal.get("Code", "Unknown"))
+    sentence = strip_people(str(refusal.get("Message", "")))
     evidence = {"code": code, "request_id": meta.get("RequestId")}
     status = meta.get("HTTPStatusCode")
     return Delivery(status, f"REFUSED: {code}: {sentence}", evidence, is_final=code in final)
-
-
-def strip_people(sentence: str) -> str:
-    """Remove addresses and numbers of people; the rest tells what is wrong."""
-    said = _NUMBER.sub("(number)", _ADDRESS.sub("(address)", sentence))
-    return said[:MAX_SENTENCE_CHARACTERS]

@@ -26,14 +26,14 @@ class SecretsManager:
         if NAME.fullmatch(name) is None:
             return None
         path = f"{self._prefix}/{tenant_id}/{name}"
-        kept = self._kept.get(path)
-        if kept is not None and self._clock() < kept[0]:
-            return kept[1]
-        found = self._read(path)
+        cached = self._kept.get(path)
+        if cached is not None and self._clock() < cached[0]:
+            return cached[1]
+        secret = self._read(path)
         if len(self._kept) >= MAX_KEPT:
             self._kept.clear()
-        self._kept[path] = (self._clock() + KEPT_SECONDS, found)
-        return found
+        self._kept[path] = (self._clock() + KEPT_SECONDS, secret)
+        return secret
 
     def _read(self, path: str) -> str | None:
         """Read a secret; one that is to be deleted counts as missing."""

@@ -34,7 +34,9 @@ class ScheduledSweeps:
     def __call__(self, wake_ups: Collection[WakeUp]) -> None:
         now = self._clock()
         late = {
-            timedelta(seconds=one.delay_seconds) for one in wake_ups if one.delay_seconds > MAX_DELAY_SECONDS
+            timedelta(seconds=wake_up.delay_seconds)
+            for wake_up in wake_ups
+            if wake_up.delay_seconds > MAX_DELAY_SECONDS
         }
         for moment in sorted({_round_up(now + delay) for delay in late if delay <= MAX_AHEAD}):
             # The caller has just committed work, and waits for one failing call instead of fifty.

@@ -56,14 +56,18 @@ class QueuedWakeUps:
             raise failures[0]
 
     def _send_to(self, name: QueueName, wake_ups: Collection[WakeUp]) -> None:
-        wanted = [one for one in wake_ups if one.queue == name and one.delay_seconds <= MAX_DELAY_SECONDS]
-        for start in range(0, len(wanted), MAX_ENTRIES):
-            self._send(self._urls[name], wanted[start : start + MAX_ENTRIES])
+        queued = [
+            wake_up
+            for wake_up in wake_ups
+            if wake_up.queue == name and wake_up.delay_seconds <= MAX_DELAY_SECONDS
+        ]
+        for start in range(0, len(queued), MAX_ENTRIES):
+            self._send(self._urls[name], queued[start : start + MAX_ENTRIES])
 
     def _send(self, url: str, wake_ups: Sequence[WakeUp]) -> None:
         entries = [
-            {"Id": str(index), "MessageBody": write_message(one), "DelaySeconds": one.delay_seconds}
-            for index, one in enumerate(wake_ups)
+            {"Id": str(index), "MessageBody": write_message(wake_up), "DelaySeconds": wake_up.delay_seconds}
+            for index, wake_up in enumerate(wake_ups)
         ]
         answer = self._calls.call("SendMessageBatch", {"QueueUrl": url, "Entries": entries})
         if answer.get("Failed"):

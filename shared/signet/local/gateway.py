@@ -31,7 +31,7 @@ from signet.local.gateway_event import (
     GatewayResponse,
     make_context,
     make_event,
-    read_answer,
+    parse_answer,
 )
 
 Handler = Callable[[dict[str, Any], Any], object]
@@ -212,7 +212,7 @@ class _GatewayConnection(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         started = time.perf_counter()
         refused = _check_headers(self.headers, len(self.raw_requestline))
-        target = _read_target(self.path)
+        target = _parse_target(self.path)
         if refused is not None or target is None:
             self.send_error(refused or HTTPStatus.BAD_REQUEST)
             return
@@ -249,7 +249,7 @@ class _GatewayConnection(BaseHTTPRequestHandler):
         try:
             if self.server.handler is None:
                 return _refusal(HTTPStatus.SERVICE_UNAVAILABLE)
-            return read_answer(self.server.handler(make_event(request), make_context()))
+            return parse_answer(self.server.handler(make_event(request), make_context()))
         except Exception:
             _LOG.exception("the handler failed on %s %s", self.command, path)
             return _refusal(HTTPStatus.INTERNAL_SERVER_ERROR)
@@ -316,7 +316,7 @@ def _check_length(headers: Message) -> HTTPStatus | None:
     return HTTPStatus.REQUEST_ENTITY_TOO_LARGE if too_long else None
 
 
-def _read_target(target: str) -> tuple[str, str] | None:
+def _parse_target(target: str) -> tuple[str, str] | None:
     """Parse `/path?query` or a whole address into the decoded path and the query as sent."""
     path, _, query = target.partition("?")
     if _ORIGIN.match(path):

@@ -104,6 +104,21 @@ def make_event(request: GatewayRequest) -> dict[str, Any]:
     return event
 
 
+def parse_answer(result: object) -> GatewayResponse:
+    """Parse a handler's answer; one without `statusCode` is a body.
+
+    An answer that API Gateway could not send is a defect.
+    """
+    if not isinstance(result, dict) or "statusCode" not in result:
+        text = result if isinstance(result, str) else json.dumps(result)
+        return GatewayResponse(200, [("content-type", "application/json")], text.encode())
+    headers = _read_answer_headers(result.get("headers") or {}, result.get("cookies") or [])
+    body = _read_answer_body(result.get("body"), encoded=result.get("isBase64Encoded") is True)
+    if body and not any(name == "content-type" for name, _ in headers):
+        headers.append(("content-type", "text/plain; charset=utf-8"))
+    return GatewayResponse(_read_status(result["statusCode"]), headers, body)
+
+
 def _read_headers(request: GatewayRequest) -> tuple[dict[str, str], list[str]]:
     pairs = [(name.lower(), value) for name, value in request.headers]
     cookies = [
@@ -158,21 +173,6 @@ def _make_body(body: bytes, content_type: str) -> tuple[str, bool]:
         with suppress(UnicodeDecodeError):
             return body.decode(), False
     return base64.b64encode(body).decode("ascii"), True
-
-
-def read_answer(result: object) -> GatewayResponse:
-    """Parse a handler's answer; one without `statusCode` is a body.
-
-    An answer that API Gateway could not send is a defect.
-    """
-    if not isinstance(result, dict) or "statusCode" not in result:
-        text = result if isinstance(result, str) else json.dumps(result)
-        return GatewayResponse(200, [("content-type", "application/json")], text.encode())
-    headers = _read_answer_headers(result.get("headers") or {}, result.get("cookies") or [])
-    body = _read_answer_body(result.get("body"), encoded=result.get("isBase64Encoded") is True)
-    if body and not any(name == "content-type" for name, _ in headers):
-        headers.append(("content-type", "text/plain; charset=utf-8"))
-    return GatewayResponse(_read_status(result["statusCode"]), headers, body)
 
 
 def _read_status(status: object) -> int:

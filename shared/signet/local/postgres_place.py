@@ -60,10 +60,10 @@ class PostgresLayout:
 
 def find_programs(major: int) -> Path:
     # The package is found and not imported, because it would load a server manager of its own.
-    found = importlib.util.find_spec(WHEEL)
+    package_spec = importlib.util.find_spec(WHEEL)
     if major not in PROGRAM_FOLDERS:
         raise PostgresFailed(f"PostgreSQL {major} is not among the embedded ones: {sorted(PROGRAM_FOLDERS)}.")
-    for package in (found.submodule_search_locations or []) if found else []:
+    for package in (package_spec.submodule_search_locations or []) if package_spec else []:
         programs = Path(package) / PROGRAM_FOLDERS[major]
         if (programs / "bin" / "postgres").exists():
             return programs
@@ -101,14 +101,14 @@ def settle(home: Path, programs: Path, leaving: ExitStack) -> PostgresLayout:
     """Choose a place for everything and move it there; `leaving` moves it back after the server's end."""
     account = _account(current_data(home))
     outside = outside_folder(home)
-    at_home = _may(account, 'cd "$1"', home)
+    at_home = _has_access(account, 'cd "$1"', home)
     if at_home or not (home / _MOVED_OUT).exists():
         # A killed run may have left data to bring home, or worthless files.
         _bring_home(home, outside)
     _clear_unfinished(home)
     sockets = home / "sockets"
-    programs_run = _may(account, '"$1" --version', programs / "bin" / "postgres")
-    if not (at_home and programs_run and _fits(sockets)):
+    programs_run = _has_access(account, '"$1" --version', programs / "bin" / "postgres")
+    if not (at_home and programs_run and _is_usable_path(sockets)):
         _make_outside(outside)
         leaving.callback(_bring_home, home, outside)
         sockets = outside / "sockets"
@@ -120,15 +120,27 @@ def settle(home: Path, programs: Path, leaving: ExitStack) -> PostgresLayout:
     place = PostgresLayout(account, programs, (home if at_home else outside) / "data", sockets)
     if place.data.exists():
         if place.data.stat().st_uid != account.uid:
-            _give(place.data, account)
+            _give_to_account(place.data, account)
         place.data.chmod(0o700)  # PostgreSQL insists, and a copied checkout may have lost it
     return place
 
 
 def unfinished_folder(place: PostgresLayout) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=place.data.parent))
-    _give(folder, place.account)
+    _give_to_account(folder, place.account)
     return folder
+
+
+def name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
+def give_file(path: Path, account: Account) -> None:
+    if path.lstat().st_uid != account.uid:
+        os.chown(path, account.uid, account.gid, follow_symlinks=False)
 
 
 def _account(data: Path) -> Account:
@@ -147,14 +159,7 @@ def _account(data: Path) -> Account:
     return Account("nobody", nobody.pw_uid, nobody.pw_gid)
 
 
-def name_of(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"user {uid}"
-
-
-def _may(account: Account, question: str, path: Path) -> bool:
+def _has_access(account: Account, question: str, path: Path) -> bool:
     """Ask the system by a child that has become the account, because modes alone say nothing of ACLs."""
     if os.geteuid() != 0:
         return True
@@ -179,7 +184,7 @@ def _may(account: Account, question: str, path: Path) -> bool:
     return answer.returncode == 0
 
 
-def _fits(sockets: Path) -> bool:
+def _is_usable_path(sockets: Path) -> bool:
     """Return whether a path fits: clients read a comma as the end of a host."""
     path = os.fsencode(sockets / _LONGEST_SOCKET)
     return len(path) <= _SOCKET_PATH_BYTES and b"," not in path
@@ -190,7 +195,7 @@ def _make_sockets(sockets: Path, account: Account) -> None:
     if sockets.exists():
         shutil.rmtree(sockets)
     sockets.mkdir(mode=0o700)
-    _give(sockets, account)
+    _give_to_account(sockets, account)
 
 
 def _is_ours(outside: Path) -> bool:
@@ -244,7 +249,7 @@ def _move(source: Path, target: Path) -> None:
         arriving = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=target.parent))
         shutil.copytree(source, arriving, symlinks=True, dirs_exist_ok=True)
         owner = source.lstat()
-        _give(arriving, Account("", owner.st_uid, owner.st_gid))
+        _give_to_account(arriving, Account("", owner.st_uid, owner.st_gid))
         os.sync()  # the source goes next, so the copy must be on the disk and not on its way
         arriving.rename(target)
         _remove(source)
@@ -281,8 +286,8 @@ def _copy_programs(programs: Path, outside: Path, account: Account) -> Path:
     for source, target in folders:
         if source.exists():
             shutil.copytree(source, target, symlinks=True, ignore=unneeded)
-    _give(wheel, account)
-    if not _may(account, '"$1" --version', copy / "bin" / "postgres"):
+    _give_to_account(wheel, account)
+    if not _has_access(account, '"$1" --version', copy / "bin" / "postgres"):
         raise PostgresFailed(
             f"{account.name} can run PostgreSQL neither from {programs} nor from {outside}: "
             "put the checkout where every user may pass, or start Signet as an ordinary user."
@@ -290,14 +295,9 @@ def _copy_programs(programs: Path, outside: Path, account: Account) -> Path:
     return copy
 
 
-def _give(tree: Path, account: Account) -> None:
+def _give_to_account(tree: Path, account: Account) -> None:
     """Give a tree to the account, its top last: until then a killed run is known to be unfinished."""
     for folder, folders, files in os.walk(tree, topdown=False):
         for name in (*folders, *files):
             give_file(Path(folder) / name, account)
     give_file(tree, account)
-
-
-def give_file(path: Path, account: Account) -> None:
-    if path.lstat().st_uid != account.uid:
-        os.chown(path, account.uid, account.gid, follow_symlinks=False)

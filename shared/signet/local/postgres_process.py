@@ -47,21 +47,6 @@ def spawn(command: Sequence[str], account: Account, log: int) -> subprocess.Pope
     )
 
 
-def _end_with_parent() -> Callable[[], None] | None:
-    """Arm the end with the parent, in the child as the account: changing to it would clear the signal."""
-    if sys.platform != "linux":
-        return None
-    prctl = ctypes.CDLL(None).prctl  # loaded before the fork: the child should do next to nothing
-    parent = os.getpid()
-
-    def arm() -> None:
-        prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT), 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)  # the parent ended before the signal was armed
-
-    return arm
-
-
 def wait_ready(process: subprocess.Popen[bytes], data: Path) -> bool:
     """Wait until the server's own note says that it is ready; return False if the server ended instead."""
     deadline = time.monotonic() + READY_SECONDS
@@ -111,6 +96,21 @@ def stop_leftover(data: Path) -> None:
     elif command is not None and b"postgres" not in command.partition(b" ")[0]:
         # Another process has this number by now, and PostgreSQL would take it for a server.
         (data / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _end_with_parent() -> Callable[[], None] | None:
+    """Arm the end with the parent, in the child as the account: changing to it would clear the signal."""
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl  # loaded before the fork: the child should do next to nothing
+    parent = os.getpid()
+
+    def arm() -> None:
+        prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT), 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)  # the parent ended before the signal was armed
+
+    return arm
 
 
 def _stop(pid: int, send: Callable[[int], None], gone: Callable[[float], bool]) -> None:

@@ -65,7 +65,7 @@ def run_signet(*, port: int, state: Path, database_url: str | None) -> None:
             runtime = Runtime(act_as(owner_url, RUNTIME_ROLE), secret)
             # Loads the users' Python too, which the worker runs.
             handler = _load_handler(runtime)
-            with _working(owner_url), _keeping_house(owner_url):
+            with _running_engine(owner_url), _running_housekeeping(owner_url):
                 gateway.start(handler)
                 _greet(gateway.url, runtime, tenants)
                 wait_for_stop()
@@ -104,7 +104,7 @@ def _owned_database(state: Path, database_url: str | None) -> Iterator[str]:
 
 
 @contextmanager
-def _working(owner_url: str) -> Iterator[None]:
+def _running_engine(owner_url: str) -> Iterator[None]:
     """Run the engine, as the role that it has on AWS too."""
     database = Database(act_as(owner_url, WORKER_ROLE), PoolSettings(size=1))
     try:
@@ -116,7 +116,7 @@ def _working(owner_url: str) -> Iterator[None]:
 
 
 @contextmanager
-def _keeping_house(owner_url: str) -> Iterator[None]:
+def _running_housekeeping(owner_url: str) -> Iterator[None]:
     """Run housekeeping, as the role that it has on AWS too."""
     database = Database(act_as(owner_url, JANITOR_ROLE), PoolSettings(size=1))
     try:

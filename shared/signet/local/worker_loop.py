@@ -20,17 +20,6 @@ def running_worker(database: Database, worker: Worker, effects: Effects) -> Abst
     return in_background("signet-worker", lambda stop: _work_until(stop, database, worker, effects))
 
 
-def _work_until(stop: threading.Event, database: Database, worker: Worker, effects: Effects) -> None:
-    pause = 0.0
-    while not stop.wait(pause):
-        try:
-            pause = 0.0 if work_once(database, worker, effects, stop) else POLL_SECONDS
-        except SignetError as error:
-            # The triggers come back by themselves, and so does this loop.
-            print(f"worker: {error.code}: {error}", file=sys.stderr, flush=True)
-            pause = RETRY_SECONDS
-
-
 def work_once(database: Database, worker: Worker, effects: Effects, stop: threading.Event) -> bool:
     """Run one wave and one claim of effects for each tenant with work; return whether there was any."""
     with database.tenantless_transaction() as connection:
@@ -46,3 +35,14 @@ def work_once(database: Database, worker: Worker, effects: Effects, stop: thread
             break
         has_worked = effects.work(tenant.tenant_id) > 0 or has_worked
     return has_worked
+
+
+def _work_until(stop: threading.Event, database: Database, worker: Worker, effects: Effects) -> None:
+    pause = 0.0
+    while not stop.wait(pause):
+        try:
+            pause = 0.0 if work_once(database, worker, effects, stop) else POLL_SECONDS
+        except SignetError as error:
+            # The triggers come back by themselves, and so does this loop.
+            print(f"worker: {error.code}: {error}", file=sys.stderr, flush=True)
+            pause = RETRY_SECONDS

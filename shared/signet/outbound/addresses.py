@@ -68,12 +68,12 @@ def find_refusal(address: str) -> str | None:
     except ValueError:
         return "no address at all"
     if isinstance(parsed, IPv4Address):
-        return next((what for network, what in _REFUSED_4.items() if parsed in network), None)
+        return next((kind for network, kind in _REFUSED_4.items() if parsed in network), None)
     return _find_refusal_6(parsed)
 
 
 def _find_refusal_6(address: IPv6Address) -> str | None:
     if address not in _PUBLIC_6:
-        known = (what for network, what in _EMBEDDING.items() if address in network)
+        known = (kind for network, kind in _EMBEDDING.items() if address in network)
         return next(known, "not of the public internet")
-    return next((what for network, what in _REFUSED_6.items() if address in network), None)
+    return next((kind for network, kind in _REFUSED_6.items() if address in network), None)

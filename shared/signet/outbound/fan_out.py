@@ -11,7 +11,7 @@ from typing import Any
 from signet.outbound.connector import Delivery, OutboundMessage, Recipient
 
 # No further message is begun after this; the next attempt reaches the rest.
-TELLING_SECONDS = 20.0
+FAN_OUT_SECONDS = 20.0
 MAX_NAMED = 10
 NO_RECIPIENT = Delivery(None, "NOBODY_MEANT: no active member is whom this is for", is_final=True)
 
@@ -19,35 +19,37 @@ FindAddress = Callable[[Recipient], str | None]
 Send = Callable[[str], Delivery]
 
 
-def deliver_to_each(message: OutboundMessage, what: str, find_address: FindAddress, send: Send) -> Delivery:
+def deliver_to_each(
+    message: OutboundMessage, address_kind: str, find_address: FindAddress, send: Send
+) -> Delivery:
     """Deliver to each recipient; `send` answers with the message's id as the body.
 
-    `what` names this kind of address in errors.
+    `address_kind` names this kind of address in errors.
     """
     if not message.recipients:
         return NO_RECIPIENT
     began = time.monotonic()
-    told = _read_recipients(message)
+    delivered = _read_recipients(message)
     missed: dict[str, str] = {}
     left: dict[str, Delivery] = {}
     for person in message.recipients:
         address = find_address(person)
-        if person.user_id in told:
+        if person.user_id in delivered:
             continue
         if not address:
-            missed[person.user_id] = f"ADDRESS_MISSING: no {what} is known"
-        elif time.monotonic() - began > TELLING_SECONDS:
+            missed[person.user_id] = f"ADDRESS_MISSING: no {address_kind} is known"
+        elif time.monotonic() - began > FAN_OUT_SECONDS:
             left[person.user_id] = Delivery(None, "TIMED_OUT: there was no time for everybody")
         else:
             delivery = _try(send, address)
             if delivery.error is None:
-                told[person.user_id] = str(delivery.body)
+                delivered[person.user_id] = str(delivery.body)
             elif delivery.is_final:
                 missed[person.user_id] = delivery.error
             else:
                 left[person.user_id] = delivery
     seconds = time.monotonic() - began
-    return _conclude(told, missed, left, round(seconds * 1_000, 1))
+    return _conclude(delivered, missed, left, round(seconds * 1_000, 1))
 
 
 def _try(send: Send, address: str) -> Delivery:
@@ -67,16 +69,16 @@ def _read_recipients(outgoing: OutboundMessage) -> dict[str, str]:
 
 
 def _conclude(
-    told: dict[str, str], missed: dict[str, str], left: dict[str, Delivery], duration_ms: float
+    delivered: dict[str, str], missed: dict[str, str], left: dict[str, Delivery], duration_ms: float
 ) -> Delivery:
-    evidence: dict[str, Any] = {"told": told}
+    evidence: dict[str, Any] = {"told": delivered}
     if missed:
         evidence["missed"] = missed
     if left:
         first = next(iter(left.values()))
         evidence["left"] = sorted(left)
         return Delivery(first.status, f"{first.error} ({_name(list(left))})", evidence, duration_ms)
-    if told:
+    if delivered:
         return Delivery(None, None, evidence, duration_ms)
     reason = next(iter(missed.values()))
     return Delivery(None, f"{reason} ({_name(list(missed))})", evidence, duration_ms, is_final=True)

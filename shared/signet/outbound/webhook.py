@@ -62,7 +62,7 @@ class Webhooks:
 
     def __init__(self, read: ReadSecret, allowed: AllowedAddresses) -> None:
         self._read = read
-        self._reach = allowed
+        self._allowed = allowed
 
     def deliver(self, message: OutboundMessage) -> Delivery:
         destination = message.destination
@@ -76,9 +76,9 @@ class Webhooks:
             }
         )
         try:
-            found = [self._read(message.tenant_id, name) for name in destination.secret_refs]
+            texts = [self._read(message.tenant_id, name) for name in destination.secret_refs]
             # A missing secret signs nothing; the other one still does.
-            secrets = [read_secret(text) for text in found if text is not None]
+            secrets = [read_secret(text) for text in texts if text is not None]
         except SignetError as error:
             return Delivery(None, f"SECRET_UNREADABLE: {error.code}")
         if not secrets:
@@ -86,7 +86,7 @@ class Webhooks:
         headers = sign(secrets, f"msg_{message.id}", int(message.now.timestamp()), body)
         if message.trace_id:
             headers["traceparent"] = message.trace_id
-        return post(destination.url, body, headers, replace(self._reach, hosts=destination.hosts))
+        return post(destination.url, body, headers, replace(self._allowed, hosts=destination.hosts))
 
 
 class _Refused(Exception):
@@ -119,12 +119,6 @@ def check_url(url: str, allowed: AllowedAddresses) -> SplitResult:
     return parts
 
 
-def _read_port(parts: SplitResult) -> int:
-    if parts.port is not None:
-        return parts.port
-    return 443 if parts.scheme == "https" else 80
-
-
 def post(
     url: str,
     body: bytes,
@@ -152,6 +146,12 @@ def post(
     except (OSError, http.client.HTTPException) as error:
         delivery = Delivery(None, f"NOT_REACHED: {type(error).__name__}")
     return replace(delivery, duration_ms=round((time.monotonic() - started) * 1_000, 1))
+
+
+def _read_port(parts: SplitResult) -> int:
+    if parts.port is not None:
+        return parts.port
+    return 443 if parts.scheme == "https" else 80
 
 
 def _send(
@@ -192,7 +192,7 @@ class _PinnedConnection(http.client.HTTPConnection):
         deadline: float,
     ) -> None:
         self._is_secure = parts.scheme == "https"
-        self._reach = allowed
+        self._allowed = allowed
         self._resolve = resolve
         self._context = context or _make_context()
         self._deadline = deadline
@@ -228,7 +228,7 @@ class _PinnedConnection(http.client.HTTPConnection):
         return addresses[0]
 
     def _check(self, address: str) -> None:
-        if address in self._reach.addresses:
+        if address in self._allowed.addresses:
             return
         refusal = find_refusal(address)
         if refusal is not None:
@@ -238,8 +238,8 @@ class _PinnedConnection(http.client.HTTPConnection):
 
 
 def _resolve(host: str, port: int) -> list[str]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in addresses))
 
 
 class _ResponseReader(io.RawIOBase):
@@ -284,23 +284,23 @@ def _read_body(answer: http.client.HTTPResponse) -> bytes:
 
 
 def _read_delivery(status: int, body: bytes) -> Delivery:
-    said = _read_json(body)
+    answer = _parse_body(body)
     if 200 <= status < 300:
-        return Delivery(status, None, said)
+        return Delivery(status, None, answer)
     if 300 <= status < 400:
-        return Delivery(status, f"REDIRECTED: {status}, which is not followed", said)
+        return Delivery(status, f"REDIRECTED: {status}, which is not followed", answer)
     is_gone = status == GONE
-    return Delivery(status, f"ANSWERED: {status}", said, is_final=is_gone, is_gone=is_gone)
+    return Delivery(status, f"ANSWERED: {status}", answer, is_final=is_gone, is_gone=is_gone)
 
 
-def _read_json(body: bytes) -> Any:
+def _parse_body(body: bytes) -> Any:
     """Parse the body as JSON if it can be stored, and else return its text."""
     text = body.decode(errors="replace").replace("\0", "")
     try:
-        said = json.loads(text) if text else None
+        content = json.loads(text) if text else None
     except (ValueError, RecursionError):
         return {"text": text}
-    return said if check_payload(said) is None else {"text": text}
+    return content if check_payload(content) is None else {"text": text}
 
 
 def _reject(sentence: str) -> Rejected:

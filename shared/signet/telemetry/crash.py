@@ -16,16 +16,16 @@ MAX_CAUSES = 5
 
 def describe_crash(error: BaseException) -> list[dict[str, Any]]:
     """Describe an error, followed by its causes."""
-    return [_describe(one) for one in list_chain(error)]
+    return [_describe(link) for link in list_chain(error)]
 
 
 def list_chain(error: BaseException) -> Iterator[BaseException]:
-    found: BaseException | None = error
+    current: BaseException | None = error
     for _ in range(MAX_CAUSES):
-        if found is None:
+        if current is None:
             return
-        yield found
-        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+        yield current
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
 
 
 def name_error(error: BaseException) -> str:
@@ -59,7 +59,7 @@ def _describe(error: BaseException) -> dict[str, Any]:
 def _shorten(path: str) -> str:
     """Shorten a path to its part within the package, without the place of the installation."""
     for mark in ("/site-packages/", "/shared/", "/lib/"):
-        _, found, rest = path.rpartition(mark)
-        if found:
+        _, separator, rest = path.rpartition(mark)
+        if separator:
             return rest
     return path.rpartition("/")[2]

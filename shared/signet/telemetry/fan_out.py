@@ -53,7 +53,7 @@ class TelemetryFanOut:
         self._log.write_request(report)
         if self._metrics is not None:
             self._metrics.write_request(report)
-        if self._sentry is not None and report.error is not None and is_unforeseen(report.error):
+        if self._sentry is not None and report.error is not None and is_failure(report.error):
             about = {"route": report.route, "trace_id": report.trace_id, "correlation_id": report.request_id}
             self._sentry.capture(report.error, about)
 
@@ -82,7 +82,7 @@ class TelemetryFanOut:
         self._log.write_housekeeping(report)
         if self._metrics is not None:
             self._metrics.write_housekeeping(report)
-        if self._sentry is not None and report.error is not None and is_unforeseen(report.error):
+        if self._sentry is not None and report.error is not None and is_failure(report.error):
             self._sentry.capture(report.error, {"task": report.task})
 
     def stuck_found(self, tenant_id: UUID, count: int, named: Sequence[StuckInstance]) -> None:
@@ -97,7 +97,7 @@ class TelemetryFanOut:
 
     def failed(self, error: BaseException, about: Mapping[str, str]) -> None:
         self._log.write_failure(error, about)
-        if self._sentry is not None and is_unforeseen(error):
+        if self._sentry is not None and is_failure(error):
             self._sentry.capture(error, about)
 
     def list_figures(self) -> Sequence[Figure]:
@@ -110,7 +110,7 @@ class TelemetryFanOut:
             self._sentry.flush()
 
 
-def is_unforeseen(error: BaseException) -> bool:
+def is_failure(error: BaseException) -> bool:
     """Return whether an error is a defect or none of ours.
 
     A refused caller and the outside world are no failures of ours.

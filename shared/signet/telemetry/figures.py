@@ -142,15 +142,11 @@ class Figures:
             self._task_runs.add(1, report.task, report.outcome)
             self._task_rows.add(report.rows, report.task)
 
-    def _add_outcomes(self, **counts: int) -> None:
-        for outcome, count in counts.items():
-            self._outcomes.add(count, outcome)
-
     def list(self) -> Sequence[Figure]:
         with self._lock:
             shown = [
-                one.show()
-                for one in (
+                figure.show()
+                for figure in (
                     *(
                         self._requests,
                         self._request_seconds,
@@ -164,6 +160,10 @@ class Figures:
                 )
             ]
         return [*shown, *_read_process(self._began)]
+
+    def _add_outcomes(self, **counts: int) -> None:
+        for outcome, count in counts.items():
+            self._outcomes.add(count, outcome)
 
 
 def _read_process(began: float) -> Sequence[Figure]:

@@ -39,8 +39,8 @@ def read_admin_url(settings: Settings) -> str:
     aws = settings.aws
     if aws is None or aws.admin_secret is None:
         return settings.database_url
-    said = orjson.loads(_read_secret(aws, aws.admin_secret))
-    return replace_credentials(settings.database_url, said["username"], said["password"])
+    secret = orjson.loads(_read_secret(aws, aws.admin_secret))
+    return replace_credentials(settings.database_url, secret["username"], secret["password"])
 
 
 def _read_secret(aws: AwsSettings, name: str) -> str:

@@ -47,13 +47,6 @@ def make_database(settings: Settings, wake: Wake = no_wake_up) -> Database:
     )
 
 
-def _make_passwords(settings: Settings) -> Callable[[], str] | None:
-    if settings.database_auth == "url" or settings.aws is None:
-        return None
-    credentials = make_credentials(settings.aws)
-    return partial(make_database_token, settings.database_url, settings.aws.region, credentials, read_clock)
-
-
 def make_wake(settings: Settings) -> Wake:
     """Make the sender of wake-ups: messages to queues, and schedules where the relay rarely comes."""
     queued, aws = make_queued_wake_ups(settings), settings.aws
@@ -158,3 +151,10 @@ def get_settings() -> Settings:
 def get_telemetry() -> TelemetryFanOut:
     """Return the telemetry of this process."""
     return make_telemetry(get_settings(), sys.stdout)
+
+
+def _make_passwords(settings: Settings) -> Callable[[], str] | None:
+    if settings.database_auth == "url" or settings.aws is None:
+        return None
+    credentials = make_credentials(settings.aws)
+    return partial(make_database_token, settings.database_url, settings.aws.region, credentials, read_clock)

@@ -37,7 +37,7 @@ class Authentication:
         self._kept: OrderedDict[bytes, VerifiedToken] = OrderedDict()
 
     def __call__(self, authorization: str | None) -> Principal:
-        token = _read_bearer(authorization)
+        token = _parse_bearer(authorization)
         digest = sha256(token.encode(errors="surrogatepass")).digest()
         now = self._read_time()
         with self._lock:
@@ -59,14 +59,14 @@ class Authentication:
 
 def check_metrics_token(authorization: str | None, expected: str | None) -> None:
     """Require the deployment's own secret, which belongs to no tenant."""
-    token = _read_bearer(authorization)
+    token = _parse_bearer(authorization)
     if expected is None:
         raise invalid("this deployment has no token for its metrics")
     if not hmac.compare_digest(token.encode(errors="surrogatepass"), expected.encode()):
         raise invalid("it is not that of this deployment's metrics")
 
 
-def _read_bearer(authorization: str | None) -> str:
+def _parse_bearer(authorization: str | None) -> str:
     if authorization is None or not authorization.strip():
         raise Rejected(
             "TOKEN_MISSING",

@@ -13,10 +13,10 @@ MAX_SUBJECT_CHARACTERS = 200
 MAX_ROLES = 200
 
 
-def read_principal(claims: Mapping[str, Any], names: ClaimNames, operator_role: str | None) -> Principal:
-    roles = _read_roles(_find(claims, names.roles), names.roles)
+def parse_principal(claims: Mapping[str, Any], names: ClaimNames, operator_role: str | None) -> Principal:
+    roles = _parse_roles(_find(claims, names.roles), names.roles)
     is_operator = operator_role is not None and operator_role in roles
-    tenant_id = _read_tenant(_find(claims, names.tenant), names.tenant, is_operator=is_operator)
+    tenant_id = _parse_tenant(_find(claims, names.tenant), names.tenant, is_operator=is_operator)
     subject = _find(claims, names.subject)
     if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT_CHARACTERS:
         raise invalid(f"its claim {names.subject} is not a name")
@@ -24,6 +24,10 @@ def read_principal(claims: Mapping[str, Any], names: ClaimNames, operator_role: 
         raise invalid(f"its claim {names.subject} is not a person's name")
     # Only names that a tenant could give to a role: an issuer's other groups are ignored.
     return Principal(tenant_id, subject, tuple(filter(NAME.fullmatch, roles)), is_operator)
+
+
+def invalid(reason: str) -> Rejected:
+    return Rejected("TOKEN_INVALID", f"The token is not valid: {reason}.")
 
 
 def _find(claims: Mapping[str, Any], name: str) -> Any:
@@ -36,7 +40,7 @@ def _find(claims: Mapping[str, Any], name: str) -> Any:
     return value
 
 
-def _read_roles(claim: Any, name: str) -> list[str]:
+def _parse_roles(claim: Any, name: str) -> list[str]:
     """Parse a list, or names separated by spaces; without the claim there are no roles."""
     if claim is None:
         return []
@@ -48,7 +52,7 @@ def _read_roles(claim: Any, name: str) -> list[str]:
     return roles
 
 
-def _read_tenant(claim: Any, name: str, *, is_operator: bool) -> UUID:
+def _parse_tenant(claim: Any, name: str, *, is_operator: bool) -> UUID:
     if claim is None and is_operator:
         return NO_TENANT
     try:
@@ -59,7 +63,3 @@ def _read_tenant(claim: Any, name: str, *, is_operator: bool) -> UUID:
     if tenant_id is None or str(tenant_id) != str(claim).lower() or tenant_id == NO_TENANT:
         raise invalid(f"its claim {name} is not a tenant's UUID")
     return tenant_id
-
-
-def invalid(reason: str) -> Rejected:
-    return Rejected("TOKEN_INVALID", f"The token is not valid: {reason}.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from signet.api.auth.claims import invalid, read_principal
+from signet.api.auth.claims import invalid, parse_principal
 from signet.api.auth.jwks import FETCH_SECONDS, KeySet, fetch_keys
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import VerifiedToken
@@ -42,7 +42,7 @@ class IssuerTokens:
             audiences=self.settings.audiences,
             leeway=LEEWAY_SECONDS,
         )
-        principal = read_principal(claims, self.settings.claims, self.operator_role)
+        principal = parse_principal(claims, self.settings.claims, self.operator_role)
         return VerifiedToken(principal, float(claims["exp"]) + LEEWAY_SECONDS)
 
 
@@ -63,7 +63,7 @@ class DevelopmentTokens:
             audiences=[DEVELOPMENT_AUDIENCE],
             leeway=0,
         )
-        principal = read_principal(claims, ClaimNames(), self.operator_role)
+        principal = parse_principal(claims, ClaimNames(), self.operator_role)
         return VerifiedToken(principal, float(claims["exp"]))
 
 
@@ -75,7 +75,7 @@ class Tokens:
     development: DevelopmentTokens | None = None
 
     def verify(self, token: str) -> VerifiedToken:
-        header = _read_header(token)
+        header = _parse_header(token)
         if self.development is not None and header.get("alg") == DEVELOPMENT_ALGORITHM:
             return self.development.verify(token)
         if self.issuer is None:
@@ -114,7 +114,7 @@ def check_development_secret(secret: str) -> str:
     return secret
 
 
-def _read_header(token: str) -> dict[str, Any]:
+def _parse_header(token: str) -> dict[str, Any]:
     import jwt  # with its cryptography some 20 ms of CPU that only a request with a token should cost
 
     try:

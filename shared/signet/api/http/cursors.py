@@ -52,11 +52,11 @@ def count_fitting(records: Sequence[object], limit: int) -> int:
 
 
 def write_cursor(place: Sequence[Any], filters: object = None) -> str:
-    text = orjson.dumps([_sign(filters), *place], default=str)
+    text = orjson.dumps([_fingerprint(filters), *place], default=str)
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
-def read_cursor(cursor: str | None, filters: object, *kinds: type | UnionType) -> tuple[Any, ...] | None:
+def parse_cursor(cursor: str | None, filters: object, *kinds: type | UnionType) -> tuple[Any, ...] | None:
     """Parse a cursor into its position; None without a cursor.
 
     Each part has its kind; `str | None` allows null.
@@ -66,9 +66,9 @@ def read_cursor(cursor: str | None, filters: object, *kinds: type | UnionType) -
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         sign, *place = orjson.loads(text)
-        if sign != _sign(filters) or len(place) != len(kinds):
+        if sign != _fingerprint(filters) or len(place) != len(kinds):
             raise ValueError
-        return tuple(_read(part, kind) for part, kind in zip(place, kinds, strict=True))
+        return tuple(_parse_part(part, kind) for part, kind in zip(place, kinds, strict=True))
     except (ValueError, TypeError, binascii.Error) as error:
         raise Rejected(
             "CURSOR_INVALID",
@@ -77,15 +77,15 @@ def read_cursor(cursor: str | None, filters: object, *kinds: type | UnionType) -
         ) from error
 
 
-def read_position(cursor: str | None, filters: object, kind: type[T]) -> T | None:
+def parse_position(cursor: str | None, filters: object, kind: type[T]) -> T | None:
     """Parse a cursor whose position has one part; None without a cursor."""
-    place = read_cursor(cursor, filters, kind)
+    place = parse_cursor(cursor, filters, kind)
     return None if place is None else cast(T, place[0])
 
 
-def _read(part: Any, kind: type | UnionType) -> Any:
+def _parse_part(part: Any, kind: type | UnionType) -> Any:
     if isinstance(kind, UnionType):
-        return None if part is None else _read(part, kind.__args__[0])
+        return None if part is None else _parse_part(part, kind.__args__[0])
     if kind is int:
         if isinstance(part, bool) or not isinstance(part, int) or abs(part) > _LARGEST:
             raise ValueError
@@ -95,5 +95,5 @@ def _read(part: Any, kind: type | UnionType) -> Any:
     return datetime.fromisoformat(part) if kind is datetime else kind(part)
 
 
-def _sign(filters: object) -> str:
+def _fingerprint(filters: object) -> str:
     return blake2b(orjson.dumps(filters, default=str, option=orjson.OPT_SORT_KEYS), digest_size=6).hexdigest()

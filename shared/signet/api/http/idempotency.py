@@ -49,7 +49,7 @@ def answer_once(
                 remedy="Make a new key for each thing that is to happen once.",
             )
         if row.outcome is not None:
-            return _read_answer(row.outcome)
+            return _parse_answer(row.outcome)
         answer = act()
         keep_outcome(connection, tenant_id, key, _write_answer(answer, once_shown))
     return answer
@@ -68,7 +68,7 @@ def _write_answer(answer: HttpAnswer, once_shown: Collection[str]) -> dict[str, 
     }
 
 
-def _read_answer(outcome: Any) -> HttpAnswer:
+def _parse_answer(outcome: Any) -> HttpAnswer:
     if not isinstance(outcome, dict) or "status" not in outcome:
         raise Rejected("IDEMPOTENCY_KEY_REUSED", "this idempotency key was used for another request")
     return HttpAnswer(**outcome)

@@ -12,6 +12,11 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from signet.core.errors import Rejected
 
 MAX_BODY_BYTES = 1_048_576
+MIN_GZIP_BYTES = 1_024
+_GZIP_LEVEL = 5
+PREFLIGHT_SECONDS = 600
+_SENDABLE = "authorization, content-type, idempotency-key, if-match, if-none-match, prefer, traceparent"
+_READABLE = "etag, location, ratelimit, ratelimit-policy, retry-after, x-request-id"
 
 
 def check_form(event: object) -> None:
@@ -56,24 +61,11 @@ def read_bytes(event: APIGatewayProxyEventV2) -> bytes:
     return base64.b64decode(body) if event.is_base64_encoded else body.encode(errors="surrogatepass")
 
 
-def _is_json(content_type: str) -> bool:
-    media_type = content_type.partition(";")[0].strip().lower()
-    # Powertools parses a body without a type as JSON, too.
-    return media_type in ("", "application/json") or media_type.endswith("+json")
-
-
 def read_request_id(event: Any, unknown: str) -> str:
     try:
         return str(event["requestContext"]["requestId"])
     except (KeyError, TypeError):
         return unknown
-
-
-MIN_GZIP_BYTES = 1_024
-_GZIP_LEVEL = 5
-PREFLIGHT_SECONDS = 600
-_SENDABLE = "authorization, content-type, idempotency-key, if-match, if-none-match, prefer, traceparent"
-_READABLE = "etag, location, ratelimit, ratelimit-policy, retry-after, x-request-id"
 
 
 def deliver(
@@ -109,6 +101,20 @@ def answer_preflight(headers: Mapping[str, str], origins: Sequence[str], allowed
     return {"statusCode": 204, "headers": own, "cookies": [], "body": "", "isBase64Encoded": False}
 
 
+def to_json(value: object) -> str:
+    return orjson.dumps(value, default=_to_plain).decode()
+
+
+def write_etag(version: int) -> str:
+    return f'"{version}"'
+
+
+def _is_json(content_type: str) -> bool:
+    media_type = content_type.partition(";")[0].strip().lower()
+    # Powertools parses a body without a type as JSON, too.
+    return media_type in ("", "application/json") or media_type.endswith("+json")
+
+
 def _allow_origin(origin: str | None, origins: Sequence[str]) -> dict[str, str]:
     """Allow an origin that settings name, without cookies; all others are refused."""
     if origin is None or origin not in origins:
@@ -131,10 +137,6 @@ def _compress(answer: dict[str, Any]) -> None:
     headers["vary"] = ", ".join(filter(None, [headers.get("vary"), "accept-encoding"]))
 
 
-def to_json(value: object) -> str:
-    return orjson.dumps(value, default=_to_plain).decode()
-
-
 def _to_plain(value: Any) -> Any:
     """Convert values that orjson does not know."""
     from pydantic import BaseModel  # loaded with the first route, and not before
@@ -148,7 +150,3 @@ def _to_plain(value: Any) -> Any:
     if isinstance(value, Sequence):
         return list(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
-
-
-def write_etag(version: int) -> str:
-    return f'"{version}"'

@@ -65,7 +65,7 @@ IfMatch = Annotated[
 ]
 
 
-def read_version(if_match: str | None) -> int | None:
+def parse_version(if_match: str | None) -> int | None:
     """Parse If-Match, whose form the parameter has checked."""
     if if_match is None:
         return None
@@ -77,7 +77,7 @@ def read_version(if_match: str | None) -> int | None:
 
 
 def require_version(if_match: str | None) -> int:
-    version = read_version(if_match)
+    version = parse_version(if_match)
     if version is None:
         raise Rejected(
             "VERSION_MISSING",

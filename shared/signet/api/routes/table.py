@@ -93,7 +93,7 @@ class RouteTable:
         methods = self.find_methods(path)
         if method in methods:
             entry = methods[method]
-            return MatchedRoute(entry, _read_parts(entry.path, path))
+            return MatchedRoute(entry, _parse_parts(entry.path, path))
         allowed = write_allowed(methods)
         raise Rejected(
             "METHOD_NOT_ALLOWED",
@@ -112,12 +112,12 @@ class RouteTable:
         raise Rejected("ROUTE_NOT_FOUND", "There is nothing at this path.")
 
 
-def _read_parts(pattern: str, path: str) -> dict[str, str]:
-    pairs = zip(pattern.split("/"), path.split("/"), strict=True)
-    return {name[1:-1]: part for name, part in pairs if name.startswith("<")}
-
-
 def write_allowed(methods: Mapping[str, RouteEntry]) -> str:
     """Write the header Allow: HEAD beside GET, and OPTIONS always."""
     head = ("HEAD",) if "GET" in methods else ()
     return ", ".join(sorted({*methods, *head, *_ALWAYS}))
+
+
+def _parse_parts(pattern: str, path: str) -> dict[str, str]:
+    pairs = zip(pattern.split("/"), path.split("/"), strict=True)
+    return {name[1:-1]: part for name, part in pairs if name.startswith("<")}

@@ -74,10 +74,6 @@ def list_documents(
     return [_make_listed(DocumentRecord(*row[:-1]), row[-1]) for row in rows]
 
 
-def _make_listed(record: DocumentRecord, value: Scalar | None) -> ListedDocument:
-    return ListedDocument(record, CursorPosition(value, record.created_at, record.id))
-
-
 def write_list(tenant_id: UUID, part: Slice, after: CursorPosition | None, limit: int) -> PreparedText:
     values: dict[str, Any] = {"tenant_id": tenant_id, "entity_type": part.entity_type, "limit": limit}
     conditions = [_write_term(index, term, values) for index, term in enumerate(part.terms)]
@@ -88,6 +84,17 @@ def write_list(tenant_id: UUID, part: Slice, after: CursorPosition | None, limit
     text = _SQL.list_documents.replace("{conditions}", "\n".join(conditions))
     text = text.replace("{value}", f"d.{_spell_column(part.column)}" if part.column else "NULL")
     return PreparedText(text.replace("{order}", ", ".join(_list_order(part))), values)
+
+
+def list_contract_versions(connection: Connection, tenant_id: UUID, entity_type: str) -> list[int]:
+    """List the versions that are or were published, the newest first."""
+    values = {"tenant_id": tenant_id, "entity_type": entity_type, "limit": MAX_CONTRACT_VERSIONS}
+    rows: list[Any] = connection.execute(_SQL.list_contract_versions, values).fetchall()
+    return [version for (version,) in rows]
+
+
+def _make_listed(record: DocumentRecord, value: Scalar | None) -> ListedDocument:
+    return ListedDocument(record, CursorPosition(value, record.created_at, record.id))
 
 
 def _write_term(index: int, term: ColumnTerm, values: dict[str, Any]) -> str:
@@ -147,10 +154,3 @@ def _spell_column(column: str) -> str:
 
 def _spell_operator(column: str, operator: str) -> str:
     return (_OF_TEXT if TYPE_OF[column] == "text" else _OPERATORS)[operator]
-
-
-def list_contract_versions(connection: Connection, tenant_id: UUID, entity_type: str) -> list[int]:
-    """List the versions that are or were published, the newest first."""
-    values = {"tenant_id": tenant_id, "entity_type": entity_type, "limit": MAX_CONTRACT_VERSIONS}
-    rows: list[Any] = connection.execute(_SQL.list_contract_versions, values).fetchall()
-    return [version for (version,) in rows]

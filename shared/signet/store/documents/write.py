@@ -144,15 +144,6 @@ def parse_locked_documents(
     )
 
 
-def _parse_document(columns: dict[str, Any]) -> DocumentRow:
-    """Make a row of JSON, which has no ids and no times."""
-    for name in ("id", "amended_from_id", "instance_id", "request_id", "snapshot_id"):
-        columns[name] = columns[name] and UUID(columns[name])
-    for name in ("created_at", "updated_at", "deleted_at"):
-        columns[name] = columns[name] and datetime.fromisoformat(columns[name])
-    return DocumentRow(**columns)
-
-
 def find_workflow(
     connection: Connection, tenant_id: UUID, entity_type: str, contract_version: int | None
 ) -> WorkflowOfType | None:
@@ -254,3 +245,12 @@ def write_batch(
         raise Transient(
             "DATABASE_CONTENDED", "another transaction was in the way; nothing was changed"
         ) from error
+
+
+def _parse_document(columns: dict[str, Any]) -> DocumentRow:
+    """Make a row of JSON, which has no ids and no times."""
+    for name in ("id", "amended_from_id", "instance_id", "request_id", "snapshot_id"):
+        columns[name] = columns[name] and UUID(columns[name])
+    for name in ("created_at", "updated_at", "deleted_at"):
+        columns[name] = columns[name] and datetime.fromisoformat(columns[name])
+    return DocumentRow(**columns)

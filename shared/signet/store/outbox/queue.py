@@ -335,6 +335,12 @@ def due_tenants(connection: Connection, queue: Queue[Any], *, at_most: int) -> l
         return cursor.execute(_SQL.due_tenants, {"queue": queue.name, "at_most": at_most}).fetchall()
 
 
+def clean_error(error: str) -> str:
+    """Remove what Postgres takes in no text: NUL, and half a surrogate pair."""
+    text = error[:MAX_ERROR_CHARACTERS].replace("\0", "")
+    return text.encode(errors="replace").decode()
+
+
 def _dead_letter_exhausted(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, statement: str, values: dict[str, Any]
 ) -> ReturnedRows[Row]:
@@ -380,9 +386,3 @@ def _require(counted: Counted | None) -> Counted:
 def _check(count: int, limit: int) -> None:
     if not 1 <= count <= limit:
         raise Defect("QUEUE_LIMIT", f"between 1 and {limit} at a time, not {count}")
-
-
-def clean_error(error: str) -> str:
-    """Remove what Postgres takes in no text: NUL, and half a surrogate pair."""
-    text = error[:MAX_ERROR_CHARACTERS].replace("\0", "")
-    return text.encode(errors="replace").decode()

@@ -66,33 +66,6 @@ def read_migrations(folder: Path) -> tuple[Migration, ...]:
     return migrations
 
 
-def _read_migration(path: Path) -> Migration:
-    text = path.read_text(encoding="utf-8")
-    name, parts = _FILE.fullmatch(path.name), _PARTS.match(text)
-    if not name or not parts:
-        raise Defect(
-            "MIGRATION_FORM",
-            f"{path.name}: wants the name NNNN_verb_noun.sql, a '-- up' and a '-- down' part",
-        )
-    header = {match["key"]: match["value"] for match in _HEADER.finditer(parts["header"])}
-    wrong = [key for key, value in header.items() if value not in _ALLOWED[key]]
-    if wrong or not {"phase", "transaction"} <= header.keys():
-        raise Defect(
-            "MIGRATION_HEADER",
-            f"{path.name}: the header must state '-- phase: expand|contract' and '-- transaction: on|off'",
-        )
-    return Migration(
-        number=int(name["number"]),
-        name=name["name"],
-        phase=header["phase"],
-        in_transaction=header["transaction"] == "on",
-        as_admin=header.get("role") == "admin",
-        up=parts["up"],
-        down=parts["down"],
-        checksum=hashlib.sha256(text.encode()).hexdigest(),
-    )
-
-
 def migrate_up(
     url: str,
     migrations: Sequence[Migration],
@@ -144,6 +117,33 @@ def read_migration_status(url: str, migrations: Sequence[Migration]) -> list[Mig
         )
         for migration in migrations
     ]
+
+
+def _read_migration(path: Path) -> Migration:
+    text = path.read_text(encoding="utf-8")
+    name, parts = _FILE.fullmatch(path.name), _PARTS.match(text)
+    if not name or not parts:
+        raise Defect(
+            "MIGRATION_FORM",
+            f"{path.name}: wants the name NNNN_verb_noun.sql, a '-- up' and a '-- down' part",
+        )
+    header = {match["key"]: match["value"] for match in _HEADER.finditer(parts["header"])}
+    wrong = [key for key, value in header.items() if value not in _ALLOWED[key]]
+    if wrong or not {"phase", "transaction"} <= header.keys():
+        raise Defect(
+            "MIGRATION_HEADER",
+            f"{path.name}: the header must state '-- phase: expand|contract' and '-- transaction: on|off'",
+        )
+    return Migration(
+        number=int(name["number"]),
+        name=name["name"],
+        phase=header["phase"],
+        in_transaction=header["transaction"] == "on",
+        as_admin=header.get("role") == "admin",
+        up=parts["up"],
+        down=parts["down"],
+        checksum=hashlib.sha256(text.encode()).hexdigest(),
+    )
 
 
 def _connected(url: str) -> psycopg.Connection[AppliedMigration]:

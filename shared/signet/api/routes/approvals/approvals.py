@@ -11,7 +11,7 @@ from pydantic import Field
 
 from signet.api.http.bulk_outcomes import Refusal, describe_refusal
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, Reason
 from signet.api.http.routing import Routes
 from signet.core.approvals.policy import Policy
@@ -89,7 +89,7 @@ def add_approval_routes(routes: Routes) -> None:
     @routes.get("/v1/approvals", "What waits for the caller to decide", Page[InboxItem])
     def list_inbox(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[InboxItem]:
         """List what waits for the caller, their roles, and those who delegated to them; the oldest first."""
-        after = read_position(cursor, "inbox", UUID)
+        after = parse_position(cursor, "inbox", UUID)
         records = call.use.approvals.inbox(call.caller, limit=limit + 1, after=after)
         return make_page(records, limit, lambda item: (item.request_id,), "inbox")
 

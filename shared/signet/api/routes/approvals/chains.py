@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathName, PathVersion
 from signet.api.http.routing import Routes
 from signet.core.approvals.policy import Chain
@@ -33,7 +33,7 @@ def add_approval_chain_routes(routes: Routes) -> None:
     @routes.get("/v1/approval_chains", "Chains by name, each at its newest version", Page[ChainSummary])
     def list_chains(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ChainSummary]:
         """List the newest published version of each chain."""
-        after = read_position(cursor, "chains", str)
+        after = parse_position(cursor, "chains", str)
         records = call.use.approval_chains.list(call.caller, limit=limit + 1, after=after)
         return make_page(records, limit, lambda record: (record.name,), "chains")
 
@@ -44,7 +44,7 @@ def add_approval_chain_routes(routes: Routes) -> None:
         call: Call, name: PathName, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[ChainSummary]:
         """List all versions, drafts and archived ones too."""
-        before = read_position(cursor, ("chain", name), int)
+        before = parse_position(cursor, ("chain", name), int)
         records = call.use.approval_chains.list_versions(call.caller, name, limit=limit + 1, before=before)
         if not records and before is None:
             raise Rejected("CHAIN_NOT_FOUND", f"there is no chain '{name}'")

@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import AwareDatetime, Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathId, Reason
 from signet.api.http.routing import Routes
 from signet.core.approvals.eligibility import Delegation
@@ -70,6 +70,6 @@ def _list(
     limit: int,
     cursor: str | None,
 ) -> Page[DelegationRecord]:
-    before = read_position(cursor, filters, UUID)
+    before = parse_position(cursor, filters, UUID)
     records = find(call.caller, filters[1], limit=limit + 1, before=before)
     return make_page(records, limit, lambda record: (record.id,), filters)

@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import MAX_PAGE, PAGE, Cursor, Id, Limit
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
@@ -37,7 +37,7 @@ def add_notification_routes(routes: Routes) -> None:
         call: Call, unread: Unread = False, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[NotificationRecord]:
         filters = ("notifications", unread)
-        before = read_position(cursor, filters, UUID)
+        before = parse_position(cursor, filters, UUID)
         records = call.use.notifications.list_of(
             call.caller, is_unread=unread, limit=limit + 1, before=before
         )

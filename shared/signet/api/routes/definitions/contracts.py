@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, PathName, PathVersion, require_version
 from signet.api.http.routing import Routes
 from signet.core.contracts.contract import Contract
@@ -77,7 +77,7 @@ def _add_reads(routes: Routes) -> None:
     ) -> Page[ContractSummary]:
         """List the types whose documents the caller may read; with `contract:read` all types, and drafts."""
         filters = ["contracts", status]
-        after = read_position(cursor, filters, str)
+        after = parse_position(cursor, filters, str)
         records = call.use.definitions_read.list_contracts(
             call.principal, status=status, after=after, limit=limit + 1
         )
@@ -93,7 +93,7 @@ def _add_reads(routes: Routes) -> None:
     ) -> Page[ContractSummary]:
         """List versions, the newest first."""
         filters = ["contract_versions", entity_type]
-        before = read_position(cursor, filters, int)
+        before = parse_position(cursor, filters, int)
         records = call.use.definitions_read.list_contract_versions(
             call.principal, entity_type, before=before, limit=limit + 1
         )

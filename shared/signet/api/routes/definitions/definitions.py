@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId, require_version
 from signet.api.http.routing import Routes
 from signet.core.compiler.patch import MAX_NODES, Automation, Patch
@@ -64,7 +64,7 @@ def _add_reads(routes: Routes) -> None:
     ) -> Page[DefinitionSummary]:
         filters = DefinitionFilters(kind, entity_type, status, name, source_id)
         signed = ["definitions", filters]
-        before = read_position(cursor, signed, UUID)
+        before = parse_position(cursor, signed, UUID)
         records = call.use.definitions_read.list(call.principal, filters, before=before, limit=limit + 1)
         return make_page(records, limit, lambda record: [record.id], signed)
 
@@ -79,7 +79,7 @@ def _add_reads(routes: Routes) -> None:
     ) -> Page[DefinitionSummary]:
         """List versions, the newest first."""
         filters = ["definition_versions", definition_id]
-        before = read_position(cursor, filters, int)
+        before = parse_position(cursor, filters, int)
         records = call.use.definitions_read.list_versions(
             call.principal, definition_id, before=before, limit=limit + 1
         )

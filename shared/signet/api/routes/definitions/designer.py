@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from pydantic import Field
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_cursor
 from signet.api.http.parameters import MAX_VERSION, PAGE, Cursor, Id, Limit, Named, PathId
 from signet.api.http.routing import Routes
 from signet.core.errors import FieldError, Rejected
@@ -51,7 +51,7 @@ def add_designing_routes(routes: Routes) -> None:
     ) -> Page[ActionRecord]:
         """List the actions of each type's newest published contract."""
         filters = ["actions", entity_type]
-        place = read_cursor(cursor, filters, str, str)
+        place = parse_cursor(cursor, filters, str, str)
         after = (place[0], place[1]) if place else None
         records = call.use.palette.list_actions(
             call.principal, entity_type=entity_type, after=after, limit=limit + 1
@@ -61,7 +61,7 @@ def add_designing_routes(routes: Routes) -> None:
     @routes.post("/v1/expressions/check", "Whether an expression is right", CheckedExpression)
     def check_expression(call: Call, new: Annotated[NewExpression, Body()]) -> CheckedExpression:
         """Check an expression; its errors are answered with their places in the text."""
-        where = _read_where(new)
+        where = _parse_location(new)
         return call.use.expressions.check(call.principal, new.text, where, is_condition=new.is_condition)
 
     @routes.get(
@@ -79,7 +79,7 @@ def add_designing_routes(routes: Routes) -> None:
         return call.use.expressions.list_names(call.principal, NodeLocation(definition_id, node_id, is_after))
 
 
-def _read_where(new: NewExpression) -> NodeLocation | OfContract:
+def _parse_location(new: NewExpression) -> NodeLocation | OfContract:
     if (new.definition_id is None) != (new.node_id is None):
         raise _refuse("/node_id", "goes with a definition_id, and neither without the other")
     if new.version is not None and new.entity_type is None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from signet.api.http.call import Call, HttpAnswer, show_record
-from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor
+from signet.api.http.cursors import Page, count_fitting, make_page, parse_cursor
 from signet.api.http.parameters import (
     PAGE,
     Cursor,
@@ -14,7 +14,7 @@ from signet.api.http.parameters import (
     Limit,
     PathName,
     Reason,
-    read_version,
+    parse_version,
     require_version,
 )
 from signet.api.http.routing import Routes
@@ -35,7 +35,7 @@ def add_rule_routes(routes: Routes) -> None:
         cursor: Cursor = None,
     ) -> Page[RuleRecord]:
         filters = ("rules", entity_type)
-        place = read_cursor(cursor, filters, str, str)
+        place = parse_cursor(cursor, filters, str, str)
         after = (place[0], place[1]) if place else ("", "")
         records = call.use.rules.list(call.principal, entity_type, after, limit + 1)
         fitting = count_fitting(records, limit)
@@ -60,7 +60,7 @@ def add_rule_routes(routes: Routes) -> None:
 
         It is checked against the newest contract of its type.
         """
-        saved = call.use.rules.save(call.caller, entity_type, rule, body, read_version(if_match), reason)
+        saved = call.use.rules.save(call.caller, entity_type, rule, body, parse_version(if_match), reason)
         status = 201 if saved.is_new else 200
         location = f"/v1/rules/{entity_type}/{rule}" if saved.is_new else None
         return show_record(saved.rule, status, location)

@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor, read_position
+from signet.api.http.cursors import Page, count_fitting, make_page, parse_cursor, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathId, PathVersion
 from signet.api.http.routing import Routes
 from signet.engine.documents.queries.timeline import AuditRecord, Before, TimelineEntry
@@ -25,7 +25,7 @@ def add_document_history_routes(routes: Routes) -> None:
         call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[TimelineEntry]:
         """List mutations, requests, entries and finished steps of instances, decisions; the newest first."""
-        before, kind = _read_before(cursor, "timeline", document_id)
+        before, kind = _parse_before(cursor, "timeline", document_id)
         records = call.use.document_timeline.list_timeline(call.principal, document_id, before, limit + 1)
         return make_page(records, limit, lambda record: (record.at, record.id), kind)
 
@@ -38,7 +38,7 @@ def add_document_history_routes(routes: Routes) -> None:
         call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[RequestSummary]:
         """List requests for transitions, the newest first."""
-        before, kind = _read_before(cursor, "requests", document_id)
+        before, kind = _parse_before(cursor, "requests", document_id)
         records = call.use.document_history.list_requests(
             call.principal, document_id, before=before, limit=limit + 1
         )
@@ -50,7 +50,7 @@ def add_document_history_routes(routes: Routes) -> None:
     ) -> Page[AuditRecord]:
         """List the chain from its first row on; each row names the hash of the one before."""
         filters = ("audit", str(document_id))
-        after = read_position(cursor, filters, int) or 0
+        after = parse_position(cursor, filters, int) or 0
         records = call.use.document_timeline.list_audit(call.principal, document_id, after, limit + 1)
         return make_page(records, count_fitting(records, limit), lambda record: (record.seq,), filters)
 
@@ -67,7 +67,7 @@ def add_document_version_routes(routes: Routes) -> None:
     ) -> Page[VersionSummary]:
         """List versions, the newest first."""
         filters = ("versions", str(document_id))
-        before = read_position(cursor, filters, int)
+        before = parse_position(cursor, filters, int)
         records = call.use.document_history.list_versions(
             call.principal, document_id, before=before, limit=limit + 1
         )
@@ -90,7 +90,7 @@ def add_document_version_routes(routes: Routes) -> None:
         return call.use.document_history.compare_versions(call.principal, document_id, version, other_version)
 
 
-def _read_before(cursor: str | None, kind: str, document_id: UUID) -> tuple[Before | None, tuple[str, str]]:
+def _parse_before(cursor: str | None, kind: str, document_id: UUID) -> tuple[Before | None, tuple[str, str]]:
     filters = (kind, str(document_id))
-    place = read_cursor(cursor, filters, datetime, UUID)
+    place = parse_cursor(cursor, filters, datetime, UUID)
     return (place[0], place[1]) if place else None, filters

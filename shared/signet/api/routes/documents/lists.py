@@ -8,7 +8,7 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor
+from signet.api.http.cursors import Page, count_fitting, make_page, parse_cursor
 from signet.api.http.parameters import PAGE, Cursor, Limit
 from signet.api.http.routing import Routes
 from signet.core.expressions.text import MAX_EXPRESSION_CHARACTERS
@@ -46,7 +46,7 @@ def add_document_list_routes(routes: Routes) -> None:
         """List documents; a page may have fewer than `limit` if they are large."""
         wanted = WantedDocuments(entity_type, status, filter, sort)
         filters = asdict(wanted)
-        place = read_cursor(cursor, filters, str | None, datetime, UUID)
+        place = parse_cursor(cursor, filters, str | None, datetime, UUID)
         after = (place[0], place[1], place[2]) if place else None
         records = call.use.document_lists.list(call.principal, wanted, after, limit + 1)
         fitting = count_fitting(records, limit)

@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import AfterValidator, BeforeValidator
 
 from signet.api.http.call import Call, HttpAnswer, show_record
-from signet.api.http.cursors import Page, make_page, read_cursor, read_position
+from signet.api.http.cursors import Page, make_page, parse_cursor, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, check_text
 from signet.api.http.routing import Routes
 from signet.core.validation.text import NAME_PATTERN, normalise_timestamp
@@ -31,7 +31,7 @@ MAX_IDLE_SECONDS = 10 * 366 * 86_400
 INSTANCE = "/v1/instances/<instance_id>"
 
 
-def _read_moment(text: Any) -> Any:
+def _parse_time(text: Any) -> Any:
     """Parse a time, because pydantic would also take numbers and times without a zone."""
     moment = normalise_timestamp(text) if isinstance(text, str) else text
     if moment is None:
@@ -39,7 +39,7 @@ def _read_moment(text: Any) -> Any:
     return moment
 
 
-Moment = Annotated[datetime, BeforeValidator(_read_moment)]
+Moment = Annotated[datetime, BeforeValidator(_parse_time)]
 Status = Annotated[
     Literal["live", "ended", "running", "paused", "completed", "failed", "cancelled"] | None,
     Query(description="`live` is running or paused, `ended` is all others."),
@@ -97,7 +97,7 @@ def add_instance_lists(routes: Routes) -> None:
             updated_before=updated_before,
         )
         filters = asdict(wanted)
-        before = read_position(cursor, filters, UUID)
+        before = parse_position(cursor, filters, UUID)
         records = call.use.instances_read.list_newest(call.principal, wanted, before=before, limit=limit + 1)
         return make_page(records, limit, lambda record: (record.id,), filters)
 
@@ -131,7 +131,7 @@ def add_instance_routes(routes: Routes) -> None:
         Steps of control are what people and the engine did to the instance.
         """
         filters = ["steps", str(instance_id)]
-        after = read_position(cursor, filters, int) or 0
+        after = parse_position(cursor, filters, int) or 0
         records = call.use.instances_read.list_steps(
             call.principal, instance_id, after=after, limit=limit + 1
         )
@@ -142,7 +142,7 @@ def add_instance_routes(routes: Routes) -> None:
         call: Call, instance_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[HistoryEntry]:
         filters = ["history", str(instance_id)]
-        place = read_cursor(cursor, filters, datetime, UUID)
+        place = parse_cursor(cursor, filters, datetime, UUID)
         after = (place[0], place[1]) if place else None
         records = call.use.instances_read.list_history(
             call.principal, instance_id, after=after, limit=limit + 1

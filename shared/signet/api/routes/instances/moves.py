@@ -10,7 +10,7 @@ from pydantic import Field
 
 from signet.api.http.bulk_outcomes import Refusal, describe_refusal
 from signet.api.http.call import Call, HttpAnswer, show_record
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import (
     MAX_VERSION,
     PAGE,
@@ -148,7 +148,7 @@ def add_instance_moves(routes: Routes) -> None:
     ) -> Page[ExpectedInstance]:
         """List instances that run or are paused under an older definition, in the form that `move` takes."""
         filters = ["movable", entity_type, workflow, to]
-        after = read_position(cursor, filters, UUID) or FIRST
+        after = parse_position(cursor, filters, UUID) or FIRST
         movable = call.use.instance_moves.list_movable(
             call.caller,
             entity_type,

@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer, show_record
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Name, Strict
@@ -47,7 +47,7 @@ class NewOutboundEndpoint(EndpointContent):
 def add_endpoint_routes(routes: Routes) -> None:
     @routes.get("/v1/endpoints", "Endpoints by name", Page[EndpointRecord])
     def list_endpoints(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[EndpointRecord]:
-        after = read_position(cursor, "endpoints", str) or ""
+        after = parse_position(cursor, "endpoints", str) or ""
         records = call.use.endpoints.list(call.principal, after=after, limit=limit + 1)
         return make_page(records, limit, lambda endpoint: (endpoint.name,), "endpoints")
 

@@ -7,7 +7,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Que
 from pydantic import AfterValidator, Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathId, PathName, check_text
 from signet.api.http.routing import Routes
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
@@ -71,7 +71,7 @@ def add_event_routes(routes: Routes) -> None:
         call: Call, key: Key = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[EventRecord]:
         filters = ["events", key]
-        before = read_position(cursor, filters, UUID)
+        before = parse_position(cursor, filters, UUID)
         records = call.use.inbound_events.list_newest(call.principal, key=key, before=before, limit=limit + 1)
         return make_page(records, limit, lambda event: (event.id,), filters)
 

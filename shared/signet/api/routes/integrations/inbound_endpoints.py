@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer, show_record
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Name, Strict
@@ -51,7 +51,7 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
     def list_inbound_endpoints(
         call: Call, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[InboundEndpointRecord]:
-        after = read_position(cursor, "inbound_endpoints", str) or ""
+        after = parse_position(cursor, "inbound_endpoints", str) or ""
         records = call.use.inbound_events.list_endpoints(call.principal, after=after, limit=limit + 1)
         return make_page(records, limit, lambda endpoint: (endpoint.name,), "inbound_endpoints")
 

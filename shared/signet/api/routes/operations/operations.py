@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
@@ -50,7 +50,7 @@ def add_operation_routes(routes: Routes) -> None:
     def list_dead_letters(
         call: Call, queue: OneQueue = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[DeadLetter]:
-        before = read_position(cursor, queue, UUID)
+        before = parse_position(cursor, queue, UUID)
         records = call.use.operations.list_dead_letters(
             call.principal, queue=queue, before=before, limit=limit + 1
         )

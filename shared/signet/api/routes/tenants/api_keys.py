@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import AwareDatetime, Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathId, Reason
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_ROLES
@@ -44,7 +44,7 @@ def add_api_key_routes(routes: Routes) -> None:
     @routes.get("/v1/api_keys", "The keys, without their secrets", Page[ApiKeyRecord])
     def list_api_keys(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ApiKeyRecord]:
         """List keys, also revoked and expired ones; the last use is to the hour."""
-        after = read_position(cursor, None, UUID)
+        after = parse_position(cursor, None, UUID)
         records = call.use.api_keys.list(call.principal, after, limit + 1)
         return make_page(records, limit, lambda key: [key.id])
 

@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathUserId, Reason
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_ROLES, DisplayName, Email, Member, Phone
@@ -34,7 +34,7 @@ def add_member_routes(routes: Routes) -> None:
     @routes.get("/v1/members", "The members", Page[MemberRecord])
     def list_members(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[MemberRecord]:
         """List members by their ids, with the roles that approvals use."""
-        after = read_position(cursor, None, str) or ""
+        after = parse_position(cursor, None, str) or ""
         records = call.use.members.list(call.principal, after, limit + 1)
         return make_page(records, limit, lambda member: [member.user_id])
 

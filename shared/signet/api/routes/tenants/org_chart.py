@@ -5,7 +5,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathUserId
 from signet.api.http.routing import Routes
 from signet.core.tenants.user_id import UserId
@@ -21,7 +21,7 @@ def add_org_chart_routes(routes: Routes) -> None:
     @routes.get("/v1/org_chart", "The reporting lines", Page[ReportingLine])
     def list_reporting_lines(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ReportingLine]:
         """List reporting lines; a person without a manager has none."""
-        after = read_position(cursor, None, str) or ""
+        after = parse_position(cursor, None, str) or ""
         records = call.use.org_chart.list(call.principal, after, limit + 1)
         return make_page(records, limit, lambda line: [line.user_id])
 

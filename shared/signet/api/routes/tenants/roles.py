@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_position
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathName
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_PERMISSIONS
@@ -24,7 +24,7 @@ class RoleContent(Strict):
 def add_role_routes(routes: Routes) -> None:
     @routes.get("/v1/roles", "The roles", Page[RoleRecord])
     def list_roles(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[RoleRecord]:
-        after = read_position(cursor, None, str) or ""
+        after = parse_position(cursor, None, str) or ""
         records = call.use.roles.list(call.principal, after, limit + 1)
         return make_page(records, limit, lambda role: [role.role])
 
