@@ -58,7 +58,7 @@ isolation: .venv/installed-dev  ## Rewrite docs/isolation.md from the routes
 tables: .venv/installed-dev  ## Rewrite the tables of docs/ that are made from the sources
 	$(BIN)/python -m tests.docs
 
-openapi: .venv/installed-dev  ## Rewrite the index of the routes, the OpenAPI document and the reference page
+openapi: .venv/installed-dev  ## Rewrite the index of the routes and the OpenAPI document
 	$(BIN)/python -m signet.api.openapi.build
 
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
@@ -93,7 +93,7 @@ e2e: .venv/installed-dev .venv-emulator/installed  ## Deploy the stacks on this 
 	SIGNET_E2E=1 $(BIN)/python -m pytest -q -s $(or $(ARGS),tests/e2e)
 
 clean:  ## Remove what the targets made (also the local database)
-	rm -rf .venv .venv-emulator .signet .bench build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-emulator .signet .bench build cdk.out shared/signet/api/openapi/reference.html .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 .venv/installer: requirements/installer.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"Signet needs Python 3.11 or newer; this is {v[0]}.{v[1]}. Name another with PYTHON=.")'

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from signet.api.openapi.build import renew_page
+
 ROOT = Path(__file__).resolve().parents[1]
 MAX_BUNDLE_BYTES = 60_000_000
 # boto3 comes with the descriptions of 400 services, which is most of it. These are called by it.
@@ -92,6 +94,7 @@ def make_bundles(target: BundleTarget, locks: Path, into: Path, install: Install
     _leave_out(telemetry / "python", layer / "python")
     for folder in (layer, telemetry):
         _prune(folder / "python")
+    renew_page()
     _copy_package(ROOT / "shared" / "signet", layer / "python" / "signet", without=_NOT_ON_LAMBDA)
     _copy_files(ROOT / "migrations", layer / "migrations", "0*.sql")
     _copy_files(ROOT / "infra" / "certificates", layer / "certificates", "*.pem")

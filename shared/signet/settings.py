@@ -1,8 +1,11 @@
-"""The environment, read once by `wiring` or the command line and passed on as one frozen value."""
+"""The environment, read once by `wiring` or the command line and passed on as one frozen value.
+
+Each table names the variables of one value: how a text is parsed, and what holds where none is set.
+"""
 
 import keyword
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, Literal, get_args
@@ -20,7 +23,6 @@ MAX_CLAIM_CHARACTERS = 200
 _LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 _OPERATOR_ROLE = re.compile(r"[A-Za-z0-9_.-]{1,60}(:[A-Za-z0-9_.-]{1,60})+")
 _EVENT_SOURCE = re.compile(r"[A-Za-z0-9._/-]{1,256}")
-_ENVIRONMENTS_WITH_ADDRESSES = ("local", "dev")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
 
 
@@ -92,176 +94,195 @@ class Settings:
     leaving: DeliverySettings = field(default_factory=DeliverySettings)
 
 
-def read_settings(environ: Mapping[str, str]) -> Settings:
-    """All mistakes at once, each naming its variable."""
-    mistakes: list[str] = []
+class _Broken(ValueError):
+    """An error with a sentence for each rule that a text breaks, without the name of its variable."""
 
-    def number(name: str, default: int, lowest: int, highest: int) -> int:
-        text = environ.get(name, str(default))
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of the environment, and the field that it becomes."""
+
+    name: str
+    field: str
+    # What is parsed as None is not set.
+    parse: Callable[[str], Any] = lambda text: text or None
+    default: Any = None
+    is_required: bool = False
+    # Everywhere, unless some are named.
+    only_in: Sequence[Environment] = ()
+
+
+def _number(lowest: int, highest: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
         if text.isascii() and text.isdigit() and lowest <= int(text) <= highest:
             return int(text)
-        mistakes.append(f"{name} must be a whole number from {lowest} to {highest}, not {text!r}")
-        return default
+        raise _Broken(f"must be a whole number from {lowest} to {highest}, not {text!r}")
 
-    environment = environ.get("SIGNET_ENVIRONMENT", "prod")
-    if environment not in get_args(Environment):
-        mistakes.append(
-            f"SIGNET_ENVIRONMENT must be one of {', '.join(get_args(Environment))}, not {environment!r}"
-        )
-    database_url = environ.get("SIGNET_DATABASE_URL", "")
-    if not database_url:
-        mistakes.append("SIGNET_DATABASE_URL is not set")
-    development_secret = environ.get("SIGNET_DEVELOPMENT_SECRET")
-    if development_secret is not None and environment != "local":
-        mistakes.append("SIGNET_DEVELOPMENT_SECRET is for SIGNET_ENVIRONMENT=local only")
-    named = _read_list(environ, "SIGNET_EXTENSIONS")
-    mistakes += [
-        f"SIGNET_EXTENSIONS names modules, separated by commas; {name!r} is none"
-        for name in named
-        if not _is_module(name)
-    ]
-    origins = _read_list(environ, "SIGNET_CORS_ORIGINS")
-    mistakes += [
-        f"SIGNET_CORS_ORIGINS names origins such as https://a.example, separated by commas; {name!r} is none"
-        for name in origins
-        if _ORIGIN.fullmatch(name) is None
-    ]
-    watched = _read_watched(environ, mistakes)
+    return parse
+
+
+def _matching(is_good: Callable[[str], Any], rule: str) -> Callable[[str], str]:
+    """Return a parser that takes a text as it is. The rule may show the text, as `{!r}`."""
+
+    def parse(text: str) -> str:
+        if is_good(text):
+            return text
+        raise _Broken(rule.format(text))
+
+    return parse
+
+
+def _one_of(names: Sequence[str], rule: str = "") -> Callable[[str], str]:
+    return _matching(set(names).__contains__, (rule or f"must be one of {', '.join(names)}") + ", not {!r}")
+
+
+def _list(rule: str = "", parse_part: Callable[[str], str] = str) -> Callable[[str], Any]:
+    def parse(text: str) -> tuple[str, ...] | None:
+        parsed, wrong = [], []
+        for part in filter(None, map(str.strip, text.split(","))):
+            try:
+                parsed.append(parse_part(part))
+            except ValueError:
+                wrong.append(f"{rule}, separated by commas; {part!r} is none")
+        if wrong:
+            raise _Broken(*wrong)
+        return tuple(parsed) or None
+
+    return parse
+
+
+def _optional(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    return lambda text: parse(text) if text else None
+
+
+def _is_module(name: str) -> bool:
+    return all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))
+
+
+def _is_claim(claim: str) -> bool:
+    return 0 < len(claim) <= MAX_CLAIM_CHARACTERS and claim.isprintable() and all(claim.split("."))
+
+
+def _is_event_source(name: str) -> bool:
+    return _EVENT_SOURCE.fullmatch(name) is not None and not name.startswith("aws.")
+
+
+_MODULES = _list("names modules", _matching(_is_module, ""))
+_ORIGINS = _list("names origins such as https://a.example", _matching(_ORIGIN.fullmatch, ""))
+_ADDRESSES = _list("names IP addresses", lambda text: str(ip_address(text)))
+_LEVEL = _one_of(LOG_LEVELS)
+_TOKEN = _matching(
+    lambda token: len(token) >= MIN_TOKEN_CHARACTERS, f"needs at least {MIN_TOKEN_CHARACTERS} characters"
+)
+# A tenant's roles have no colon: none of them can be taken for it.
+_ROLE = _matching(_OPERATOR_ROLE.fullmatch, "must have a colon, such as signet:operator, not {!r}")
+_AUTH = _one_of(["url", "iam"], "must be url or iam")
+_CLAIM = _matching(_is_claim, "must name a claim, not {!r}")
+_MAIL = _matching(lambda text: "@" in text and text.isprintable(), "must be a mail address, not {!r}")
+_SOURCE = _matching(_is_event_source, "must be a name such as com.example.signet, not {!r}")
+_SWITCH = _one_of(["on", "off"], "must be on or off")
+
+PROCESS = (
+    Variable("SIGNET_ENVIRONMENT", "environment", _one_of(get_args(Environment)), "prod"),
+    Variable("SIGNET_DATABASE_URL", "database_url", is_required=True),
+    Variable("SIGNET_DEVELOPMENT_SECRET", "development_secret", str, only_in=["local"]),
+    Variable("SIGNET_EXTENSIONS", "extensions", _MODULES, ()),
+    Variable("SIGNET_CORS_ORIGINS", "cors_origins", _ORIGINS, ()),
+    Variable("SIGNET_METRICS_TOKEN", "metrics_token", _optional(_TOKEN)),
+    Variable("SIGNET_LOG_LEVEL", "log_level", lambda text: _LEVEL(text.upper()), "INFO"),
+    Variable("POWERTOOLS_SERVICE_NAME", "service", default="signet"),
+    Variable("POWERTOOLS_METRICS_NAMESPACE", "metrics_namespace"),
+    Variable("SENTRY_DSN", "sentry_dsn"),
+    Variable("SIGNET_DATABASE_POOL_SIZE", "database_pool_size", _number(1, MAX_POOL_SIZE), 1),
+    Variable("SIGNET_DATABASE_POOL_IDLE_COUNT", "database_pool_idle_count", _number(0, MAX_POOL_SIZE), 0),
+    Variable(
+        "SIGNET_DATABASE_POOL_LIFETIME_SECONDS", "database_pool_lifetime_seconds", _number(10, 86_400), 900
+    ),
+    Variable("SIGNET_DATABASE_WAIT_SECONDS", "database_wait_seconds", _number(1, 60), 5),
+    Variable("SIGNET_OPERATOR_ROLE", "operator_role", _ROLE),
+    Variable("SIGNET_SECRETS_FOLDER", "secrets_folder"),
+    Variable("SIGNET_DATABASE_AUTH", "database_auth", _AUTH, "url"),
+)
+ISSUER = (
+    Variable("SIGNET_JWT_ISSUER", "issuer", default=""),
+    Variable("SIGNET_JWT_AUDIENCE", "audiences", _list(), ()),
+    Variable("SIGNET_JWT_KEYS_URL", "keys_url", default=""),
+)
+CLAIMS = (
+    Variable("SIGNET_JWT_SUBJECT_CLAIM", "subject", _CLAIM, ClaimNames.subject),
+    Variable("SIGNET_JWT_TENANT_CLAIM", "tenant", _CLAIM, ClaimNames.tenant),
+    Variable("SIGNET_JWT_ROLES_CLAIM", "roles", _CLAIM, ClaimNames.roles),
+)
+# By the names of its fields: SIGNET_RETENTION_OUTBOX_DAYS.
+RETENTIONS = tuple(
+    Variable(f"SIGNET_RETENTION_{field.upper()}", field, _number(least, MAX_RETENTION_DAYS), default)
+    for field, least in LEAST_DAYS.items()
+    for default in [getattr(Retentions, field)]
+)
+LEAVING = (
+    Variable("SIGNET_MAIL_SENDER", "mail_sender", _optional(_MAIL)),
+    Variable("SIGNET_BUS_NAME", "bus_name"),
+    Variable("SIGNET_EVENT_SOURCE", "event_source", _optional(_SOURCE), DeliverySettings.event_source),
+    Variable("SIGNET_TEXT_MESSAGES", "text_messages", _optional(_SWITCH), "off"),
+    Variable("SIGNET_WEBHOOK_ADDRESSES", "webhook_addresses", _ADDRESSES, (), only_in=["local", "dev"]),
+)
+
+
+def read_settings(environ: Mapping[str, str]) -> Settings:
+    """Read the environment, and tell all mistakes at once, each by the name of its variable."""
+    mistakes: list[str] = []
     settings = Settings(
-        environment=environment,  # type: ignore[arg-type]  # checked above
-        database_url=database_url,
-        database_pool_size=number("SIGNET_DATABASE_POOL_SIZE", 1, 1, MAX_POOL_SIZE),
-        database_pool_idle_count=number("SIGNET_DATABASE_POOL_IDLE_COUNT", 0, 0, MAX_POOL_SIZE),
-        database_pool_lifetime_seconds=number("SIGNET_DATABASE_POOL_LIFETIME_SECONDS", 900, 10, 86_400),
-        development_secret=development_secret,
-        database_wait_seconds=number("SIGNET_DATABASE_WAIT_SECONDS", 5, 1, 60),
-        extensions=named,
-        cors_origins=origins,
-        issuer=_read_issuer(environ, environment, mistakes),
-        operator_role=_read_operator_role(environ, mistakes),
-        secrets_folder=environ.get("SIGNET_SECRETS_FOLDER") or None,
-        database_auth=_read_database_auth(environ, mistakes),
+        **_read(PROCESS, environ, mistakes),
+        traces_exporter=_read_exporter(environ, mistakes),
+        issuer=_read_issuer(environ, mistakes),
         aws=read_aws(environ, mistakes),
-        retentions=_read_retentions(number, environ),
-        leaving=_read_leaving(environ, environment, mistakes),
-        **watched,
+        retentions=Retentions(**_read(RETENTIONS, environ, mistakes)),
+        leaving=_read_leaving(environ, mistakes),
     )
     if mistakes:
         raise Rejected("SETTINGS_INVALID", "; ".join(mistakes))
     return settings
 
 
-def _read_database_auth(environ: Mapping[str, str], mistakes: list[str]) -> Literal["url", "iam"]:
-    auth = environ.get("SIGNET_DATABASE_AUTH", "url")
-    if auth not in ("url", "iam"):
-        mistakes.append(f"SIGNET_DATABASE_AUTH must be url or iam, not {auth!r}")
-    return "iam" if auth == "iam" else "url"
+def _read(variables: Sequence[Variable], environ: Mapping[str, str], mistakes: list[str]) -> dict[str, Any]:
+    """Return the value of each field, and add what is wrong with the texts."""
+    environment = environ.get("SIGNET_ENVIRONMENT", "prod")
+    values: dict[str, Any] = {}
+    for variable in variables:
+        name, value = variable.name, None
+        wrong: tuple[str, ...] = ()
+        try:
+            if name in environ:
+                value = variable.parse(environ[name])
+        except _Broken as error:
+            wrong = error.args
+        is_set = value is not None or bool(wrong)
+        if is_set and variable.only_in and environment not in variable.only_in:
+            mistakes.append(f"{name} is for SIGNET_ENVIRONMENT={' or '.join(variable.only_in)} only")
+        if variable.is_required and not is_set:
+            mistakes.append(f"{name} is not set")
+        mistakes += [f"{name} {sentence}" for sentence in wrong]
+        values[variable.field] = variable.default if value is None else value
+    return values
 
 
-def _read_retentions(number: Callable[[str, int, int, int], int], environ: Mapping[str, str]) -> Retentions:
-    """By the names of its fields: SIGNET_RETENTION_OUTBOX_DAYS."""
-    names = {each: f"SIGNET_RETENTION_{each.upper()}" for each in LEAST_DAYS}
-    given = {each: name for each, name in names.items() if name in environ}
-    return Retentions(
-        **{each: number(name, 1, LEAST_DAYS[each], MAX_RETENTION_DAYS) for each, name in given.items()}
-    )
-
-
-def _read_leaving(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> DeliverySettings:
-    sender, bus_name = (environ.get(name) or None for name in ("SIGNET_MAIL_SENDER", "SIGNET_BUS_NAME"))
-    if sender is not None and ("@" not in sender or not sender.isprintable()):
-        mistakes.append(f"SIGNET_MAIL_SENDER must be a mail address, not {sender!r}")
-    source = environ.get("SIGNET_EVENT_SOURCE") or DeliverySettings.event_source
-    if not _EVENT_SOURCE.fullmatch(source) or source.startswith("aws."):
-        mistakes.append(f"SIGNET_EVENT_SOURCE must be a name such as com.example.signet, not {source!r}")
-    text_messages = environ.get("SIGNET_TEXT_MESSAGES") or "off"
-    if text_messages not in ("on", "off"):
-        mistakes.append(f"SIGNET_TEXT_MESSAGES must be on or off, not {text_messages!r}")
-    if (sender or bus_name or text_messages == "on") and not read_region(environ):
-        mistakes.append("AWS_REGION is not set, but mail, text messages or a bus are")
-    return DeliverySettings(
-        sender, bus_name, source, text_messages == "on", _read_addresses(environ, environment, mistakes)
-    )
-
-
-def _read_addresses(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> frozenset[str]:
-    name = "SIGNET_WEBHOOK_ADDRESSES"
-    addresses = _read_list(environ, name)
-    if addresses and environment not in _ENVIRONMENTS_WITH_ADDRESSES:
-        mistakes.append(f"{name} is for SIGNET_ENVIRONMENT=local or dev only")
+def _read_issuer(environ: Mapping[str, str], mistakes: list[str]) -> IssuerSettings | None:
+    values = _read(ISSUER, environ, mistakes)
+    if not any(values.values()):
+        return None
+    names = [variable.name for variable in ISSUER]
     mistakes += [
-        f"{name} names IP addresses, separated by commas; {text!r} is none"
-        for text in addresses
-        if not _is_address(text)
+        f"{name} is not set, but others of {', '.join(names)} are"
+        for name, value in zip(names, values.values(), strict=True)
+        if not value
     ]
-    return frozenset(str(ip_address(text)) for text in addresses if _is_address(text))
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _read_watched(environ: Mapping[str, str], mistakes: list[str]) -> dict[str, Any]:
-    """What is written about the work, and where to; by the names that its tools know."""
-    metrics_token = environ.get("SIGNET_METRICS_TOKEN") or None
-    if metrics_token is not None and len(metrics_token) < MIN_TOKEN_CHARACTERS:
-        mistakes.append(f"SIGNET_METRICS_TOKEN needs at least {MIN_TOKEN_CHARACTERS} characters")
-    log_level = environ.get("SIGNET_LOG_LEVEL", "INFO").upper()
-    if log_level not in LOG_LEVELS:
-        mistakes.append(f"SIGNET_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}, not {log_level!r}")
-    return {
-        "metrics_token": metrics_token,
-        "service": environ.get("POWERTOOLS_SERVICE_NAME") or "signet",
-        "log_level": log_level,
-        "metrics_namespace": environ.get("POWERTOOLS_METRICS_NAMESPACE") or None,
-        "traces_exporter": _read_exporter(environ, mistakes),
-        "sentry_dsn": environ.get("SENTRY_DSN") or None,
-    }
-
-
-def _read_exporter(environ: Mapping[str, str], mistakes: list[str]) -> str | None:
-    """As OpenTelemetry's own start-up reads them; but without any of them nothing is traced."""
-    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        return None
-    is_reachable = any(
-        environ.get(name) for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-    )
-    exporter = environ.get("OTEL_TRACES_EXPORTER") or ("otlp" if is_reachable else "none")
-    if exporter not in ("otlp", "console", "none"):
-        mistakes.append(f"OTEL_TRACES_EXPORTER must be otlp, console or none, not {exporter!r}")
-    return None if exporter == "none" else exporter
-
-
-def _read_list(environ: Mapping[str, str], name: str) -> tuple[str, ...]:
-    return tuple(part for text in environ.get(name, "").split(",") if (part := text.strip()))
-
-
-def _read_issuer(environ: Mapping[str, str], environment: str, mistakes: list[str]) -> IssuerSettings | None:
-    names = ("SIGNET_JWT_ISSUER", "SIGNET_JWT_AUDIENCE", "SIGNET_JWT_KEYS_URL")
-    issuer, audiences, url = (
-        environ.get(names[0], ""),
-        _read_list(environ, names[1]),
-        environ.get(names[2], ""),
-    )
-    if not (issuer or audiences or url):
-        return None
-    missing = [name for name, value in zip(names, (issuer, audiences, url), strict=True) if not value]
-    mistakes += [f"{name} is not set, but others of {', '.join(names)} are" for name in missing]
-    if url and not _is_place_of_keys(url, is_local=environment == "local"):
+    url = values["keys_url"]
+    if url and not _is_place_of_keys(url, is_local=environ.get("SIGNET_ENVIRONMENT") == "local"):
         mistakes.append(
-            f"{names[2]} must be an https URL (http for a loopback host where SIGNET_ENVIRONMENT=local), "
-            f"not {url!r}"
+            "SIGNET_JWT_KEYS_URL must be an https URL (http for a loopback host where "
+            f"SIGNET_ENVIRONMENT=local), not {url!r}"
         )
-    claims = ClaimNames(
-        subject=_read_claim(environ, "SIGNET_JWT_SUBJECT_CLAIM", ClaimNames.subject, mistakes),
-        tenant=_read_claim(environ, "SIGNET_JWT_TENANT_CLAIM", ClaimNames.tenant, mistakes),
-        roles=_read_claim(environ, "SIGNET_JWT_ROLES_CLAIM", ClaimNames.roles, mistakes),
-    )
-    return IssuerSettings(issuer, audiences, url, claims)
+    return IssuerSettings(**values, claims=ClaimNames(**_read(CLAIMS, environ, mistakes)))
 
 
 def _is_place_of_keys(url: str, *, is_local: bool) -> bool:
@@ -278,20 +299,23 @@ def _is_place_of_keys(url: str, *, is_local: bool) -> bool:
     return has_host and is_plain and is_safe and " " not in url
 
 
-def _read_claim(environ: Mapping[str, str], name: str, default: str, mistakes: list[str]) -> str:
-    claim = environ.get(name, default)
-    if not 0 < len(claim) <= MAX_CLAIM_CHARACTERS or not claim.isprintable() or not all(claim.split(".")):
-        mistakes.append(f"{name} must name a claim, not {claim!r}")
-    return claim
+def _read_leaving(environ: Mapping[str, str], mistakes: list[str]) -> DeliverySettings:
+    values = _read(LEAVING, environ, mistakes)
+    has_texts = values.pop("text_messages") == "on"
+    if (environ.get("SIGNET_MAIL_SENDER") or values["bus_name"] or has_texts) and not read_region(environ):
+        mistakes.append("AWS_REGION is not set, but mail, text messages or a bus are")
+    addresses = frozenset(values.pop("webhook_addresses"))
+    return DeliverySettings(**values, sends_text_messages=has_texts, webhook_addresses=addresses)
 
 
-def _read_operator_role(environ: Mapping[str, str], mistakes: list[str]) -> str | None:
-    role = environ.get("SIGNET_OPERATOR_ROLE")
-    # A tenant's roles have no colon: none of them can be taken for it.
-    if role is not None and not _OPERATOR_ROLE.fullmatch(role):
-        mistakes.append(f"SIGNET_OPERATOR_ROLE must have a colon, such as signet:operator, not {role!r}")
-    return role
-
-
-def _is_module(name: str) -> bool:
-    return all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))
+def _read_exporter(environ: Mapping[str, str], mistakes: list[str]) -> Any:
+    """Return where traces go, as OpenTelemetry's own start-up does. Unset, nothing is traced."""
+    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return None
+    is_reachable = any(
+        environ.get(name) for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    )
+    exporter = environ.get("OTEL_TRACES_EXPORTER") or ("otlp" if is_reachable else "none")
+    if exporter not in ("otlp", "console", "none"):
+        mistakes.append(f"OTEL_TRACES_EXPORTER must be otlp, console or none, not {exporter!r}")
+    return None if exporter == "none" else exporter

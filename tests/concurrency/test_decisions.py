@@ -10,7 +10,7 @@ import pytest
 
 from signet.core.errors import Rejected
 from signet.core.tenants.tenant_file import Member, Role
-from signet.engine.approvals.decide import Deciding
+from signet.engine.approvals.decide import Ballot, decide
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Applied, Update
@@ -46,9 +46,8 @@ def deciding(asking: Asking, request_id: UUID, user_id: str) -> Iterator[None]:
     opening = find_document(company.tenant_id, request_id)
     with company.database.pipelined(company.tenant_id, opening) as pipeline:
         assert pipeline.first_row is not None
-        document_id = pipeline.first_row[0]
-        act = Deciding(company.documents.caches, pipeline, company.caller(user_id), request_id, document_id)
-        assert act.decide("approved", None).vote == "approved"
+        caches, ballot = company.documents.caches, Ballot(request_id, "approved")
+        assert decide(caches, pipeline, company.caller(user_id), ballot).vote == "approved"
         yield
 
 

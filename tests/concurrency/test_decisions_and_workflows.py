@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, LiteralString
-from uuid import UUID
 
 import pytest
 
 from signet.core.errors import Rejected
 from signet.core.tenants.tenant_file import Member
-from signet.engine.approvals.decide import Deciding
+from signet.engine.approvals.decide import Ballot
+from signet.engine.approvals.decide import decide as decide_ballot
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Update
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGate
@@ -61,8 +61,7 @@ def deciding(stage: WorkflowStage) -> Iterator[None]:
     opening = find_document(stage.tenant_id, request_id)
     with company.database.pipelined(stage.tenant_id, opening) as pipeline:
         assert pipeline.first_row is not None
-        about: UUID = pipeline.first_row[0]
-        Deciding(stage.caches(), pipeline, company.caller("mona"), request_id, about).decide("approved", None)
+        decide_ballot(stage.caches(), pipeline, company.caller("mona"), Ballot(request_id, "approved"))
         yield
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from signet.api.openapi.build import renew_page
 from signet.core.tenants.quotas import READS, WRITES, Quota
 from signet.engine.access.quotas import set_quota
 from signet.local.gateway import open_gateway
@@ -32,6 +33,7 @@ class ConformanceStack:
 @contextmanager
 def running_stack(owner_url: str) -> Iterator[ConformanceStack]:
     """With one company, whose invoices have their workflow."""
+    renew_page()
     api = Database(as_role(owner_url, "signet_api"), PoolSettings(size=8))
     engine = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=2))
     owner = Database(owner_url, PoolSettings())

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 from signet.core.tenants.caller import Caller
 from signet.engine.documents.unit_of_work import DocumentUnitOfWork
-from signet.store.documents.write import lock_documents, parse_locked_documents
+from signet.store.documents.write import lock_documents
 from tests.engine.conftest import Company
 
 
@@ -14,12 +14,11 @@ from tests.engine.conftest import Company
 def opened(company: Company, *ids: UUID) -> Iterator[DocumentUnitOfWork]:
     """What was kept is written at the end of the block."""
     tenant_id = company.tenant_id
-    opening = lock_documents(sorted(ids), ["admin"])
     with company.database.transaction(tenant_id) as connection:
-        row = connection.execute(opening.text, opening.values).fetchone()
-        rows, transaction = parse_locked_documents(row)
-        assert transaction is not None
-        documents = DocumentUnitOfWork(company.documents.caches, connection, tenant_id, transaction, rows)
+        locked = lock_documents(connection, sorted(ids), ["admin"])
+        documents = DocumentUnitOfWork(
+            company.documents.caches, connection, tenant_id, locked.transaction, locked.rows
+        )
         yield documents
         documents.write()
 

@@ -178,7 +178,7 @@ def test_only_what_the_ref_declares_is_read(company: Company) -> None:
     document_id = invoice(company, ann)
     with opened(company, document_id) as documents:
         contract = documents.contract_of(documents.row(document_id))
-        context = documents.facts_of(
+        context = documents.make_context(
             company.caller(), contract, documents.row(document_id), frozenset({"customer"})
         )
         refs = context.env(context.data, status="draft", version=1)["refs"]
@@ -313,8 +313,8 @@ def test_a_wave_reads_the_refs_of_many_documents_at_once(alone: Company) -> None
         with opened(alone, *ids) as documents:
             rows = [documents.row(one) for one in ids]
             contract = documents.contract_of(rows[0])
-            documents.read_refs(RefQuery(contract, followed, row.data) for row in rows)
-            context = [documents.facts_of(alone.caller(), contract, row, followed) for row in rows]
+            documents.read_refs([RefQuery(contract, followed, row.data) for row in rows])
+            context = [documents.make_context(alone.caller(), contract, row, followed) for row in rows]
             return [one.env(one.data, status="draft", version=1)["refs"] for one in context]
 
     both = frozenset({"customer", "payer"})

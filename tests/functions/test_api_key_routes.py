@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from signet.api.auth import authentication
-from signet.core.tenants.api_key import read_key_token, write_key_token
+from signet.core.tenants.api_key import parse_key_token, write_key_token
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.tenants import api_keys
 from signet.store.database import Database
@@ -129,7 +129,7 @@ def test_an_expired_key_is_refused(client: Client, admin: Admin) -> None:
 
 def test_what_is_no_key(client: Client, database: Database) -> None:
     made = make(client)
-    token = read_key_token(made["token"])
+    token = parse_key_token(made["token"])
     assert token is not None
     other = make_company(database).tenant_id
     start, _, secret = made["token"].rpartition("_")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
@@ -17,8 +17,11 @@ import pytest
 from signet.api.application import make_resolver
 from signet.api.lazy import LazyAttribute
 from signet.api.routes import index, table
+from signet.api.use_cases import UseCase, UseCases
 from signet.core.errors import Transient
 from signet.engine.telemetry import RequestReport, Silent
+from signet.store.database import Database
+from signet.wiring.api import make_use_cases
 from tests.functions.applications import wire
 from tests.functions.calling import Client
 from tests.functions.test_api import BrokenDatabase
@@ -222,3 +225,14 @@ late = [name for name in set(sys.modules) - loaded if name.startswith(("signet."
 print(json.dumps([late, "jwt" in prepared, "signet.engine.instances.actions" in prepared]))
 """
     assert run(script) == [[], True, True]
+
+
+def test_a_use_case_is_of_the_type_that_it_is_declared_as() -> None:
+    use = make_use_cases(cast(Database, object()))
+    use.make_all()
+    parts = {name: part for name, part in vars(UseCases).items() if isinstance(part, UseCase)}
+    assert len(parts) > 25
+    for name, part in parts.items():
+        made = type(getattr(use, name))
+        assert f"{made.__module__}:{made.__qualname__}" == part.place
+        assert UseCases.__annotations__[name] == f"UseCase[{made.__qualname__}]"

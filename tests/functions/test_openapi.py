@@ -1,21 +1,30 @@
 """What is sent as the API's description is what the code says, and holds together."""
 
+import os
 from typing import Any
+from uuid import uuid4
 
 import orjson
 import pytest
 
 from signet.api.http.routing import Declared
-from signet.api.openapi.build import describe_all
+from signet.api.openapi.build import describe_all, renew_page
 from signet.api.openapi.document import write_openapi
 from signet.api.openapi.reference_page import write_reference_page
 from signet.api.routes.index import INDEX_FILE, RouteEntry, read_index, write_index
 from signet.api.routes.operations.reference import OPENAPI_FILE, REFERENCE_FILE
+from tests.functions.applications import wire
+from tests.functions.calling import Client
 
 STALE = "run: make openapi"
 
 
 Described = tuple[dict[str, Any], list[Declared], list[RouteEntry]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def page() -> None:
+    renew_page()
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +52,19 @@ def test_the_document_is_what_the_routes_say(document: dict[str, Any]) -> None:
 
 
 def test_the_page_is_what_the_document_says(document: dict[str, Any]) -> None:
-    assert REFERENCE_FILE.read_text(encoding="utf-8") == write_reference_page(document), STALE
+    answered = Client(wire(None), uuid4()).get("/reference")
+    assert (answered.status, answered.text) == (200, write_reference_page(document)), STALE
+    assert answered.headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_the_page_is_made_where_it_is_missing_or_older_than_the_document(document: dict[str, Any]) -> None:
+    page = REFERENCE_FILE.stat().st_mtime
+    renew_page()
+    assert REFERENCE_FILE.stat().st_mtime == page
+    os.utime(REFERENCE_FILE, (0, 0))
+    renew_page()
+    assert REFERENCE_FILE.stat().st_mtime >= page
+    assert REFERENCE_FILE.read_text(encoding="utf-8") == write_reference_page(document)
 
 
 def test_the_page_loads_nothing_from_anywhere() -> None:

@@ -94,6 +94,7 @@ def test_the_layer_has_the_package_its_migrations_and_whom_to_believe(
     assert {
         "python/signet/store/outbox/queue.sql",
         "python/signet/api/openapi/openapi.json",
+        "python/signet/api/openapi/reference.html",
         "python/signet/py.typed",
     } < names
     assert {"certificates/amazon-roots.pem", "certificates/rds-eu-central-1.pem"} < names

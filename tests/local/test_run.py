@@ -77,6 +77,13 @@ def call(greeting: str) -> dict[str, Any]:
         return body
 
 
+def read_page(greeting: str) -> str:
+    url = re.search(r"http://\S+", greeting)
+    assert url is not None
+    with urllib.request.urlopen(f"{url[0]}/reference", timeout=10) as answer:
+        return str(answer.read().decode())
+
+
 def end(process: subprocess.Popen[str], number: int) -> str:
     process.send_signal(number)
     said, _ = process.communicate(timeout=20)
@@ -85,7 +92,9 @@ def end(process: subprocess.Popen[str], number: int) -> str:
 
 def test_the_printed_curl_answers_and_a_second_start_serves_the_same(start: Start, folder: Path) -> None:
     first = start(folder / ".signet")
-    body = call(read_greeting(first))
+    greeting = read_greeting(first)
+    body = call(greeting)
+    assert read_page(greeting).startswith("<!doctype html>")
     assert body["status"] == "ok" and body["tenant"]["id"]
     assert body["database"]["version"].startswith("18.") and body["database"]["migrations"]
     assert (end(first, signal.SIGINT), first.returncode) == ("stopping\n", 0)

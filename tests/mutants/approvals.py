@@ -35,8 +35,8 @@ APPROVALS_MUTATIONS = (
         "a vote counts for a version that is gone",
         3,
         "shared/signet/engine/approvals/decide.py",
-        "if row.version != request.document_version:",
-        "if row.version < request.document_version:",
+        "if document.version != request.document_version:",
+        "if document.version < request.document_version:",
         (f"{WF_03}a_vote_for_a_version_that_is_gone_does_not_count",),
     ),
     Mutation(

@@ -3,7 +3,7 @@
 from tests.mutants.mutation import Mutation
 
 CORE, ENGINE = "shared/signet/core", "shared/signet/engine"
-RIGHTS, VOTES, SEATS = (f"{CORE}/approvals/{name}.py" for name in ("eligibility", "votes", "seats"))
+RIGHTS, VOTES = (f"{CORE}/approvals/{name}.py" for name in ("eligibility", "votes"))
 DECISION = f"{ENGINE}/approvals/decide.py"
 APPROVALS_SQL = "shared/signet/store/approvals/decisions.sql"
 TESTS = "tests/engine/approvals"
@@ -49,8 +49,8 @@ WHO_IS_BARRED = (
         "who asks instead of another may decide",
         3,
         DECISION,
-        "            requesters.append(row.requester_id)\n",
-        "            pass\n",
+        "requesters = (self.request.requester_id, self.document.requester_id)",
+        "requesters = (self.request.requester_id,)",
         (f"{REQUESTERS}who_asks_instead_of_another_may_not_decide_nor_may_the_other",),
     ),
     Mutation(
@@ -86,7 +86,7 @@ WHO_IS_ASKED = (
     Mutation(
         "a seat of a role is anybody's",
         3,
-        SEATS,
+        RIGHTS,
         "else self.holder_role in roles",
         "else True",
         (f"{DECIDING}what_a_token_says_of_roles_does_not_count",),
@@ -172,7 +172,7 @@ WHAT_VOTES_COME_TO = (
         "an hour late is in time",
         3,
         DECISION,
-        "if request.expire_at is not None and request.expire_at <= now:",
+        "if request.expire_at is not None and request.expire_at <= subject.now:",
         "if False:",
         (f"{DECIDING}when_its_time_is_over_nobody_votes_whether_or_not_the_timer_has_rung",),
     ),
@@ -180,7 +180,7 @@ WHAT_VOTES_COME_TO = (
         "a vote for a workflow that has ended counts",
         3,
         DECISION,
-        "if row.instance_id != request.instance_id:",
+        "if document.instance_id != request.instance_id:",
         "if False:",
         (f"{DECIDING}nor_after_its_workflow_has_ended",),
     ),

@@ -20,7 +20,7 @@ LEAVING = (
         "an effect that ended wakes no workflow",
         10,
         EFFECTS,
-        "wake_instances(connection, tenant_id, [*(one.effect for one in delivered), *dead])",
+        "wake_instances(connection, tenant_id, [*(due.effect for due in delivered), *dead])",
         "wake_instances(connection, tenant_id, dead)",
         (f"{WF_10}evidence_stands_on_the_row_and_on_the_step",),
     ),

@@ -109,6 +109,21 @@ def test_unused_and_unknown_names_are_told_apart() -> None:
 
 
 def test_a_name_that_stands_twice_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "twice.sql").write_text("-- name: a\nSELECT 1\n-- name: a\nSELECT 2\n")
+    (tmp_path / "twice.sql").write_text("-- name: a\n-- One.\nSELECT 1\n-- name: a\n-- Two.\nSELECT 2\n")
     with pytest.raises(Defect, match="twice"):
         read_statements(str(tmp_path / "twice.py"))
+
+
+@pytest.mark.parametrize("kind", ["name", "part"])
+def test_a_statement_that_no_sentence_explains_is_an_error(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "mute.sql").write_text(f"-- name: a\n-- One.\nSELECT 1\n\n-- {kind}: b\nSELECT 2 -- Two.\n")
+    with pytest.raises(Defect, match=r"no sentence says what b in mute\.sql does"):
+        read_statements(str(tmp_path / "mute.py"))
+
+
+def test_a_sentence_is_not_sent_and_a_part_is_filled_in(tmp_path: Path) -> None:
+    text = (
+        "-- part: p\n-- A part.\n1 AS one\n\n-- name: a\n-- One,\n-- in two lines: {p}.\nSELECT {p} -- {q}\n"
+    )
+    (tmp_path / "some.sql").write_text(text)
+    assert read_statements(str(tmp_path / "some.py")) == {"a": "SELECT 1 AS one -- {q}"}

@@ -61,6 +61,7 @@ def step(node: str, node_type: str = "state", *, is_open: bool = False, **change
         completed_at=None if is_open else NOW,
         resume_at=None,
         waiting_for_event_key=None,
+        entity_version=0,
     )
     return replace(made, **changes)
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.tenants.api_key import hash_secret, read_key_token, write_key_token
+from signet.core.tenants.api_key import hash_secret, parse_key_token, write_key_token
 
 TENANT, KEY = UUID(int=1), UUID(int=2)
 SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
@@ -13,7 +13,7 @@ TOKEN = f"signet_{TENANT.hex}_{KEY.hex}_{SECRET}"
 
 def test_a_key_is_written_and_read() -> None:
     assert write_key_token(TENANT, KEY, bytes(range(32))) == TOKEN
-    read = read_key_token(TOKEN)
+    read = parse_key_token(TOKEN)
     assert read is not None
     assert (read.tenant_id, read.key_id, read.secret_hash) == (TENANT, KEY, hash_secret(SECRET))
     assert len(read.secret_hash) == 32 and SECRET.encode() not in read.secret_hash
@@ -36,7 +36,7 @@ def test_a_key_is_written_and_read() -> None:
     ids=range(10),
 )
 def test_what_is_no_key(token: str) -> None:
-    assert read_key_token(token) is None
+    assert parse_key_token(token) is None
 
 
 def test_another_spelling_of_the_same_bytes_is_another_secret() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.contracts.contract import Contract
-from signet.core.documents.list_filter import Sort, Term, place_fields, read_filter, read_sort
+from signet.core.documents.list_filter import Sort, Term, parse_filter, parse_sort, place_fields
 from signet.core.errors import Rejected
 from signet.core.validation.strict_model import read_strictly
 
@@ -65,7 +65,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
     ],
 )
 def test_a_filter_is_its_terms(text: str, terms: list[Term]) -> None:
-    assert read_filter(text, PARCEL) == tuple(terms)
+    assert parse_filter(text, PARCEL) == tuple(terms)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_filter_is_its_terms(text: str, terms: list[Term]) -> None:
 )
 def test_what_no_index_answers_is_refused(text: str, code: str, said: str) -> None:
     with pytest.raises(Rejected) as refused:
-        read_filter(text, PARCEL)
+        parse_filter(text, PARCEL)
     assert refused.value.code == code
     assert said in refused.value.message
     assert refused.value.remedy
@@ -97,14 +97,14 @@ def test_what_no_index_answers_is_refused(text: str, code: str, said: str) -> No
 
 
 def test_a_list_is_sorted_by_what_is_indexed() -> None:
-    assert read_sort("-created_at", PARCEL) == Sort("created_at", "time", is_descending=True)
-    assert read_sort("weight", PARCEL) == Sort("weight", "number", is_descending=False)
-    assert read_sort("-kind", PARCEL) == Sort("kind", "text", is_descending=True)
+    assert parse_sort("-created_at", PARCEL) == Sort("created_at", "time", is_descending=True)
+    assert parse_sort("weight", PARCEL) == Sort("weight", "number", is_descending=False)
+    assert parse_sort("-kind", PARCEL) == Sort("kind", "text", is_descending=True)
     with pytest.raises(Rejected, match="note") as refused:
-        read_sort("note", PARCEL)
+        parse_sort("note", PARCEL)
     assert "created_at, code" in refused.value.remedy
     with pytest.raises(Rejected):
-        read_sort("status", PARCEL)
+        parse_sort("status", PARCEL)
 
 
 def test_each_version_of_a_contract_keeps_fields_in_columns_of_its_own() -> None:

@@ -19,9 +19,9 @@ from signet.core.audit.verification import (
     hash_seal,
     hash_text,
     merkle_root,
-    read_anchor,
-    read_as,
-    read_json,
+    parse_anchor,
+    parse_as,
+    parse_json,
     root_of_path,
     verify_chains,
     verify_inclusion,
@@ -207,10 +207,10 @@ def test_a_history_that_was_written_anew_with_new_seals_is_found_by_its_anchor()
 
 def test_anchor_lines_are_seals_or_are_named() -> None:
     good = json.dumps(asdict(SEALS[0]))
-    anchored, findings = read_anchor([good, "", "no seal", good.replace("acme", "").replace("1", "2")])
+    anchored, findings = parse_anchor([good, "", "no seal", good.replace("acme", "").replace("1", "2")])
     assert anchored == {1: SEALS[0].seal}
     assert [finding.where for finding in findings] == ["anchor, line 3", "anchor, line 4"]
-    _, many = read_anchor(["x"] * (MAX_FINDINGS + 5))
+    _, many = parse_anchor(["x"] * (MAX_FINDINGS + 5))
     assert len(many) == MAX_FINDINGS
 
 
@@ -259,7 +259,7 @@ def test_a_changed_snapshot_is_named_also_when_it_was_hashed_again() -> None:
 
 def test_only_exact_objects_are_read() -> None:
     row = asdict(ROWS[0])
-    assert read_as(AuditRow, row) == ROWS[0]
+    assert parse_as(AuditRow, row) == ROWS[0]
     wrong: list[object] = [row | {"more": 1}, row | {"seq": "1"}, row | {"seq": True}, [], None]
-    assert [read_as(AuditRow, each) for each in wrong] == [None] * len(wrong)
-    assert read_json("3") is None
+    assert [parse_as(AuditRow, each) for each in wrong] == [None] * len(wrong)
+    assert parse_json("3") is None

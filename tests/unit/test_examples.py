@@ -19,7 +19,7 @@ USE_CASES = {"A": "invoice", "B": "sales_order", "C": "invoice_amendment", "D": 
 
 def load(name: str) -> tuple[Sources, Artifact]:
     sources = read_sources(EXAMPLES / name)
-    artifact = sources.compile().artifact
+    artifact = sources.compile()
     assert sources.found == []
     assert artifact is not None
     return sources, artifact
@@ -41,7 +41,7 @@ def test_its_scenarios_hold(name: str) -> None:
     scenarios, findings = read_scenarios(EXAMPLES / name / "scenarios.yaml")
     assert findings == ()
     for scenario in scenarios:
-        simulation = run_scenario(workflow, scenario, sources.settings.read_values())
+        simulation = run_scenario(workflow, scenario, sources.settings.make_values())
         assert scenario.expect is not None, f"{scenario.name} expects nothing"
         assert compare(scenario.expect, simulation) == [], scenario.name
         steps = [step.step for step in simulation.steps]
@@ -53,7 +53,7 @@ def test_a_scenario_that_does_not_hold_is_found() -> None:
     scenario = Scenario(
         name="x", document={"grand_total": 1}, expect=Expectation(status="failed", document={"a": 1})
     )
-    simulation = run_scenario(Workflow(artifact), scenario, sources.settings.read_values())
+    simulation = run_scenario(Workflow(artifact), scenario, sources.settings.make_values())
     assert scenario.expect is not None
     assert compare(scenario.expect, simulation) == [
         "status is 'running', expected 'failed'",

@@ -13,7 +13,7 @@ from signet.core.explain.instance_record import (
     InstanceRecords,
     TriggerRecord,
 )
-from signet.core.explain.instance_sentences import AWAITED
+from signet.core.explain.waits import AWAITED
 from signet.core.runtime.document_changes import DRIFT
 from tests.unit.instance_records import (
     DOCUMENT,

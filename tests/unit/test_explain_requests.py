@@ -6,8 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from signet.core.approvals.eligibility import Delegation
-from signet.core.approvals.seats import Seat
+from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.explain.approval_requests import MAX_SHOWN_PEOPLE, RequestExplanation
 from signet.core.explain.instance import explain_instance
 from signet.core.explain.instance_record import (

@@ -1,10 +1,15 @@
 """What happened to an instance, step by step, with the conditions that were read."""
 
+import ast
+import inspect
+
 import pytest
 
 from signet.core.compiler.artifact import Artifact
+from signet.core.explain.controls import CONTROLS
 from signet.core.explain.instance import MAX_SHOWN_STEPS, Earlier, explain_instance
 from signet.core.explain.instance_record import ExplainedStep, TurnRecord
+from signet.core.runtime import projection
 from tests.unit.instance_records import (
     CONDITION,
     CONTRACT,
@@ -27,6 +32,9 @@ from tests.unit.workflows_to_read import compile_slot
     [
         (control("paused", reason="why"), "It paused: why. (by carl)"),
         (control("resumed"), "It was resumed. (by carl)"),
+        (control("amended"), "It was amended. (by carl)"),
+        # Of a later release.
+        (control("set_aside"), "It was set aside. (by carl)"),
         (control("failed", reason="why."), "It was given up: why. (by carl)"),
         (
             control("edited", seen=1, found=3),
@@ -102,6 +110,17 @@ from tests.unit.workflows_to_read import compile_slot
 )
 def test_what_happened_in_a_sentence(happened: ExplainedStep, sentence: str) -> None:
     assert f"     2  {sentence}" in tell(record(steps=[happened]))
+
+
+def test_each_control_that_an_instance_knows_has_a_sentence() -> None:
+    (body,) = ast.parse(inspect.getsource(projection._apply_control)).body
+    matched = {
+        pattern.value.value
+        for pattern in ast.walk(body)
+        if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant)
+    }
+    assert "paused" in matched
+    assert CONTROLS.keys() == matched
 
 
 def test_a_way_is_told_by_where_it_leads_and_its_label() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, read_key
+from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, parse_key
 
 MESSAGE = {
     "type": "paid",
@@ -35,7 +35,7 @@ MESSAGE = {
     ],
 )
 def test_where_the_key_stands(pointer: str | None, key: str) -> None:
-    assert read_key("of:", pointer, MESSAGE) == key
+    assert parse_key("of:", pointer, MESSAGE) == key
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_where_the_key_stands(pointer: str | None, key: str) -> None:
     ],
 )
 def test_where_no_key_stands(pointer: str) -> None:
-    refused = read_key("of:", pointer, MESSAGE)
+    refused = parse_key("of:", pointer, MESSAGE)
     assert isinstance(refused, Rejected)
     assert [(one.pointer, one.code) for one in refused.fields] == [(pointer, "KEY_MISSING")]
 
 
 @pytest.mark.parametrize("message", [None, 7, "text", []])
 def test_a_message_that_is_no_object_has_none(message: Any) -> None:
-    assert isinstance(read_key("", "/a", message), Rejected)
+    assert isinstance(parse_key("", "/a", message), Rejected)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_is_no_key(text: str, code: str) -> None:
     refused = check_key(text)
     assert refused is not None
     assert [(one.pointer, one.code) for one in refused.fields] == [("/key", code)]
-    found = read_key("", "/a", {"a": text})
+    found = parse_key("", "/a", {"a": text})
     assert isinstance(found, Rejected) and found.fields == refused.fields
 
 

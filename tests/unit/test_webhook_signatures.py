@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from signet.core.errors import Rejected
-from signet.core.integrations.webhook_signatures import TOLERANCE_SECONDS, read_secret, sign, verify
+from signet.core.integrations.webhook_signatures import TOLERANCE_SECONDS, parse_secret, sign, verify
 
 # The example of the specification.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -19,7 +19,7 @@ def headers(**changes: str) -> dict[str, str]:
 
 
 def secret() -> bytes:
-    return read_secret(SECRET)
+    return parse_secret(SECRET)
 
 
 def test_the_example_of_the_specification() -> None:
@@ -87,10 +87,10 @@ def test_an_old_message_is_not_taken_again(late: int) -> None:
 )
 def test_a_secret_of_another_form(text: str) -> None:
     with pytest.raises(Rejected) as raised:
-        read_secret(text)
+        parse_secret(text)
     assert raised.value.code == "WEBHOOK_SECRET_INVALID"
 
 
 @pytest.mark.parametrize("size", [24, 64])
 def test_a_secret_of_the_shortest_and_the_longest_form(size: int) -> None:
-    assert read_secret(f"whsec_{base64.b64encode(b'x' * size).decode()}") == b"x" * size
+    assert parse_secret(f"whsec_{base64.b64encode(b'x' * size).decode()}") == b"x" * size

@@ -1,9 +1,11 @@
 """The use cases that the routes call. Each is imported and made when it is first asked for."""
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from signet.api.lazy import LazyAttribute
+from signet.api.lazy import LazyAttribute, T
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.outbound.secrets import ReadSecret
 from signet.store.database import Database
@@ -46,7 +48,105 @@ if TYPE_CHECKING:
 CheckUrl = Callable[[str, Sequence[str]], object]
 
 
+class UseCase(LazyAttribute[T]):
+    """A use case of the engine, by `module:Class`, and the attributes that it is made of.
+
+    Its type is named beside, for mypy; a test compares the two.
+    """
+
+    def __init__(self, place: str, parts: Sequence[str] = ("database",)) -> None:
+        self.place = place
+        module, _, name = place.partition(":")
+        read_parts = [attrgetter(part) for part in parts]
+
+        def make(use: "UseCases") -> T:
+            made: T = getattr(import_module(module), name)(*(read(use) for read in read_parts))
+            return made
+
+        super().__init__(make)
+
+
 class UseCases:
+    _compiled: "UseCase[CompiledCache]" = UseCase("signet.engine.cache:CompiledCache", parts=[])
+
+    @LazyAttribute
+    def documents(self) -> "Documents":
+        from signet.engine.documents.mutate import Documents
+
+        return Documents(self.database, telemetry=self.telemetry)
+
+    instances: "UseCase[Instances]" = UseCase(
+        "signet.engine.instances.actions:Instances", parts=["database", "documents.caches", "_compiled"]
+    )
+    documents_read: "UseCase[DocumentsRead]" = UseCase("signet.engine.documents.read:DocumentsRead")
+    document_lists: "UseCase[DocumentLists]" = UseCase(
+        "signet.engine.documents.queries.lists:DocumentLists",
+        parts=["database", "documents.caches.contracts"],
+    )
+    document_history: "UseCase[DocumentHistory]" = UseCase(
+        "signet.engine.documents.queries.versions:DocumentHistory"
+    )
+    erasures: "UseCase[Erasures]" = UseCase("signet.engine.documents.erase:Erasures")
+    document_timeline: "UseCase[DocumentLife]" = UseCase(
+        "signet.engine.documents.queries.timeline:DocumentLife",
+        parts=["database", "documents.caches.contracts"],
+    )
+    definitions: "UseCase[Definitions]" = UseCase("signet.engine.definitions.definitions:Definitions")
+    definitions_read: "UseCase[DefinitionsRead]" = UseCase(
+        "signet.engine.definitions.queries:DefinitionsRead"
+    )
+    palette: "UseCase[Palette]" = UseCase("signet.engine.definitions.designer.palette:Palette")
+    expressions: "UseCase[Expressions]" = UseCase(
+        "signet.engine.definitions.designer.expressions:Expressions"
+    )
+    definition_preview: "UseCase[DefinitionPreview]" = UseCase(
+        "signet.engine.definitions.designer.preview:DefinitionPreview"
+    )
+    definition_simulation: "UseCase[DefinitionSimulation]" = UseCase(
+        "signet.engine.definitions.designer.simulate:DefinitionSimulation"
+    )
+    publication_impact: "UseCase[PublicationImpact]" = UseCase(
+        "signet.engine.definitions.designer.impact:PublicationImpact"
+    )
+    templates: "UseCase[Templates]" = UseCase("signet.engine.definitions.templates:Templates")
+    inbound_events: "UseCase[InboundEvents]" = UseCase(
+        "signet.engine.integrations.inbound_events:InboundEvents", parts=["database", "_secrets"]
+    )
+
+    @LazyAttribute
+    def endpoints(self) -> "Endpoints":
+        from signet.engine.integrations.endpoints import Endpoints
+
+        return Endpoints(self.database, self._make_check())
+
+    instance_moves: "UseCase[InstanceMoves]" = UseCase(
+        "signet.engine.instances.moves:InstanceMoves", parts=["database", "documents.caches", "_compiled"]
+    )
+    instances_read: "UseCase[InstancesRead]" = UseCase(
+        "signet.engine.instances.queries:InstancesRead", parts=["database", "documents.caches.contracts"]
+    )
+    operations: "UseCase[Operations]" = UseCase(
+        "signet.engine.instances.operations:Operations",
+        parts=["database", "instances", "documents.caches", "_compiled"],
+    )
+    approvals: "UseCase[Approvals]" = UseCase(
+        "signet.engine.approvals.inbox:Approvals", parts=["database", "documents.caches"]
+    )
+    approval_chains: "UseCase[ApprovalChains]" = UseCase("signet.engine.approvals.chains:ApprovalChains")
+    delegations: "UseCase[Delegations]" = UseCase("signet.engine.approvals.delegations:Delegations")
+    notifications: "UseCase[Notifications]" = UseCase(
+        "signet.engine.integrations.notifications:Notifications"
+    )
+    members: "UseCase[Members]" = UseCase("signet.engine.tenants.members:Members")
+    roles: "UseCase[Roles]" = UseCase("signet.engine.tenants.roles:Roles")
+    org_chart: "UseCase[OrgChart]" = UseCase("signet.engine.tenants.org_chart:OrgChart")
+    tenant_admin: "UseCase[TenantAdmin]" = UseCase("signet.engine.tenants.settings:TenantAdmin")
+    api_keys: "UseCase[ApiKeys]" = UseCase("signet.engine.tenants.api_keys:ApiKeys")
+    tenant_operator: "UseCase[TenantOperator]" = UseCase("signet.engine.tenants.operator:TenantOperator")
+    rules: "UseCase[Rules]" = UseCase(
+        "signet.engine.definitions.rules:Rules", parts=["database", "documents.caches.contracts"]
+    )
+
     def __init__(
         self,
         database: Database,
@@ -66,195 +166,3 @@ class UseCases:
         for name, part in vars(type(self)).items():
             if isinstance(part, LazyAttribute):
                 getattr(self, name)
-
-    @LazyAttribute
-    def _compiled(self) -> "CompiledCache":
-        from signet.engine.cache import CompiledCache
-
-        return CompiledCache()
-
-    @LazyAttribute
-    def documents(self) -> "Documents":
-        from signet.engine.documents.mutate import Documents
-
-        return Documents(self.database, telemetry=self.telemetry)
-
-    @LazyAttribute
-    def instances(self) -> "Instances":
-        from signet.engine.instances.actions import Instances
-
-        return Instances(self.database, self.documents.caches, self._compiled)
-
-    @LazyAttribute
-    def documents_read(self) -> "DocumentsRead":
-        from signet.engine.documents.read import DocumentsRead
-
-        return DocumentsRead(self.database)
-
-    @LazyAttribute
-    def document_lists(self) -> "DocumentLists":
-        from signet.engine.documents.queries.lists import DocumentLists
-
-        return DocumentLists(self.database, self.documents.caches.contracts)
-
-    @LazyAttribute
-    def document_history(self) -> "DocumentHistory":
-        from signet.engine.documents.queries.versions import DocumentHistory
-
-        return DocumentHistory(self.database)
-
-    @LazyAttribute
-    def erasures(self) -> "Erasures":
-        from signet.engine.documents.erase import Erasures
-
-        return Erasures(self.database)
-
-    @LazyAttribute
-    def document_timeline(self) -> "DocumentLife":
-        from signet.engine.documents.queries.timeline import DocumentLife
-
-        return DocumentLife(self.database, self.documents.caches.contracts)
-
-    @LazyAttribute
-    def definitions(self) -> "Definitions":
-        from signet.engine.definitions.definitions import Definitions
-
-        return Definitions(self.database)
-
-    @LazyAttribute
-    def definitions_read(self) -> "DefinitionsRead":
-        from signet.engine.definitions.queries import DefinitionsRead
-
-        return DefinitionsRead(self.database)
-
-    @LazyAttribute
-    def palette(self) -> "Palette":
-        from signet.engine.definitions.designer.palette import Palette
-
-        return Palette(self.database)
-
-    @LazyAttribute
-    def expressions(self) -> "Expressions":
-        from signet.engine.definitions.designer.expressions import Expressions
-
-        return Expressions(self.database)
-
-    @LazyAttribute
-    def definition_preview(self) -> "DefinitionPreview":
-        from signet.engine.definitions.designer.preview import DefinitionPreview
-
-        return DefinitionPreview(self.database)
-
-    @LazyAttribute
-    def definition_simulation(self) -> "DefinitionSimulation":
-        from signet.engine.definitions.designer.simulate import DefinitionSimulation
-
-        return DefinitionSimulation(self.database)
-
-    @LazyAttribute
-    def publication_impact(self) -> "PublicationImpact":
-        from signet.engine.definitions.designer.impact import PublicationImpact
-
-        return PublicationImpact(self.database)
-
-    @LazyAttribute
-    def templates(self) -> "Templates":
-        from signet.engine.definitions.templates import Templates
-
-        return Templates(self.database)
-
-    @LazyAttribute
-    def inbound_events(self) -> "InboundEvents":
-        from signet.engine.integrations.inbound_events import InboundEvents
-
-        return InboundEvents(self.database, self._secrets)
-
-    @LazyAttribute
-    def endpoints(self) -> "Endpoints":
-        from signet.engine.integrations.endpoints import Endpoints
-
-        return Endpoints(self.database, self._make_check())
-
-    @LazyAttribute
-    def instance_moves(self) -> "InstanceMoves":
-        from signet.engine.instances.moves import InstanceMoves
-
-        return InstanceMoves(self.database, self.documents.caches, self._compiled)
-
-    @LazyAttribute
-    def instances_read(self) -> "InstancesRead":
-        from signet.engine.instances.queries import InstancesRead
-
-        return InstancesRead(self.database, self.documents.caches.contracts)
-
-    @LazyAttribute
-    def operations(self) -> "Operations":
-        from signet.engine.instances.operations import Operations
-
-        return Operations(self.database, self.instances, self.documents.caches, self._compiled)
-
-    @LazyAttribute
-    def approvals(self) -> "Approvals":
-        from signet.engine.approvals.inbox import Approvals
-
-        return Approvals(self.database, self.documents.caches)
-
-    @LazyAttribute
-    def approval_chains(self) -> "ApprovalChains":
-        from signet.engine.approvals.chains import ApprovalChains
-
-        return ApprovalChains(self.database)
-
-    @LazyAttribute
-    def delegations(self) -> "Delegations":
-        from signet.engine.approvals.delegations import Delegations
-
-        return Delegations(self.database)
-
-    @LazyAttribute
-    def notifications(self) -> "Notifications":
-        from signet.engine.integrations.notifications import Notifications
-
-        return Notifications(self.database)
-
-    @LazyAttribute
-    def members(self) -> "Members":
-        from signet.engine.tenants.members import Members
-
-        return Members(self.database)
-
-    @LazyAttribute
-    def roles(self) -> "Roles":
-        from signet.engine.tenants.roles import Roles
-
-        return Roles(self.database)
-
-    @LazyAttribute
-    def org_chart(self) -> "OrgChart":
-        from signet.engine.tenants.org_chart import OrgChart
-
-        return OrgChart(self.database)
-
-    @LazyAttribute
-    def tenant_admin(self) -> "TenantAdmin":
-        from signet.engine.tenants.settings import TenantAdmin
-
-        return TenantAdmin(self.database)
-
-    @LazyAttribute
-    def api_keys(self) -> "ApiKeys":
-        from signet.engine.tenants.api_keys import ApiKeys
-
-        return ApiKeys(self.database)
-
-    @LazyAttribute
-    def tenant_operator(self) -> "TenantOperator":
-        from signet.engine.tenants.operator import TenantOperator
-
-        return TenantOperator(self.database)
-
-    @LazyAttribute
-    def rules(self) -> "Rules":
-        from signet.engine.definitions.rules import Rules
-
-        return Rules(self.database, self.documents.caches.contracts)

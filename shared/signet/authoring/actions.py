@@ -6,9 +6,9 @@
     def reserve(given: ActionInput) -> ActionResult:
         return ActionResult(changes={"stock": "reserved"}, output={"reserved": True})
 
-The contract declares the action with `kind: python`. A function has no database and no clock: what it may
-know is in its input. What it returns is checked against the contract before anything is written. It may be
-called again for the same step, so that it must not do anything itself.
+The contract declares the action with `kind: python`. A function has no database and no clock: all that it may
+know is in its input. Its result is checked against the contract before anything is written. It may be called
+again for the same step, so it must have no effects of its own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ class ActionActor:
 
 @dataclass(frozen=True, slots=True)
 class ActionInput:
-    """All of it is immutable: objects are read-only mappings, lists are tuples."""
+    """The input of a function; it is immutable: objects are read-only mappings, lists are tuples."""
 
     document: ActionDocument
     payload: Mapping[str, Any]
@@ -60,7 +60,7 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """`changes` is a JSON merge patch for the document; empty, the document stays as it is."""
+    """The result of a function; `changes` is a JSON merge patch, and an empty one changes nothing."""
 
     changes: Mapping[str, Any] = field(default_factory=dict)
     creates: Sequence[NewDocument] = ()
@@ -72,19 +72,19 @@ _F = TypeVar("_F", bound=ActionFunction)
 
 
 class ActionRegistry:
-    """Which function runs which action; filled by importing the modules that have them."""
+    """The function of each action, registered by importing the modules that define them."""
 
     def __init__(self) -> None:
         self._functions: dict[tuple[str, str], ActionFunction] = {}
-        # Those that SIGNET_EXTENSIONS named.
+        # The modules that SIGNET_EXTENSIONS named.
         self.modules: tuple[str, ...] = ()
 
     def action(self, entity_type: str, name: str) -> Callable[[_F], _F]:
-        """Registers a function for the action of this name in the contract of this entity type."""
+        """Register a function for the action of this name in the contract of this entity type."""
 
         def register(function: _F) -> _F:
             known = self._functions.setdefault((entity_type, name), function)
-            # The same place again is the same module imported anew.
+            # The same name again means that the same module was imported once more.
             if name_function(known) != name_function(function):
                 both = f"{name_function(known)} and {name_function(function)}"
                 raise ValueError(f"two functions for the action '{name}' of '{entity_type}': {both}")
@@ -102,13 +102,13 @@ action = REGISTRY.action
 
 
 def name_function(function: ActionFunction) -> str:
-    """Where to find it: its module and its name in there."""
+    """Return the module of the function and its name there."""
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{named.__module__}.{named.__qualname__}"
 
 
 def freeze(value: Any) -> Any:
-    """JSON that nobody can change, whoever is given it."""
+    """Return JSON that nobody can change."""
     if isinstance(value, Mapping):
         return MappingProxyType({name: freeze(inner) for name, inner in value.items()})
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""What both formats share: findings with their place in the file, and which texts and numbers are taken."""
+"""The part that both formats share: findings with their place, and checks of texts, keys and numbers."""
 
 import math
 import re
@@ -36,7 +36,7 @@ class Spot:
 
 @dataclass
 class FileReading:
-    """The reading of one file: its name, and what was found wrong."""
+    """The reading of one file: its name and its findings."""
 
     name: str
     _findings: list[Finding] = field(default_factory=list)
@@ -62,7 +62,7 @@ class FileReading:
         return f"{self.name}, at {point(path)}" if path else self.name
 
     def check_text(self, text: str, path: Steps, spot: Spot | None) -> str:
-        """The text; what may stand in a finding if there is one."""
+        """Return the text, made printable and with a finding if it is invalid."""
         problem = find_text_problem(text)
         if problem is not None:
             self.find("DOCUMENT_TEXT_INVALID", path, spot=spot, problem=problem)
@@ -70,14 +70,14 @@ class FileReading:
         return text
 
     def check_key(self, key: str, path: Steps, spot: Spot | None) -> str:
-        """The key; shortened if it is too long, for every finding below it shows it."""
+        """Return the key, shortened if it is too long, because every finding below it shows it."""
         if len(key) > MAX_KEY_CHARACTERS:
             self.find("DOCUMENT_KEY_TOO_LONG", path, spot=spot, key=shorten(key), limit=MAX_KEY_CHARACTERS)
             return self.check_text(shorten(key), path, spot)
         return self.check_text(key, path, spot)
 
     def read_number(self, text: str, path: Steps, spot: Spot | None) -> int | float | None:
-        """A number in JSON's grammar; None, with a finding, where a reader of JSON might change it."""
+        """Parse a number in JSON's grammar, or find that a reader of JSON might change it."""
         number: int | float | None = None
         if len(text) <= MAX_NUMBER_CHARACTERS:
             number = float(text) if any(mark in text for mark in ".eE") else int(text)
@@ -89,7 +89,7 @@ class FileReading:
         return None
 
     def is_too_deep(self, path: Sequence[str | int], spot: Spot | None) -> bool:
-        """May a list or a mapping begin here?"""
+        """Return if a list or mapping that begins here is nested too deep, with a finding."""
         if len(path) < MAX_DEPTH:
             return False
         self.find("DOCUMENT_TOO_DEEP", tuple(path), spot=spot, limit=MAX_DEPTH)

@@ -1,4 +1,4 @@
-"""Users' Python: the modules that SIGNET_EXTENSIONS names. Importing one registers what is in it."""
+"""Users' Python: the modules that SIGNET_EXTENSIONS names. Importing one registers its actions."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -10,7 +10,7 @@ MAX_SHOWN_CHARACTERS = 500
 
 
 def load_extensions(modules: Sequence[str], registry: ActionRegistry = REGISTRY) -> None:
-    """All of them, or an error that names each that cannot be imported."""
+    """Import all modules, or raise an error that names each one that cannot be imported."""
     mistakes = [mistake for name in modules if (mistake := _import(name)) is not None]
     if mistakes:
         raise Rejected(

@@ -1,8 +1,8 @@
-"""Reads what authors write: YAML or JSON files, of which only what JSON can say is taken.
+"""Files of authors, in YAML or JSON; only values that JSON has are taken from YAML.
 
-A plain YAML word is null (also `~` and nothing), true, false, a number as JSON writes it, or else a text: so
-`on`, `yes`, `010`, `0x1F`, `12:30` and `2026-01-01` are texts. Tags, anchors, aliases and merge keys are
-findings: what a file says stands in it as it is read.
+A plain YAML word is null (also `~` and the empty word), true, false, or a number as JSON writes it. Every
+other word is a text: `on`, `yes`, `010`, `0x1F`, `12:30` and `2026-01-01` are. Tags, anchors, aliases and
+merge keys are findings, so that a file means what can be read in it.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ _READERS = {".json": json_text.read, ".yaml": yaml_text.read, ".yml": yaml_text.
 
 
 def read_document(path: Path) -> tuple[Any, tuple[Finding, ...]]:
-    """What a file says, or why it cannot be read. Only regular files: a pipe or device could be endless."""
+    """Read a file, or find why it cannot be read. A pipe or device could be endless, so it is refused."""
     reading = FileReading(str(path))
     try:
         if not path.is_file():
@@ -42,7 +42,7 @@ def read_document(path: Path) -> tuple[Any, tuple[Finding, ...]]:
 
 
 def read_text(text: str, name: str) -> tuple[Any, tuple[Finding, ...]]:
-    """What a text says; its format follows from how its name ends. With findings there is no document."""
+    """Parse a text in the format that its name's ending tells. A text with findings gives no document."""
     reading = FileReading(name)
     read = _READERS.get(Path(name).suffix.lower())
     text = text.removeprefix(BYTE_ORDER_MARK)

@@ -31,7 +31,7 @@ def read(text: str, reading: FileReading) -> Any:
 
 
 def _settle(raw: Any, path: Steps, reading: FileReading) -> Any:
-    """Recursive, but no deeper than a document may be."""
+    """Return the value with its keys and numbers checked; it recurses no deeper than a document may be."""
     if isinstance(raw, _Number):
         if raw.lstrip("-")[:1].isdigit():
             return reading.read_number(raw, path, None)

@@ -1,4 +1,4 @@
-"""Scenarios beside a workflow: documents, what the world does, and what is expected to come of it."""
+"""Scenarios beside a workflow: documents, a script of outside events, and the expected results."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ Answers = Mapping[str, str]
 
 
 class Expectation(Strict):
-    """What is left out is not compared. Nodes are named by the last part of their ids."""
+    """The expected result; omitted parts are not compared. Nodes are named by the last part of their ids."""
 
     status: str | None = None
     document_status: str | None = None
@@ -81,7 +81,7 @@ def run_scenario(workflow: Workflow, scenario: Scenario, org: Mapping[str, Any])
 
 
 def compare(expected: Expectation, simulation: Simulation) -> list[str]:
-    """Each difference in a sentence; empty when all is as expected."""
+    """Return each difference in a sentence, and none if all is as expected."""
     found: dict[str, Any] = {
         "status": simulation.status,
         "document_status": simulation.document_status,
@@ -101,5 +101,5 @@ def compare(expected: Expectation, simulation: Simulation) -> list[str]:
 
 
 def shorten(node_id: str) -> str:
-    """The last part of a node's id; a policy gate is called `policy`."""
+    """Return the last part of a node's id, or `policy` for a policy gate."""
     return "policy" if node_id.startswith("sys:policy:") else node_id.rsplit(":", 1)[-1]

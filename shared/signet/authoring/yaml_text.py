@@ -22,7 +22,7 @@ class _Frame:
 
     path: Steps
     items: list[Any] | dict[str, Any]
-    key: str | None = None  # whose value comes next
+    key: str | None = None  # the value of this key comes next
 
     @property
     def wants_key(self) -> bool:
@@ -35,7 +35,7 @@ class _Frame:
 
 
 class _ReadingStopped(Exception):
-    """What follows would make no sense; the reason is among the findings."""
+    """The rest of the text would make no sense; the reason is among the findings."""
 
 
 def read(text: str, reading: FileReading) -> Any:

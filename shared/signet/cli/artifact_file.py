@@ -1,6 +1,6 @@
-"""Reads a compiled workflow from a file: what `signet compile --json` wrote, or an artifact as it is stored.
+"""Compiled workflows read from files, as `signet compile --json` writes them or as they are stored.
 
-Whatever the file holds, what comes back is a workflow in shape, or None with the reason.
+The result is a well-formed workflow, or None with the reason, for any content of the file.
 """
 
 import json
@@ -21,7 +21,7 @@ MAX_DEPTH = 200
 
 
 class _Loose(BaseModel):
-    """Later compilers may say more; what is read here must be there."""
+    """A part of an artifact. Later compilers may add keys, but the ones declared here must be there."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
@@ -62,7 +62,7 @@ class _ArtifactShape(_Loose):
 
 
 def read_artifact_file(file: Path) -> tuple[Artifact | None, str | None]:
-    """The artifact; or why it is none; or neither, where the file is no compiled workflow at all."""
+    """Return the artifact, or the reason that it is broken, or neither for another kind of file."""
     content = _read_json(file)
     expected = None
     if isinstance(content, dict) and isinstance(content.get("artifact"), dict):
@@ -93,7 +93,7 @@ def _read_json(file: Path) -> Any:
             content = opened.read(MAX_ARTIFACT_BYTES + 1)
         return json.loads(content) if len(content) <= MAX_ARTIFACT_BYTES else None
     except (OSError, ValueError, RecursionError):
-        return None  # whoever reads it as an author's file says what is wrong
+        return None  # reading it as an author's file will report the mistake
 
 
 def _is_too_deep(content: Any) -> bool:

@@ -1,4 +1,4 @@
-"""`signet audit …`: is the trail what was written, seal it, anchor the seals outside, hand it to an auditor.
+"""`signet audit …`: verify the audit trail, seal it, anchor the seals outside, hand it to an auditor.
 
 Exit codes: 0 sound (or done), 1 broken, with the row named, 2 wrong use or no answer from the database.
 """
@@ -27,13 +27,13 @@ app = typer.Typer(help="The audit trail.", no_args_is_help=True)
 DatabaseUrl = Annotated[str, typer.Option("--database-url", envvar="SIGNET_DATABASE_URL")]
 Tenant = Annotated[UUID, typer.Option("--tenant", help="The tenant's id.")]
 MAX_ANCHOR_BYTES = 1_073_741_824
-# Somebody waits for the answer, and nobody for them.
+# An operator waits for the answer, and nothing waits for the operator, so long timeouts do no harm.
 PATIENT = PoolSettings(lock_seconds=60, statement_seconds=3_600)
 
 
 @contextmanager
 def _open(database_url: str) -> Iterator[Database]:
-    """Exit code 1 means 'broken' here: whatever keeps us from an answer is 2."""
+    """Open the database. Exit code 1 means 'broken' here, so an error before an answer is 2."""
     try:
         with plain_errors():
             database = Database(database_url, PATIENT)
@@ -98,14 +98,15 @@ def anchor(
     deliver("".join(json.dumps(asdict(each), sort_keys=True) + "\n" for each in seals), output)
 
 
-@app.command()
+@app.command(
+    help="Write a bundle that an auditor checks with nothing but Python: python3 -I FOLDER/verify.py FOLDER"
+)
 def export(
     database_url: DatabaseUrl,
     tenant: Tenant,
     folder: Annotated[Path, typer.Argument(help="A new or empty folder.")],
     document: Annotated[UUID | None, typer.Option(help="Only this document.")] = None,
 ) -> None:
-    """Write a bundle that an auditor checks with nothing but Python: python3 -I FOLDER/verify.py FOLDER"""
     with _open(database_url) as database:
         subject = None if document is None else ("document", str(document))
         bundle = export_bundle(database, tenant, folder, subject)
@@ -114,12 +115,11 @@ def export(
     write(f"manifest {bundle.manifest_hash}")
 
 
-@app.command(name="begin-epoch")
+@app.command(name="begin-epoch", help="After a restore, as an admin: transaction numbers may come again.")
 def begin_epoch(
     database_url: DatabaseUrl,
     reason: Annotated[str, typer.Option(help="Why, for example which backup was restored.")],
 ) -> None:
-    """After a restore, as an admin: transaction numbers may come again."""
     with _open(database_url) as database:
         write(f"epoch {begin_new_epoch(database, reason)} has begun")
 

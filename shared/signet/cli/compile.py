@@ -11,17 +11,30 @@ from signet.cli.console import (
     deliver,
     describe_counts,
     stop,
-    write,
     write_findings,
     write_json,
 )
-from signet.cli.sources import Sources, read_sources
+from signet.cli.sources import Sources, compile_sources, write_refusal
 from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.diagrams.mermaid import draw
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.definition import explain, write_explanation
 from signet.core.explain.vocabulary import describe_count, escape
+
+COMPILE_HELP = """Compile a workflow: check everything, and give the graph with its hash.
+
+Exit codes: 0 compiled (warnings may stand), 1 there are errors, 2 wrong use or an unreadable file.
+
+\b
+Examples:
+  signet compile examples/invoice
+  signet compile examples/invoice --explain
+  signet compile examples/invoice --mermaid --output invoice.mmd
+  signet compile examples/invoice --json --output invoice.json
+  signet compile contract.yaml --patch stricter.yaml --tenant tenant.yaml
+  signet compile examples/royalty/automation.yaml
+"""
 
 
 def compile_command(
@@ -46,30 +59,15 @@ def compile_command(
     ] = False,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead.")] = None,
 ) -> None:
-    """Compile a workflow: check everything, and give the graph with its hash.
-
-    Exit codes: 0 compiled (warnings may stand), 1 there are errors, 2 wrong use or an unreadable file.
-
-    \b
-    Examples:
-      signet compile examples/invoice
-      signet compile examples/invoice --explain
-      signet compile examples/invoice --mermaid --output invoice.mmd
-      signet compile examples/invoice --json --output invoice.json
-      signet compile contract.yaml --patch stricter.yaml --tenant tenant.yaml
-      signet compile examples/royalty/automation.yaml
-    """
+    """Compile a workflow and write its graph in the form that was asked for."""
     if as_json + as_mermaid + as_text > 1:
         stop("--json, --mermaid and --explain exclude each other.")
-    sources = read_sources(path, patch, tenant)
-    artifact = sources.compile().artifact if sources.is_whole else None
-    for note in sources.notes:
-        write(escape(note), sys.stderr)
+    sources, artifact = compile_sources(path, patch, tenant)
+    sources.write_notes()
     if as_json:
         deliver(write_json(_describe(artifact, sources)), output)
     elif artifact is None:
-        write_findings(sources.found, sys.stderr)
-        write(f"{escape(path)} does not compile: {describe_counts(sources.found)}", sys.stderr)
+        write_refusal(path, sources.found)
     elif as_mermaid or as_text:
         write_findings(sources.found, sys.stderr)
         explained = "" if as_mermaid else "\n".join(write_explanation(explain(artifact, sources.contract)))

@@ -1,4 +1,4 @@
-"""What the commands that judge files share: how findings are shown, and which exit code follows."""
+"""The output of commands that check files: findings, their counts, and the exit code that follows."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from signet.core.explain.vocabulary import escape
 from signet.core.validation.finding import Finding, Severity
 
 FINE, FOUND_ERRORS, WRONG_USE = 0, 1, 2
-# The file could not be opened, or is no text: there is nothing yet that could be right or wrong.
+# The file could not be opened or is no text, so there is nothing yet to check.
 UNREADABLE = frozenset({"DOCUMENT_UNREADABLE", "DOCUMENT_FORMAT_UNKNOWN", "DOCUMENT_NOT_UTF8"})
 _SEVERITY_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 _MARK_COLOURS = {"+": "green", "-": "red", "~": "yellow"}
@@ -32,12 +32,12 @@ class FileFinding:
 
 
 def uses_colours(stream: IO[str]) -> bool:
-    """https://no-color.org: any value but an empty one turns colours off."""
+    """Return if the stream shows colours; any non-empty NO_COLOR turns them off (https://no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def write(text: str, stream: IO[str] | None = None) -> None:
-    """A terminal or pipe that cannot show a character shows its number instead of failing."""
+    """Write a line. A stream that cannot show a character shows its number instead of failing."""
     stream = sys.stdout if stream is None else stream
     encoding: str = getattr(stream, "encoding", None) or "utf-8"
     stream.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
@@ -48,7 +48,7 @@ def write_json(value: Any) -> str:
 
 
 def stop(message: str) -> NoReturn:
-    """Wrong use: what was asked for cannot be done at all."""
+    """Stop because of wrong use: the request cannot be carried out at all."""
     write(f"signet: {escape(message)}", sys.stderr)
     raise typer.Exit(WRONG_USE)
 
@@ -80,7 +80,7 @@ def describe_counts(found: Iterable[FileFinding]) -> str:
 
 
 def paint_marks(lines: Iterable[str], stream: IO[str]) -> Iterable[str]:
-    """Each line of a diff in the colour of its mark."""
+    """Yield the lines of a diff, each in the colour of its mark."""
     for line in lines:
         yield _paint(line, _MARK_COLOURS.get(line.lstrip()[:1], ""), stream)
 
@@ -90,7 +90,7 @@ def _paint(text: str, colour: str, stream: IO[str]) -> str:
 
 
 def deliver(text: str, output: Path | None) -> None:
-    """To the file that was asked for, or to standard output."""
+    """Write the text to the file that was asked for, or to standard output."""
     if output is None:
         write(text.removesuffix("\n"))
         return

@@ -14,24 +14,27 @@ app = typer.Typer(help="Contracts.", no_args_is_help=True)
 
 @app.callback()
 def contracts() -> None:
-    """Keeps `check` a subcommand while it is the only one."""
+    """Keep `check` a subcommand while it is the only one."""
 
 
-@app.command()
+CHECK_HELP = """Check contracts, and say every mistake at once.
+
+Exit codes: 0 fine (warnings may stand), 1 a contract has errors, 2 a file cannot be read.
+
+\b
+Examples:
+  signet contract check examples/invoice/contract.yaml
+  signet contract check examples/*/contract.yaml
+  signet contract check --json contract.yaml
+"""
+
+
+@app.command(help=CHECK_HELP)
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Contracts, as YAML or JSON.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Check contracts, and say every mistake at once.
-
-    Exit codes: 0 fine (warnings may stand), 1 a contract has errors, 2 a file cannot be read.
-
-    \b
-    Examples:
-      signet contract check examples/invoice/contract.yaml
-      signet contract check examples/*/contract.yaml
-      signet contract check --json contract.yaml
-    """
+    """Check contracts and write their findings."""
     found = []
     for file in files:
         sources = Sources(file=file)

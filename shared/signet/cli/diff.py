@@ -1,4 +1,4 @@
-"""`signet diff`: what a patch adds to the bare envelope, or what changed from one workflow to another."""
+"""`signet diff`: the additions of a patch to the bare envelope, or the changes between two workflows."""
 
 import sys
 from pathlib import Path
@@ -13,21 +13,31 @@ from signet.cli.console import (
     FileFinding,
     choose_exit_code,
     deliver,
-    describe_counts,
     paint_marks,
     stop,
-    write,
-    write_findings,
     write_json,
 )
-from signet.cli.sources import Sources, read_sources
+from signet.cli.sources import Sources, compile_sources, read_sources, write_refusal
 from signet.core.compiler.artifact import Artifact
 from signet.core.contracts.contract import Contract
 from signet.core.diagrams.diff import Diff, diff_artifacts
 from signet.core.diagrams.diff_text import write_diff
 from signet.core.diagrams.mermaid import draw_diff
-from signet.core.explain.vocabulary import Vocabulary, escape
+from signet.core.explain.vocabulary import Vocabulary
 from signet.core.validation.finding import Severity
+
+DIFF_HELP = """Compare two workflows, slot by slot.
+
+Exit codes: 0 compared, 1 one does not compile (or, with --exit-code, they differ), 2 wrong use or an
+unreadable file.
+
+\b
+Examples:
+  signet diff examples/invoice
+  signet diff examples/invoice examples/invoice_fast_track
+  signet diff published.json examples/invoice/patch.yaml --exit-code
+  signet diff examples/invoice --mermaid --output invoice.mmd
+"""
 
 
 def diff_command(
@@ -50,18 +60,7 @@ def diff_command(
     ] = False,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead.")] = None,
 ) -> None:
-    """Compare two workflows, slot by slot.
-
-    Exit codes: 0 compared, 1 one does not compile (or, with --exit-code, they differ), 2 wrong use or an
-    unreadable file.
-
-    \b
-    Examples:
-      signet diff examples/invoice
-      signet diff examples/invoice examples/invoice_fast_track
-      signet diff published.json examples/invoice/patch.yaml --exit-code
-      signet diff examples/invoice --mermaid --output invoice.mmd
-    """
+    """Compare two workflows and write their differences."""
     if as_json and as_mermaid:
         stop("--json and --mermaid exclude each other.")
     old, new, contract = _read_both(before, after, tenant)
@@ -96,7 +95,7 @@ def _read_with_envelope(path: Path, tenant: Path | None) -> tuple[Artifact, Arti
     sources = read_sources(path, tenant_file=tenant)
     if sources.is_whole and (sources.automation is not None or sources.contract is None):
         stop(f"{path} is an automation, which has no envelope; name two.")
-    new = _compile(path, sources)
+    new = _require(path, sources, sources.compile())
     bare = sources.compile_bare()
     old = bare.artifact or _refuse(path, [FileFinding(path, finding) for finding in bare.findings])
     return old, new, sources.contract
@@ -108,19 +107,16 @@ def _read_side(path: Path, tenant: Path | None) -> tuple[Artifact, Contract | No
         stop(f"{path} is no compiled workflow: {problem}.")
     if artifact is not None:
         return artifact, None
-    sources = read_sources(path, tenant_file=tenant)
-    return _compile(path, sources), sources.contract
+    sources, artifact = compile_sources(path, tenant_file=tenant)
+    return _require(path, sources, artifact), sources.contract
 
 
-def _compile(path: Path, sources: Sources) -> Artifact:
-    artifact = sources.compile().artifact if sources.is_whole else None
-    for note in sources.notes:
-        write(escape(note), sys.stderr)
+def _require(path: Path, sources: Sources, artifact: Artifact | None) -> Artifact:
+    sources.write_notes()
     return artifact or _refuse(path, sources.found)
 
 
 def _refuse(path: Path, found: list[FileFinding]) -> Artifact:
     errors = [each for each in found if each.finding.severity is Severity.ERROR]
-    write_findings(errors, sys.stderr)
-    write(f"{escape(path)} does not compile: {describe_counts(errors)}", sys.stderr)
+    write_refusal(path, errors)
     raise typer.Exit(choose_exit_code(errors))

@@ -1,4 +1,4 @@
-"""`signet instance …`: where workflows stand and why, and what an operator can do about it.
+"""`signet instance …`: the state of workflows and its causes, and the acts of an operator.
 
 Exit codes: 0 done (or nothing stuck), 1 refused (or something stuck), 2 wrong use or no answer.
 """
@@ -23,7 +23,7 @@ from signet.engine.cache import ContractCache
 from signet.engine.instances.actions import Instances, InstanceState
 from signet.engine.instances.explain import explain as explain_instance
 from signet.engine.instances.lists import IDLE_SECONDS, LIVE, list_newest, list_stuck
-from signet.engine.tenants.install import find_principal
+from signet.engine.tenants.install import read_principal
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import plain_errors
 from signet.wiring.engine import make_instances
@@ -57,12 +57,11 @@ def open_database(database_url: str) -> Iterator[Database]:
 @contextmanager
 def _operating(database_url: str, tenant: UUID, actor: str) -> Iterator[tuple[Instances, Caller]]:
     with open_database(database_url) as database:
-        yield make_instances(database), Caller(find_principal(database, tenant, actor), "cli")
+        yield make_instances(database), Caller(read_principal(database, tenant, actor), "cli")
 
 
-@app.command()
+@app.command(help="Where it is and why: what it waits for, which conditions led there, what would move it.")
 def explain(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, as_json: AsJson = False) -> None:
-    """Where it is and why: what it waits for, which conditions led there, what would move it."""
     with open_database(database_url) as database:
         explained = explain_instance(database, ContractCache(), tenant, instance)
     write(write_json(_simplify(asdict(explained))) if as_json else "\n".join(write_instance(explained)))
@@ -224,9 +223,8 @@ def wake(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: A
         _describe_state(instances.wake(caller, instance))
 
 
-@app.command()
+@app.command(help="Make its row anew from its steps, and wake it (workflow:rebuild).")
 def rebuild(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
-    """Make its row anew from its steps, and wake it (workflow:rebuild)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         was_other = instances.rebuild(caller, instance).was_other
     write("its row said something else than its steps" if was_other else "its row was right")
@@ -269,7 +267,7 @@ def _describe_nodes(nodes: Sequence[str]) -> str:
 
 
 def _simplify(value: Any) -> Any:
-    """Ids and moments as texts."""
+    """Return the value with its ids and moments as texts."""
     match value:
         case dict():
             return {name: _simplify(inner) for name, inner in value.items()}

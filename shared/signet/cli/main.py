@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from signet.cli import audit, contract, instance, migrate, run, tenant
-from signet.cli.compile import compile_command
-from signet.cli.diff import diff_command
+from signet.cli.compile import COMPILE_HELP, compile_command
+from signet.cli.diff import DIFF_HELP, diff_command
 from signet.cli.move import move_all_command, move_command
-from signet.cli.simulate import simulate_command
+from signet.cli.simulate import SIMULATE_HELP, simulate_command
 from signet.core.errors import SignetError
 from signet.store.schema.server import plain_errors
 
@@ -28,9 +28,9 @@ app.add_typer(audit.app, name="audit")
 app.add_typer(instance.app, name="instance")
 instance.app.command(name="move")(move_command)
 instance.app.command(name="move-all")(move_all_command)
-app.command(name="compile")(compile_command)
-app.command(name="diff")(diff_command)
-app.command(name="simulate")(simulate_command)
+app.command(name="compile", help=COMPILE_HELP)(compile_command)
+app.command(name="diff", help=DIFF_HELP)(diff_command)
+app.command(name="simulate", help=SIMULATE_HELP)(simulate_command)
 
 
 @app.command(name="run")

@@ -1,4 +1,4 @@
-"""`signet instance move` and `move-all`: instances to a newer definition, reported before anything changes.
+"""`signet instance move` and `move-all`: moves to a newer definition, reported before anything changes.
 
 Exit codes: 0 all moved (or safe to move), 1 not all of them, 2 wrong use or no answer.
 """
@@ -16,7 +16,7 @@ from signet.core.explain.vocabulary import escape
 from signet.core.runtime.move_check import Obstacle, Report
 from signet.core.tenants.caller import Caller
 from signet.engine.instances.moves import FIRST, MAX_MOVED, MoveOutcome, MoveTarget
-from signet.engine.tenants.install import find_principal
+from signet.engine.tenants.install import read_principal
 from signet.wiring.engine import make_moves
 
 To = Annotated[int, typer.Option(min=1, help="The version of the definition to move to.")]
@@ -47,7 +47,7 @@ def move_command(
             "name the version that you saw, or ask for a dry run", param_hint="--version"
         )
     with open_database(database_url) as database:
-        caller, moves = Caller(find_principal(database, tenant, actor), "cli"), make_moves(database)
+        caller, moves = Caller(read_principal(database, tenant, actor), "cli"), make_moves(database)
         if version is None or dry_run:
             outcome = moves.report(caller, instance, MoveTarget(to, name))
         else:
@@ -70,7 +70,7 @@ def move_all_command(
 ) -> None:
     """Move what runs under older definitions, each instance for itself (workflow:move)."""
     with open_database(database_url) as database:
-        caller, moves = Caller(find_principal(database, tenant, actor), "cli"), make_moves(database)
+        caller, moves = Caller(read_principal(database, tenant, actor), "cli"), make_moves(database)
         movable = moves.list_movable(caller, entity_type, name, to, after=after, limit=limit)
         outcomes = moves.move_many(caller, movable.seen, MoveTarget(to, name), reason, dry_run=dry_run)
     if movable.after is not None and not as_json:

@@ -1,4 +1,4 @@
-"""`signet simulate`: what a workflow does with documents, without a database."""
+"""`signet simulate`: a workflow run over documents in memory, without a database."""
 
 import sys
 from pathlib import Path
@@ -14,13 +14,12 @@ from signet.cli.console import (
     FileFinding,
     choose_exit_code,
     deliver,
-    describe_counts,
     stop,
     write,
     write_findings,
     write_json,
 )
-from signet.cli.sources import read_sources
+from signet.cli.sources import compile_sources, write_refusal
 from signet.core.explain.vocabulary import escape
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation
@@ -28,6 +27,18 @@ from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import read_strictly
 
 MAX_SHOWN_STEPS = 1_000
+
+
+SIMULATE_HELP = """Run a workflow in memory: the path, who is asked, what it waits for, where it ends.
+
+Exit codes: 0 all as expected, 1 errors or an expectation not met, 2 wrong use or an unreadable file.
+
+\b
+Examples:
+  signet simulate examples/invoice
+  signet simulate examples/invoice --steps
+  signet simulate examples/invoice --documents invoices.json --request submit --approve-all
+"""
 
 
 def simulate_command(
@@ -52,24 +63,13 @@ def simulate_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print every run as JSON.")] = False,
     show_steps: Annotated[bool, typer.Option("--steps", help="Print the path of each run.")] = False,
 ) -> None:
-    """Run a workflow in memory: the path, who is asked, what it waits for, where it ends.
-
-    Exit codes: 0 all as expected, 1 errors or an expectation not met, 2 wrong use or an unreadable file.
-
-    \b
-    Examples:
-      signet simulate examples/invoice
-      signet simulate examples/invoice --steps
-      signet simulate examples/invoice --documents invoices.json --request submit --approve-all
-    """
-    sources = read_sources(path, patch, tenant)
-    artifact = sources.compile().artifact if sources.is_whole else None
+    """Run a workflow over scenarios in memory, and write the results."""
+    sources, artifact = compile_sources(path, patch, tenant)
     if artifact is None:
-        write_findings(sources.found, sys.stderr)
-        write(f"{escape(path)} does not compile: {describe_counts(sources.found)}", sys.stderr)
+        write_refusal(path, sources.found)
         raise typer.Exit(choose_exit_code(sources.found) or FOUND_ERRORS)
     runs = _list_runs(path, scenarios, documents, request or [], approve_all)
-    workflow, org = Workflow(artifact), sources.settings.read_values()
+    workflow, org = Workflow(artifact), sources.settings.make_values()
     results = [(scenario, run_scenario(workflow, scenario, org)) for scenario in runs]
     if as_json:
         deliver(write_json([_to_json(scenario, simulation) for scenario, simulation in results]), None)

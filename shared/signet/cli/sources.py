@@ -1,16 +1,20 @@
-"""Finds and reads what belongs together: a contract, what fills its slots or runs beside it, the tenant."""
+"""Author files that belong together: a contract, the patch or automation beside it, and the tenant."""
 
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from signet.authoring.files import read_document
-from signet.cli.console import FileFinding, stop
+from signet.cli.console import FileFinding, describe_counts, stop, write, write_findings
+from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.compiler import Compilation, compile_automation, compile_effective
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.contract import Contract
 from signet.core.contracts.reader import read_contract
+from signet.core.explain.vocabulary import escape
 from signet.core.tenants.tenant_file import TenantFile, TenantSettings
 from signet.core.validation.finding import Finding, has_errors
 from signet.core.validation.strict_model import Strict, read_strictly
@@ -23,7 +27,7 @@ T = TypeVar("T", bound=Strict)
 
 @dataclass
 class Sources:
-    """What was named on the command line, and what was found with it."""
+    """The files named on the command line, the ones found with them, and their findings."""
 
     contract: Contract | None = None
     patch: Patch | None = None
@@ -38,26 +42,47 @@ class Sources:
     def is_whole(self) -> bool:
         return not has_errors(each.finding for each in self.found)
 
-    def compile(self) -> Compilation:
+    def compile(self) -> Artifact | None:
+        """Return the compiled workflow, or None; `found` says why not."""
+        if not self.is_whole:
+            return None
         compilation = Compilation(None, ())
         if self.automation is not None:
             compilation = compile_automation(self.automation, self.contract, self.settings)
         elif self.contract is not None:
             compilation = compile_effective(make_envelope(self.contract), self.patch, self.settings)
         self.add(self.file, compilation.findings)
-        return compilation
+        return compilation.artifact
 
     def compile_bare(self) -> Compilation:
-        """The envelope alone, with nothing in its slots."""
+        """Compile the envelope alone, with nothing in its slots."""
         assert self.contract is not None
         return compile_effective(make_envelope(self.contract), None, self.settings)
+
+    def write_notes(self) -> None:
+        for note in self.notes:
+            write(escape(note), sys.stderr)
 
     def add(self, file: Path, findings: tuple[Finding, ...]) -> None:
         self.found += [FileFinding(file, finding) for finding in findings]
 
 
+def compile_sources(
+    path: Path, patch_file: Path | None = None, tenant_file: Path | None = None
+) -> tuple[Sources, Artifact | None]:
+    """Find what belongs to the path, read it and compile it."""
+    sources = read_sources(path, patch_file, tenant_file)
+    return sources, sources.compile()
+
+
+def write_refusal(path: Path, found: Sequence[FileFinding]) -> None:
+    """Write why the workflow does not compile."""
+    write_findings(found, sys.stderr)
+    write(f"{escape(path)} does not compile: {describe_counts(found)}", sys.stderr)
+
+
 def read_sources(path: Path, patch_file: Path | None = None, tenant_file: Path | None = None) -> Sources:
-    """`path` is a contract, a patch, an automation, or a folder that holds them."""
+    """Read a contract, a patch or an automation, or a folder that holds them."""
     sources = Sources(file=path)
     files = _list_files(path, sources)
     if patch_file is not None:
@@ -83,7 +108,7 @@ def read_contract_file(file: Path, sources: Sources) -> None:
 
 
 def _list_files(path: Path, sources: Sources) -> dict[str, Path]:
-    """By kind. In a folder by their names, else by what the one file says it is."""
+    """Return files by kind: in a folder by their names, else by the content of the one file."""
     if _is_folder(path):
         files = {kind: file for kind in KINDS if (file := _find_file(path, kind)) is not None}
         if not files:
@@ -135,7 +160,7 @@ def _read_as(model: type[T], file: Path, document: Any, sources: Sources) -> T |
 
 
 def _read_missing_contract(files: dict[str, Path], sources: Sources) -> None:
-    """Of a patch or an automation alone: beside it, or in a neighbouring folder of the contract's name."""
+    """Read the contract of a lone patch or automation: beside it, or in a folder of the contract's name."""
     if "contract" in files or not sources.is_whole:
         return
     entity_type = _name_entity_type(sources)
@@ -162,7 +187,7 @@ def _name_entity_type(sources: Sources) -> str | None:
 
 
 def _find_tenant(files: dict[str, Path]) -> Path | None:
-    """Beside the contract, or in the folder around it."""
+    """Return the tenant's file beside the contract, or in the folder around it."""
     file = next(files[kind] for kind in KINDS if kind in files)
     folder = file.resolve().parent
     return next(

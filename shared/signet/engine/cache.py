@@ -15,6 +15,7 @@ from signet.core.runtime.workflow import Workflow
 from signet.core.validation.strict_model import read_strictly
 from signet.store.database import Connection
 from signet.store.definitions.write import read_compiled, read_contract_row
+from signet.store.documents.write import WorkflowOfType, find_workflow
 
 MAX_CACHED_CONTRACTS = 500
 _ContractKey = tuple[UUID, str, int]
@@ -50,16 +51,47 @@ def load_contract(body: str, expected_hash: str) -> CompiledContract:
     return CompiledContract(contract, expected_hash)
 
 
+class TypeDefinitions:
+    """The contracts and workflows of the entity types that one transaction meets, each looked up once."""
+
+    def __init__(self, contracts: ContractCache, connection: Connection, tenant_id: UUID) -> None:
+        self._contracts = contracts
+        self._connection = connection
+        self._tenant_id = tenant_id
+        self._workflows: dict[tuple[str, int | None], WorkflowOfType | None] = {}
+
+    def find_contract(self, entity_type: str, version: int) -> CompiledContract | None:
+        return self._contracts.read(self._connection, self._tenant_id, entity_type, version)
+
+    def find_newest_contract(self, entity_type: str) -> CompiledContract | None:
+        """Find the contract of new documents: the one that the workflow of their type names."""
+        workflow = self._find_workflow(entity_type, None)
+        return None if workflow is None else self.find_contract(entity_type, workflow.contract_version)
+
+    def workflow_of(self, contract: CompiledContract) -> WorkflowOfType | None:
+        """Return the workflow of new instances under this contract; without one, none can begin."""
+        return self._find_workflow(contract.contract.contract, contract.contract.version)
+
+    def _find_workflow(self, entity_type: str, contract_version: int | None) -> WorkflowOfType | None:
+        key = (entity_type, contract_version)
+        if key not in self._workflows:
+            workflow = find_workflow(self._connection, self._tenant_id, entity_type, contract_version)
+            self._workflows[key] = workflow
+            if workflow is not None:
+                self._workflows[(entity_type, workflow.contract_version)] = workflow
+        return self._workflows[key]
+
+
 MAX_CACHED_WORKFLOWS = 200
 TTL_SECONDS = 300.0
 _WorkflowKey = tuple[UUID, UUID, int]
 
 
 class CompiledCache:
-    """Two tenants with the same workflow share one: what is keyed by its hash cannot differ."""
+    """The compiled workflows of a process; tenants whose workflows have one hash share one copy."""
 
     def __init__(self, read_seconds: Callable[[], float] = time.monotonic) -> None:
-        # How long a process holds something is no fact of the domain: its own clock serves.
+        # The age of a cache entry is no fact of the domain, so the clock of the process serves.
         self._read_seconds = read_seconds
         self._found: OrderedDict[_WorkflowKey, tuple[float, str]] = OrderedDict()
         self._loaded: OrderedDict[str, Workflow] = OrderedDict()
@@ -75,7 +107,7 @@ class CompiledCache:
             raise Rejected(
                 "DEFINITION_NOT_FOUND", f"there is no compiled definition {definition_id} version {version}"
             )
-        # Verified before the cache is asked: a changed row must not hide behind what its hash once named.
+        # Verified before the cache is asked: a changed row must not hide behind the workflow of its old hash.
         artifact = read_artifact(*stored)
         workflow = self._loaded.get(artifact.hash) or Workflow(artifact)
         self._keep(key, moment, workflow)

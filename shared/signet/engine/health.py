@@ -1,4 +1,4 @@
-"""Is the service able to work for this tenant? It is, if a transaction of the tenant's answers."""
+"""Health of the service for one tenant: a transaction of the tenant must answer."""
 
 from uuid import UUID
 

@@ -1,6 +1,6 @@
-"""What is told of the engine's work to those who watch it: a port. Who listens is wired; nobody need.
+"""The port through which the engine reports its work to observers.
 
-Told are names, codes, counts and times: nothing that somebody has sent, and no token.
+Reports hold names, codes, counts and times. They hold no content of a request and no token.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 from uuid import UUID
 
-# Decided in memory, many together: what each of them took is not known.
+# The type of nodes that are decided in memory, many together, so that their times cannot be told apart.
 PURE = "pure"
 
 
 @dataclass(frozen=True, slots=True)
 class RequestReport:
-    """A request that has been answered. `route` is as it is declared: no id of anything is in it."""
+    """An answered request. `route` is the declared pattern, so that it holds no id."""
 
     request_id: str
     trace_id: str
@@ -25,15 +25,15 @@ class RequestReport:
     seconds: float
     code: str | None = None
     tenant_id: UUID | None = None
-    # Of Lambda's own call, where there is one.
+    # The id of Lambda's own call, where there is one.
     function_request_id: str | None = None
-    # What we did not foresee.
+    # An error that no code of ours stands for.
     error: Exception | None = None
 
 
 @dataclass(slots=True)
 class NodeWork:
-    """What nodes of one type took in a wave, by the wave's clock."""
+    """The work of the nodes of one type in a wave, by the clock of the wave."""
 
     steps: int = 0
     seconds: float = 0.0
@@ -43,7 +43,7 @@ class NodeWork:
 
 @dataclass(slots=True)
 class WaveReport:
-    """What a wave came to. Of triggers: how long those that are done had been due, in seconds."""
+    """The result of a wave. `waits` are the seconds for which each completed trigger had been due."""
 
     tenant_id: UUID
     trace_id: str
@@ -51,10 +51,10 @@ class WaveReport:
     instances: int = 0
     rounds: int = 0
     seconds: float = 0.0
-    # By node type: all steps that were begun; and what took time.
+    # By node type: the steps that began, and the work that took time.
     steps: Mapping[str, int] = field(default_factory=dict)
     work: Mapping[str, NodeWork] = field(default_factory=dict)
-    # By type: calls to the outside that were enqueued.
+    # By type: the effects that were enqueued.
     effects: Mapping[str, int] = field(default_factory=dict)
     waits: Sequence[float] = ()
     released: int = 0
@@ -64,7 +64,7 @@ class WaveReport:
 
 @dataclass(frozen=True, slots=True)
 class EffectReport:
-    """One attempt to deliver an effect; `answered` is what the other side said, as a number."""
+    """An attempt to deliver an effect. `answered` is the status that the receiver answered with."""
 
     tenant_id: UUID
     trace_id: str
@@ -76,7 +76,7 @@ class EffectReport:
 
 @dataclass(frozen=True, slots=True)
 class HousekeepingReport:
-    """One run of a housekeeping task; `lag_seconds` is how late it began."""
+    """A run of a housekeeping task, which began `lag_seconds` late."""
 
     task: str
     outcome: Literal["done", "more", "failed"]
@@ -89,14 +89,14 @@ class HousekeepingReport:
 @dataclass(frozen=True, slots=True)
 class StuckInstance:
     id: UUID
-    # What it does not see, and what helps most likely: a command of `signet instance`.
+    # The reason, and the command of `signet instance` that is most likely to help.
     why: str
     remedy: str
 
 
 @dataclass(frozen=True, slots=True)
 class SweptQueue:
-    """How many tenants had something due in a queue, and for how long the oldest of it had been."""
+    """The tenants with due rows in a queue, and the seconds for which the oldest row had been due."""
 
     tenants: int
     oldest_seconds: float
@@ -104,7 +104,7 @@ class SweptQueue:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One metric of this process. A sample is what follows the name, its labels and its value."""
+    """A metric of this process. Each sample is a suffix of the name, labels and a value."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
@@ -113,9 +113,9 @@ class Figure:
 
 
 class Span(Protocol):
-    """A piece of work under way, as traces show it."""
+    """A piece of work in progress, as traces show it."""
 
-    # W3C; None where no trace is written.
+    # In W3C form; None where no trace is written.
     traceparent: str | None
 
     def describe(self, name: str, attributes: Mapping[str, str | int]) -> None: ...
@@ -127,13 +127,13 @@ class Telemetry(Protocol):
     def span(
         self, name: str, causes: Sequence[str], attributes: Mapping[str, str | int]
     ) -> AbstractContextManager[Span]:
-        """`causes` are traceparents: of one it is a child, to more it is linked."""
+        """Open a span. One traceparent in `causes` is its parent; several are linked to it."""
         ...
 
     def request_ended(self, report: RequestReport) -> None: ...
 
     def wave_ended(self, report: WaveReport) -> None:
-        """Called within the wave's span."""
+        """Report a wave, within its span."""
         ...
 
     def effect_ended(self, report: EffectReport) -> None: ...
@@ -143,22 +143,22 @@ class Telemetry(Protocol):
     def housekeeping_ended(self, report: HousekeepingReport) -> None: ...
 
     def stuck_found(self, tenant_id: UUID, count: int, named: Sequence[StuckInstance]) -> None:
-        """How many of a tenant's instances are stuck; some of them by name."""
+        """Report how many instances of a tenant are stuck, and some of them by id."""
         ...
 
     def swept(self, queues: Mapping[str, SweptQueue]) -> None:
-        """What the relay found due."""
+        """Report the rows that the relay found due."""
         ...
 
     def failed(self, error: BaseException, about: Mapping[str, str]) -> None:
-        """What went wrong with one instance."""
+        """Report the error of one instance."""
         ...
 
     def list_figures(self) -> Sequence[Figure]: ...
 
 
 class SilentSpan:
-    """Where nobody traces."""
+    """A span of which no trace is written."""
 
     traceparent: str | None = None
 
@@ -171,7 +171,7 @@ SILENT_SPAN: AbstractContextManager[Span] = nullcontext(SilentSpan())
 
 
 class Silent:
-    """Where nobody watches."""
+    """Telemetry without an observer."""
 
     def span(
         self, name: str, causes: Sequence[str], attributes: Mapping[str, str | int]

@@ -1,4 +1,4 @@
-"""A wake-up for the engine from outside of a wave: it says that something happened, never what to run."""
+"""Triggers from outside of a wave: rows that say that something happened, never what to run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from signet.ids import created_at_of, make_id
 def make_trigger(
     subject_id: UUID, event_type: str, content: Mapping[str, Any], trace_id: str | None = None
 ) -> dict[str, Any]:
-    """Its own id is its cause, so that two of the same content are two."""
+    """Make the row of a trigger. Its own id is its cause, so that two of equal content stay two."""
     identifier = make_id()
     payload = {"cause_id": str(identifier), **content}
     return {

@@ -155,6 +155,10 @@ def _load_handler(runtime: Runtime) -> Handler:
 
     # Now and not with the first request, so that a wrong environment stops the start.
     get_application()
+    from signet.api.openapi.build import renew_page
+
+    with suppress(OSError):  # a checkout that nobody may write to has no page
+        renew_page()
     return handler
 
 

@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, urlsplit
 from signet.core.canonical_json import canonical_bytes
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import Rejected, SignetError
-from signet.core.integrations.webhook_signatures import read_secret, sign
+from signet.core.integrations.webhook_signatures import parse_secret, sign
 from signet.core.tenants.allowed_hosts import is_among
 from signet.outbound.addresses import find_refusal
 from signet.outbound.connector import Delivery, OutboundMessage
@@ -78,7 +78,7 @@ class Webhooks:
         try:
             texts = [self._read(message.tenant_id, name) for name in destination.secret_refs]
             # A missing secret signs nothing; the other one still does.
-            secrets = [read_secret(text) for text in texts if text is not None]
+            secrets = [parse_secret(text) for text in texts if text is not None]
         except SignetError as error:
             return Delivery(None, f"SECRET_UNREADABLE: {error.code}")
         if not secrets:

@@ -1,10 +1,14 @@
 """Named SQL: each module of the store speaks the statements of the `.sql` file of its name beside it.
 
     -- name: find_tenant
+    -- Find a tenant with its settings.
     SELECT … WHERE tenant_id = %(tenant_id)s
 
 Statements are reached as attributes. `tests/store/test_statements.py` prepares every one of them on
 the migrated database and fails on a name that is unknown or unused.
+
+Below its name a statement has a sentence: what it does, and why in this form. It is not sent. A
+`part` instead of a `name` is text that the statements of a file share, and name in braces.
 """
 
 import re
@@ -12,17 +16,25 @@ from pathlib import Path
 
 from signet.core.errors import Defect
 
-_NAME_LINE = re.compile(r"^-- name: (?P<name>[a-z][a-z0-9_]*)$", re.MULTILINE)
+_HEAD_LINE = re.compile(r"^-- (name|part): ([a-z][a-z0-9_]*)\n", re.MULTILINE)
+_COMMENT = re.compile(r"(?:--.*\n)+")
 
 
 def read_statements(module_file: str) -> dict[str, str]:
     path = Path(module_file).with_suffix(".sql")
-    text = path.read_text(encoding="utf-8")
-    _preamble, *parts = _NAME_LINE.split(text)
-    names, bodies = parts[::2], parts[1::2]
-    if len(set(names)) != len(names):
-        raise Defect("STATEMENT_NAME_TWICE", f"a statement name stands twice in {path.name}")
-    return {name: body.strip().rstrip(";") for name, body in zip(names, bodies, strict=True)}
+    _preamble, *found = _HEAD_LINE.split(path.read_text(encoding="utf-8"))
+    statements: dict[str, str] = {}
+    parts: dict[str, str] = {}
+    for kind, name, body in zip(found[::3], found[1::3], found[2::3], strict=True):
+        comment = _COMMENT.match(body)
+        if comment is None:
+            raise Defect("STATEMENT_UNEXPLAINED", f"no sentence says what {name} in {path.name} does")
+        if name in statements or name in parts:
+            raise Defect("STATEMENT_NAME_TWICE", f"a statement name stands twice in {path.name}")
+        (statements if kind == "name" else parts)[name] = body[comment.end() :].strip().rstrip(";")
+    for part, text in parts.items():
+        statements = {name: body.replace(f"{{{part}}}", text) for name, body in statements.items()}
+    return statements
 
 
 class Statements:

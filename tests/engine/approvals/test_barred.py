@@ -7,8 +7,7 @@ import pytest
 
 from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
-from signet.engine.approvals.decide import VoteResult
-from signet.engine.approvals.inbox import Ballot
+from signet.engine.approvals.decide import Ballot, VoteResult
 from tests.engine.approvals.barred import BARRED, EVERYBODY, PATHS, WHO, Attempt, Scene
 from tests.engine.waves.stage import WorkflowStage, standing_stage
 from tests.unit.approvals.asking import VOTES

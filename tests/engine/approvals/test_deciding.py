@@ -10,7 +10,7 @@ import pytest
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
-from signet.engine.approvals.inbox import Ballot
+from signet.engine.approvals.decide import Ballot
 from signet.engine.audit.verify import verify_tenant
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import make_company

@@ -9,7 +9,7 @@ import pytest
 
 from signet.aws.bus import Bus
 from signet.aws.clients import Clients
-from signet.core.integrations.webhook_signatures import read_secret, verify
+from signet.core.integrations.webhook_signatures import parse_secret, verify
 from signet.engine.execution import failed_triggers as leases
 from signet.engine.integrations.effects import FAILURES_TO_REST, MAX_CLAIMED
 from signet.outbound.connector import Delivery, OutboundMessage
@@ -249,7 +249,7 @@ def test_a_webhook_is_signed_and_can_be_known_again(stage: WorkflowStage) -> Non
     seen = set()
     for _, headers, body in receiver.received:
         for secret in (SECRET, OTHER):
-            seen.add(verify([read_secret(secret)], headers, body, int(headers["webhook-timestamp"])))
+            seen.add(verify([parse_secret(secret)], headers, body, int(headers["webhook-timestamp"])))
         assert json.loads(body)["data"] == {"amount": 7}
         assert headers["traceparent"]
     assert len(receiver.received) == 2
@@ -263,7 +263,7 @@ def test_a_secret_that_is_gone_signs_nothing_and_the_other_one_does(stage: Workf
         effects(stage, webhook=webhooks()).work(stage.tenant_id)
     ((_, headers, body),) = receiver.received
     assert len(headers["webhook-signature"].split(" ")) == 1
-    assert verify([read_secret(OTHER)], headers, body, int(headers["webhook-timestamp"]))
+    assert verify([parse_secret(OTHER)], headers, body, int(headers["webhook-timestamp"]))
 
 
 def test_without_its_secret_nothing_is_sent(stage: WorkflowStage) -> None:

@@ -23,7 +23,7 @@ from signet.engine.definitions.definitions import Definitions
 from signet.engine.documents.commands import Amend, Applied, Create, Operation, RequestTransition, Update
 from signet.engine.documents.mutate import Documents
 from signet.engine.instances.explain import explain
-from signet.engine.tenants.install import find_principal, install_tenant
+from signet.engine.tenants.install import install_tenant, read_principal
 from signet.local.tenant_file import read_tenant_file
 from signet.store.database import Database, PoolSettings
 from tests.engine.conftest import EXAMPLES, Company
@@ -50,7 +50,7 @@ class Story:
         return self.stage.standing.company
 
     def author(self, user_id: str) -> Caller:
-        return Caller(find_principal(self.company.database, self.company.tenant_id, user_id), via="test")
+        return Caller(read_principal(self.company.database, self.company.tenant_id, user_id), via="test")
 
     def publish(self, folder: str) -> None:
         """What of contract, chain and patch stands in an example's folder."""

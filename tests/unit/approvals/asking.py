@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from signet.core.approvals.eligibility import Origin, Seat
 from signet.core.approvals.policy import Policy, Stage
-from signet.core.approvals.seats import Origin, Seat
 from signet.core.approvals.votes import record_vote
 from signet.core.compiler.node_configurations import Quorum, Vote
 from signet.core.validation.strict_model import read_strictly

@@ -1,25 +1,29 @@
 """Who may fill a seat: the holder, whoever holds its role, a delegate; never who is barred, nobody twice."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from uuid import UUID
 
 import pytest
 
+import signet
 from signet.core.approvals.eligibility import (
     Allowed,
     Delegation,
+    Seat,
     VotingContext,
     can_anyone_vote,
     choose_seat,
     list_voters,
     may_fill,
+    separation_conflict,
 )
-from signet.core.approvals.seats import Seat
 from signet.core.approvals.votes import record_vote
 from signet.core.contracts.compiled_contract import Denial
 from tests.unit.approvals.asking import sit, stage_of, vote
+from tests.unit.test_loaded_contract import load
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -212,3 +216,37 @@ def test_who_may_vote_now() -> None:
     assert can_anyone_vote(seats, voting)
     assert not can_anyone_vote(seats, stand(members, barred=set(members)))
     assert not can_anyone_vote((), voting)
+
+
+# --- whom separation of duties bars ---
+
+
+@dataclass(frozen=True)
+class Authored:
+    creator_id: str = "ann"
+    editor_ids: tuple[str, ...] = ("ed",)
+
+
+@pytest.mark.parametrize(
+    ("document", "requesters", "barred"),
+    [
+        (Authored(), (), ["ann", "ed"]),
+        (Authored(), ("rob", None), ["ann", "ed", "rob"]),
+        (Authored(), ("rob", "ruth"), ["ann", "ed", "rob", "ruth"]),
+        (None, ("rob",), ["rob"]),
+        (None, (None,), []),
+    ],
+)
+def test_separation_of_duties_bars_who_took_part(
+    document: Authored | None, requesters: tuple[str | None, ...], barred: list[str]
+) -> None:
+    find_conflict = separation_conflict(load(separation_of_duties={"may_decide": []}), document, requesters)
+    people = ["ann", "ed", "rob", "ruth", "zoe"]
+    assert [person for person in people if find_conflict(person) is not None] == barred
+
+
+def test_nothing_else_puts_together_who_is_barred() -> None:
+    """A rule that is added to it holds wherever people decide."""
+    sources = Path(signet.__file__).parent
+    asking = {file for file in sources.rglob("*.py") if ".find_conflict_of_duties" in file.read_text()}
+    assert {file.relative_to(sources).as_posix() for file in asking} == {"core/approvals/eligibility.py"}

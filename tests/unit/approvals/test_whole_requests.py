@@ -9,9 +9,16 @@ from uuid import NAMESPACE_OID, uuid5
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signet.core.approvals.eligibility import Allowed, Delegation, VotingContext, can_anyone_vote, choose_seat
+from signet.core.approvals.eligibility import (
+    Allowed,
+    Delegation,
+    Seat,
+    VotingContext,
+    can_anyone_vote,
+    choose_seat,
+)
 from signet.core.approvals.policy import Policy
-from signet.core.approvals.seats import ApproverData, Deadlock, Seat, seat_escalation, seat_stage
+from signet.core.approvals.seats import ApproverData, Deadlock, seat_escalation, seat_stage
 from signet.core.approvals.votes import (
     Next,
     NextAction,

@@ -36,8 +36,8 @@ class IssuerTokens:
         key = self.keys.find(kid)
         claims = _decode(
             token,
-            key.public_key,
-            key.algorithm,
+            key.key,
+            key.algorithm_name,
             issuer=self.settings.issuer,
             audiences=self.settings.audiences,
             leeway=LEEWAY_SECONDS,

@@ -1,5 +1,10 @@
-"""What is made of the routes when the code is built: their index, the OpenAPI document, the page to read."""
+"""What is made of the routes when the code is built: their index, the OpenAPI document, the page to read.
 
+Git keeps the first two. The page is made where it is served: on one's own machine, and for a bundle.
+"""
+
+import os
+from collections.abc import Mapping
 from typing import Any
 
 from signet.api.application import make_resolver
@@ -24,7 +29,22 @@ def main() -> None:
     document, _, index = describe_all()
     INDEX_FILE.write_text(write_index(index), encoding="utf-8")
     OPENAPI_FILE.write_text(write_openapi(document), encoding="utf-8")
-    REFERENCE_FILE.write_text(write_reference_page(document), encoding="utf-8")
+    _write_page(document)
+
+
+def renew_page() -> None:
+    """Write the page where it is missing, or older than what it is made of."""
+    sources = (OPENAPI_FILE, *OPENAPI_FILE.parent.glob("*.py"))
+    newest = max(source.stat().st_mtime for source in sources)
+    if not REFERENCE_FILE.exists() or REFERENCE_FILE.stat().st_mtime < newest:
+        _write_page(describe_all()[0])
+
+
+def _write_page(document: Mapping[str, Any]) -> None:
+    """Replace the page as a whole, because other processes may write or read it at the same time."""
+    written = REFERENCE_FILE.with_suffix(f".html.{os.getpid()}")
+    written.write_text(write_reference_page(document), encoding="utf-8")
+    written.replace(REFERENCE_FILE)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Contracts, patches and automations to begin with, as the package carries them: JSON beside this file.
+"""Templates that a tenant may begin with: contracts, patches and automations, as JSON beside this file.
 
-They are made out of the examples (`make templates`), so that what a tenant begins with is what is tested.
+`make templates` makes them from the examples, so that a tenant begins with tested files.
 """
 
 import json
@@ -25,7 +25,7 @@ class Template:
 
 @cache
 def load_templates() -> Mapping[str, Template]:
-    """By name."""
+    """Return the templates by name."""
     return {
         path.stem: Template(path.stem, **json.loads(path.read_text(encoding="utf-8")))
         for path in sorted(FOLDER.glob("*.json"))

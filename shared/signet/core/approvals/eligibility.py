@@ -1,21 +1,69 @@
-"""Who may fill a seat at the moment of deciding: as its holder, by a role, or standing in for somebody.
+"""The right to fill a seat at the moment of deciding: as its holder, by a role, or as a delegate.
 
-Each person counts once in a stage, whether he votes himself or another votes for him. A seat of one's own
-goes before a seat of another's. Separation of duties bars whoever clicks, and for whom he clicks.
+Each person counts once in a stage, also when another person votes for them. A person's own seat goes
+before the seat of another. Separation of duties bars the voter and the person that they vote for.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from typing import Literal, Protocol
 from uuid import UUID
 
-from signet.core.approvals.seats import Seat
-from signet.core.contracts.compiled_contract import Denial
+from signet.core.contracts.compiled_contract import CompiledContract, Denial
+
+Origin = Literal["resolved", "escalated"]
+SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed"]
+ConflictCheck = Callable[[str], Denial | None]
+
+
+class AuthoredDocument(Protocol):
+    """A document, with the people whose content it holds."""
+
+    @property
+    def creator_id(self) -> str: ...
+
+    @property
+    def editor_ids(self) -> Collection[str]: ...
+
+
+def separation_conflict(
+    contract: CompiledContract, document: AuthoredDocument | None, requesters: Iterable[str | None]
+) -> ConflictCheck:
+    """Return the check that separation of duties makes of each person who would decide.
+
+    Nothing else puts together who is barred, so that a new rule holds wherever people decide.
+    A requester is None where no request is open. Without a document only requesters are barred.
+    """
+    return partial(
+        contract.find_conflict_of_duties,
+        creator=document.creator_id if document is not None else "",
+        editors=document.editor_ids if document is not None else (),
+        requesters=frozenset(requester for requester in requesters if requester is not None),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One voice in a stage; exactly one of `holder_user_id` and `holder_role` is set."""
+
+    stage: int
+    position: int
+    holder_user_id: str | None = None
+    holder_role: str | None = None
+    origin: Origin = "resolved"
+    status: SeatStatus = "open"
+    decided_by: str | None = None
+    on_behalf_of: str | None = None
+
+    def belongs_to(self, user_id: str, roles: Collection[str]) -> bool:
+        return self.holder_user_id == user_id if self.holder_role is None else self.holder_role in roles
 
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """`delegate_id` may decide for `user_id`, from one moment up to another, about one type or all."""
+    """The right of `delegate_id` to decide for `user_id`, for a time, about one entity type or all."""
 
     id: UUID
     user_id: str
@@ -32,15 +80,15 @@ class Delegation:
 
 @dataclass(frozen=True, slots=True)
 class VotingContext:
-    """What holds at the moment of a decision."""
+    """The facts that hold at the moment of a decision."""
 
     entity_type: str | None
     now: datetime
-    # The active members that matter here, with the roles that they hold now. Who is absent may nothing.
+    # The active members that matter here, with the roles that they hold now. All others may do nothing.
     roles: Mapping[str, Collection[str]]
     delegations: Sequence[Delegation]
-    # Separation of duties: the contract's `find_conflict_of_duties` about this document and request.
-    find_conflict: Callable[[str], Denial | None]
+    # Made by `separation_conflict`.
+    find_conflict: ConflictCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +105,7 @@ class _Claim:
 
     @property
     def rank(self) -> tuple[bool, bool, bool, int, str, str]:
-        """Own seats first, those of persons before those of roles; an escalated one decides more."""
+        """Own seats come first, then seats of persons. An escalated seat decides more than a resolved one."""
         theirs = self.delegation
         return (
             theirs is not None,
@@ -72,9 +120,9 @@ class _Claim:
 def choose_seat(
     person: str, seats: Sequence[Seat], voting: VotingContext, *, is_open: bool = True
 ) -> Allowed | Denial:
-    """The one seat of the stage that the person would fill now, or why there is none.
+    """Return the one seat of the stage that the person would fill now, or the reason for none.
 
-    `is_open` is the request's: a closed one takes no vote, whoever asks.
+    `is_open` belongs to the request: a closed request takes no vote.
     """
     if not is_open:
         return Denial("APPROVAL_CLOSED", "this approval is closed")
@@ -93,7 +141,7 @@ def choose_seat(
 def may_fill(
     person: str, seat: Seat, seats: Sequence[Seat], voting: VotingContext, *, is_open: bool = True
 ) -> Allowed | Denial:
-    """Whether the person may fill this very seat now: whoever has a better one must use that."""
+    """Check this very seat: a person with a better one must use that."""
     choice = choose_seat(person, seats, voting, is_open=is_open)
     if isinstance(choice, Denial) or choice.position == seat.position:
         return choice
@@ -101,7 +149,7 @@ def may_fill(
 
 
 def list_voters(seats: Sequence[Seat], voting: VotingContext) -> tuple[str, ...]:
-    """Who may vote now, of those that `standing` knows."""
+    """Return the people of `voting` who may vote now."""
     return tuple(_find_voters(seats, voting))
 
 
@@ -123,7 +171,7 @@ def _list_claims(person: str, seats: Sequence[Seat], voting: VotingContext) -> I
         delegation
         for delegation in voting.delegations
         if delegation.delegate_id == person
-        # Not for somebody who has left, and never for those whom that somebody stands in for.
+        # A person who has left gives nothing. Delegations do not pass on those that a person was given.
         and delegation.user_id in voting.roles
         and delegation.covers(voting.entity_type, voting.now)
     ]
@@ -155,14 +203,14 @@ def _find_obstacle(person: str, claim: _Claim, seats: Sequence[Seat], voting: Vo
 
 
 def _list_counted(seats: Iterable[Seat]) -> frozenset[str]:
-    """Whose votes stand: of who clicked and of whom he clicked for."""
+    """Return everyone already counted in the stage: voters, and the people they voted for."""
     return frozenset(
         voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None
     )
 
 
 def find_delegation_cycle(new: Delegation, existing: Sequence[Delegation]) -> tuple[str, ...] | None:
-    """The people of a circle that the new delegation would close, at one moment and for one entity type."""
+    """Return the people of a circle that the new delegation would close, for one moment and entity type."""
     for moment in _list_moments(new, existing):
         for entity_type in _list_scopes(new, existing):
             if new.covers(entity_type, moment):
@@ -174,14 +222,14 @@ def find_delegation_cycle(new: Delegation, existing: Sequence[Delegation]) -> tu
 
 
 def _list_moments(new: Delegation, existing: Sequence[Delegation]) -> list[datetime]:
-    """Delegations that overlap do so when the last of them begins."""
+    """Return the moments to try: overlapping delegations overlap when the last of them begins."""
     return sorted({new.from_time, *(each.from_time for each in existing)})
 
 
 def _list_scopes(new: Delegation, existing: Sequence[Delegation]) -> list[str | None]:
     if new.entity_type is not None:
         return [new.entity_type]
-    # None stands for the types that nobody names.
+    # None stands for the types that no delegation names.
     return [None, *sorted({each.entity_type for each in existing if each.entity_type is not None})]
 
 

@@ -1,7 +1,7 @@
-"""Who is asked, stage by stage, and what counts as their answer: the policy that a request is pinned to.
+"""The policy that a request is pinned to: the approvers of each stage, and what counts as their answer.
 
 An approval node with approvers of its own is a policy of one stage; a chain has up to twenty. The request
-keeps the policy as canonical text with its hash, so that nobody edits it under those who decide.
+keeps the policy as canonical text with its hash, so that it cannot change while people decide.
 """
 
 import json
@@ -30,12 +30,12 @@ from signet.core.validation.strict_model import Duration, Label, Name, Strict, r
 
 MAX_STAGES = 20
 _USER = (TypeKind.STRING, TypeKind.REF, TypeKind.ANY)
-# A chain serves documents of every type: what it reads of them is known only when it runs.
+# A chain serves documents of every type. The fields that it reads are known only when it runs.
 _SCOPE = make_scope(ANY, ANY, ANY)
 
 
 class Stage(Strict):
-    """One stage of a policy, and one step of a chain: what an approval node with approvers also says."""
+    """One stage of a policy, one step of a chain, or an approval node with approvers of its own."""
 
     approvers: Annotated[tuple[Approver, ...], Constraint(min_length=1, max_length=MAX_APPROVERS)]
     quorum: Quorum = "all"
@@ -50,7 +50,7 @@ class Stage(Strict):
 
     def to_json(self) -> dict[str, Any]:
         body = self.model_dump(mode="json")
-        # The order in which an author lists them says nothing.
+        # The order in which an author lists them has no meaning.
         body["reason_required_for"] = sorted(set(body["reason_required_for"]))
         return body
 
@@ -66,7 +66,7 @@ class Chain(Strict):
     steps: Stages
 
     def to_json(self) -> dict[str, Any]:
-        """What is hashed."""
+        """Return the form that is hashed."""
         return {"name": self.name, "label": self.label, "steps": [step.to_json() for step in self.steps]}
 
 
@@ -74,7 +74,7 @@ class Policy(Strict):
     stages: Stages
 
     def stage(self, number: int) -> Stage:
-        """Stages are counted from 1."""
+        """Return the stage of this number, counted from 1."""
         return self.stages[number - 1]
 
     def to_text(self) -> str:
@@ -86,7 +86,7 @@ def hash_policy(text: str) -> str:
 
 
 def read_policy(text: str, expected_hash: str) -> Policy:
-    """What a request was pinned to, verified."""
+    """Parse the policy that a request was pinned to, and verify its hash."""
     if hash_policy(text) != expected_hash:
         raise Defect(
             "APPROVAL_POLICY_ALTERED", "the policy of an approval is not the one its hash was made of"
@@ -95,7 +95,7 @@ def read_policy(text: str, expected_hash: str) -> Policy:
 
 
 def policy_of_node(config: Mapping[str, Any]) -> Policy:
-    """Of a compiled approval node with approvers of its own."""
+    """Make the policy of a compiled approval node with approvers of its own."""
     return _read_stored({"stages": [{key: config[key] for key in Stage.model_fields}]})
 
 
@@ -107,7 +107,7 @@ def _read_stored(document: Any) -> Policy:
 
 
 def read_chain(document: Any) -> tuple[Chain | None, tuple[Finding, ...]]:
-    """An author's chain, or every mistake in it."""
+    """Parse an author's chain, or return every mistake in it."""
     chain, findings = read_strictly(Chain, document)
     if chain is None:
         return None, findings
@@ -116,7 +116,7 @@ def read_chain(document: Any) -> tuple[Chain | None, tuple[Finding, ...]]:
 
 
 def policy_of_chain(bodies: Sequence[Mapping[str, Any]]) -> tuple[Policy | None, tuple[Finding, ...]]:
-    """Of a chain's steps in their order."""
+    """Make the policy of a chain's steps in their order, or return every mistake in them."""
     policy, findings = read_strictly(Policy, {"stages": list(bodies)})
     if policy is None:
         return None, findings

@@ -1,15 +1,16 @@
-"""Who sits down to decide: the approvers of a stage become seats, once, when the stage begins.
+"""Seats of a stage, made of its approvers once, when the stage begins.
 
-A seat belongs to a person, or to a role: then to whoever holds the role when he decides. All that is known
-of people comes in as `Facts`. Nobody who should be asked is left out in silence: what gave no seat is said,
-and where everybody must approve it leaves the whole stage without seats, for a wider circle to decide.
+A seat belongs to a person, or to a role and so to each of its holders at the time of deciding. All that is
+known of people comes in as `ApproverData`. No approver is left out in silence: each that gave no seat is
+reported. Where everybody must approve, such a gap leaves the stage without seats, and a wider circle decides.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
+from signet.core.approvals.eligibility import Origin, Seat
 from signet.core.approvals.policy import Stage
 from signet.core.compiler.node_configurations import (
     Approver,
@@ -24,29 +25,9 @@ from signet.core.compiler.node_configurations import (
 MAX_SEATS = 100
 MAX_USER_ID_CHARACTERS = 200
 
-Origin = Literal["resolved", "escalated"]
-SeatStatus = Literal["open", "approved", "rejected", "abstained", "closed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Seat:
-    """Exactly one of `holder_user_id` and `holder_role` is set."""
-
-    stage: int
-    position: int
-    holder_user_id: str | None = None
-    holder_role: str | None = None
-    origin: Origin = "resolved"
-    status: SeatStatus = "open"
-    decided_by: str | None = None
-    on_behalf_of: str | None = None
-
-    def belongs_to(self, user_id: str, roles: Collection[str]) -> bool:
-        return self.holder_user_id == user_id if self.holder_role is None else self.holder_role in roles
-
 
 class UnseatedReason(StrEnum):
-    """Why an approver, or one of those that an expression names, gave no seat."""
+    """The reason that an approver, or a person that an expression names, gave no seat."""
 
     NO_MANAGER = "no_manager"
     NO_MEMBER = "no_member"
@@ -76,7 +57,7 @@ class UnseatedApprover:
 
 
 class Deadlock(StrEnum):
-    """Why nobody's vote can decide a stage any more. As reasons of a pause they are stable."""
+    """The reason that no vote can decide a stage any more; stable, because instances pause with it."""
 
     NOBODY_FOUND = "APPROVAL_NOBODY_FOUND"
     APPROVER_MISSING = "APPROVAL_APPROVER_MISSING"
@@ -102,11 +83,11 @@ _DEADLOCKS: Mapping[Deadlock, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ApproverQueries:
-    """What must be looked up before approvers become seats."""
+    """The values to look up before approvers become seats."""
 
     # Texts of expressions to evaluate.
     expressions: tuple[str, ...]
-    # Those of them whose value is a person, with how many managers up to look.
+    # The expressions whose value is a person, with the number of managers to climb.
     managers_of: Mapping[str, int]
     # Roles whose members take turns.
     turns: tuple[str, ...]
@@ -116,18 +97,18 @@ class ApproverQueries:
 class ApproverData:
     # By the text of an expression.
     values: Mapping[str, Any] = field(default_factory=dict)
-    # The manager of each person, as far up as is asked for.
+    # The manager of each person, up to the level that was asked for.
     managers: Mapping[str, str] = field(default_factory=dict)
-    # By role, who takes turns and whose turn it is (any number; it is counted round).
+    # By role, the people who take turns and the number of the turn, which is counted round.
     members: Mapping[str, Collection[str]] = field(default_factory=dict)
     turns: Mapping[str, int] = field(default_factory=dict)
-    # Whom separation of duties bars: never given a turn.
+    # People barred by separation of duties; they are never given a turn.
     barred: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SeatAssignment:
-    """With a deadlock there are no seats: nobody is asked in vain."""
+    """The seats of a stage, or the deadlock: then there are no seats, and nobody is asked in vain."""
 
     seats: tuple[Seat, ...]
     missing: tuple[UnseatedApprover, ...]
@@ -153,7 +134,7 @@ def list_needs(approvers: Sequence[Approver]) -> ApproverQueries:
 
 
 def seat_stage(number: int, stage: Stage, approver_data: ApproverData) -> SeatAssignment:
-    seats, missing = _seat(number, stage.approvers, approver_data, "resolved", ())
+    seats, missing = _make_seats(number, stage.approvers, approver_data, "resolved", ())
     deadlock = _find_deadlock(stage, len(seats), missing)
     return SeatAssignment(() if deadlock else seats, missing, deadlock)
 
@@ -161,8 +142,8 @@ def seat_stage(number: int, stage: Stage, approver_data: ApproverData) -> SeatAs
 def seat_escalation(
     number: int, escalation: Escalation, approver_data: ApproverData, seats: Sequence[Seat]
 ) -> SeatAssignment:
-    """The seats to add to those of the stage; any one of them decides it."""
-    added, missing = _seat(number, (escalation.to,), approver_data, "escalated", seats)
+    """Make the seats to add to those of the stage; any one of them decides it."""
+    added, missing = _make_seats(number, (escalation.to,), approver_data, "escalated", seats)
     if any(each.gap is UnseatedReason.TOO_MANY for each in missing):
         return SeatAssignment((), missing, Deadlock.TOO_MANY_SEATS)
     return SeatAssignment(added, missing, None if added else Deadlock.NOBODY_FOUND)
@@ -175,96 +156,110 @@ def _find_deadlock(stage: Stage, count: int, missing: Sequence[UnseatedApprover]
     if count == 0:
         return Deadlock.NOBODY_FOUND
     if stage.quorum == "all" and gaps:
-        # To ask only the rest would let fewer approve than the policy wants.
+        # Asking only the rest would let fewer people approve than the policy wants.
         return Deadlock.APPROVER_MISSING
     if isinstance(stage.quorum, int) and count < stage.quorum:
         return Deadlock.QUORUM_UNREACHABLE
     return None
 
 
-def _seat(
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """The holder of a seat to be: exactly one of the two is set."""
+
+    user_id: str | None = None
+    role: str | None = None
+
+
+def _make_seats(
     number: int,
     approvers: Sequence[Approver],
     approver_data: ApproverData,
     origin: Origin,
     existing: Sequence[Seat],
 ) -> tuple[tuple[Seat, ...], tuple[UnseatedApprover, ...]]:
+    seated = {seat.holder_user_id for seat in existing if seat.holder_user_id is not None}
+    holders, missing = _resolve_holders(approvers, approver_data, seated)
     first = max((seat.position for seat in existing), default=0) + 1
-    busy = {seat.holder_user_id for seat in existing if seat.holder_user_id is not None}
-    people: set[str] = set()
-    seats: list[Seat] = []
-    missing: dict[UnseatedApprover, None] = {}
-    for index, approver in enumerate(approvers):
-        for found in _resolve(approver, approver_data, people | busy):
-            if isinstance(found, _Unseated):
-                missing[UnseatedApprover(index, found.gap, found.who)] = None
-            elif isinstance(found, str) and found in people:
-                missing[UnseatedApprover(index, UnseatedReason.TWICE, found)] = None
-            elif len(seats) >= MAX_SEATS:
-                missing[UnseatedApprover(index, UnseatedReason.TOO_MANY, f"approver {index + 1}")] = None
-                break
-            elif isinstance(found, _Role):
-                seats.append(Seat(number, first + len(seats), None, found.name, origin))
-            else:
-                people.add(found)
-                seats.append(Seat(number, first + len(seats), found, None, origin))
+    seats = (
+        Seat(number, position, holder.user_id, holder.role, origin)
+        for position, holder in enumerate(holders, first)
+    )
     return tuple(seats), tuple(missing)
 
 
-@dataclass(frozen=True, slots=True)
-class _Role:
-    name: str
+def _resolve_holders(
+    approvers: Sequence[Approver], approver_data: ApproverData, seated: Collection[str]
+) -> tuple[list[_Holder], list[UnseatedApprover]]:
+    """Return the holders in their order, each person once, and what gave none.
 
-
-@dataclass(frozen=True, slots=True)
-class _Unseated:
-    gap: UnseatedReason
-    who: str
+    `seated` are the people who have a seat of the stage already.
+    """
+    holders: list[_Holder] = []
+    missing: dict[UnseatedApprover, None] = {}
+    people: set[str] = set()
+    for index, approver in enumerate(approvers):
+        for holder in _resolve(index, approver, approver_data, people.union(seated)):
+            if isinstance(holder, UnseatedApprover):
+                missing[holder] = None
+            elif holder.user_id in people:
+                missing[UnseatedApprover(index, UnseatedReason.TWICE, str(holder.user_id))] = None
+            elif len(holders) >= MAX_SEATS:
+                missing[UnseatedApprover(index, UnseatedReason.TOO_MANY, f"approver {index + 1}")] = None
+                break
+            else:
+                holders.append(holder)
+                people.update([holder.user_id] if holder.user_id is not None else [])
+    return holders, list(missing)
 
 
 def _resolve(
-    approver: Approver, approver_data: ApproverData, busy: Collection[str]
-) -> Iterator[str | _Role | _Unseated]:
-    """A person by id, a role, or that there is nobody."""
+    index: int, approver: Approver, approver_data: ApproverData, busy: Collection[str]
+) -> Iterator[_Holder | UnseatedApprover]:
     match approver:
         case ByUser():
-            yield approver.user
+            yield _Holder(user_id=approver.user)
         case ByRole(pick="first_available"):
-            yield _Role(approver.role)
+            yield _Holder(role=approver.role)
         case ByRole():
-            yield _take_turn(approver.role, approver_data, busy)
+            yield _take_turn(index, approver.role, approver_data, busy)
         case ByManager():
-            yield _climb(approver, approver_data)
+            yield _climb(index, approver, approver_data)
         case _:
-            yield from _read_people(approver.expression, approver_data.values[approver.expression])
+            yield from _read_people(index, approver.expression, approver_data.values[approver.expression])
 
 
-def _take_turn(role: str, approver_data: ApproverData, busy: Collection[str]) -> str | _Unseated:
-    """Whose turn it is; who has a seat in the stage already is passed over while there are others."""
+def _take_turn(
+    index: int, role: str, approver_data: ApproverData, busy: Collection[str]
+) -> _Holder | UnseatedApprover:
+    """Return the member whose turn it is. One with a seat already is passed over while there are others."""
     members = sorted(set(approver_data.members[role]) - set(approver_data.barred))
     if not members:
-        return _Unseated(UnseatedReason.NO_MEMBER, role)
+        return UnseatedApprover(index, UnseatedReason.NO_MEMBER, role)
     turn = approver_data.turns[role] % len(members)
     in_turn = members[turn:] + members[:turn]
-    return next((member for member in in_turn if member not in busy), in_turn[0])
+    return _Holder(user_id=next((member for member in in_turn if member not in busy), in_turn[0]))
 
 
-def _climb(approver: ByManager, approver_data: ApproverData) -> str | _Unseated:
+def _climb(index: int, approver: ByManager, approver_data: ApproverData) -> _Holder | UnseatedApprover:
     person = approver_data.values[approver.of]
     if not _is_user_id(person):
-        return _Unseated(UnseatedReason.NOT_A_USER, approver.of)
+        return UnseatedApprover(index, UnseatedReason.NOT_A_USER, approver.of)
     manager: str | None = person
     for _ in range(approver.levels):
         manager = approver_data.managers.get(manager) if manager is not None else None
-    return manager if manager is not None else _Unseated(UnseatedReason.NO_MANAGER, person)
+    if manager is None:
+        return UnseatedApprover(index, UnseatedReason.NO_MANAGER, person)
+    return _Holder(user_id=manager)
 
 
-def _read_people(text: str, value: Any) -> Iterator[str | _Unseated]:
+def _read_people(index: int, text: str, value: Any) -> Iterator[_Holder | UnseatedApprover]:
     people = list(value) if isinstance(value, list | tuple) else [value]
+    unnamed = UnseatedApprover(index, UnseatedReason.NOT_A_USER, text)
     if not people:
-        yield _Unseated(UnseatedReason.NOT_A_USER, text)
+        yield unnamed
     for person in people:
-        yield person if _is_user_id(person) else _Unseated(UnseatedReason.NOT_A_USER, text)
+        yield _Holder(user_id=person) if _is_user_id(person) else unnamed
 
 
 def _is_user_id(value: Any) -> bool:

@@ -1,15 +1,15 @@
-"""What the votes of a stage amount to, and what comes after it.
+"""The verdict that the votes of a stage come to, and the action that follows.
 
-    all   the first rejection rejects; approved when everybody voted and somebody approved
+    all   the first rejection rejects; approved when everybody voted and anybody approved
     any   the first approval or rejection decides
     n     approved at n approvals; rejected once that many cannot be reached any more
 
-An abstention is a vote for neither side. A stage that only had abstentions, or whose open seats nobody may
-fill, is deadlocked: it escalates once, and else pauses with the reason. An escalation adds seats; the first
-approval or rejection from one of them decides the stage, while those who were asked first may still vote.
+An abstention is a vote for neither side. A stage is deadlocked if it had only abstentions, or if nobody may
+fill its open seats. It escalates once, and pauses with the reason the next time. An escalation adds seats.
+The first approval or rejection from one of them decides the stage; the first people asked may still vote.
 
-Counting looks at seats, not at the order of votes. Where the first vote decides, it does so because a
-decided stage takes no other vote: `cast` refuses it.
+Counting looks at seats, not at the order of votes. The first vote decides only because a decided stage takes
+no other vote: `record_vote` refuses it.
 """
 
 from collections.abc import Sequence
@@ -17,15 +17,16 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
+from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.policy import Policy, Stage
-from signet.core.approvals.seats import Deadlock, Seat
+from signet.core.approvals.seats import Deadlock
 from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Defect
 
 
 @dataclass(frozen=True, slots=True)
 class StageVerdict:
-    """`deadlock` says why, exactly where the state is `deadlocked`."""
+    """The state of a stage; `deadlock` is its reason exactly where the state is `deadlocked`."""
 
     state: Literal["open", "approved", "rejected", "deadlocked"]
     deadlock: Deadlock | None = None
@@ -39,7 +40,7 @@ OPEN, APPROVED, REJECTED = StageVerdict("open"), StageVerdict("approved"), Stage
 
 
 def count_votes(stage: Stage, seats: Sequence[Seat], *, can_vote: bool = True) -> StageVerdict:
-    """Of the seats of this stage alone; `can_vote` is whether anybody may fill an open one now."""
+    """Count the seats of this stage alone; `can_vote` tells if anybody may fill an open one now."""
     escalated = [seat for seat in seats if seat.origin == "escalated"]
     asked = [seat for seat in seats if seat.origin == "resolved"]
     decided = _count_any(escalated) or _count_asked(stage, asked)
@@ -49,7 +50,7 @@ def count_votes(stage: Stage, seats: Sequence[Seat], *, can_vote: bool = True) -
         return StageVerdict("deadlocked", Deadlock.NOBODY_FOUND)
     if _number(seats, "abstained") == len(seats):
         return StageVerdict("deadlocked", Deadlock.ALL_ABSTAINED)
-    # Without an escalation no vote could help; with one its seats are waited for.
+    # No vote could help here; only open seats of an escalation could.
     if isinstance(stage.quorum, int) and len(asked) < stage.quorum and not _number(escalated, "open"):
         return StageVerdict("deadlocked", Deadlock.QUORUM_UNREACHABLE)
     if can_vote and _number(seats, "open"):
@@ -75,7 +76,7 @@ def _count_all(seats: Sequence[Seat]) -> StageVerdict | None:
 
 
 def _count_any(seats: Sequence[Seat]) -> StageVerdict | None:
-    # Only one of them can have voted so; should both stand there, nothing is approved.
+    # Only one of the two votes can be there. Should both be, nothing is approved.
     if _number(seats, "rejected"):
         return REJECTED
     return APPROVED if _number(seats, "approved") else None
@@ -86,7 +87,7 @@ def _count_to(quorum: int, seats: Sequence[Seat]) -> StageVerdict | None:
     if approvals >= quorum:
         return APPROVED
     can_reach = approvals + _number(seats, "open") >= quorum
-    # Abstentions alone do not reject, nor does what could never have been approved.
+    # Abstentions alone do not reject; nor does a stage with fewer seats than its quorum.
     if can_reach or not approvals + rejections or len(seats) < quorum:
         return None
     return REJECTED
@@ -105,7 +106,7 @@ def record_vote(
     decided_by: str,
     on_behalf_of: str | None = None,
 ) -> tuple[Seat, ...]:
-    """The seats with this vote. Whether the person may is `choose_seat`'s to say, and asked before."""
+    """Return the seats with this vote. The caller has asked `choose_seat` if the person may vote."""
     if count_votes(stage, seats).is_decided:
         raise Defect("APPROVAL_DECIDED_TWICE", "a vote for a stage that is decided")
     if all(seat.position != position or seat.status != "open" for seat in seats):
@@ -133,7 +134,7 @@ class NextAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """`stage` is the one to begin or to escalate; `reason` why it escalates or pauses."""
+    """The next action; `stage` is the one to begin or to escalate, `reason` its cause."""
 
     act: NextAction
     stage: int | None = None
@@ -145,7 +146,7 @@ def has_escalated(seats: Sequence[Seat]) -> bool:
 
 
 def next_action(policy: Policy, stage: int, verdict: StageVerdict, *, escalated: bool) -> Next:
-    """There is always something next, so that no request hangs."""
+    """Return the action that follows. There always is one, so that no request hangs."""
     match verdict.state:
         case "open":
             return Next(NextAction.WAIT)

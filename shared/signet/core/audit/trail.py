@@ -1,4 +1,4 @@
-"""What an audit row says, and how it is chained and sealed. `verification.py` is the other half: checks."""
+"""Audit entries, and how they are chained and sealed. `verification.py` holds the checks."""
 
 import hashlib
 import json
@@ -12,6 +12,7 @@ from uuid import UUID
 from signet.core.audit.verification import AuditFinding, AuditRow, Seal, hash_seal, merkle_root
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.documents.personal_data import REFERENCE
+from signet.core.tenants.caller import Caller
 
 SALT_BYTES = 32
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -21,7 +22,7 @@ Subject = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """The one that writes; a restore begins a new epoch, in which numbers come again."""
+    """The writing transaction. A restore begins a new epoch, in which numbers come again."""
 
     epoch: int
     xid: int
@@ -45,7 +46,7 @@ class VersionMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """Who, what, when, where from, why, how."""
+    """An audit entry: actor, act, subject, time, channel, reason and changes."""
 
     id: UUID
     tenant_id: UUID
@@ -59,7 +60,7 @@ class AuditEntry:
     reason: str | None = None
     before: VersionMark | None = None
     after: VersionMark | None = None
-    # Of the changed fields, {"before": …, "after": …}; personal values only as references.
+    # Each changed field as {"before": …, "after": …}; personal values only as references.
     changes: Mapping[str, Any] = field(default_factory=dict)
     instance_id: UUID | None = None
     step_id: UUID | None = None
@@ -71,20 +72,60 @@ class AuditEntry:
         return self.subject_type, self.subject_id
 
 
+def make_entry(
+    entry_id: UUID,
+    caller: Caller,
+    tenant_id: UUID,
+    now: datetime,
+    subject: Subject,
+    action: str,
+    detail: Mapping[str, Any],
+    *,
+    reason: str | None = None,
+    on_behalf_of: str | None = None,
+    before: VersionMark | None = None,
+    after: VersionMark | None = None,
+    changes: Mapping[str, Any] | None = None,
+    instance_id: UUID | None = None,
+    step_id: UUID | None = None,
+    trace_id: str | None = None,
+) -> AuditEntry:
+    """Make the entry of an act of the caller; its trace is the caller's unless another is given."""
+    return AuditEntry(
+        id=entry_id,
+        tenant_id=tenant_id,
+        subject_type=subject[0],
+        subject_id=subject[1],
+        action=action,
+        actor_id=caller.principal.subject,
+        on_behalf_of=on_behalf_of,
+        via=caller.via,
+        at=now,
+        reason=reason,
+        before=before,
+        after=after,
+        changes=changes or {},
+        instance_id=instance_id,
+        step_id=step_id,
+        trace_id=trace_id or caller.trace_id,
+        detail=detail,
+    )
+
+
 def chain(previous: Head | None, entry: AuditEntry, transaction: Transaction) -> AuditRow:
-    """The next row of the subject's chain. The caller holds the subject's lock."""
+    """Make the next row of the subject's chain. The caller holds the subject's lock."""
     return _make_row(entry, transaction, previous.seq + 1 if previous else 1, previous)
 
 
 def leave_unchained(entry: AuditEntry, transaction: Transaction) -> AuditRow:
-    """A row that only a seal protects: where a chain would make writers wait for each other."""
+    """Make a row that only a seal protects, where a chain would make writers wait for each other."""
     return _make_row(entry, transaction, None, None)
 
 
 def chain_all(
     heads: Mapping[Subject, Head], entries: Iterable[AuditEntry], transaction: Transaction
 ) -> tuple[AuditRow, ...]:
-    """The entries of many subjects; several of one subject follow each other in the order given."""
+    """Chain entries of many subjects; several of one subject follow each other in this order."""
     newest = dict(heads)
     rows = []
     for entry in entries:
@@ -107,7 +148,7 @@ def _make_row(
             "seq": seq,
             "previous_hash": previous.hash if previous else None,
             "epoch": transaction.epoch,
-            "xid": str(transaction.xid),  # beyond what a JSON number holds
+            "xid": str(transaction.xid),  # a JSON number cannot hold it
             "action": entry.action,
             "actor_id": entry.actor_id,
             "on_behalf_of": entry.on_behalf_of,
@@ -149,7 +190,7 @@ def _write_id(identifier: UUID | None) -> str | None:
 
 
 def write_time(moment: datetime) -> str:
-    """UTC with six digits after the second, as the table's reading shows it."""
+    """Write a moment in UTC with six digits after the second, as the table's reading shows it."""
     if moment.tzinfo is None:
         raise ValueError("a time without a zone is no moment")
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
@@ -164,7 +205,7 @@ def make_seal(
     hashes: Sequence[str],
     at: datetime,
 ) -> Seal:
-    """Over the hashes of all rows of the epoch from where the previous seal ends to below `to_xid`."""
+    """Make the seal of all rows of the epoch from the end of the previous seal to below `to_xid`."""
     continues = previous is not None and previous.epoch == epoch
     seal = Seal(
         tenant_id=str(tenant_id),
@@ -173,7 +214,7 @@ def make_seal(
         from_xid=previous.to_xid if previous and continues else 0,
         to_xid=to_xid,
         row_count=len(hashes),
-        merkle_root=merkle_root([bytes.fromhex(each) for each in hashes]),
+        merkle_root=merkle_root([bytes.fromhex(leaf) for leaf in hashes]),
         previous_seal=previous.seal if previous else None,
         created_at=write_time(at),
         seal="",
@@ -186,7 +227,7 @@ def make_seal(
 
 @dataclass(frozen=True, slots=True)
 class PersonalValue:
-    """As its table holds it, the value as JSON text; without a salt it was erased."""
+    """A personal value as its table holds it, in JSON text; an erased one has no salt."""
 
     id: str
     salt: bytes | None
@@ -194,7 +235,10 @@ class PersonalValue:
 
 
 def commit(salt: bytes, value: Any) -> str:
-    """Fixes a value without showing it. The salt's length is fixed, so that no other pair has these bytes."""
+    """Return a commitment to the value that does not show it.
+
+    The salt has one length, so that no other pair of salt and value has these bytes.
+    """
     if len(salt) != SALT_BYTES:
         raise ValueError(f"a salt has {SALT_BYTES} bytes")
     return hashlib.sha256(salt + canonical_bytes(value)).hexdigest()
@@ -205,7 +249,7 @@ def _is(value: object, pattern: re.Pattern[str]) -> TypeGuard[str]:
 
 
 def find_references(value: Any) -> Iterator[tuple[str, str]]:
-    """Every (id, commitment) in a snapshot or in an entry's changes."""
+    """Find every (id, commitment) in a snapshot or in an entry's changes."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -221,7 +265,7 @@ def find_references(value: Any) -> Iterator[tuple[str, str]]:
 def verify_personal(
     references: Iterable[tuple[str, str]], values: Mapping[str, PersonalValue]
 ) -> Iterator[AuditFinding]:
-    """A value is the one that was committed to, or was erased; it never just vanishes."""
+    """Verify that each value is the committed one or was erased, and has not vanished."""
     for identifier, commitment in references:
         kept = values.get(identifier)
         where = f"personal value {identifier}"

@@ -1,9 +1,10 @@
-"""Is the audit trail what was written? Whatever a row holds, the answer is findings and never an exception.
+"""Verification of the audit trail. Any content of a row leads to findings, and never to an exception.
 
 Only Python's standard library is used here: an exported bundle carries this text as part of its verifier.
 
-A row's hash is the SHA-256 of its content; the content names the hash of the row before it in its subject's
-chain; a seal holds the Merkle root (RFC 6962) over the hashes of its rows and the hash of the seal before it.
+A row's hash is the SHA-256 of its content. The content names the hash of the row before it in its subject's
+chain. A seal holds the Merkle root (RFC 6962) over the hashes of its rows, and the hash of the seal before
+it.
 """
 
 import hashlib
@@ -24,7 +25,7 @@ class AuditRow:
     id: str
     subject_type: str
     subject_id: str
-    # 1, 2, 3 … within the subject; None: only sealed
+    # 1, 2, 3 … within the subject; None for a row that is only sealed
     seq: int | None
     previous_hash: str | None
     hash: str
@@ -51,7 +52,7 @@ class AuditRow:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """Over the rows of transactions from_xid <= xid < to_xid of an epoch."""
+    """A seal over the rows of transactions from_xid <= xid < to_xid of an epoch."""
 
     tenant_id: str
     sequence: int
@@ -102,27 +103,27 @@ class SealReport:
     findings: list[AuditFinding] = field(default_factory=list)
     seal_count: int = 0
     sealed_count: int = 0
-    # Rows that no seal covers yet: their removal from the end of a chain is not provable.
+    # Rows that no seal covers yet: their removal from the end of a chain cannot be proved.
     tail_count: int = 0
     tail_oldest: str | None = None
 
 
 def hash_text(text: str) -> str:
-    # A lone surrogate can stand in an edited bundle only; it must give another hash, not an exception.
+    # A lone surrogate occurs only in an edited bundle. It must give another hash, not an exception.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def hash_seal(seal: Seal) -> str:
-    """Over everything else that the seal says. ASCII and strings only: this is RFC 8785 without a library."""
-    said = {name: value for name, value in asdict(seal).items() if name != "seal"}
-    said |= {"from_xid": str(seal.from_xid), "to_xid": str(seal.to_xid)}
-    return hash_text(json.dumps(said, sort_keys=True, separators=(",", ":")))
+    """Hash all other columns. They are ASCII and strings only: this is RFC 8785 without a library."""
+    columns = {name: value for name, value in asdict(seal).items() if name != "seal"}
+    columns |= {"from_xid": str(seal.from_xid), "to_xid": str(seal.to_xid)}
+    return hash_text(json.dumps(columns, sort_keys=True, separators=(",", ":")))
 
 
 T = TypeVar("T", AuditRow, Seal, DocumentVersion)
 
 
-def read_json(text: str) -> dict[str, Any] | None:
+def parse_json(text: str) -> dict[str, Any] | None:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -130,8 +131,8 @@ def read_json(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def read_as(kind: type[T], value: object) -> T | None:
-    """From JSON, where it has exactly these keys and types."""
+def parse_as(kind: type[T], value: object) -> T | None:
+    """Parse a JSON object that has exactly the keys and types of this kind."""
     columns = {column.name: column.type for column in fields(kind)}
     if not isinstance(value, dict) or value.keys() != columns.keys():
         return None
@@ -148,7 +149,7 @@ def _is_a(value: object, kind: Any) -> bool:
 
 
 def build_levels(leaves: Sequence[bytes]) -> list[list[bytes]]:
-    """From the leaves' hashes to the root; the last of an odd level moves up as it is."""
+    """Build the tree from the hashes of the leaves; the last of an odd level moves up as it is."""
     level = [hashlib.sha256(b"\x00" + leaf).digest() for leaf in leaves] or [hashlib.sha256().digest()]
     levels = [level]
     while len(level) > 1:
@@ -166,7 +167,7 @@ def merkle_root(leaves: Sequence[bytes]) -> str:
 
 
 def find_path(levels: Sequence[Sequence[bytes]], index: int) -> list[str]:
-    """The neighbours on the way from a leaf to the root."""
+    """Find the neighbours on the path from a leaf to the root."""
     path = []
     for level in levels[:-1]:
         if index ^ 1 < len(level):
@@ -176,7 +177,7 @@ def find_path(levels: Sequence[Sequence[bytes]], index: int) -> list[str]:
 
 
 def root_of_path(leaf: bytes, index: int, count: int, path: Sequence[str]) -> str | None:
-    """The root that leaf and path lead to; None when no tree of that size has such a path."""
+    """Return the root that leaf and path lead to, or None where no tree of that size has such a path."""
     if not 0 <= index < count:
         return None
     here, neighbours = hashlib.sha256(b"\x00" + leaf).digest(), [_read_hash(text) for text in path]
@@ -190,7 +191,7 @@ def root_of_path(leaf: bytes, index: int, count: int, path: Sequence[str]) -> st
     return None if neighbours else here.hex()
 
 
-def read_leaf(row: AuditRow) -> bytes:
+def parse_leaf(row: AuditRow) -> bytes:
     return _read_hash(row.hash)
 
 
@@ -203,13 +204,13 @@ def _read_hash(text: str) -> bytes:
 
 # --- rows ---
 
-# What the content says under another name, or in another form, than the column.
+# The names of columns that the content calls otherwise.
 _COLUMNS: Mapping[str, str] = {"created_at": "at"}
 _CHECKED = tuple(each.name for each in fields(AuditRow) if each.name not in {"hash", "content"})
 
 
 def verify_rows(rows: Iterable[AuditRow]) -> Iterator[AuditFinding]:
-    """Each row by itself, in any order: content, hash and columns agree."""
+    """Verify each row on its own, in any order: content, hash and columns must agree."""
     for row in rows:
         finding = _verify_row(row)
         if finding:
@@ -219,21 +220,21 @@ def verify_rows(rows: Iterable[AuditRow]) -> Iterator[AuditFinding]:
 def _verify_row(row: AuditRow) -> AuditFinding | None:
     if hash_text(row.content) != row.hash:
         return AuditFinding("AUDIT_ROW_HASH", row.name, "The content is not what was hashed.")
-    content = read_json(row.content)
+    content = parse_json(row.content)
     if content is None:
         return AuditFinding("AUDIT_ROW_CONTENT", row.name, "The content is no JSON object.")
     for column in _CHECKED:
         value = getattr(row, column)
-        said = content.get(_COLUMNS.get(column, column))
+        claimed = content.get(_COLUMNS.get(column, column))
         expected = str(value) if column == "xid" else value
-        if type(said) is not type(expected) or said != expected:
+        if type(claimed) is not type(expected) or claimed != expected:
             sentence = f"The column {column} is not what the content says."
             return AuditFinding("AUDIT_ROW_COLUMN", row.name, sentence)
     return None
 
 
 def verify_chains(rows: Iterable[AuditRow]) -> Iterator[AuditFinding]:
-    """Rows ordered by subject and seq: no gap, no double, every link holds."""
+    """Verify rows ordered by subject and seq: no gap, no double, and every link holds."""
     before: AuditRow | None = None
     for row in rows:
         if row.seq is None:
@@ -260,7 +261,7 @@ def verify_chains(rows: Iterable[AuditRow]) -> Iterator[AuditFinding]:
 def verify_seals(
     seals: Iterable[Seal], rows: Iterable[AuditRow] | None, anchored: Mapping[int, str] | None = None
 ) -> SealReport:
-    """Seals in sequence, rows by (epoch, xid, id): every row is in the one seal that covers it.
+    """Verify seals in sequence and rows by (epoch, xid, id): each row is in the one seal that covers it.
 
     Without rows (None) only the seals are checked, as their chain and against those that were anchored.
     """
@@ -297,12 +298,12 @@ def verify_seals(
     return report
 
 
-def read_anchor(lines: Iterable[str]) -> tuple[dict[int, str], list[AuditFinding]]:
-    """The seals by sequence, and the lines that are none."""
+def parse_anchor(lines: Iterable[str]) -> tuple[dict[int, str], list[AuditFinding]]:
+    """Parse the seals by sequence, and report the lines that are none."""
     anchored: dict[int, str] = {}
     findings: list[AuditFinding] = []
     for number, line in enumerate(lines, start=1):
-        seal = read_as(Seal, read_json(line))
+        seal = parse_as(Seal, parse_json(line))
         if seal is not None and hash_seal(seal) == seal.seal:
             anchored[seal.sequence] = seal.seal
         elif line.strip() and len(findings) < MAX_FINDINGS:
@@ -321,7 +322,7 @@ def _came_late(row: AuditRow) -> AuditFinding:
 
 
 def verify_seal(before: Seal | None, seal: Seal) -> Iterator[AuditFinding]:
-    """A seal by itself, and against the one before it."""
+    """Verify a seal on its own, and against the one before it."""
     if hash_seal(seal) != seal.seal:
         yield AuditFinding("AUDIT_SEAL_HASH", seal.name, "Its columns are not what was hashed.")
     if seal.sequence != (before.sequence + 1 if before else 1):
@@ -341,16 +342,16 @@ def _verify_leaves(seal: Seal, rows: Sequence[AuditRow]) -> Iterator[AuditFindin
     if len(rows) != seal.row_count:
         sentence = f"It covers {seal.row_count} rows, {len(rows)} are there: look {span}."
         yield AuditFinding("AUDIT_SEAL_COUNT", seal.name, sentence)
-    elif merkle_root([read_leaf(row) for row in rows]) != seal.merkle_root:
+    elif merkle_root([parse_leaf(row) for row in rows]) != seal.merkle_root:
         sentence = f"A row that it covers was replaced: look {span}."
         yield AuditFinding("AUDIT_SEAL_ROOT", seal.name, sentence)
 
 
 def verify_inclusion(row: AuditRow, seal: Seal, index: int, path: Sequence[str]) -> Iterator[AuditFinding]:
-    """A row without its neighbours: it is the one that the seal covers at that index."""
+    """Verify a row without its neighbours: it is the one that the seal covers at that index."""
     if not seal.start <= row.position < seal.end:
         yield AuditFinding("AUDIT_PROOF_WRONG", row.name, f"The {seal.name} does not cover its transaction.")
-    elif root_of_path(read_leaf(row), index, seal.row_count, path) != seal.merkle_root:
+    elif root_of_path(parse_leaf(row), index, seal.row_count, path) != seal.merkle_root:
         yield AuditFinding("AUDIT_PROOF_WRONG", row.name, f"The {seal.name} does not hold this row.")
 
 
@@ -358,37 +359,37 @@ def verify_inclusion(row: AuditRow, seal: Seal, index: int, path: Sequence[str])
 
 
 def verify_versions(versions: Iterable[DocumentVersion], rows: Iterable[AuditRow]) -> Iterator[AuditFinding]:
-    """Both ordered by document: every version has its audit row, and every row's version is there."""
+    """Verify versions and rows, both ordered by document: each version has its row, each row its version."""
     written = ((row.subject_id, 0, row) for row in rows if row.subject_type == DOCUMENT)
     kept = ((version.document_id, 1, version) for version in versions)
     merged: Iterator[tuple[str, int, AuditRow | DocumentVersion]] = heapq.merge(
-        written, kept, key=lambda each: each[:2]
+        written, kept, key=lambda item: item[:2]
     )
-    for _, group in groupby(merged, key=lambda each: each[0]):
+    for _, group in groupby(merged, key=lambda item: item[0]):
         yield from _verify_document(item for _, _, item in group)
 
 
 def _verify_document(items: Iterable[AuditRow | DocumentVersion]) -> Iterator[AuditFinding]:
-    said: dict[int, tuple[str, AuditRow]] = {}
-    found: set[int] = set()
+    written: dict[int, tuple[str, AuditRow]] = {}
+    existing: set[int] = set()
     for item in items:
         if isinstance(item, AuditRow):
-            after = (read_json(item.content) or {}).get("after")
+            after = (parse_json(item.content) or {}).get("after")
             if isinstance(after, dict) and type(after.get("version")) is int:
-                said.setdefault(after["version"], (str(after.get("hash")), item))
+                written.setdefault(after["version"], (str(after.get("hash")), item))
             continue
-        found.add(item.version)
-        yield from _verify_version(item, said.get(item.version))
-    for version in sorted(said.keys() - found):
+        existing.add(item.version)
+        yield from _verify_version(item, written.get(item.version))
+    for version in sorted(written.keys() - existing):
         sentence = f"The version {version} that it wrote is missing."
-        yield AuditFinding("DOCUMENT_VERSION_MISSING", said[version][1].name, sentence)
+        yield AuditFinding("DOCUMENT_VERSION_MISSING", written[version][1].name, sentence)
 
 
-def _verify_version(version: DocumentVersion, said: tuple[str, AuditRow] | None) -> Iterator[AuditFinding]:
+def _verify_version(version: DocumentVersion, written: tuple[str, AuditRow] | None) -> Iterator[AuditFinding]:
     if hash_text(version.snapshot) != version.hash:
         yield AuditFinding("DOCUMENT_VERSION_HASH", version.name, "The snapshot is not what was hashed.")
-    if said is None:
+    if written is None:
         yield AuditFinding("AUDIT_ROW_MISSING", version.name, "No audit row says who wrote this version.")
-    elif said[0] != version.hash:
-        sentence = f"It is not the version that was written by {said[1].name}."
+    elif written[0] != version.hash:
+        sentence = f"It is not the version that was written by {written[1].name}."
         yield AuditFinding("DOCUMENT_VERSION_REPLACED", version.name, sentence)

@@ -1,7 +1,7 @@
-"""In what two compiled workflows differ, slot by slot: pure, on the contents of their artifacts.
+"""The differences of two compiled workflows, slot by slot, from the contents of their artifacts.
 
-What the envelope brings stands under `envelope`. An edge of the envelope that a slot's steps replace
-stands with that slot, because nothing in the envelope has changed.
+Differences of the envelope are under `envelope`. An edge of the envelope that a slot's steps replace is
+under that slot, because nothing in the envelope has changed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +16,7 @@ from signet.core.contracts.contract import EditWindow
 from signet.core.explain.artifact_reader import Content, WorkflowReading
 from signet.core.validation.strict_model import point
 
-# Of these an artifact's head consists; everything else in it follows from them and the graph.
+# The head of an artifact; everything else in it follows from these and the graph.
 _HEAD = (
     "kind",
     "name",
@@ -29,7 +29,7 @@ _HEAD = (
     "actions",
     "compiler_version",
 )
-_REPLACED = "/in"  # the compiler's ending for the edge that takes the place of an envelope's edge
+_REPLACED = "/in"  # the compiler's ending for an edge that replaces an envelope's edge
 
 
 class _Absent(Enum):
@@ -47,7 +47,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True)
 class DiffChange:
-    """One value, by its JSON pointer; ABSENT where it is not there."""
+    """One changed value by its JSON pointer; a missing side is ABSENT."""
 
     pointer: str
     before: Any
@@ -60,7 +60,7 @@ class DiffChange:
 
 @dataclass(frozen=True)
 class Difference:
-    """A node or an edge, as each side describes it."""
+    """A changed node or edge, as each side describes it."""
 
     mark: Mark
     id: str
@@ -79,7 +79,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class WindowChange:
-    """What an edit does while the document is in the slot; before it was filled, the state's window."""
+    """A change of the edit window in a slot. An empty slot has the window of its state."""
 
     before: str
     after: str
@@ -94,7 +94,7 @@ class WindowChange:
 
 @dataclass(frozen=True)
 class SlotDiff:
-    """`slot` is a slot's name, or `envelope`."""
+    """The differences of one slot; `slot` is its name, or `envelope`."""
 
     slot: str
     nodes: tuple[Difference, ...]
@@ -177,7 +177,7 @@ def diff_artifacts(before: Content, after: Content) -> Diff:
 
 
 class _Groups:
-    """What was found, by slot."""
+    """Differences by slot."""
 
     def __init__(self) -> None:
         self.found: dict[str, list[Difference]] = {}
@@ -194,7 +194,7 @@ def _list_slots(old: WorkflowReading, new: WorkflowReading) -> list[str]:
 
 
 def _by_position(old: WorkflowReading, new: WorkflowReading) -> Callable[[str], tuple[Any, ...]]:
-    """As a document comes by; what is gone stands where it was."""
+    """Return the sort key of nodes in the order of a document; a removed node keeps its old position."""
     positions = {node_id: (index, 1, node_id) for index, node_id in enumerate(old.order)}
     positions |= {node_id: (index, 0, node_id) for index, node_id in enumerate(new.order)}
     return lambda node_id: positions[node_id]
@@ -227,7 +227,10 @@ def _compare_things(
 
 
 def _describe_nodes(workflow: WorkflowReading) -> dict[str, Content]:
-    """Without the parsed trees, which follow from the configuration; a slot's window is the slot's."""
+    """Return nodes without their parsed trees, which follow from the configuration.
+
+    The window of a slot is compared for the slot, not for its nodes.
+    """
     described: dict[str, Content] = {}
     for node_id, node in workflow.nodes.items():
         shown = {key: value for key, value in node.items() if key != "logic"}
@@ -267,7 +270,7 @@ def _compare_windows(slot: str, old: WorkflowReading, new: WorkflowReading) -> W
 
 
 def _window_in(slot: str, workflow: WorkflowReading, filled: WorkflowReading) -> str | None:
-    """Where the slot is empty, what holds is the window of the state that the slot belongs to."""
+    """Return the window in the slot; an empty slot has the window of the state that it belongs to."""
     if slot_in(slot) in workflow.nodes:
         return workflow.window_of(slot_in(slot))
     around = [*filled.entries_of(slot), filled.exit_of(slot)]
@@ -276,7 +279,7 @@ def _window_in(slot: str, workflow: WorkflowReading, filled: WorkflowReading) ->
 
 
 def _compare(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterator[DiffChange]:
-    """The smallest changed values, in the order of their pointers."""
+    """Yield the smallest changed values, in the order of their pointers."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in sorted({*before, *after}):
             yield from _compare(before.get(key, ABSENT), after.get(key, ABSENT), (*path, key))

@@ -1,4 +1,4 @@
-"""A diff as lines that a reviewer reads from top to bottom; a line's mark comes first after its blanks."""
+"""A diff as lines to be read from top to bottom; each line begins with its mark."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ _ROLES = {
     "exit": " (leaves early)",
     "error": " (error)",
 }
-# What only marks a slot's ends is said by the slot's own heading.
+# Nodes that only mark the ends of a slot; the heading of the slot says the same.
 _ENDS = ("slot_in", "slot_out")
 
 

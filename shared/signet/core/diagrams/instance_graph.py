@@ -1,6 +1,6 @@
-"""The graph that an instance runs on, and how far it has come in it: what a viewer draws.
+"""The graph of an instance with its progress, for a viewer to draw.
 
-All of it follows from the compiled workflow, the tokens and the steps; positions are an editor's own.
+All of it follows from the compiled workflow, the tokens and the steps; only positions come from an editor.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from signet.core.compiler.graph import ENVELOPE
 from signet.core.explain.artifact_reader import Content, WorkflowReading
 
 NodeState = Literal["done", "live", "waiting", "failed", "cancelled", "not_reached"]
-# Of a token that is still on its way. One that has parted has left its split; its branches say where it is.
+# The state of a node with a token. A parted token has left its split; its branches show where it is.
 _OF_TOKENS: Mapping[str, NodeState] = MappingProxyType(
     {"waiting": "waiting", "joined": "waiting", "ready": "live"}
 )
@@ -22,7 +22,7 @@ _OF_STEPS: Mapping[str, NodeState] = MappingProxyType(
         "failed": "failed",
         "skipped": "cancelled",
         "cancelled": "cancelled",
-        # Open, and no token stands there: a row that lags behind its steps.
+        # An open step without a token: the row lags behind its steps.
         "pending": "live",
         "running": "waiting",
     }
@@ -31,7 +31,7 @@ _OF_STEPS: Mapping[str, NodeState] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """How a node was left the last time, and how often something came to it."""
+    """The end of the last visit to a node, and the number of visits."""
 
     node_id: str
     status: str
@@ -43,12 +43,12 @@ class DrawnNode:
     id: str
     type: str
     label: str
-    # Which slot contributed it; null is the envelope.
+    # The slot that contributed it; null is the envelope.
     slot: str | None
     edit_window: str
     state: NodeState
     visits: int
-    # Across and down, where an editor has it; null where nobody has put it anywhere.
+    # Across and down in the editor; null where nobody has placed it.
     position: Sequence[float] | None
 
 
@@ -63,13 +63,13 @@ class DrawnEdge:
     label: str
     transition: str | None
     condition: str | None
-    # How often something went this way.
+    # The number of times that it was followed.
     taken: int
 
 
 @dataclass(frozen=True, slots=True)
 class GraphDrawing:
-    """Nodes in the order in which a document comes to them."""
+    """The drawn graph; nodes are in the order in which a document comes to them."""
 
     nodes: Sequence[DrawnNode]
     edges: Sequence[DrawnEdge]
@@ -94,7 +94,7 @@ def draw_instance(
 
 
 def _find_standing(tokens: Iterable[Mapping[str, Any]]) -> Mapping[str, NodeState]:
-    """Several may stand at a join; where one is to be executed, that is what is going on."""
+    """Return the state of each node with tokens. A token to be executed goes before tokens that wait."""
     standing: dict[str, NodeState] = {}
     for token in tokens:
         state = _OF_TOKENS.get(token["state"])
@@ -125,7 +125,7 @@ def _draw_node(
 
 
 def _find_position(node_id: str, canvas: Mapping[str, Any]) -> Sequence[float] | None:
-    """An author writes a node's id in full, or only its last part."""
+    """Return the node's position; an author writes its id in full, or only its last part."""
     short = node_id.rpartition(":")[2] if node_id.startswith("usr:") else node_id
     match canvas.get(node_id, canvas.get(short)):
         case [int() | float() as across, int() | float() as down]:

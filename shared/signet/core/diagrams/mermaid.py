@@ -1,7 +1,7 @@
-"""A compiled workflow, or what changed in one, as a Mermaid flowchart.
+"""A compiled workflow, or the changes of one, as a Mermaid flowchart.
 
-Node ids are numbers given here; labels are tenants' text and nothing of them but letters and digits goes
-into the diagram as it is. So no quote, bracket, directive or keyword in a label can break it.
+Node ids are numbers given here. Labels are tenants' text: only their letters and digits go into the diagram
+as they are. So no quote, bracket, directive or keyword in a label can break it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from signet.core.explain.node_sentences import describe_kind
 from signet.core.explain.vocabulary import escape, short_id
 
 MAX_LABEL_CHARACTERS = 120
-# What a label keeps as it is, beside letters and digits of any script.
+# The characters that a label keeps as they are, beside letters and digits of any script.
 _HARMLESS = frozenset(" _.,-")
 _SHAPES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -60,7 +60,7 @@ _WINDOW_WORDS = {
 
 @dataclass(frozen=True)
 class _MermaidParts:
-    """What is drawn: each node with its slot, each edge, and the marks of a diff."""
+    """The parts of a flowchart: each node with its slot, each edge, and the marks of a diff."""
 
     nodes: Mapping[str, Content]
     slots: Mapping[str, str]
@@ -75,7 +75,7 @@ def draw(content: Content) -> str:
 
 
 def draw_diff(before: Content, after: Content) -> str:
-    """Everything that is in either, with colours for what was added, removed and modified."""
+    """Draw the nodes and edges of both, in the colours of added, removed and modified."""
     diff = diff_artifacts(before, after)
     old, new = _make_drawing(WorkflowReading(before)), _make_drawing(WorkflowReading(after))
     drawing = _MermaidParts(
@@ -172,14 +172,14 @@ def _text_of(condition: Any) -> str:
 
 
 def _describe_outcome(drawing: _MermaidParts, edge: Content) -> str:
-    """Where a type has one outcome, there is nothing to say."""
+    """Return the outcome, or nothing for a type that has only one."""
     outcomes = NODE_TYPES[drawing.nodes[edge["source"]]["type"]].outcomes
     outcome: str = edge["on"]
     return outcome if len(outcomes) > 1 and outcome not in ("done", "interrupted") else ""
 
 
 def _escape(text: str) -> str:
-    """Everything but harmless characters becomes an entity, which Mermaid writes `#35;`."""
+    """Turn every character that is not harmless into an entity, which Mermaid writes `#35;`."""
     if len(text) > MAX_LABEL_CHARACTERS:
         text = f"{text[: MAX_LABEL_CHARACTERS - 1]}…"
     return "".join(c if c.isalnum() or c in _HARMLESS else f"#{ord(c)};" for c in text)

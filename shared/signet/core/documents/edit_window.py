@@ -1,4 +1,4 @@
-"""What an edit does where the document is: go through, make an amendment, or meet a closed door."""
+"""Edit windows: an edit is applied, becomes an amendment, or is refused."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +14,7 @@ class EditEffect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The window that holds, and who holds it: a node of the live workflow, or the document's status."""
+    """The window in force, and its holder: a node of the live workflow, or the status."""
 
     window: EditWindow
     held_by: str
@@ -22,14 +22,14 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class LiveInstance:
-    """As much of a running or paused workflow as a mutation must know."""
+    """The part of a live workflow that a mutation must know."""
 
     edit_window: str | None
     edit_window_node: str | None
 
 
 def find_window(contract: Contract, status: str, live: LiveInstance | None) -> Window:
-    """A live token's window wins over the status's; without a workflow the status's holds."""
+    """Find the window: a live token's wins over that of the status."""
     if live is not None and live.edit_window is not None:
         return Window(EditWindow(live.edit_window), live.edit_window_node or "")
     if status == AMENDED:

@@ -1,7 +1,7 @@
-"""Which documents a list shows and in which order, as people write it and as the store can ask it.
+"""Filters and sort orders of lists, from the text that people write to terms of an index.
 
 A filter is an expression of one form: comparisons of indexed fields with literals, joined by `&&`. It means
-what the expression means (docs/api.md); what no index can answer is refused with its remedy.
+the same as the expression (docs/api.md). A comparison that no index can answer is refused with a remedy.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,20 +30,20 @@ ColumnKind = OneOf["text", "number", "time"]
 Operator = OneOf["==", "<", "<=", ">", ">=", "in", "null", "not null"]
 Scalar = str | int | datetime
 CREATED_AT = "created_at"
-# What every document has beside its fields, and what an index knows of it.
+# The indexed columns that every document has beside its fields.
 _FIXED: Mapping[str, ColumnKind] = {"status": "text", CREATED_AT: "time"}
-# With the field on its left side.
+# The operator when the field moves to its left side.
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "contains": "in"}
 _FORM = "A filter is comparisons of indexed fields with values, joined by `&&`."
 _DAY = len("YYYY-MM-DD")
-# A day goes before each of its moments, also before the first of them.
+# A day sorts before each of its moments, also before the first of them.
 _MOMENT_WITH_DAY: Mapping[str, Operator] = {"<": "<", "<=": "<", ">": ">=", ">=": ">="}
 _DAY_WITH_MOMENT: Mapping[str, Operator] = {"<": "<=", "<=": "<=", ">": ">", ">=": ">"}
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One comparison; all of a filter must hold."""
+    """A comparison; all terms of a filter must hold."""
 
     field: str
     operator: Operator
@@ -57,8 +57,8 @@ class Sort:
     is_descending: bool
 
 
-def read_filter(text: str, contract: Contract) -> tuple[Term, ...]:
-    """The terms; raises what is wrong with the text, each mistake in a sentence."""
+def parse_filter(text: str, contract: Contract) -> tuple[Term, ...]:
+    """Parse the terms of a filter; raise its mistakes, each in a sentence."""
     parsed = parse_expression(text)
     errors: Sequence[ExpressionError] = (
         (parsed,)
@@ -66,14 +66,14 @@ def read_filter(text: str, contract: Contract) -> tuple[Term, ...]:
         else check_condition(parsed, Scope({"entity": type_of_entity(contract)}))
     )
     if isinstance(parsed, ExpressionError) or errors:
-        fields = tuple(FieldError("/query/filter", one.code, one.message) for one in errors)
+        fields = tuple(FieldError("/query/filter", error.code, error.message) for error in errors)
         raise Rejected("FILTER_INVALID", fields[0].message, remedy=_FORM, fields=fields)
     parts = parsed.terms if isinstance(parsed, Junction) and parsed.operator == "&&" else (parsed,)
     return tuple(_read_term(part, contract) for part in parts)
 
 
-def read_sort(text: str, contract: Contract) -> Sort:
-    """A field's name, with `-` for the largest first."""
+def parse_sort(text: str, contract: Contract) -> Sort:
+    """Parse the name of a field, with `-` for descending order."""
     name = text.removeprefix("-")
     sortable = [CREATED_AT, *map_fast_fields(contract)]
     if name not in sortable:
@@ -83,7 +83,10 @@ def read_sort(text: str, contract: Contract) -> Sort:
 
 
 def place_fields(names: Sequence[str], contract: Contract, newest: Contract) -> Mapping[str, str] | None:
-    """Field → column in documents of `contract`; None where one is kept there in no way, or in another."""
+    """Return the column of each field in documents of `contract`.
+
+    Return None where it indexes a field not at all, or in another form than the newest contract.
+    """
     columns = map_fast_fields(contract)
     placed: dict[str, str] = {}
     for name in names:
@@ -117,7 +120,7 @@ def _read_term(node: Expression, contract: Contract) -> Term:
         raise _refuse_form(node)
     field = _find_field(name, contract)
     if isinstance(literal, ListLiteral):
-        # The check of types lets a list stand nowhere else.
+        # The type check allows a list in no other place.
         return Term(field, "in", tuple(_read_items(node, literal, field, contract)))
     if literal.value is None:
         return Term(field, "null" if operator == "==" else "not null")
@@ -144,7 +147,7 @@ def _read_items(node: Comparison, literal: ListLiteral, field: str, contract: Co
 
 
 def _adjust(field: str, operator: Operator, text: str, contract: Contract) -> Operator:
-    """Where a day is compared with a moment: the column keeps a day as its first moment."""
+    """Adjust a comparison of a day with a moment: a column holds a day as its first moment."""
     if operator == "==" or _kind_of(field, contract) != "time":
         return operator
     is_day = field not in _FIXED and contract.fields[field].type == "date"

@@ -7,7 +7,7 @@ MAX_PATCH_DEPTH = 20
 
 
 class PatchTooDeep(Exception):
-    """Deeper than any contract's fields can be."""
+    """A patch that is deeper than any field of a contract."""
 
 
 def apply_merge_patch(target: Any, patch: Any, depth: int = 0) -> Any:

@@ -1,6 +1,6 @@
-"""What the outside world may hand to a workflow: any JSON value, within bounds that a context can keep.
+"""Limits of payloads from outside: any JSON value that the context of an instance can hold.
 
-No message repeats a value: it may be personal.
+No message repeats a value, because it may be personal.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ POINTER = "/payload"
 
 
 def check_payload(payload: Any) -> FieldError | None:
-    """The first mistake in it."""
+    """Return the first mistake in the payload."""
     problem = _find_problem(payload, 0)
     if problem is not None:
         return FieldError(POINTER, *problem)
@@ -30,7 +30,7 @@ def check_payload(payload: Any) -> FieldError | None:
 
 
 def _find_problem(value: Any, depth: int) -> tuple[str, str] | None:
-    """Its code, and a sentence."""
+    """Return the code and the sentence of the first problem."""
     if depth > MAX_PAYLOAD_DEPTH:
         return "FIELD_TOO_DEEP", f"is nested deeper than {MAX_PAYLOAD_DEPTH} levels"
     inner: list[Any] = []
@@ -48,4 +48,4 @@ def _find_problem(value: Any, depth: int) -> tuple[str, str] | None:
             return None
         case _:
             return "FIELD_TYPE", "has something in it that is no JSON"
-    return next((found for one in inner if (found := _find_problem(one, depth + 1)) is not None), None)
+    return next((nested for part in inner if (nested := _find_problem(part, depth + 1)) is not None), None)

@@ -1,4 +1,7 @@
-"""Personal values stand in one table; everywhere else there is a reference and a salted commitment."""
+"""Personal values of documents.
+
+They are in one table; everywhere else there is a reference and a salted commitment.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +10,7 @@ from typing import Any, TypeGuard
 from signet.core.contracts.fields import Field, Fields, ObjectField
 
 REFERENCE = "$personal"
-# What stands where a personal value would.
+# Shown in place of a personal value.
 MASK = "(personal)"
 
 
@@ -20,12 +23,12 @@ def is_reference(value: Any) -> TypeGuard[dict[str, str]]:
 
 
 def resolve_personal(data: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The data with values in place of references; what was erased is null."""
+    """Replace references by values; an erased value is null."""
     return {name: values.get(v[REFERENCE]) if is_reference(v) else v for name, v in data.items()}
 
 
 def mask_variables(variables: Mapping[str, Any], personal_fields: Sequence[str]) -> dict[str, Any]:
-    """Evidence names what was read; what a personal field said stays out of it."""
+    """Mask the values of personal fields in evidence, but keep the names of what was read."""
     masked = {("entity", name) for name in personal_fields}
     return {
         name: MASK if tuple(name.split(".")[:2]) in masked else value for name, value in variables.items()
@@ -33,7 +36,7 @@ def mask_variables(variables: Mapping[str, Any], personal_fields: Sequence[str])
 
 
 def mask_fields(fields: Fields, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values as a template may write them where nothing is erased. Also what is absent is masked."""
+    """Mask personal fields, also absent ones, for texts that nothing can be erased from."""
     masked = {name: _mask(field) for name, field in fields.items() if field.personal}
     return {**values, **masked}
 
@@ -45,26 +48,26 @@ def _mask(field: Field) -> Any:
 
 
 def mask_text(text: str, values: Iterable[Any]) -> str:
-    """The text without any of the values, or of the texts and numbers in them, that it repeats."""
-    said = {leaf for value in values for leaf in _list_leaves(value) if leaf}
-    if not said:
+    """Mask the values, and texts and numbers within them, wherever the text repeats them."""
+    leaves = {leaf for value in values for leaf in _list_leaves(value) if leaf}
+    if not leaves:
         return text
-    # The longest first: a name may be part of another one.
-    longest_first = sorted(said, key=lambda leaf: (-len(leaf), leaf))
+    # The longest first, since a name may be part of another one.
+    longest_first = sorted(leaves, key=lambda leaf: (-len(leaf), leaf))
     return re.sub("|".join(map(re.escape, longest_first)), MASK, text)
 
 
-def mask_said(said: Any, values: Iterable[Any]) -> Any:
-    """What an expression or a template came to, without the values that it repeats."""
-    if isinstance(said, Mapping):
-        return {name: mask_said(inner, values) for name, inner in said.items()}
-    if isinstance(said, list | tuple):
-        return [mask_said(inner, values) for inner in said]
-    if said is None or isinstance(said, bool):
-        return said
-    if isinstance(said, str):
-        return mask_text(said, values)
-    return MASK if str(said) in {leaf for value in values for leaf in _list_leaves(value)} else said
+def mask_said(result: Any, values: Iterable[Any]) -> Any:
+    """Mask the values wherever the result of an expression or a template repeats them."""
+    if isinstance(result, Mapping):
+        return {name: mask_said(inner, values) for name, inner in result.items()}
+    if isinstance(result, list | tuple):
+        return [mask_said(inner, values) for inner in result]
+    if result is None or isinstance(result, bool):
+        return result
+    if isinstance(result, str):
+        return mask_text(result, values)
+    return MASK if str(result) in {leaf for value in values for leaf in _list_leaves(value)} else result
 
 
 def _list_leaves(value: Any) -> Iterator[str]:

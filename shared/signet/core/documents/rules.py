@@ -1,4 +1,4 @@
-"""The tenant's rules: a JSON condition and actions, before or after a mutation (the source's V1 engine).
+"""Rules of the tenant: a JSON condition and actions, before or after a mutation (the source's V1 engine).
 
 A condition is `{"all": […]}`, `{"any": […]}`, `{"not": …}`, `{"field": "entity.x", "op": ">", "value": 1}` or
 `{"expression": "…"}`. It becomes an expression, so that there is one evaluator and one form of evidence.
@@ -82,7 +82,7 @@ RuleAction = Annotated[RejectAction | SetAction | EmitAction, Constraint(discrim
 
 
 class RuleBody(Strict):
-    """What a rule says, apart from what it is called and is about."""
+    """The content of a rule, without its name and its entity type."""
 
     phase: Literal["before", "after"]
     operations: tuple[Operation, ...] = ()
@@ -101,7 +101,7 @@ class CompiledRule:
     rule: Rule
     version: int
     condition: Compiled
-    # By place in the rule's actions: what `set` writes and `emit` says.
+    # The templates of `set` and `emit`, by index among the rule's actions.
     templates: Mapping[int, Render]
     # The ref fields that its condition and templates follow.
     followed: frozenset[str] = frozenset()
@@ -155,7 +155,7 @@ def compile_rule(
 
 
 def check_rule_fields(rule: Rule, contract: Contract) -> Iterator[Finding]:
-    """That a rule sets and blames only fields that there are."""
+    """Check that a rule sets and names only fields of the contract."""
     for index, action in enumerate(rule.actions):
         named: Mapping[str, str] = {}
         if isinstance(action, SetAction):
@@ -169,7 +169,10 @@ def check_rule_fields(rule: Rule, contract: Contract) -> Iterator[Finding]:
 
 
 def to_expression_text(condition: Condition, depth: int = 0) -> str:
-    """The condition in the expression language. Too deep ends as a text that does not parse."""
+    """Write the condition in the expression language.
+
+    A condition that is too deep becomes a text that does not parse.
+    """
     if depth > MAX_CONDITION_DEPTH:
         return "(((((((((("
     match condition:
@@ -189,7 +192,7 @@ def _literal(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(_literal(item) for item in value)}]"
     if isinstance(value, str):
-        # The language has these four escapes; anything else it refuses with its own words.
+        # The language has these four escapes, and refuses all others in its own words.
         escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t")
         return f"'{escaped}'"
     return json.dumps(value)

@@ -1,15 +1,14 @@
-"""The approvals of an instance, from what is on record: who decided, for whom and about what; what used them
-up or voided them; and who may still decide."""
+"""The approvals of an instance in sentences: votes, causes that used them up or voided them, open seats."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Delegation
-from signet.core.approvals.seats import Seat
+from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.approvals.votes import has_escalated
+from signet.core.explain.controls import EDITED, find_act, name_control
 from signet.core.explain.instance_record import (
     ApprovalRecord,
     DecisionRecord,
@@ -17,26 +16,22 @@ from signet.core.explain.instance_record import (
     InstanceRecords,
     VoterRecord,
 )
-from signet.core.explain.instance_sentences import (
+from signet.core.explain.outline import Outline
+from signet.core.explain.phrases import (
     begin_sentence,
     describe_node,
     describe_time,
     end_sentence,
-    name_transition,
 )
-from signet.core.explain.outline import Outline
 from signet.core.explain.vocabulary import describe_list, describe_name, escape
 from signet.core.runtime.projection import CONTROL
 
 MAX_SHOWN_PEOPLE = 20
-_ENDS: Mapping[str, str] = MappingProxyType(
-    {"failed": "gave the workflow up", "cancelled": "cancelled the workflow"}
-)
 
 
 @dataclass(frozen=True)
 class Vote:
-    """`delegation` allowed it where it was given for somebody else."""
+    """A vote; `delegation` allowed it if it was given for another person."""
 
     decision_id: UUID
     stage: int
@@ -52,7 +47,7 @@ class Vote:
 
 @dataclass(frozen=True)
 class Overtaken:
-    """What voided a request and the decisions about it; `step` is the number of the step that did."""
+    """The cause that voided a request and its decisions; `step` is the number of the step that did."""
 
     because: str
     by: tuple[str, ...]
@@ -97,7 +92,7 @@ class RequestExplanation:
 def explain_requests(
     last: Outline, record: InstanceRecords, by_hash: Mapping[str, Outline] = MappingProxyType({})
 ) -> Iterator[RequestExplanation]:
-    """Each in the words of the definition that it is pinned to: what was asked under it ended under it."""
+    """Explain each request in the words of the definition that it is pinned to and ended under."""
     for request in record.approvals:
         outline = by_hash.get(request.definition_hash, last)
         votes = tuple(_explain_vote(outline, decision) for decision in request.decisions)
@@ -256,7 +251,7 @@ def _describe_voters(names: Sequence[str]) -> str:
 
 
 def _find_gate(record: InstanceRecords, request: ApprovalRecord) -> Used | None:
-    """The first gate that was passed since: it uses up all that there is."""
+    """Return the first gate that was passed since: it uses up every approval there is."""
     asked = _find_step(record, request)
     for step in _list_later(record, asked, asked.end_seq if asked is not None else None):
         if step.node_type == "lifecycle_gate" and _outcome_of(step) == "passed":
@@ -266,18 +261,13 @@ def _find_gate(record: InstanceRecords, request: ApprovalRecord) -> Used | None:
 
 def _explain_overtaken(outline: Outline, record: InstanceRecords, request: ApprovalRecord) -> Overtaken:
     asked = _find_step(record, request)
-    found = next(_find_causes(outline, record, request, asked), None)
-    if found is None:
+    cause = next(_find_causes(outline, record, request, asked), None)
+    if cause is None:
         because = request.outcome or "it was withdrawn"
-        found = Overtaken("unknown", (), None, None, None, begin_sentence(escape(because)))
-    return Overtaken(
-        found.because,
-        found.by,
-        found.version,
-        found.step,
-        found.at,
-        f"{found.text}: {_describe_void(request)}",
-    )
+        cause = Overtaken(
+            because="unknown", by=(), version=None, step=None, at=None, text=begin_sentence(escape(because))
+        )
+    return replace(cause, text=f"{cause.text}: {_describe_void(request)}")
 
 
 def _describe_void(request: ApprovalRecord) -> str:
@@ -290,7 +280,7 @@ def _describe_void(request: ApprovalRecord) -> str:
 def _find_causes(
     outline: Outline, record: InstanceRecords, request: ApprovalRecord, asked: ExplainedStep | None
 ) -> Iterator[Overtaken]:
-    """In the order in which they came. An edit stands in the history right before what it withdraws."""
+    """Yield the causes in their order. An edit comes in the history right before the step it withdraws."""
     if asked is None or asked.end_seq is None:
         return
     was_withdrawn = asked.status == "cancelled"
@@ -298,32 +288,24 @@ def _find_causes(
         if step.node_id.startswith(CONTROL):
             yield from _read_control(outline, record, request, step)
         elif was_withdrawn and step.end_seq == asked.end_seq and step.status == "completed":
-            yield _make_cause(step, "withdrawn", (), _describe_passing(outline, step))
+            yield _make_cause(step, because="withdrawn", text=_describe_passing(outline, step))
         elif not was_withdrawn and step.node_type == "lifecycle_gate":
-            yield _make_cause(step, "another_way", (), _describe_passing(outline, step))
+            yield _make_cause(step, because="another_way", text=_describe_passing(outline, step))
 
 
 def _read_control(
     outline: Outline, record: InstanceRecords, request: ApprovalRecord, step: ExplainedStep
 ) -> Iterator[Overtaken]:
     data = step.output_json or {}
-    actor = escape(data["actor"]["id"]) if "actor" in data else escape(step.actor_user_id)
-    match step.node_id.removeprefix(CONTROL):
-        case "edited" if data["seen"] <= request.document_version < data["found"]:
+    if name_control(step) == EDITED:
+        if data["seen"] <= request.document_version < data["found"]:
             yield _read_edit(record, step, data["seen"], data["found"])
-        case "amended" | "deleted" as act:
-            text = f"{actor} {act} the document{_describe_when(step, step.entity_version)}"
-            yield _make_cause(step, act, (actor,), text, step.entity_version)
-        case "failed" | "cancelled" as act:
-            text = f"{actor} {_ENDS[act]}{_describe_when(step, None)}"
-            yield _make_cause(step, act, (actor,), text)
-        case "token_cancelled":
-            text = f"{actor} cancelled {describe_node(outline, data['node'])}{_describe_when(step, None)}"
-            yield _make_cause(step, "token_cancelled", (actor,), text)
-        case "sent_to" if "transition" in data:
-            asked_for = name_transition(outline, data["transition"])
-            text = f"{actor} asked for {asked_for}{_describe_when(step, None)}"
-            yield _make_cause(step, "asked", (actor,), text)
+        return
+    act = find_act(outline, step)
+    if act is not None:
+        actor = escape(data["actor"]["id"]) if "actor" in data else escape(step.actor_user_id)
+        text = f"{actor} {act.text}{_describe_when(step, act.version)}"
+        yield _make_cause(step, because=act.because, by=(actor,), text=text, version=act.version)
 
 
 def _read_edit(record: InstanceRecords, step: ExplainedStep, seen: int, found: int) -> Overtaken:
@@ -332,13 +314,20 @@ def _read_edit(record: InstanceRecords, step: ExplainedStep, seen: int, found: i
     who = f"{describe_list(people)} edited the document" if people else "The document was edited"
     at = edits[-1].created_at if edits else step.completed_at
     when = f" at {describe_time(at)}" if at is not None else ""
-    return Overtaken("edited", people, found, step.seq, at, f"{who} (version {found}{when})")
+    return Overtaken(
+        because=EDITED,
+        by=people,
+        version=found,
+        step=step.seq,
+        at=at,
+        text=f"{who} (version {found}{when})",
+    )
 
 
 def _make_cause(
-    step: ExplainedStep, because: str, by: tuple[str, ...], text: str, version: int | None = None
+    step: ExplainedStep, *, because: str, text: str, by: tuple[str, ...] = (), version: int | None = None
 ) -> Overtaken:
-    return Overtaken(because, by, version, step.seq, step.completed_at, text)
+    return Overtaken(because=because, by=by, version=version, step=step.seq, at=step.completed_at, text=text)
 
 
 def _describe_when(step: ExplainedStep, version: int | None) -> str:
@@ -360,14 +349,14 @@ def _outcome_of(step: ExplainedStep) -> str | None:
 
 
 def _find_step(record: InstanceRecords, request: ApprovalRecord) -> ExplainedStep | None:
-    """None where it is further back than what was read."""
+    """Return the request's step, or None if it is older than the steps that were read."""
     return next((step for step in record.steps if step.id == request.step_execution_id), None)
 
 
 def _list_later(
     record: InstanceRecords, asked: ExplainedStep | None, since: int | None
 ) -> list[ExplainedStep]:
-    """What has ended since, in the order in which it did."""
+    """Return the steps that have ended since, in the order of their ends."""
     if asked is None or since is None:
         return []
     later = [
@@ -375,4 +364,4 @@ def _list_later(
         for step in record.steps
         if step.id != asked.id and step.end_seq is not None and step.end_seq >= since
     ]
-    return [step for _, _, step in sorted(later, key=lambda one: one[:2])]
+    return [step for _, _, step in sorted(later, key=lambda ended: ended[:2])]

@@ -1,4 +1,4 @@
-"""Which gate uses which approval, and whether a gate can be passed with no approval at all."""
+"""The use of approvals: the gates that use up each one, and the gates that can be passed without any."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ def _describe_use(outline: Outline, approval: str, gates: Collection[str]) -> Nu
 
 
 def find_gates_behind(workflow: WorkflowReading) -> dict[str, frozenset[str]]:
-    """For each node the gates that it leads to before the status stands again."""
+    """Return for each node the gates that it leads to before the next state."""
     behind: dict[str, frozenset[str]] = {}
     for node_id in reversed(workflow.order):
         found: set[str] = set()
@@ -81,7 +81,7 @@ def find_gates_behind(workflow: WorkflowReading) -> dict[str, frozenset[str]]:
 
 @dataclass(frozen=True)
 class FreeWay:
-    """A way on which nobody was asked: the edges on it that were chosen among several."""
+    """A path on which nobody was asked: the edges on it that were chosen among several."""
 
     choices: tuple[Mapping[str, Any], ...] = ()
 
@@ -103,9 +103,9 @@ def _describe_need(outline: Outline, gate: str, is_asked: bool, free: FreeWay | 
 
 
 def find_free_paths(workflow: WorkflowReading) -> dict[str, FreeWay]:
-    """For each node that can be reached from a state without a decision of people, one way there.
+    """Return one path to each node that can be reached from a state without a decision of people.
 
-    A rejection is no such way: only an approval lets a rejected token pass a gate.
+    A rejection is no such path: only an approval lets a rejected token pass a gate.
     """
     ways: dict[str, FreeWay] = {}
     for node_id in workflow.order:
@@ -132,7 +132,7 @@ def _meet(
     block = workflow.content["joins"].get(node_id)
     if block is None or block["mode"] == "any":
         return _along(arriving[0], ways) if arriving else None
-    # Where all branches must arrive, each must have a way of its own.
+    # All branches must arrive, so each must have a path of its own.
     by_branch = {_branch_of(workflow, edge, block["split"]): edge for edge in reversed(arriving)}
     if len(by_branch) < block["required_token_count"]:
         return None

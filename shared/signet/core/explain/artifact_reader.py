@@ -1,4 +1,4 @@
-"""A compiled workflow's content as its readers (explanation, diagram, diff) look at it."""
+"""A compiled workflow's content as explanations, diagrams and diffs read it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class WorkflowReading:
 
     @property
     def slots(self) -> list[str]:
-        """The slots that are filled, in the order in which a document comes to them."""
+        """The filled slots, in the order in which a document comes to them."""
         slots = set(self.content["slot_map"].values())
         return [slot for slot in (self.slot_of(node_id) for node_id in self.order) if _take(slots, slot)]
 
@@ -47,7 +47,7 @@ class WorkflowReading:
         return window
 
     def label_of(self, node_id: str) -> str:
-        """Its author's label, else what follows from its id."""
+        """Return the author's label, or else the name that follows from the id."""
         return escape(self.nodes[node_id].get("label") or short_id(node_id))
 
     def in_order(self, node_type: str, slot: str | None = None) -> list[str]:
@@ -58,7 +58,7 @@ class WorkflowReading:
         ]
 
     def edges_from(self, node_id: str, *outcomes: str) -> list[Mapping[str, Any]]:
-        """In the order in which they are tried; of these outcomes, or of all."""
+        """Return the edges in the order in which they are tried, of these outcomes or of all."""
         return self._edges(self.content["adjacency"][node_id], outcomes)
 
     def edges_to(self, node_id: str) -> list[Mapping[str, Any]]:
@@ -69,16 +69,16 @@ class WorkflowReading:
         return [edges[edge_id] for edge_id in edge_ids if not outcomes or edges[edge_id]["on"] in outcomes]
 
     def entries_of(self, slot: str) -> list[str]:
-        """The states or gates that lead into a slot."""
+        """Return the states or gates that lead into a slot."""
         return [edge["source"] for edge in self.edges_to(slot_in(slot))]
 
     def exit_of(self, slot: str) -> str:
-        """What a slot leads to."""
+        """Return the node that a slot leads to."""
         target: str = self.edges_from(slot_out(slot))[0]["target"]
         return target
 
     def pass_policy(self, node_id: str) -> str:
-        """A policy gate belongs to the action behind it: whoever reads means the action."""
+        """Return the action that a policy gate guards: to a reader the gate belongs to the action."""
         if self.type_of(node_id) != "policy_gate":
             return node_id
         action: str = self.edges_from(node_id, "allowed")[0]["target"]
@@ -86,7 +86,7 @@ class WorkflowReading:
 
 
 def _take(names: set[str], name: str) -> bool:
-    """Whether the name was still there; it is gone then."""
+    """Remove the name, and return if it was there."""
     if name not in names:
         return False
     names.discard(name)

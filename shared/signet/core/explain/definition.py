@@ -1,7 +1,7 @@
 """An auditor's reading of a compiled workflow: numbered statements in plain English that one could sign.
 
-With its contract the explanation uses the contract's labels and units and says who may decide; without
-it, it says what the artifact alone holds.
+The contract gives the explanation its labels and units, and says who may decide. An explanation without the
+contract says only what the artifact holds.
 """
 
 import textwrap
@@ -48,7 +48,7 @@ class Section:
 
 
 def explain(artifact: Artifact, contract: Contract | None = None) -> tuple[Section, ...]:
-    """The contract must be the one that the workflow was compiled from."""
+    """Explain a workflow. The contract must be the one that it was compiled from."""
     pinned = artifact.content.get("contract")
     if contract is not None and pinned is not None and content_hash(contract.to_json()) != pinned["hash"]:
         raise ValueError("the workflow was compiled from another contract")
@@ -101,7 +101,7 @@ def _write_lines(sections: tuple[Section, ...]) -> Iterator[str]:
 
 
 def _letter(index: int) -> str:
-    """a, b, … z, aa, ab, …"""
+    """Return the letter of a part: a, b, … z, aa, ab and so on."""
     letters = ""
     while index >= 0:
         letters = chr(ord("a") + index % 26) + letters

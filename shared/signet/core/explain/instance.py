@@ -1,4 +1,4 @@
-"""Where an instance is and why, from what is on record of it alone; for people who must decide what to do.
+"""The explanation of an instance: its position and the causes of it, from its record alone.
 
 The same record always gives the same words: nothing here looks at a clock or at the documents of today.
 """
@@ -19,13 +19,12 @@ from signet.core.explain.instance_sentences import (
     describe_happened,
     describe_standing,
     describe_summary,
-    describe_time,
     describe_turn,
-    describe_wait,
-    describe_waking,
 )
 from signet.core.explain.outline import Outline
+from signet.core.explain.phrases import describe_time
 from signet.core.explain.vocabulary import Vocabulary, describe_json, escape
+from signet.core.explain.waits import describe_wait, describe_waking
 
 # As many steps as one can follow; slots are passed on the way, and say nothing.
 MAX_SHOWN_STEPS = 15
@@ -34,7 +33,7 @@ PASSED_BY = frozenset({"slot_in", "slot_out"})
 
 @dataclass(frozen=True)
 class ReadCondition:
-    """An expression that was evaluated, what it read, and what came of it."""
+    """An expression that was evaluated, the values that it read, and its result."""
 
     expression: str
     variables: Mapping[str, Any]
@@ -56,13 +55,13 @@ class Happened:
     run_as: str
     text: str
     conditions: tuple[ReadCondition, ...]
-    # What was wrong with each field, where that made it fail.
+    # The mistake of each field that made it fail.
     mistakes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class TokenPosition:
-    """A token and the node where it is, and what it waits for there."""
+    """A token, the node where it is, and the things that it waits for there."""
 
     token: str
     node: str
@@ -73,7 +72,7 @@ class TokenPosition:
 
 @dataclass(frozen=True)
 class HistoryLine:
-    """A line of its life."""
+    """A line in the life of an instance."""
 
     at: datetime
     entry: str
@@ -91,20 +90,20 @@ class InstanceExplanation:
     status: str
     reason: str | None
     version: int
-    # Whom its steps act for now.
+    # The person that its steps act for now.
     actor: str
     summary: str
     standing: tuple[TokenPosition, ...]
     happened: tuple[Happened, ...]
     turns: tuple[HistoryLine, ...]
     approvals: tuple[RequestExplanation, ...]
-    # What would move it, or why nothing does.
+    # The events that would move it, or the reason that nothing does.
     waking: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """What an instance ran under until a step of it, by its number, moved it to another definition."""
+    """The definition that an instance ran under until the step `until` moved it to another."""
 
     until: int
     artifact: Artifact
@@ -115,9 +114,15 @@ def explain_instance(
     artifact: Artifact, contract: Contract | None, record: InstanceRecords, earlier: Sequence[Earlier] = ()
 ) -> InstanceExplanation:
     instance, content = record.instance, artifact.content
-    outline = _write_book(artifact, contract, record)
-    books = [(one.until, _write_book(one.artifact, one.contract, record)) for one in earlier]
-    by_hash = {one.artifact.hash: book for one, (_, book) in zip(earlier, books, strict=True)}
+    outline = _make_outline(artifact, contract, record)
+    outlines = [
+        (definition.until, _make_outline(definition.artifact, definition.contract, record))
+        for definition in earlier
+    ]
+    by_hash = {
+        definition.artifact.hash: outline_of_then
+        for definition, (_, outline_of_then) in zip(earlier, outlines, strict=True)
+    }
     return InstanceExplanation(
         id=instance.id,
         entity_type=instance.entity_type,
@@ -130,7 +135,7 @@ def explain_instance(
         actor=instance.actor_id,
         summary=describe_summary(outline, record),
         standing=tuple(_list_standing(outline, record)),
-        happened=tuple(_list_happened(outline, books, record)),
+        happened=tuple(_list_happened(outline, outlines, record)),
         turns=tuple(
             HistoryLine(turn.created_at, turn.entry, turn.actor_id, describe_turn(turn))
             for turn in record.turns
@@ -156,7 +161,7 @@ def _list_standing(outline: Outline, record: InstanceRecords) -> Iterator[TokenP
             )
 
 
-def _write_book(artifact: Artifact, contract: Contract | None, record: InstanceRecords) -> Outline:
+def _make_outline(artifact: Artifact, contract: Contract | None, record: InstanceRecords) -> Outline:
     words = Vocabulary(record.instance.entity_type, contract)
     return Outline(WorkflowReading(artifact.content), contract, words)
 
@@ -164,11 +169,11 @@ def _write_book(artifact: Artifact, contract: Contract | None, record: InstanceR
 def _list_happened(
     last: Outline, earlier: Sequence[tuple[int, Outline]], record: InstanceRecords
 ) -> Iterator[Happened]:
-    """Each in the words of what it was done under."""
+    """Yield the ended steps, each in the words of the definition that it ran under."""
     ended = [step for step in record.steps if step.end_seq is not None and step.node_type not in PASSED_BY]
     for step in sorted(ended, key=_when_it_ended)[-MAX_SHOWN_STEPS:]:
         output = step.output_json or {}
-        outline = next((book for until, book in earlier if (step.end_seq or 0) <= until), last)
+        outline = next((of_then for until, of_then in earlier if (step.end_seq or 0) <= until), last)
         yield Happened(
             seq=step.seq,
             node=step.node_id,
@@ -189,7 +194,7 @@ def _when_it_ended(step: ExplainedStep) -> tuple[int, int]:
 
 
 def _find_conditions(outline: Outline, evidence: Any) -> Iterator[ReadCondition]:
-    """Wherever in the evidence: of a gate, of edges, of rules, of a script."""
+    """Yield the conditions at any depth of the evidence: of gates, edges, rules and scripts."""
     if isinstance(evidence, list):
         for inner in evidence:
             yield from _find_conditions(outline, inner)

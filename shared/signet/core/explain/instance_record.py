@@ -1,4 +1,4 @@
-"""What is on record of one instance, as it was read: all that an explanation of it may look at."""
+"""The record of one instance as it was read: an explanation looks at nothing else."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,13 +6,12 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Delegation
-from signet.core.approvals.seats import Seat
+from signet.core.approvals.eligibility import Delegation, Seat
 
 InstanceStatus = Literal["running", "paused", "completed", "failed", "cancelled"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedInstance:
     id: UUID
     definition_id: UUID
@@ -39,7 +38,7 @@ class ExplainedDocument:
     editor_ids: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedStep:
     id: UUID
     seq: int
@@ -56,13 +55,13 @@ class ExplainedStep:
     completed_at: datetime | None
     resume_at: datetime | None
     waiting_for_event_key: str | None
-    # The document's, when the step began.
-    entity_version: int = 0
+    # The version of the document when the step began.
+    entity_version: int
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedTransitionRequest:
-    """The one that is open."""
+    """The open transition request of the document."""
 
     id: UUID
     transition: str
@@ -73,7 +72,7 @@ class ExplainedTransitionRequest:
 
 @dataclass(frozen=True, slots=True)
 class TriggerRecord:
-    """One that is not done: on its way, or dead."""
+    """A trigger that is not done: due, being tried, or dead."""
 
     id: UUID
     event_type: str
@@ -86,7 +85,7 @@ class TriggerRecord:
 
 @dataclass(frozen=True, slots=True)
 class EffectRecord:
-    """Of a step that is open."""
+    """An effect of an open step."""
 
     step_execution_id: UUID
     effect_type: str
@@ -108,7 +107,7 @@ class TurnRecord:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
-    """With the delegation that allowed it, as it is now."""
+    """A decision, with the delegation that allowed it as it is now."""
 
     id: UUID
     stage: int
@@ -123,7 +122,7 @@ class DecisionRecord:
 
 @dataclass(frozen=True, slots=True)
 class VoterRecord:
-    """Whom an open seat was for when this was read; `obstacle` says why he may not fill it after all."""
+    """A person that an open seat was for when this was read; `obstacle` says why they may not fill it."""
 
     person: str
     on_behalf_of: str | None = None
@@ -153,13 +152,13 @@ class ApprovalRecord:
     ended_at: datetime | None
     seats: Sequence[Seat] = ()
     decisions: Sequence[DecisionRecord] = ()
-    # Of an open one.
+    # Set for an open request.
     voters: Sequence[VoterRecord] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class EditRecord:
-    """A version of the document, and who made it."""
+    """A version of the document, and the person who made it."""
 
     version: int
     actor_id: str
@@ -168,7 +167,7 @@ class EditRecord:
 
 @dataclass(frozen=True, slots=True)
 class InstanceRecords:
-    """Steps are the last ones and those still open, by number; turns, triggers and approvals by time.
+    """The records of one instance: the last steps and those still open, and the rest by time.
 
     Edits are the versions that came after the oldest of the approvals.
     """

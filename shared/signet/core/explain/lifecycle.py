@@ -73,7 +73,7 @@ def _describe_exits(outline: Outline, node_id: str) -> Iterator[str]:
 
 
 def _exit_gate_of(outline: Outline, node_id: str) -> str:
-    """What a state's edge leads to in the end: the gate, also when a slot's steps stand before it."""
+    """Return the gate that a state's edge leads to, also when a slot's steps come before it."""
     if outline.workflow.type_of(node_id) == "slot_in":
         return outline.workflow.exit_of(outline.workflow.slot_of(node_id))
     return node_id
@@ -94,7 +94,7 @@ def _describe_gate(outline: Outline, gate: str) -> NumberedLine:
 
 
 def _sources_of(outline: Outline, gate: str) -> list[str]:
-    """The states that it is reached from, directly or through a slot."""
+    """Return the states that a gate is reached from, directly or through a slot."""
     sources: list[str] = []
     for edge in outline.workflow.edges_to(gate):
         source = edge["source"]

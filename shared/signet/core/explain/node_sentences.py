@@ -1,4 +1,4 @@
-"""What each type of node does, in sentences: for the explanation and for reviewing a diff. Total by type."""
+"""Sentences about each type of node, for explanations and for reviews of a diff; every type has some."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -28,12 +28,12 @@ _ORDINALS = {1: "the manager", 2: "the manager's manager"}
 
 
 def describe_step(node_type: str, config: Config, words: Vocabulary) -> list[str]:
-    """Whole sentences; where the way leads afterwards stands in the edges."""
+    """Return whole sentences about a node; its edges are described elsewhere."""
     return _SENTENCES[node_type](config, words)
 
 
 def describe_kind(node_type: str) -> str:
-    """parallel_split: parallel split"""
+    """Return the type's name in words: `parallel_split` is a parallel split."""
     return _KINDS.get(node_type) or describe_name(node_type)
 
 
@@ -56,7 +56,7 @@ def describe_person(person: Config, words: Vocabulary) -> str:
 
 
 def _describe_people(people: Sequence[Config], words: Vocabulary) -> str:
-    """With more than one, semicolons: the parts have commas of their own."""
+    """Join people with semicolons, because the parts have commas of their own."""
     said = [describe_person(person, words) for person in people]
     return said[0] if len(said) == 1 else f"{'; '.join(said[:-1])}; and {said[-1]}"
 

@@ -1,4 +1,4 @@
-"""What the chapters of an explanation share: the workflow, its words, and numbers to refer to."""
+"""The parts that the chapters of an explanation share: the workflow, its words, and statement numbers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class NumberedLine:
 
 @dataclass(frozen=True)
 class Entry:
-    """A statement to be; it is written when every statement has its number. `key` is the node it is about."""
+    """A statement that is written once every statement has its number; `key` is the node it is about."""
 
     write: Callable[[], NumberedLine]
     key: str = ""
@@ -59,7 +59,7 @@ class Outline:
     numbers: dict[str, str] = field(default_factory=dict)
 
     def name(self, node_id: str) -> str:
-        """What a node is called: by its label, or by what it is for."""
+        """Return the name of a node: its label, or its purpose."""
         node = self.workflow.nodes[node_id]
         if node.get("label"):
             return f'"{escape(node["label"])}"'
@@ -72,7 +72,7 @@ class Outline:
         return f"{self.name(node_id)} ({number})" if number else self.name(node_id)
 
     def lead_to(self, node_id: str) -> str:
-        """Where a way goes on, in words."""
+        """Describe the node that an edge leads to."""
         node_id = self.workflow.pass_policy(node_id)
         match self.workflow.type_of(node_id):
             case "slot_out":
@@ -87,7 +87,7 @@ class Outline:
                 return self.refer(node_id)
 
     def describe_edge(self, edge: Mapping[str, Any]) -> str:
-        """One way on from a step: when it is taken, and where it leads."""
+        """Describe one edge of a step: its condition and its destination."""
         when = _OUTCOMES.get(edge["on"], f"On {edge['on']}")
         condition = edge.get("condition")
         if condition is not None:

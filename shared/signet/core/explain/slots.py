@@ -1,4 +1,4 @@
-"""What a tenant added, slot by slot and step by step, in the order in which a document comes by."""
+"""A tenant's own steps, slot by slot, in the order in which a document comes to them."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -76,7 +76,7 @@ def _describe_step(outline: Outline, node_id: str) -> NumberedLine:
 
 
 def _describe_block(outline: Outline, node_id: str) -> Iterator[str]:
-    """Where a step stands among parallel branches, and how they meet."""
+    """Describe the step's place among parallel branches, and how they meet."""
     content = outline.workflow.content
     inside = content["blocks"].get(node_id)
     if inside:
@@ -109,7 +109,7 @@ def _describe_edges(outline: Outline, node_id: str) -> Iterator[str]:
         )
     else:
         outcomes = NODE_TYPES[outline.workflow.type_of(node_id)].outcomes
-        # By outcome first; within one they stay in the order in which they are tried.
+        # Edges of one outcome stay in the order in which they are tried.
         yield from (
             outline.describe_edge(edge) for edge in sorted(edges, key=lambda edge: outcomes.index(edge["on"]))
         )

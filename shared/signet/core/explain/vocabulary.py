@@ -1,6 +1,6 @@
 """Compiled workflows in plain English: names, durations, lists, and expressions with the contract's labels.
 
-Labels are tenants' text: whatever is put into a line goes through `plain` first.
+Labels are tenants' text: every text that is put into a line goes through `escape` first.
 """
 
 import json
@@ -38,7 +38,10 @@ _LITERALS = {True: "yes", False: "no", None: "empty"}
 
 
 def escape(text: object) -> str:
-    """One line without control characters: no label moves a cursor, breaks a line or hides what follows."""
+    """Return one line without control characters.
+
+    So no label moves a cursor, breaks a line or hides the text after it.
+    """
     shown = "".join(c if c.isprintable() else " " if c in "\n\r\t" else _escape(c) for c in str(text))
     return shown if len(shown) <= MAX_PLAIN_CHARACTERS else f"{shown[: MAX_PLAIN_CHARACTERS - 1]}…"
 
@@ -48,7 +51,7 @@ def _escape(character: str) -> str:
 
 
 def describe_list(items: Iterable[str], word: str = "and") -> str:
-    """a, b and c"""
+    """Join items in a sentence: `a, b and c`."""
     listed = list(items)
     return (
         listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} {word} {listed[-1]}" if listed else ""
@@ -60,7 +63,7 @@ def describe_count(count: int, noun: str) -> str:
 
 
 def describe_duration(text: str) -> str:
-    """PT72H: 3 days"""
+    """Describe an ISO 8601 duration: `PT72H` is 3 days."""
     seconds, parts = read_duration_seconds(text), []
     for unit, size in _UNITS:
         count, seconds = divmod(seconds, size)
@@ -70,7 +73,7 @@ def describe_duration(text: str) -> str:
 
 
 def describe_name(name: str) -> str:
-    """budget_owner: budget owner"""
+    """Return a name in words: `budget_owner` is budget owner."""
     return escape(name).replace("_", " ")
 
 
@@ -80,7 +83,10 @@ def describe_json(value: Any) -> str:
 
 
 def short_id(node_id: str) -> str:
-    """usr:slot:finance: finance; sys:gate:approve: gate approve; sys:policy:usr:slot:post: policy of post"""
+    """Shorten an id: `usr:slot:finance` is finance, `sys:gate:approve` gate approve.
+
+    A policy gate is named by its action: `sys:policy:usr:slot:post` is policy of post.
+    """
     parts = node_id.split(":")
     if parts[0] == "usr":
         return escape(parts[-1])
@@ -91,7 +97,7 @@ def short_id(node_id: str) -> str:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """How the document and its fields are called. With the contract, by its labels and in its units."""
+    """The names of the document and its fields, from the contract's labels and units if it is there."""
 
     entity_type: str | None = None
     contract: Contract | None = None
@@ -102,12 +108,12 @@ class Vocabulary:
 
     @property
     def document(self) -> str:
-        """In the middle of a sentence: `the invoice`."""
+        """The document in the middle of a sentence: `the invoice`."""
         label = self.contract.label if self.contract else ""
         return f"the {escape(label).lower() or describe_name(self.entity_type or 'document')}"
 
     def describe_condition(self, text: str) -> str:
-        """In words, with the expression itself behind them."""
+        """Describe a condition in words, with the expression itself after them."""
         parsed = parse_expression(text)
         return (
             escape(text)
@@ -123,7 +129,7 @@ class Vocabulary:
         return f"{whether}{self._say(parsed)}"
 
     def describe_value(self, name: str, value: Any) -> str:
-        """What a variable said, in the unit of its field."""
+        """Describe the value of a variable in the unit of its field."""
         parsed = parse_expression(name)
         unit = self._unit_of(parsed) if isinstance(parsed, Name) else None
         if unit is not None and unit.scale and isinstance(value, int) and not isinstance(value, bool):
@@ -154,7 +160,7 @@ class Vocabulary:
         return f"{self._say(node)} is yes" if isinstance(node, Name) else self._say(node)
 
     def _describe_term(self, node: Expression) -> str:
-        """A junction inside another says where it begins."""
+        """Describe one term of a junction; an inner junction gets a word that marks its beginning."""
         begins = {"&&": "both ", "||": "either "}[node.operator] if isinstance(node, Junction) else ""
         return f"{begins}{self._describe_truth(node)}"
 
@@ -171,7 +177,7 @@ class Vocabulary:
         return found if isinstance(found, DecimalField) else None
 
     def _find_fields(self, path: tuple[str, ...]) -> list[Any]:
-        """The declared field at each step of `entity.…`; None where nothing is declared."""
+        """Return the declared field at each step of `entity.…`, or None where none is declared."""
         found: list[Any] = []
         here: Mapping[str, Any] = self._fields if path[0] == "entity" else {}
         for name in path[1:]:
@@ -219,7 +225,7 @@ def _describe_literal(literal: Literal, unit: DecimalField | None) -> str:
 
 
 def _describe_decimal(value: int, scale: int) -> str:
-    """1234567 in hundredths: 12,345.67"""
+    """Describe a scaled number: 1234567 in hundredths is 12,345.67."""
     digits = str(abs(value)).rjust(scale + 1, "0")
     sign = "-" if value < 0 else ""
     return f"{sign}{int(digits[:-scale]):,}.{digits[-scale:]}"

@@ -1,4 +1,4 @@
-"""An event for other systems, by CloudEvents 1.0 in its JSON form."""
+"""Events for other systems, by CloudEvents 1.0 in its JSON form."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-# EventBridge keeps it as `detail-type`, which is no longer.
+# EventBridge keeps the type as `detail-type`, which has this limit.
 MAX_TYPE_CHARACTERS = 128
 
 
 @dataclass(frozen=True, slots=True)
 class CloudEvent:
-    """`source` and `id` together tell it from every other; however often it is sent, they stay the same."""
+    """An event that `source` and `id` identify, however often it is sent."""
 
     id: UUID
     source: str
@@ -24,7 +24,7 @@ class CloudEvent:
     traceparent: str | None = None
 
     def to_json(self) -> Mapping[str, Any]:
-        """`tenant` and `traceparent` are extension attributes, the latter of distributed tracing."""
+        """Write the event; `tenant` and `traceparent` are extension attributes."""
         attributes = {
             "specversion": "1.0",
             "id": str(self.id),

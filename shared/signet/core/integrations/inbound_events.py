@@ -1,4 +1,4 @@
-"""Events from outside: the key by which a workflow waits for one, and where in a message it stands."""
+"""Keys of events from outside, and their places in a message."""
 
 import re
 from typing import Any
@@ -8,14 +8,14 @@ from signet.core.validation.text import find_text_problem
 
 MAX_KEY_CHARACTERS = 500
 MAX_MESSAGE_ID_CHARACTERS = 200
-# How long one is kept for the first that waits for it.
+# An event is kept this long for the first workflow that waits for it.
 KEPT_DAYS = 7
 _INDEX = re.compile(r"0|[1-9][0-9]{0,5}")
 _ESCAPED = re.compile(r"~(?![01])")
 
 
 def check_key(key: str) -> Rejected | None:
-    """What no workflow could wait for is no key."""
+    """Refuse a key that no workflow could wait for."""
     return _check(key, "key", MAX_KEY_CHARACTERS)
 
 
@@ -24,22 +24,22 @@ def check_message_id(message_id: str) -> Rejected | None:
 
 
 def is_pointer(text: str) -> bool:
-    """RFC 6901, to something within."""
+    """Return whether the text is a JSON pointer (RFC 6901) to a part of a message."""
     return text.startswith("/") and _ESCAPED.search(text) is None
 
 
-def read_key(prefix: str, pointer: str | None, message: Any) -> str | Rejected:
-    """Of a message: what stands there, after the prefix."""
-    found = _follow(pointer, message) if pointer is not None else ""
-    if isinstance(found, bool) or not isinstance(found, (str, int)):
+def parse_key(prefix: str, pointer: str | None, message: Any) -> str | Rejected:
+    """Read the key of a message: the prefix, and the value at the pointer."""
+    value = _follow(pointer, message) if pointer is not None else ""
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
         mistake = FieldError(pointer or "", "KEY_MISSING", "wants a text or a whole number")
         return Rejected("FIELDS_INVALID", "the message does not say whom it is for", fields=(mistake,))
-    key = f"{prefix}{found}"
+    key = f"{prefix}{value}"
     return check_key(key) or key
 
 
 def _follow(pointer: str, message: Any) -> Any:
-    """None where there is nothing."""
+    """Return the value at the pointer, or None where there is none."""
     here = message
     for part in pointer[1:].split("/"):
         name = part.replace("~1", "/").replace("~0", "~")

@@ -1,6 +1,6 @@
-"""Standard Webhooks 1.0.0: what is signed, how a signature is written, and whether one holds.
+"""Signatures of webhooks, by Standard Webhooks 1.0.0.
 
-Signed are the message's id, its moment in seconds, and the body as it is sent. A secret that is being
+They cover the message's id, its moment in seconds, and the body as it is sent. A secret that is being
 replaced signs beside the new one, so that a receiver may take either.
 """
 
@@ -15,14 +15,14 @@ from signet.core.errors import Rejected
 PREFIX, VERSION = "whsec_", "v1"
 ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
 MIN_SECRET_BYTES, MAX_SECRET_BYTES = 24, 64
-# How far a sender's clock may be off, and how long a message may be on its way.
+# The largest difference between the clocks, with the time that a message may be on its way.
 TOLERANCE_SECONDS = 300
 MAX_ID_CHARACTERS = 200
 MAX_SIGNATURES = 10
 
 
-def read_secret(text: str) -> bytes:
-    """As it is handed over: base64 after `whsec_`."""
+def parse_secret(text: str) -> bytes:
+    """Parse a secret as it is handed over: base64 after `whsec_`."""
     try:
         secret = base64.b64decode(text.removeprefix(PREFIX), validate=True)
     except (binascii.Error, ValueError):
@@ -36,13 +36,13 @@ def read_secret(text: str) -> bytes:
 
 
 def sign(secrets: Sequence[bytes], message_id: str, moment: int, body: bytes) -> dict[str, str]:
-    """The three headers."""
+    """Make the three headers of a signed message."""
     signatures = [f"{VERSION},{_digest(secret, message_id, str(moment), body)}" for secret in secrets]
     return {ID: message_id, TIMESTAMP: str(moment), SIGNATURE: " ".join(signatures)}
 
 
 def verify(secrets: Sequence[bytes], headers: Mapping[str, str], body: bytes, now: int) -> str:
-    """The message's id, by which it is known again; raises where none of the secrets signed it now."""
+    """Return the message's id; raise where none of the secrets has just signed the message."""
     message_id, moment = headers.get(ID, ""), headers.get(TIMESTAMP, "")
     if not 0 < len(message_id) <= MAX_ID_CHARACTERS or not message_id.isprintable():
         raise _reject(f"has no {ID}")
@@ -56,10 +56,10 @@ def verify(secrets: Sequence[bytes], headers: Mapping[str, str], body: bytes, no
         if signature.startswith(f"{VERSION},")
     ]
     expected = [_digest(secret, message_id, moment, body) for secret in secrets]
-    # All are compared, each in constant time: how long it takes says nothing of any.
+    # All are compared, each in constant time, so that the time reveals nothing about any of them.
     matches = [
-        hmac.compare_digest(one.encode(), other.encode(errors="replace"))
-        for one in expected
+        hmac.compare_digest(signature.encode(), other.encode(errors="replace"))
+        for signature in expected
         for other in given
     ]
     if not any(matches):

@@ -1,4 +1,4 @@
-"""Which hosts a tenant may be called to: by name (`erp.a.example`), or all below one (`*.a.example`)."""
+"""Hosts that a tenant may call: by name (`erp.a.example`), or all below one (`*.a.example`)."""
 
 import re
 from collections.abc import Collection
@@ -22,7 +22,7 @@ HostPattern = Annotated[
 
 
 def is_among(host: str, patterns: Collection[str]) -> bool:
-    """Names are the same in upper and lower case, and with the dot of the root."""
+    """Match a host with the patterns, regardless of case and of a dot at its end."""
     name = host.lower().removesuffix(".")
     return any(
         name.endswith(pattern.removeprefix("*")) if pattern.startswith(ANY_BELOW) else name == pattern

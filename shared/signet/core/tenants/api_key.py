@@ -1,5 +1,7 @@
-"""The key of a machine as text: which tenant's, which key, and the secret. Carrying the tenant, it is looked
-up as everything is: within one tenant."""
+"""The token of an API key: its tenant, its id and its secret.
+
+It names the tenant, so that a key is looked up within one tenant like everything else.
+"""
 
 import base64
 import hashlib
@@ -24,13 +26,13 @@ def write_key_token(tenant_id: UUID, key_id: UUID, secret: bytes) -> str:
     return f"{KEY_TOKEN_PREFIX}{tenant_id.hex}_{key_id.hex}_{text}"
 
 
-def read_key_token(token: str) -> KeyToken | None:
-    found = _TOKEN.fullmatch(token)
-    if found is None:
+def parse_key_token(token: str) -> KeyToken | None:
+    match = _TOKEN.fullmatch(token)
+    if match is None:
         return None
-    return KeyToken(UUID(found[1]), UUID(found[2]), hash_secret(found[3]))
+    return KeyToken(UUID(match[1]), UUID(match[2]), hash_secret(match[3]))
 
 
 def hash_secret(text: str) -> bytes:
-    """Of its text: base64 spells some bytes in more ways than one, and only one of them is the key."""
+    """Hash the text, and not its bytes: several texts of base64 have the same bytes, and one is the key."""
     return hashlib.sha256(text.encode("ascii")).digest()

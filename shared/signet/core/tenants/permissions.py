@@ -1,10 +1,10 @@
-"""Permission strings: `invoice:approve`, with `*` for either side."""
+"""Permissions: `invoice:approve`, with `*` for either side."""
 
 from collections.abc import Iterable
 
 
 def grants(permissions: Iterable[str], wanted: str) -> bool:
-    """Also of a permission with `*`: only one that is as wide grants it."""
+    """Return whether one of the permissions grants the wanted one; a `*` is granted by a `*` only."""
     accepted = list_granting(wanted)
     return any(permission in accepted for permission in permissions)
 

@@ -1,15 +1,16 @@
-"""Who asks. Everything that a request may see or do follows from it."""
+"""Principals of requests. All rights of a request follow from its principal."""
 
 from dataclasses import dataclass
 from uuid import UUID
 
-# Who a step runs as when it is no person. The service account may what its tenant's role of that name may.
+# The subjects of steps that run as no person. The service account has the permissions of its tenant's role of
+# that name.
 SYSTEM_SUBJECT = "signet:system"
 SERVICE_SUBJECT = "signet:service_account"
 SERVICE_ROLE = "service_account"
-# Of an operator whose token names no tenant. No tenant has it.
+# The tenant of an operator whose token names none. No tenant has this id.
 NO_TENANT = UUID(int=0)
-# A machine acts as itself: `key:<name>`. No person has such a name, nor one of the engine's.
+# A machine acts as itself: `key:<name>`. No person has such a name, or a name of the engine.
 KEY_PREFIX = "key:"
 _RESERVED = (KEY_PREFIX, "signet:")
 
@@ -19,7 +20,7 @@ class Principal:
     tenant_id: UUID
     subject: str
     roles: tuple[str, ...]
-    # Of the deployment, and not of a tenant: by a role that settings name, and never by a tenant's.
+    # An operator of the deployment, by a role that settings name and never by a role of a tenant.
     is_operator: bool = False
 
     @property
@@ -29,7 +30,7 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedToken:
-    """Who somebody is shown to be, and until when that holds (seconds of the epoch)."""
+    """A principal that a token proves, until a moment in seconds of the epoch."""
 
     principal: Principal
     until: float

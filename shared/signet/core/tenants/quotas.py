@@ -1,6 +1,6 @@
-"""How much a tenant may ask for in a time, where an operator has not granted it something else.
+"""Default quotas of a tenant; an operator may grant others.
 
-Each name is a bucket of its own: `capacity` at once, and full again after `refill_seconds`.
+Each name is a bucket of its own, with `capacity` at once, and full again after `refill_seconds`.
 """
 
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ class Quota:
 _HOUR = 3_600
 MAX_CAPACITY, MAX_REFILL_SECONDS = 10_000_000, 86_400
 READS, WRITES = "api:read", "api:write"
-# What people do to instances from outside of their graphs, each with a measure of its own: who empties one
-# by mistake can still stop what runs.
+# Acts of operators on instances have a quota each, so that a person who uses one up by mistake can still stop
+# instances.
 _ACTS = (
     "pause",
     "resume",

@@ -1,4 +1,4 @@
-"""What a tenant is made of, as its file states it: settings, roles, members and who reports to whom."""
+"""A tenant as its file states it: settings, roles, members and reporting lines."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -84,8 +84,8 @@ class TenantSettings(Strict):
     custom: Annotated[Mapping[Name, CustomSetting], Field(max_length=MAX_CUSTOM_SETTINGS)] = {}
     webhook_hosts: WebhookHosts = ()
 
-    def read_values(self) -> dict[str, Any]:
-        """What `org.*` gives in an expression, apart from the tenant's id and name."""
+    def make_values(self) -> dict[str, Any]:
+        """Return the values of `org` in expressions, without the id and the name of the tenant."""
         own = {name: setting.value for name, setting in self.custom.items()}
         return {**own, "currency": self.currency, "time_zone": self.time_zone, "language": self.language}
 
@@ -138,7 +138,7 @@ def _doubled(kind: str, names: list[str]) -> list[str]:
 
 
 def _reporting_circles(managers: Mapping[str, str | None]) -> list[str]:
-    """Nobody may be their own manager, however many steps up."""
+    """Find reporting circles: nobody may be their own manager at any distance."""
     for user_id in managers:
         seen, person = {user_id}, managers[user_id]
         while person is not None and person in managers:

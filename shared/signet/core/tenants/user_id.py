@@ -1,4 +1,4 @@
-"""How a person is named: as the issuer's tokens do it."""
+"""Ids of people, as the issuer's tokens name them."""
 
 from typing import Annotated
 

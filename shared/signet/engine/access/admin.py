@@ -1,23 +1,21 @@
-"""What people do to the tenant itself: allowed by a permission, and noted in the audit trail."""
+"""Transactions that change the tenant itself: each act needs a permission and leaves an audit entry."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Any
-from uuid import UUID
 
-from signet.core.audit.trail import AuditEntry
+from signet.core.audit.trail import AuditEntry, Subject, make_entry
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
 from signet.engine.audit.trail import append_administration
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.documents.write import TransactionContext, lock_documents, parse_locked_documents
+from signet.store.documents.write import TransactionContext, prepare_lock, require_locked
 
 
 class AdminTransaction:
-    """One transaction of one author."""
+    """A transaction of one caller."""
 
     def __init__(self, connection: Connection, caller: Caller, transaction: TransactionContext) -> None:
         self.connection = connection
@@ -36,7 +34,7 @@ class AdminTransaction:
 
     def note(
         self,
-        subject: tuple[str, str],
+        subject: Subject,
         action: str,
         detail: Mapping[str, Any],
         *,
@@ -46,6 +44,7 @@ class AdminTransaction:
         tenant_id = self.caller.principal.tenant_id
         self._entries.append(
             make_entry(
+                make_id(),
                 self.caller,
                 tenant_id,
                 self.now,
@@ -61,41 +60,12 @@ class AdminTransaction:
         append_administration(self.connection, self.caller.principal.tenant_id, self._entries)
 
 
-def make_entry(
-    caller: Caller,
-    tenant_id: UUID,
-    now: datetime,
-    subject: tuple[str, str],
-    action: str,
-    detail: Mapping[str, Any],
-    *,
-    reason: str | None = None,
-    on_behalf_of: str | None = None,
-) -> AuditEntry:
-    return AuditEntry(
-        id=make_id(),
-        tenant_id=tenant_id,
-        subject_type=subject[0],
-        subject_id=subject[1],
-        action=action,
-        actor_id=caller.principal.subject,
-        on_behalf_of=on_behalf_of,
-        via=caller.via,
-        at=now,
-        reason=reason,
-        trace_id=caller.trace_id,
-        detail=detail,
-    )
-
-
 @contextmanager
 def administering(database: Database, caller: Caller) -> Iterator[AdminTransaction]:
-    """What is noted in the block is written at its end."""
-    opening = lock_documents([], caller.principal.roles)
+    """Open a transaction, and write its audit entries when the block ends."""
+    opening = prepare_lock([], caller.principal.roles)
     with database.pipelined(caller.principal.tenant_id, opening) as pipeline:
-        _, transaction = parse_locked_documents(pipeline.first_row)
-        if transaction is None:
-            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+        transaction = require_locked(pipeline.first_row).transaction
         act = AdminTransaction(pipeline.connection, caller, transaction)
         yield act
         act.write()

@@ -1,7 +1,7 @@
-"""Whether somebody is let in at all: his tenant is active, and he is no member who is disabled.
+"""Admission of callers: their tenant must be active, and they must not be a disabled member of it.
 
-Asked when a token or a key is verified, and not again as long as that is remembered. What a use case reads
-of its tenant is more exact; this is for all of them alike.
+It is checked when a token or a key is verified, and then remembered for a while. Use cases read their tenant
+again, so they are more exact; this check is for all of them alike.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class AdmissionCheck:
         if principal.is_operator:
             return
         with self.database.transaction(principal.tenant_id) as connection:
-            found = read_admission(connection, principal.tenant_id, principal.subject)
-        if found is None or found.tenant_status != "active":
+            admission = read_admission(connection, principal.tenant_id, principal.subject)
+        if admission is None or admission.tenant_status != "active":
             raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
-        if found.member_status == "disabled":
+        if admission.member_status == "disabled":
             raise Rejected("MEMBER_INACTIVE", f"{principal.subject} is disabled in this tenant")

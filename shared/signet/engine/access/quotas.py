@@ -1,4 +1,4 @@
-"""Quotas of a tenant: each a bucket in the database, so that all processes count together."""
+"""Quotas of a tenant: token buckets in the database, so that all processes count together."""
 
 import math
 import time
@@ -13,15 +13,15 @@ from signet.store.database import Connection, Database
 from signet.store.tenants.quotas import Level, TenantQuota, grant_quota, list_levels, take_quota
 
 MAX_HELD = 10_000
-# What a process takes at once for the requests to come: one round trip for so many, and lost when it is
-# not used in time.
+# A process takes this many at once for the requests to come: one round trip serves them all. Those that are
+# not used in time are lost.
 MAX_LEASED = 20
 LEASE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is left of a quota, for the headers of an answer."""
+    """The rest of a quota, for the headers of an answer."""
 
     quota: Quota
     count: int
@@ -31,25 +31,25 @@ class Left:
 @dataclass(slots=True)
 class _Lease:
     count: int
-    # Until then the count may be used; or, when it is 0 and `is_refused`, nobody needs to ask.
+    # Until this moment the count may be used. With `is_refused`, the database need not be asked before it.
     until: float
     level: Level
     is_refused: bool = False
 
 
 def require_quota(connection: Connection, tenant_id: UUID, name: str, cost: int = 1) -> None:
-    """Within the transaction that it is for: what is rolled back has taken nothing."""
+    """Take from a quota within the transaction that it is for, so that a rollback gives it back."""
     level = take_quota(connection, tenant_id, QUOTAS[name], cost)
     if not level.is_taken:
         raise _exceeded(name, level, level.wait_seconds(cost))
 
 
 class RequestQuotas:
-    """The quotas of requests, a few taken ahead; one a process, and any number of threads."""
+    """The quotas of requests, of which a process takes a few ahead for all its threads."""
 
     def __init__(self, database: Database, read_seconds: Callable[[], float] = time.monotonic) -> None:
         self._database = database
-        # How long a process holds something is no fact of the domain: its own clock serves.
+        # The age of a lease is no fact of the domain, so the clock of the process serves.
         self._read_seconds = read_seconds
         self._leases: OrderedDict[tuple[UUID, str], _Lease] = OrderedDict()
 
@@ -87,14 +87,14 @@ class RequestQuotas:
 
 @dataclass(frozen=True, slots=True)
 class QuotaLevel:
-    """What holds for a tenant, and what of it is left."""
+    """A quota of a tenant, and the rest of it."""
 
     name: str
-    # So many at once, and full again after so long.
+    # At most this many at once; an empty bucket is full again after this time.
     capacity: int
     refill_seconds: int
     left: int
-    # By an operator; else it is the default.
+    # True where an operator granted it; otherwise it is the default.
     is_granted: bool
 
 
@@ -106,19 +106,22 @@ def list_quota_levels(connection: Connection, tenant_id: UUID) -> list[QuotaLeve
 
 
 def _count_left(held: TenantQuota) -> int:
-    # Of a smaller quota than was used from, nothing is left.
+    # Where a quota was lowered below the count in use, nothing is left.
     return max(int(held.capacity * (1 - held.full_seconds / held.refill_seconds)), 0)
 
 
-def check_quota_name(name: str) -> None:
+def require_quota_name(name: str) -> None:
     if name not in QUOTAS:
         known = ", ".join(QUOTAS)
         raise Rejected("QUOTA_UNKNOWN", f"there is no quota '{name}'", remedy=f"One of: {known}.")
 
 
 def set_quota(database: Database, tenant_id: UUID, quota: Quota) -> None:
-    """By an operator, on the server itself; through the API it is `Tenancies.grant_quota`."""
-    check_quota_name(quota.name)
+    """Grant a quota as an operator on the server itself.
+
+    Through the API it is `TenantOperator.grant_quota`.
+    """
+    require_quota_name(quota.name)
     with database.transaction(tenant_id) as connection:
         grant_quota(connection, tenant_id, quota)
 

@@ -1,4 +1,4 @@
-"""Reads of one person: what the tenant grants them is known before anything is looked at."""
+"""Read transactions: the permissions of the caller are known before anything is looked at."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,21 +9,21 @@ from signet.core.errors import Rejected
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.principal import Principal
 from signet.store.database import Connection, Database
-from signet.store.documents.write import TransactionContext, lock_documents, parse_locked_documents
+from signet.store.documents.write import TransactionContext, prepare_lock, require_locked
 
 MAX_PAGE = 200
-# After every id: where a list that has the newest first begins.
+# A list with the newest first begins here, after every id.
 LAST = UUID(int=2**128 - 1)
 
 
 def bound_page(limit: int) -> int:
-    """Rows of one page, and one more: that says whether there is another page."""
+    """Return the rows to read for a page: one more than it shows says whether another page follows."""
     return max(1, min(limit, MAX_PAGE + 1))
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTransaction:
-    """One transaction of one principal; nothing is locked."""
+    """A transaction of one principal that locks nothing."""
 
     connection: Connection
     principal: Principal
@@ -43,9 +43,6 @@ class ReadTransaction:
 
 @contextmanager
 def reading(database: Database, principal: Principal) -> Iterator[ReadTransaction]:
-    opening = lock_documents([], principal.roles)
-    with database.pipelined(principal.tenant_id, opening) as pipeline:
-        _, transaction = parse_locked_documents(pipeline.first_row)
-        if transaction is None:
-            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+    with database.pipelined(principal.tenant_id, prepare_lock([], principal.roles)) as pipeline:
+        transaction = require_locked(pipeline.first_row).transaction
         yield ReadTransaction(pipeline.connection, principal, transaction)

@@ -31,13 +31,13 @@ class ChainVersion:
 
 
 class ApprovalChains:
-    """The use case; one a process. What an author got wrong comes back as findings."""
+    """The use case, one in each process. Mistakes of an author come back as findings."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def save(self, caller: Caller, document: Any) -> ChainVersion | tuple[Finding, ...]:
-        """A draft of the next version; the newest one where that says the same."""
+        """Save a draft of the next version. A document equal to the newest version makes none."""
         chain, findings = read_chain(document)
         with administering(self._database, caller) as act:
             act.require(MANAGE)
@@ -45,7 +45,7 @@ class ApprovalChains:
                 return findings
             tenant_id, body = caller.principal.tenant_id, chain.to_json()
             digest = hash_bytes(canonical_bytes(body))
-            # Two who save at once take two numbers.
+            # Two people who save at once take two numbers.
             lock_administration(act.connection, tenant_id)
             version, newest = store.find_newest(act.connection, tenant_id, chain.name) or (0, "")
             if newest == digest:
@@ -65,7 +65,7 @@ class ApprovalChains:
         return ChainVersion(chain.name, version + 1, digest)
 
     def publish(self, caller: Caller, name: str, version: int) -> ChainVersion | tuple[Finding, ...]:
-        """Frozen from now on; new requests take the newest version that is published."""
+        """Freeze a version. New requests take the newest version that is published."""
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             act.require(MANAGE)
@@ -79,7 +79,7 @@ class ApprovalChains:
         return ChainVersion(name, version, chain.hash)
 
     def archive(self, caller: Caller, name: str, version: int) -> None:
-        """No new request takes it; what runs goes on."""
+        """Keep new requests from a version. Running requests go on."""
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             act.require(MANAGE)
@@ -89,7 +89,7 @@ class ApprovalChains:
             _note(act, name, "archive_chain", version, chain.hash)
 
     def read(self, caller: Caller, name: str, version: int | None = None) -> ChainRecord:
-        """Without a version the newest that is published."""
+        """Read a version, or the newest published one when none is named."""
         with reading(self._database, caller.principal) as read:
             read.require(MANAGE)
             tenant_id = caller.principal.tenant_id
@@ -100,7 +100,7 @@ class ApprovalChains:
             return _find(read.connection, tenant_id, name, version)
 
     def list(self, caller: Caller, *, limit: int = 50, after: str | None = None) -> Sequence[ChainSummary]:
-        """By name: of each the newest version that is published."""
+        """List the newest published version of each chain, by name."""
         with reading(self._database, caller.principal) as read:
             read.require(MANAGE)
             tenant_id = caller.principal.tenant_id
@@ -111,7 +111,7 @@ class ApprovalChains:
     def list_versions(
         self, caller: Caller, name: str, *, limit: int = 50, before: int | None = None
     ) -> Sequence[ChainSummary]:
-        """Of one chain, the newest first, drafts and archived ones too."""
+        """List the versions of one chain, the newest first, drafts and archived ones too."""
         with reading(self._database, caller.principal) as read:
             read.require(MANAGE)
             tenant_id = caller.principal.tenant_id

@@ -1,4 +1,4 @@
-"""What has changed since the last approval: whoever decides again need not read everything again."""
+"""Changes since the last approval, so that people who decide again need not read everything again."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class LastApproved:
-    """`document_id` is another one where an amendment is compared with its original."""
+    """The last approval and what changed since; `document_id` is the original of an amendment."""
 
     request_id: UUID
     document_id: UUID
@@ -34,7 +34,10 @@ class LastApproved:
 def compare_with_last_approved(
     database: Database, tenant_id: UUID, document_id: UUID, request_id: UUID, data: Mapping[str, Any]
 ) -> LastApproved | None:
-    """For who may read the request; `data` is what it is about. None: nothing was approved yet."""
+    """Compare `data` with the version approved last, or return None if none was approved yet.
+
+    The caller has checked that the person may read the request.
+    """
     with database.transaction(tenant_id) as connection:
         found = find_last_approved(connection, tenant_id, document_id, request_id)
         if found is None:

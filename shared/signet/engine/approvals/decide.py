@@ -1,21 +1,26 @@
 """One decision about a request for approval, inside its transaction.
 
-It locks the document, then the request, as a wave does: what it judges cannot change under it, and of two
-votes for the last seat the second finds it taken. Tables are the authority; the wave, woken by a trigger,
-goes on from what it finds there.
+It locks the document, then the request, as a wave does. So nothing that it judges can change meanwhile, and
+of two votes for the last seat the second finds it taken. The tables are the authority: a trigger wakes the
+wave, which goes on from what it finds there.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import get_args
+from typing import Any, get_args
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Allowed, VotingContext, can_anyone_vote, choose_seat
-from signet.core.approvals.policy import Stage, read_policy
+from signet.core.approvals.eligibility import (
+    Allowed,
+    VotingContext,
+    can_anyone_vote,
+    choose_seat,
+    separation_conflict,
+)
+from signet.core.approvals.policy import Policy, Stage, read_policy
 from signet.core.approvals.seats import MAX_SEATS
 from signet.core.approvals.votes import (
     NextAction,
-    StageVerdict,
     count_votes,
     has_escalated,
     is_reason_missing,
@@ -31,18 +36,18 @@ from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.ids import make_id
 from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_request
-from signet.store.documents.write import DocumentRow, lock_documents, parse_locked_documents
+from signet.store.documents.write import DocumentRow, lock_documents
 from signet.store.pipeline import PipelinedTransaction
 
 EVENT = "approval_decided"
 _VOTES = get_args(Vote)
-# What ends a request, by what follows from its last stage.
+# The status of a request that ends, by the action that follows from its last stage.
 _ENDS: dict[NextAction, str] = {NextAction.APPROVE: "approved", NextAction.REJECT: "rejected"}
 
 
 @dataclass(frozen=True, slots=True)
 class VoteResult:
-    """What a vote was counted as. `stage_state` is open, approved, rejected or deadlocked."""
+    """The effect of a counted vote. `stage_state` is open, approved, rejected or deadlocked."""
 
     request_id: UUID
     decision_id: UUID
@@ -55,162 +60,209 @@ class VoteResult:
     request_status: str
 
 
-class Deciding:
-    """`decide` raises why not; then nothing is written."""
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """One person's vote about a request."""
 
-    def __init__(
-        self,
-        caches: DocumentCaches,
-        pipeline: PipelinedTransaction,
-        caller: Caller,
-        request_id: UUID,
-        document_id: UUID,
-    ) -> None:
-        connection, tenant_id = pipeline.connection, caller.principal.tenant_id
-        opening = lock_documents([document_id], caller.principal.roles)
-        rows, transaction = parse_locked_documents(
-            connection.execute(opening.text, opening.values).fetchone()
-        )
-        if transaction is None:
-            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
-        self._pipeline = pipeline
-        self._caller = caller
-        self._transaction = transaction
-        self._opened = DocumentUnitOfWork(caches, connection, tenant_id, transaction, rows)
-        self._row: DocumentRow = rows[document_id]
-        self._contract: CompiledContract = self._opened.contract_of(self._row)
-        self._asked = self._lock(request_id)
+    request_id: UUID
+    vote: Vote
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _LockedSubject:
+    """The document and the request that are decided about, both locked until the transaction ends."""
+
+    caller: Caller
+    now: datetime
+    documents: DocumentUnitOfWork
+    document: DocumentRow
+    contract: CompiledContract
+    locked: LockedRequest
 
     @property
-    def _person(self) -> str:
-        return self._caller.principal.subject
+    def request(self) -> RequestRow:
+        return self.locked.request
 
-    def _lock(self, request_id: UUID) -> LockedRequest:
-        # Whom separation of duties may bar, and on each of the seats a holder and whoever stood in for him.
-        barred = 3 + len(self._row.editor_ids)
-        locked = lock_request(
-            self._pipeline.connection,
-            self._caller.principal.tenant_id,
-            request_id,
-            self._person,
-            now=self._transaction.now,
-            at_most=barred + 2 * MAX_SEATS + 1,
-        )
-        if locked is None:
-            raise approval_not_found(request_id)
-        return locked
+    @property
+    def person(self) -> str:
+        return self.caller.principal.subject
 
-    def decide(self, vote: Vote, reason: str | None) -> VoteResult:
-        locked, request = self._asked, self._asked.request
-        _check_open(request, self._row, self._transaction.now)
-        policy = read_policy(request.policy, request.policy_hash)
-        stage = policy.stage(request.stage)
-        allowed = self._choose(stage)
-        if is_reason_missing(stage, vote, reason):
-            raise _reason_required(vote)
-        seats = record_vote(
-            stage,
-            locked.seats,
-            allowed.position,
-            vote,
-            decided_by=self._person,
-            on_behalf_of=allowed.on_behalf_of,
-        )
-        verdict = count_votes(stage, seats, can_vote=can_anyone_vote(seats, self._standing()))
-        follows = next_action(policy, request.stage, verdict, escalated=has_escalated(seats))
-        status = _ENDS.get(follows.act)
-        decided = VoteResult(
-            request_id=request.id,
-            decision_id=make_id(),
-            stage=request.stage,
-            position=allowed.position,
-            vote=vote,
-            on_behalf_of=allowed.on_behalf_of,
-            delegation_id=allowed.delegation_id,
-            stage_state=verdict.state,
-            request_status=status or request.status,
-        )
-        self._write(decided, verdict, reason, status)
-        return decided
-
-    def _choose(self, stage: Stage) -> Allowed:
-        # The wave has yet to begin the next stage, or to escalate this one.
-        is_open = not count_votes(stage, self._asked.seats).is_decided
-        choice = choose_seat(self._person, self._asked.seats, self._standing(), is_open=is_open)
-        if isinstance(choice, Denial):
-            raise Rejected(choice.code, choice.sentence)
-        return choice
-
-    def _standing(self) -> VotingContext:
+    def voting_context(self) -> VotingContext:
+        requesters = (self.request.requester_id, self.document.requester_id)
         return VotingContext(
-            entity_type=self._row.entity_type,
-            now=self._transaction.now,
-            roles=self._asked.people,
-            delegations=self._asked.delegations,
-            find_conflict=self._find_conflict,
+            entity_type=self.document.entity_type,
+            now=self.now,
+            roles=self.locked.people,
+            delegations=self.locked.delegations,
+            find_conflict=separation_conflict(self.contract, self.document, requesters),
         )
 
-    def _find_conflict(self, person: str) -> Denial | None:
-        row, requesters = self._row, [self._asked.request.requester_id]
-        if row.requester_id is not None:
-            # Who has asked since, while this was decided about.
-            requesters.append(row.requester_id)
-        return self._contract.find_conflict_of_duties(
-            person, creator=row.creator_id, editors=row.editor_ids, requesters=requesters
-        )
 
-    def _write(
-        self, decided: VoteResult, verdict: StageVerdict, reason: str | None, status: str | None
-    ) -> None:
-        request = self._asked.request
-        decision = {
-            "tenant_id": self._caller.principal.tenant_id,
-            "id": decided.decision_id,
-            "request_id": request.id,
-            "stage": decided.stage,
-            "position": decided.position,
-            "decision": decided.vote,
-            "reason": reason,
-            "decided_by": self._person,
-            "on_behalf_of": decided.on_behalf_of,
-            "delegation_id": decided.delegation_id,
+def decide(
+    caches: DocumentCaches, pipeline: PipelinedTransaction, caller: Caller, ballot: Ballot
+) -> VoteResult:
+    """Count a vote, or raise why it does not count; then nothing is written.
+
+    The transaction begins with `find_document`, which names the document to lock.
+    """
+    subject = _lock(caches, pipeline, caller, ballot.request_id)
+    policy = _check_open(subject)
+    seat = _choose_seat(subject, policy.stage(subject.request.stage), ballot)
+    return _record(subject, pipeline, policy, seat, ballot)
+
+
+def _lock(
+    caches: DocumentCaches, pipeline: PipelinedTransaction, caller: Caller, request_id: UUID
+) -> _LockedSubject:
+    """Lock the document, then the request, as a wave does."""
+    if pipeline.first_row is None:
+        raise approval_not_found(request_id)
+    connection, document_id = pipeline.connection, pipeline.first_row[0]
+    tenant_id = caller.principal.tenant_id
+    opened = lock_documents(connection, [document_id], caller.principal.roles)
+    documents = DocumentUnitOfWork(caches, connection, tenant_id, opened.transaction, opened.rows)
+    document: DocumentRow = opened.rows[document_id]
+    contract = documents.contract_of(document)
+    # At most the creator, editors and two requesters, and for each seat a holder and a delegate.
+    barred = 3 + len(document.editor_ids)
+    locked = lock_request(
+        connection,
+        tenant_id,
+        request_id,
+        caller.principal.subject,
+        now=opened.transaction.now,
+        at_most=barred + 2 * MAX_SEATS + 1,
+    )
+    if locked is None:
+        raise approval_not_found(request_id)
+    return _LockedSubject(caller, opened.transaction.now, documents, document, contract, locked)
+
+
+def _check_open(subject: _LockedSubject) -> Policy:
+    """Return the policy that the request is pinned to, or raise why the request takes no vote."""
+    request, document = subject.request, subject.document
+    if request.status != "open":
+        raise Rejected("APPROVAL_CLOSED", f"this approval is {request.status}")
+    if document.version != request.document_version:
+        # The workflow will void the request. Until then the version alone shows the edit.
+        raise Rejected(
+            "APPROVAL_STALE",
+            f"asked about version {request.document_version}; the document is at version {document.version}",
+            remedy="Read it again: what is still wanted will be asked anew.",
+            details={"current_version": document.version, "request_version": request.document_version},
+        )
+    if document.snapshot_hash != request.snapshot_hash:
+        raise Defect(
+            "APPROVAL_SNAPSHOT_ALTERED", "the snapshot is not the one that the approval was pinned to"
+        )
+    if request.expire_at is not None and request.expire_at <= subject.now:
+        raise Rejected("APPROVAL_CLOSED", "the time to decide is over")
+    if document.instance_id != request.instance_id:
+        raise Rejected("APPROVAL_CLOSED", "the workflow that asked has ended")
+    return read_policy(request.policy, request.policy_hash)
+
+
+def _choose_seat(subject: _LockedSubject, stage: Stage, ballot: Ballot) -> Allowed:
+    seats = subject.locked.seats
+    # A decided stage is closed, although the wave has yet to begin the next one or to escalate.
+    is_open = not count_votes(stage, seats).is_decided
+    choice = choose_seat(subject.person, seats, subject.voting_context(), is_open=is_open)
+    if isinstance(choice, Denial):
+        raise Rejected(choice.code, choice.sentence)
+    if is_reason_missing(stage, ballot.vote, ballot.reason):
+        raise _reason_required(ballot.vote)
+    return choice
+
+
+def _record(
+    subject: _LockedSubject, pipeline: PipelinedTransaction, policy: Policy, seat: Allowed, ballot: Ballot
+) -> VoteResult:
+    request = subject.request
+    stage = policy.stage(request.stage)
+    seats = record_vote(
+        stage,
+        subject.locked.seats,
+        seat.position,
+        ballot.vote,
+        decided_by=subject.person,
+        on_behalf_of=seat.on_behalf_of,
+    )
+    verdict = count_votes(stage, seats, can_vote=can_anyone_vote(seats, subject.voting_context()))
+    follows = next_action(policy, request.stage, verdict, escalated=has_escalated(seats))
+    status = _ENDS.get(follows.act)
+    result = VoteResult(
+        request_id=request.id,
+        decision_id=make_id(),
+        stage=request.stage,
+        position=seat.position,
+        vote=ballot.vote,
+        on_behalf_of=seat.on_behalf_of,
+        delegation_id=seat.delegation_id,
+        stage_state=verdict.state,
+        request_status=status or request.status,
+    )
+    subject.documents.apply(_make_change(subject, result, ballot.reason))
+    subject.documents.write(pipeline)
+    decision = _decision_row(subject, result, ballot.reason)
+    add_decision(pipeline, decision, closes_stage=verdict.is_decided, status=status)
+    return result
+
+
+def _decision_row(subject: _LockedSubject, result: VoteResult, reason: str | None) -> dict[str, Any]:
+    request = subject.request
+    return {
+        "tenant_id": subject.caller.principal.tenant_id,
+        "id": result.decision_id,
+        "request_id": request.id,
+        "stage": result.stage,
+        "position": result.position,
+        "decision": result.vote,
+        "reason": reason,
+        "decided_by": subject.person,
+        "on_behalf_of": result.on_behalf_of,
+        "delegation_id": result.delegation_id,
+        "document_version": request.document_version,
+        "snapshot_hash": request.snapshot_hash,
+        "definition_hash": request.definition_hash,
+        "policy_hash": request.policy_hash,
+        "trace_id": subject.caller.trace_id,
+        "now": subject.now,
+    }
+
+
+def _make_change(subject: _LockedSubject, result: VoteResult, reason: str | None) -> DocumentChange:
+    """Make the entry in the audit trail, and the trigger of the workflow where the stage has ended."""
+    request, document = subject.request, subject.document
+    context = subject.documents.make_context(subject.caller, subject.contract, document)
+    detail = {
+        "approval": {
+            "request_id": str(request.id),
+            "decision_id": str(result.decision_id),
+            "node": request.node_id,
+            "stage": result.stage,
+            "seat": result.position,
+            "delegation_id": str(result.delegation_id) if result.delegation_id else None,
+            "stage_state": result.stage_state,
+            "request_status": result.request_status,
             "document_version": request.document_version,
             "snapshot_hash": request.snapshot_hash,
             "definition_hash": request.definition_hash,
             "policy_hash": request.policy_hash,
-            "trace_id": self._caller.trace_id,
-            "now": self._transaction.now,
         }
-        self._opened.apply(self._make_change(decided, verdict, reason))
-        self._opened.write(self._pipeline)
-        add_decision(self._pipeline, decision, closes_stage=verdict.is_decided, status=status)
-
-    def _make_change(self, decided: VoteResult, verdict: StageVerdict, reason: str | None) -> DocumentChange:
-        """The document stays as it is; its audit trail has the decision, its workflow what follows."""
-        request = self._asked.request
-        context = self._opened.facts_of(self._caller, self._contract, self._row)
-        change = audit_only_change(context, self._row, f"decide:{decided.vote}", reason)
-        change.on_behalf_of = decided.on_behalf_of
-        change.audit_detail = {
-            "approval": {
-                "request_id": str(request.id),
-                "decision_id": str(decided.decision_id),
-                "node": request.node_id,
-                "stage": decided.stage,
-                "seat": decided.position,
-                "delegation_id": str(decided.delegation_id) if decided.delegation_id else None,
-                "stage_state": decided.stage_state,
-                "request_status": decided.request_status,
-                "document_version": request.document_version,
-                "snapshot_hash": request.snapshot_hash,
-                "definition_hash": request.definition_hash,
-                "policy_hash": request.policy_hash,
-            }
-        }
-        if verdict.state != "open":
-            payload = {"request_id": str(request.id), "stage": decided.stage, "state": verdict.state}
-            trigger_workflow(change, self._row, EVENT, payload)
-        return change
+    }
+    change = audit_only_change(
+        context,
+        document,
+        f"decide:{result.vote}",
+        reason,
+        on_behalf_of=result.on_behalf_of,
+        detail=detail,
+    )
+    if result.stage_state != "open":
+        payload = {"request_id": str(request.id), "stage": result.stage, "state": result.stage_state}
+        trigger_workflow(change, document, EVENT, payload)
+    return change
 
 
 def check_ballot(vote: str, reason: str | None) -> None:
@@ -221,27 +273,6 @@ def check_ballot(vote: str, reason: str | None) -> None:
     rejected = check_reason(reason)
     if rejected is not None:
         raise rejected
-
-
-def _check_open(request: RequestRow, row: DocumentRow, now: datetime) -> None:
-    if request.status != "open":
-        raise Rejected("APPROVAL_CLOSED", f"this approval is {request.status}")
-    if row.version != request.document_version:
-        # Its workflow will void it; until then the edit speaks for itself.
-        raise Rejected(
-            "APPROVAL_STALE",
-            f"asked about version {request.document_version}; the document is at version {row.version}",
-            remedy="Read it again: what is still wanted will be asked anew.",
-            details={"current_version": row.version, "request_version": request.document_version},
-        )
-    if row.snapshot_hash != request.snapshot_hash:
-        raise Defect(
-            "APPROVAL_SNAPSHOT_ALTERED", "the snapshot is not the one that the approval was pinned to"
-        )
-    if request.expire_at is not None and request.expire_at <= now:
-        raise Rejected("APPROVAL_CLOSED", "the time to decide is over")
-    if row.instance_id != request.instance_id:
-        raise Rejected("APPROVAL_CLOSED", "the workflow that asked has ended")
 
 
 def approval_not_found(request_id: UUID) -> Rejected:

@@ -1,4 +1,4 @@
-"""Who stands in for whom: given by oneself, or for another by those who may; dated, without circles."""
+"""Delegations: given by a person, or for them by people with the permission; dated, without circles."""
 
 from datetime import datetime, timedelta
 from typing import Literal
@@ -20,14 +20,14 @@ from signet.store.database import Database
 
 DELEGATE = "approval:delegate"
 MAX_DAYS = 366
-# Of one person, given or taken: an inbox looks at each.
+# The open delegations that one person gives or takes. An inbox looks at each.
 MAX_OPEN = 50
-# Delegations that lead on from the one who takes a new one; more could not be looked through for circles.
+# The delegations that lead on from a new delegate. More could not be searched for circles.
 MAX_LINKED = 50
 
 
 class Delegations:
-    """The use case; one a process."""
+    """The use case, one in each process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -43,13 +43,13 @@ class Delegations:
         entity_type: str | None = None,
         reason: str | None = None,
     ) -> Delegation:
-        """From one moment up to another `delegate_id` may decide for `user_id`, about one type or all."""
+        """Let `delegate_id` decide for `user_id` for a time, about one entity type or all."""
         new = Delegation(make_id(), user_id, delegate_id, entity_type, from_time, to_time)
         with administering(self._database, caller) as act:
             _require_own_delegation(act, user_id)
             _check_terms(new, reason, act.now)
             tenant_id = caller.principal.tenant_id
-            # Two at once could close a circle that neither sees: one after the other.
+            # Two delegations at once could close a circle that neither sees, so each waits for the other.
             lock_administration(act.connection, tenant_id)
             _check_people(act, new)
             _check_circles(act, new)
@@ -65,7 +65,7 @@ class Delegations:
         return new
 
     def revoke(self, caller: Caller, delegation_id: UUID, reason: str | None = None) -> None:
-        """At once: a decision that it allowed is done before, or not at all. What is revoked stays so."""
+        """Revoke a delegation for good. A decision that it allowed is committed before, or not at all."""
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
@@ -80,13 +80,13 @@ class Delegations:
     def list_given(
         self, caller: Caller, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
     ) -> list[DelegationRecord]:
-        """Who stands in for the person, the newest first. Of another only for who may delegate for them."""
+        """List who decides for the person, the newest first. For another person this takes a permission."""
         return self._list(caller, user_id, "given", limit, before)
 
     def list_taken(
         self, caller: Caller, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
     ) -> list[DelegationRecord]:
-        """For whom the person stands in."""
+        """List the people that the person decides for, the newest first."""
         return self._list(caller, user_id, "taken", limit, before)
 
     def _list(

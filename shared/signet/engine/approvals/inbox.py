@@ -1,4 +1,4 @@
-"""What people do with requests for approval: decide them, find those that wait for them, read one."""
+"""Requests for approval as people use them: decide, list those that wait for a person, read one."""
 
 import json
 from collections.abc import Sequence
@@ -7,21 +7,21 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.eligibility import Seat, separation_conflict
 from signet.core.approvals.policy import Policy, read_policy
-from signet.core.approvals.seats import Seat
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected, Transient
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
-from signet.engine.approvals.decide import Deciding, VoteResult, approval_not_found, check_ballot
+from signet.engine.approvals.decide import Ballot, VoteResult, approval_not_found, check_ballot, decide
 from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
 from signet.store.approvals.decisions import ApprovalDecisionRecord as ApprovalDecisionRecord
 from signet.store.approvals.decisions import RequestRecord
 from signet.store.database import Connection, Database
-from signet.store.documents.write import TransactionContext, lock_documents, parse_locked_documents
+from signet.store.documents.write import TransactionContext, parse_locked_documents, prepare_lock
 
 MAX_DECISIONS = 100
 MAX_PAGE = 200
@@ -29,15 +29,8 @@ FIRST = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Ballot:
-    request_id: UUID
-    vote: Vote
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class InboxItem:
-    """`barred` says why the person may not decide what waits for him, where he created or edited it."""
+    """A request that waits for a person; `barred` is set if separation of duties bars them."""
 
     request_id: UUID
     document_id: UUID
@@ -54,7 +47,7 @@ class InboxItem:
 
 @dataclass(frozen=True, slots=True)
 class PinnedRequest:
-    """A request with what it is about: the document as it was pinned, personal values as they are now."""
+    """A request with its document as it was pinned; personal values are read as they are now."""
 
     record: RequestRecord
     policy: Policy
@@ -64,26 +57,23 @@ class PinnedRequest:
 
 
 class Approvals:
-    """The use case with its caches; one a process."""
+    """The use case with its caches, one in each process."""
 
     def __init__(self, database: Database, caches: DocumentCaches) -> None:
         self._database = database
         self._caches = caches
 
     def decide(self, caller: Caller, request_id: UUID, vote: Vote, reason: str | None = None) -> VoteResult:
-        """Raises why not; then nothing was written."""
+        """Count a vote, or raise why it does not count; then nothing was written."""
         check_ballot(vote, reason)
         tenant_id = caller.principal.tenant_id
         with self._database.pipelined(tenant_id, store.find_document(tenant_id, request_id)) as pipeline:
-            if pipeline.first_row is None:
-                raise approval_not_found(request_id)
-            deciding = Deciding(self._caches, pipeline, caller, request_id, pipeline.first_row[0])
-            return deciding.decide(vote, reason)
+            return decide(self._caches, pipeline, caller, Ballot(request_id, vote, reason))
 
     def decide_many(
         self, caller: Caller, ballots: Sequence[Ballot]
     ) -> list[VoteResult | Rejected | Transient]:
-        """Each for itself, in this order: one that is refused keeps no other from being counted."""
+        """Decide each ballot in a transaction of its own, in this order. A refusal stops no other ballot."""
         if len(ballots) > MAX_DECISIONS:
             sentence = f"at most {MAX_DECISIONS} decisions at a time, not {len(ballots)}"
             raise Rejected("BATCH_TOO_LARGE", sentence)
@@ -96,7 +86,7 @@ class Approvals:
             return error
 
     def inbox(self, caller: Caller, *, limit: int = 50, after: UUID | None = None) -> list[InboxItem]:
-        """What waits for the person, for his roles and for whom he stands in; the oldest first."""
+        """List requests that wait for the person, their roles or their delegators, the oldest first."""
         tenant_id, person = caller.principal.tenant_id, caller.principal.subject
         limit = max(1, min(limit, MAX_PAGE + 1))
         with self._database.transaction(tenant_id) as connection:
@@ -108,14 +98,10 @@ class Approvals:
     ) -> InboxItem:
         contract = self._caches.contracts.read(connection, tenant_id, row.entity_type, row.contract_version)
         voices = [person] if row.on_behalf_of is None else [person, row.on_behalf_of]
-        requesters = [row.requester_id, *([row.asking_id] if row.asking_id is not None else [])]
-        denials = [
-            contract.find_conflict_of_duties(
-                voice, creator=row.creator_id, editors=row.editor_ids, requesters=requesters
-            )
-            for voice in voices
-            if contract is not None
-        ]
+        denials: list[Denial | None] = []
+        if contract is not None:
+            find_conflict = separation_conflict(contract, row, (row.requester_id, row.asking_id))
+            denials = [find_conflict(voice) for voice in voices]
         return InboxItem(
             request_id=row.request_id,
             document_id=row.document_id,
@@ -131,9 +117,9 @@ class Approvals:
         )
 
     def read_request(self, caller: Caller, request_id: UUID) -> PinnedRequest:
-        """For who was asked, who asked, and who may read such documents; for others it is not there."""
+        """Read a request as a person asked, its requester or a reader of its type; others get 404."""
         tenant_id = caller.principal.tenant_id
-        opening = lock_documents([], caller.principal.roles)
+        opening = prepare_lock([], caller.principal.roles)
         with self._database.pipelined(tenant_id, opening) as pipeline:
             connection = pipeline.connection
             _, transaction = parse_locked_documents(pipeline.first_row)

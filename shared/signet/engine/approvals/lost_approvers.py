@@ -1,10 +1,9 @@
-"""Who loses a role, or is disabled, may have been the last who could decide: open requests are looked at.
+"""Open requests, checked again when a person loses a role or is disabled: they may have been the last voter.
 
-Whoever takes it away leaves one trigger, about the tenant and not about an instance. A worker reads a page of
-the requests that ask the role or the person, wakes the instances of those in which nobody is sure to be able
-to vote, and leaves the next page to the next trigger. The waves that are woken count again, and escalate or
-pause with the reason. A delegation that ends changes nothing: where a delegate may vote, so may whom he
-stands in for.
+The change leaves one trigger, about the tenant and not about an instance. A worker reads one page of the
+requests that ask the role or the person. It wakes the instances in which nobody is sure to be able to vote,
+and leaves the next page to the next trigger. The woken waves count again, and escalate or pause with the
+reason. The end of a delegation changes nothing: a delegate can vote only where the delegator can.
 """
 
 from typing import Any
@@ -27,12 +26,12 @@ def make_voter_lost(
 
 
 def recheck_requests(database: Database, tenant_id: UUID, trigger: ClaimedEvent, claim_id: UUID) -> None:
-    """One page, in one transaction."""
+    """Check one page of requests in one transaction."""
     lost = trigger.payload_json
     role, user_id, after = lost["role"], lost["user_id"], UUID(lost["after"])
     with database.transaction(tenant_id) as connection:
         if not relock(connection, EVENTS, tenant_id, [trigger], claim_id):
-            return  # its lease ran out, and another one is at it
+            return  # the lease ran out, and another worker has the trigger
         page = list_asking(connection, tenant_id, role, user_id, after=after, limit=MAX_SEATS_LOOKED_AT)
         woken = {row.instance_id for row in page if not row.has_voter}
         triggers = [make_trigger(instance_id, "continue", {}) for instance_id in sorted(woken)]

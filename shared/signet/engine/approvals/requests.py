@@ -1,4 +1,4 @@
-"""The approvals of a wave: who is asked, what was decided, what a gate uses up and what an edit voids.
+"""The approval requests of a wave: opened, seated, ended, used up by a gate, voided by an edit.
 
 Requests change in memory while the wave runs, and are written at its end.
 """
@@ -6,11 +6,16 @@ Requests change in memory while the wave runs, and are written at its end.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import lru_cache, partial
-from typing import Any
+from functools import lru_cache
 from uuid import UUID
 
-from signet.core.approvals.eligibility import VotingContext, can_anyone_vote
+from signet.core.approvals.eligibility import (
+    ConflictCheck,
+    Seat,
+    VotingContext,
+    can_anyone_vote,
+    separation_conflict,
+)
 from signet.core.approvals.policy import (
     Policy,
     Stage,
@@ -19,7 +24,7 @@ from signet.core.approvals.policy import (
     policy_of_node,
     read_policy,
 )
-from signet.core.approvals.seats import ApproverData, Deadlock, Seat, list_needs, seat_escalation, seat_stage
+from signet.core.approvals.seats import ApproverData, Deadlock, list_needs, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
 from signet.core.compiler.node_configurations import Approver
 from signet.core.contracts.compiled_contract import CompiledContract
@@ -37,6 +42,7 @@ from signet.ids import make_id
 from signet.store.approvals.requests import (
     ApprovalRows,
     LiveRequest,
+    Row,
     hold_roles,
     read_candidates,
     read_last_requester,
@@ -57,7 +63,7 @@ MAX_EXPRESSIONS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class RequestDraft:
-    """What a new request is to be: found out before its step has a receipt."""
+    """The policy and seats of a new request, resolved before its step has a receipt."""
 
     policy: Policy
     chain_name: str | None
@@ -67,14 +73,14 @@ class RequestDraft:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalSubject:
-    """The document that is decided about, and under what."""
+    """The document that is decided about, and the definition and contract it runs under."""
 
     instance_id: UUID
     document: DocumentRow
     contract: CompiledContract
     env: Environment
     definition_hash: str
-    # Whose request led here; and whoever else has asked for the same since.
+    # The person whose request led here; and with them all who have asked for the same since.
     requester_id: str
     requesters: frozenset[str]
     trace_id: str | None
@@ -89,7 +95,7 @@ class ApprovalRequests:
         self._live: dict[UUID, list[LiveRequest]] = {}
         self._requesters: dict[UUID, str | None] = {}
         self._holds_roles = False
-        # When somebody must look again: (instance, moment).
+        # The moments at which an instance must be woken again: (instance, moment).
         self.wakes: list[tuple[UUID, datetime]] = []
 
     def load(self, instance_ids: Sequence[UUID]) -> None:
@@ -102,21 +108,24 @@ class ApprovalRequests:
         return self._live.get(instance_id, [])
 
     def list_unused(self, instance_id: UUID) -> list[LiveRequest]:
-        """Approved, and no gate has used it yet."""
+        """List the approved requests that no gate has used yet."""
         return [r for r in self.list_live(instance_id) if r.status == "approved" and not r.applied]
 
     def find_of_step(self, instance_id: UUID, step_id: UUID) -> LiveRequest | None:
         return next((r for r in self.list_live(instance_id) if r.step_execution_id == step_id), None)
 
     def find_last_requester(self, document_id: UUID) -> str | None:
-        """Of what has been performed, as of before this wave."""
+        """Find who requested the transition performed last, as of before this wave."""
         if document_id not in self._requesters:
             found = read_last_requester(self._connection, self._tenant_id, document_id)
             self._requesters[document_id] = found
         return self._requesters[document_id]
 
     def policy_of(self, node: WorkflowNode) -> tuple[Policy | None, str | None, int | None]:
-        """None when the chain that the node names is not published, or can no longer be read."""
+        """Read the node's policy, with its chain's name and version.
+
+        The policy is None when the chain is not published or can no longer be read.
+        """
         name = node.config["chain"]
         if name is None:
             return policy_of_node(node.config), None, None
@@ -127,7 +136,7 @@ class ApprovalRequests:
         return policy, name, chain.version
 
     def begin_stage(self, about: ApprovalSubject, policy: Policy, number: int) -> list[Seat] | Deadlock:
-        """The seats of a stage; wider at once where those who should decide cannot."""
+        """Make the seats of a stage. It escalates at once where the people asked cannot decide it."""
         stage = policy.stage(number)
         approver_data = self._gather(about, stage.approvers)
         assignment = seat_stage(number, stage, approver_data)
@@ -158,7 +167,10 @@ class ApprovalRequests:
         return wider
 
     def can_vote(self, about: ApprovalSubject, seats: Sequence[Seat]) -> bool:
-        """Of delegates nothing need be known: where one may vote, so may whom he stands in for."""
+        """Return if anyone can still vote.
+
+        Delegates are not looked up: a delegate can vote only where the delegator can.
+        """
         wanted = [seat for seat in seats if seat.status == "open"]
         users = {seat.holder_user_id for seat in wanted if seat.holder_user_id is not None}
         roles = {seat.holder_role for seat in wanted if seat.holder_role is not None}
@@ -167,12 +179,12 @@ class ApprovalRequests:
             self._connection, self._tenant_id, users, roles, at_most=1 + _count_excluded(about, seats)
         )
         voting = VotingContext(
-            about.contract.contract.contract, self._now, candidates, (), self._conflict_of(about)
+            about.contract.contract.contract, self._now, candidates, (), conflict_check_of(about)
         )
         return can_anyone_vote(seats, voting)
 
     def _hold_roles(self) -> None:
-        """Nobody loses a role until this wave is over: whoever does then finds the requests that it makes."""
+        """Keep roles as they are until this wave ends. A later loss then finds the requests it makes."""
         if not self._holds_roles:
             hold_roles(self._connection, self._tenant_id)
             self._holds_roles = True
@@ -180,47 +192,26 @@ class ApprovalRequests:
     def open(
         self, about: ApprovalSubject, node: WorkflowNode, step_id: UUID, draft: RequestDraft
     ) -> LiveRequest:
-        text = draft.policy.to_text()
-        document = about.document
+        policy_text = draft.policy.to_text()
         escalate_at, expire_at = self._due(draft.policy.stage(1))
         request = LiveRequest(
-            make_id(),
-            about.instance_id,
-            step_id,
-            node.id,
-            document.version,
-            1,
-            "open",
-            None,
-            text,
-            hash_policy(text),
-            about.requester_id,
-            escalate_at,
-            expire_at,
-            None,
-            [],
+            id=make_id(),
+            instance_id=about.instance_id,
+            step_execution_id=step_id,
+            node_id=node.id,
+            document_version=about.document.version,
+            stage=1,
+            status="open",
+            applied=None,
+            policy=policy_text,
+            policy_hash=hash_policy(policy_text),
+            requester_id=about.requester_id,
+            escalate_at=escalate_at,
+            expire_at=expire_at,
+            outcome=None,
+            seats=[],
         )
-        self._rows.requests.append(
-            {
-                "id": request.id,
-                "instance_id": about.instance_id,
-                "step_execution_id": step_id,
-                "node_id": node.id,
-                "document_id": document.id,
-                "document_version": document.version,
-                "snapshot_version_id": document.snapshot_id,
-                "snapshot_hash": document.snapshot_hash,
-                "definition_hash": about.definition_hash,
-                "policy": text,
-                "policy_hash": request.policy_hash,
-                "chain_name": draft.chain_name,
-                "chain_version": draft.chain_version,
-                "requester_id": about.requester_id,
-                "escalate_at": escalate_at,
-                "expire_at": expire_at,
-                "trace_id": about.trace_id,
-            }
-        )
+        self._rows.requests.append(_request_row(request, about, draft))
         self._live.setdefault(about.instance_id, []).append(request)
         self.seat(request, draft.seats)
         self._wake(request)
@@ -234,32 +225,14 @@ class ApprovalRequests:
         self._wake(request)
 
     def seat(self, request: LiveRequest, seats: Iterable[Seat]) -> None:
-        """Those that are new are asked."""
+        """Add the seats that are new, and notify their holders."""
         known = {(seat.stage, seat.position) for seat in request.seats}
         for seat in seats:
             if (seat.stage, seat.position) in known:
                 continue
             request.seats.append(seat)
-            self._rows.seats.append(
-                {
-                    "request_id": request.id,
-                    "stage": seat.stage,
-                    "position": seat.position,
-                    "holder_user_id": seat.holder_user_id,
-                    "holder_role": seat.holder_role,
-                    "origin": seat.origin,
-                }
-            )
-            self._rows.notifications.append(
-                {
-                    "id": make_id(),
-                    "user_id": seat.holder_user_id,
-                    "role": seat.holder_role,
-                    "kind": "approval_requested",
-                    "request_id": request.id,
-                    "data": {"node": request.node_id},
-                }
-            )
+            self._rows.seats.append(_seat_row(request, seat))
+            self._rows.notifications.append(_notification_row(request, seat))
 
     def end(self, request: LiveRequest, status: str, outcome: str | None) -> None:
         request.status, request.outcome = status, outcome
@@ -268,14 +241,14 @@ class ApprovalRequests:
         self._change(request)
 
     def void(self, request: LiveRequest, reason: str) -> None:
-        """Whoever was asked, or has decided, learns that it no longer counts."""
+        """Void a request. Everyone who was asked or has decided is told that it no longer counts."""
         request.status, request.outcome = "voided", reason
         self._rows.voided.append(Voiding(request.instance_id, reason, request.id))
 
     def void_what_is_left(
         self, instance_id: UUID, open_steps: Collection[UUID], version: int, *, has_moved_on: bool
     ) -> None:
-        """A request ends with its step; an approval that no gate used, when the document has moved on."""
+        """Void open requests whose step has ended, and unused approvals of a document that moved on."""
         for request in self.list_live(instance_id):
             if request.status == "open" and request.step_execution_id not in open_steps:
                 self.void(request, "its step was withdrawn")
@@ -284,7 +257,7 @@ class ApprovalRequests:
                 self.void(request, "the document went another way, or was edited")
 
     def consume(self, instance_id: UUID) -> list[UUID]:
-        """The gate's last act: what was approved is used up, and cannot be used again (WF-03)."""
+        """Use up the approvals as the gate's last act, so that they cannot be used again (WF-03)."""
         used = self.list_unused(instance_id)
         for request in used:
             request.applied = True
@@ -296,15 +269,7 @@ class ApprovalRequests:
         write_approvals(self._connection, self._tenant_id, self._rows, self._now)
 
     def _change(self, request: LiveRequest) -> None:
-        self._rows.changed[request.id] = {
-            "id": request.id,
-            "stage": request.stage,
-            "status": request.status,
-            "outcome": request.outcome,
-            "applied": request.applied,
-            "escalate_at": request.escalate_at,
-            "expire_at": request.expire_at,
-        }
+        self._rows.changed[request.id] = _changed_row(request)
 
     def _due(self, stage: Stage) -> tuple[datetime | None, datetime | None]:
         escalate = stage.escalate.after if stage.escalate is not None else None
@@ -329,7 +294,7 @@ class ApprovalRequests:
         if needs.turns:
             self._hold_roles()
             members = {role: read_members(self._connection, self._tenant_id, role) for role in needs.turns}
-            find_conflict = self._conflict_of(about)
+            find_conflict = conflict_check_of(about)
             barred = {p for people in members.values() for p in people if find_conflict(p) is not None}
             known = read_turns(self._connection, self._tenant_id, needs.turns)
             turns = {role: known.get(role, 0) + self._rows.turns.get(role, 0) for role in needs.turns}
@@ -339,19 +304,71 @@ class ApprovalRequests:
         for role in list_needs(approvers).turns:
             self._rows.turns[role] = self._rows.turns.get(role, 0) + 1
 
-    def _conflict_of(self, about: ApprovalSubject) -> Any:
-        return partial(
-            about.contract.find_conflict_of_duties,
-            creator=about.document.creator_id,
-            editors=about.document.editor_ids,
-            requesters=about.requesters,
-        )
+
+def conflict_check_of(about: ApprovalSubject) -> ConflictCheck:
+    return separation_conflict(about.contract, about.document, about.requesters)
 
 
 def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
-    """How many there can be whom separation of duties bars, or who are counted in the stage already."""
+    """Return at most how many people are barred, or are counted in the stage already."""
     voices = [voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None]
     return 1 + len(about.document.editor_ids) + len(about.requesters) + len(voices)
+
+
+def _request_row(request: LiveRequest, about: ApprovalSubject, draft: RequestDraft) -> Row:
+    return {
+        "id": request.id,
+        "instance_id": request.instance_id,
+        "step_execution_id": request.step_execution_id,
+        "node_id": request.node_id,
+        "document_id": about.document.id,
+        "document_version": request.document_version,
+        "snapshot_version_id": about.document.snapshot_id,
+        "snapshot_hash": about.document.snapshot_hash,
+        "definition_hash": about.definition_hash,
+        "policy": request.policy,
+        "policy_hash": request.policy_hash,
+        "chain_name": draft.chain_name,
+        "chain_version": draft.chain_version,
+        "requester_id": request.requester_id,
+        "escalate_at": request.escalate_at,
+        "expire_at": request.expire_at,
+        "trace_id": about.trace_id,
+    }
+
+
+def _changed_row(request: LiveRequest) -> Row:
+    return {
+        "id": request.id,
+        "stage": request.stage,
+        "status": request.status,
+        "outcome": request.outcome,
+        "applied": request.applied,
+        "escalate_at": request.escalate_at,
+        "expire_at": request.expire_at,
+    }
+
+
+def _seat_row(request: LiveRequest, seat: Seat) -> Row:
+    return {
+        "request_id": request.id,
+        "stage": seat.stage,
+        "position": seat.position,
+        "holder_user_id": seat.holder_user_id,
+        "holder_role": seat.holder_role,
+        "origin": seat.origin,
+    }
+
+
+def _notification_row(request: LiveRequest, seat: Seat) -> Row:
+    return {
+        "id": make_id(),
+        "user_id": seat.holder_user_id,
+        "role": seat.holder_role,
+        "kind": "approval_requested",
+        "request_id": request.id,
+        "data": {"node": request.node_id},
+    }
 
 
 def read_policy_of(request: LiveRequest) -> Policy:

@@ -1,4 +1,6 @@
-"""Verify an exported bundle with nothing but Python:  python3 -I verify.py FOLDER [ANCHOR]
+"""Verify an exported bundle with nothing but Python.
+
+python3 -I verify.py FOLDER [ANCHOR]
 
 FOLDER is the bundle; ANCHOR is a file of seals that was kept elsewhere, one JSON object on a line.
 Exit code 0: everything holds; 1: something does not, and is named; 2: this was called wrongly.
@@ -20,9 +22,9 @@ from signet.core.audit.verification import (
     Seal,
     SealReport,
     hash_text,
-    read_anchor,
-    read_as,
-    read_json,
+    parse_anchor,
+    parse_as,
+    parse_json,
     verify_chains,
     verify_inclusion,
     verify_rows,
@@ -31,7 +33,7 @@ from signet.core.audit.verification import (
 )
 
 MANIFEST = "manifest.json"
-# Everything that a bundle holds, beside its manifest. What is added to the evidence joins here.
+# The files of a bundle beside its manifest. New kinds of evidence are added here.
 BUNDLE_FILES = {
     "audit_log.jsonl": "audit rows",
     "audit_seals.jsonl": "seals",
@@ -41,14 +43,14 @@ BUNDLE_FILES = {
 }
 
 
-def write_manifest(said: dict[str, Any]) -> str:
-    body = {name: value for name, value in said.items() if name != "hash"}
+def write_manifest(manifest: dict[str, Any]) -> str:
+    body = {name: value for name, value in manifest.items() if name != "hash"}
     body["hash"] = hash_text(json.dumps(body, sort_keys=True))
     return json.dumps(body, sort_keys=True, indent=2) + "\n"
 
 
 class AuditBundle:
-    """What the files hold, and what is wrong with their form."""
+    """The content of the files, and the findings about their form."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -67,11 +69,15 @@ class AuditBundle:
 
     def _read_manifest(self) -> dict[str, Any]:
         text = self._read_bytes(MANIFEST).decode("utf-8", "surrogateescape")
-        said = read_json(text)
-        if said is None or write_manifest(said) != text or not isinstance(said.get("files"), dict):
+        manifest = parse_json(text)
+        if (
+            manifest is None
+            or write_manifest(manifest) != text
+            or not isinstance(manifest.get("files"), dict)
+        ):
             self.note("BUNDLE_MANIFEST", MANIFEST, "It is not as it was written.")
             return {"files": {}}
-        return said
+        return manifest
 
     def _check_files(self) -> None:
         for name in BUNDLE_FILES:
@@ -91,7 +97,7 @@ class AuditBundle:
     def _read_objects(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         text = self._read_bytes(name).decode("utf-8", "surrogateescape")
         for number, line in enumerate(text.splitlines(), start=1):
-            where, value = f"{name}, line {number}", read_json(line)
+            where, value = f"{name}, line {number}", parse_json(line)
             if value is None:
                 self.note("BUNDLE_LINE", where, "The line is no JSON object.")
             else:
@@ -100,7 +106,7 @@ class AuditBundle:
     def _read_all(self, kind: Any, lines: Sequence[tuple[str, object]]) -> list[Any]:
         items = []
         for where, value in lines:
-            item = read_as(kind, value)
+            item = parse_as(kind, value)
             if item is None:
                 self.note("BUNDLE_LINE", where, f"The line is no {kind.__name__}.")
             items.append(item)
@@ -115,11 +121,11 @@ def verify_bundle(bundle: AuditBundle, anchor: Sequence[str]) -> tuple[list[Audi
         (row for row in rows if row.seq is not None), key=lambda row: (row.subject, row.seq or 0)
     )
     versions.sort(key=lambda version: (version.document_id, version.version))
-    anchored, findings = read_anchor(anchor)
+    anchored, findings = parse_anchor(anchor)
     is_whole = bundle.manifest.get("subject") is None
     by_transaction = sorted(rows, key=lambda row: (row.position, row.id))
     report = verify_seals(seals, by_transaction if is_whole else None, anchored)
-    found = [
+    all_findings = [
         *bundle.findings,
         *verify_rows(rows),
         *verify_chains(chained),
@@ -130,7 +136,7 @@ def verify_bundle(bundle: AuditBundle, anchor: Sequence[str]) -> tuple[list[Audi
         *report.findings,
         *findings,
     ]
-    return found, report
+    return all_findings, report
 
 
 def _verify_belonging(
@@ -147,7 +153,7 @@ def _verify_belonging(
 
 
 def _verify_proofs(bundle: AuditBundle, seals: Sequence[Seal], report: SealReport) -> Iterator[AuditFinding]:
-    """One subject's rows without their neighbours: each proves its place in its seal."""
+    """Verify one subject's rows without their neighbours: each proves its place in its seal."""
     by_sequence = {seal.sequence: seal for seal in seals}
     end = seals[-1].end if seals else (0, 0)
     for row, proof in zip(bundle.rows, bundle.proofs, strict=True):
@@ -157,7 +163,7 @@ def _verify_proofs(bundle: AuditBundle, seals: Sequence[Seal], report: SealRepor
             report.tail_count += 1
             report.tail_oldest = min(row.created_at, report.tail_oldest or row.created_at)
             continue
-        read = _read_proof(proof)
+        read = _parse_proof(proof)
         seal = by_sequence.get(read[0]) if read else None
         if read is None or seal is None:
             yield AuditFinding("AUDIT_PROOF_WRONG", row.name, "Nothing proves that it is in a seal.")
@@ -166,13 +172,13 @@ def _verify_proofs(bundle: AuditBundle, seals: Sequence[Seal], report: SealRepor
         yield from verify_inclusion(row, seal, read[1], read[2])
 
 
-def _read_proof(proof: Any) -> tuple[int, int, list[str]] | None:
+def _parse_proof(proof: Any) -> tuple[int, int, list[str]] | None:
     if not isinstance(proof, dict) or proof.keys() != {"seal", "index", "path"}:
         return None
     seal, index, path = proof["seal"], proof["index"], proof["path"]
     if type(seal) is not int or type(index) is not int or not isinstance(path, list):
         return None
-    return (seal, index, path) if all(isinstance(each, str) for each in path) else None
+    return (seal, index, path) if all(isinstance(neighbour, str) for neighbour in path) else None
 
 
 def _verify_definitions(definitions: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[AuditFinding]:

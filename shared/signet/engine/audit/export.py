@@ -1,4 +1,4 @@
-"""Export the evidence so that an auditor can check it without this service, and without trusting it."""
+"""Export of the evidence, for auditors who check it without this service and without trusting it."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ from signet.store.audit.read import (
 from signet.store.audit.write import list_hashes, read_horizon
 from signet.store.database import Connection, Database
 
-# Trees of seals that are kept while a subject's rows are proved; its rows come in the order of time.
+# The trees of seals that are kept while a subject's rows are proved; the rows come in the order of time.
 _TREES_KEPT = 8
 _OWN_IMPORT = re.compile(r"^from signet\.[\w.]+ import (\([^)]*\)|.*)\n", re.MULTILINE)
 
@@ -35,7 +35,7 @@ _OWN_IMPORT = re.compile(r"^from signet\.[\w.]+ import (\([^)]*\)|.*)\n", re.MUL
 @dataclass(frozen=True)
 class ExportedBundle:
     folder: Path
-    # Told to the auditor another way, it says that the bundle is the one that was exported.
+    # Given to the auditor in another way, it shows that the bundle is the one that was exported.
     manifest_hash: str
     line_counts: dict[str, int]
 
@@ -43,7 +43,7 @@ class ExportedBundle:
 def export_bundle(
     database: Database, tenant_id: UUID, folder: Path, subject: Subject | None = None
 ) -> ExportedBundle:
-    """The whole tenant, or one subject whose rows prove their places in the seals."""
+    """Export the whole tenant, or one subject whose rows prove their places in the seals."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         is_empty = not any(folder.iterdir())
@@ -73,7 +73,7 @@ def export_bundle(
 def _gather(
     connection: Connection, tenant_id: UUID, subject: Subject | None
 ) -> dict[str, Iterable[dict[str, Any]]]:
-    """The lines of each file, read while they are written."""
+    """Return the lines of each file, which are read while they are written."""
     document_id = UUID(subject[1]) if subject and subject[0] == DOCUMENT else None
     is_about_documents = subject is None or document_id is not None
     rows: Iterator[AuditRow]
@@ -96,7 +96,10 @@ def _gather(
 
 
 def make_prover(connection: Connection, tenant_id: UUID) -> Callable[[AuditRow], dict[str, Any] | None]:
-    """For a row, its place in its seal and the way to the root; None while no seal covers it."""
+    """Make a function that proves a row by its place in its seal and the path to the root.
+
+    It returns None while no seal covers the row.
+    """
 
     @lru_cache(maxsize=_TREES_KEPT)
     def grow(seal: Seal) -> tuple[dict[str, int], list[list[bytes]]]:
@@ -116,10 +119,10 @@ def make_prover(connection: Connection, tenant_id: UUID) -> Callable[[AuditRow],
 
 
 def write_verifier() -> str:
-    """One file to read from top to bottom: the service's own checks, and a command around them."""
+    """Write one file to read from top to bottom: the service's own checks, and a command around them."""
     main = _OWN_IMPORT.sub("", Path(bundle_verifier.__file__).read_text(encoding="utf-8"))
     checks = Path(evidence.__file__).read_text(encoding="utf-8")
-    # The command's text is the one that is shown, so it is the file's docstring.
+    # The docstring of the command becomes that of the file, because the command prints it.
     docstring, commands = main.split('"""\n', maxsplit=1)
     return f'{docstring}"""\n\n{checks.split(chr(34) * 3 + chr(10), maxsplit=1)[1]}\n{commands}'
 

@@ -1,4 +1,4 @@
-"""The audit trail of what is no document, the seals over all of it, and epochs."""
+"""Audit entries about the tenant itself, the seals over the whole trail, and epochs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,11 +35,11 @@ class Sealing:
 
 
 def append_administration(connection: Connection, tenant_id: UUID, entries: Sequence[AuditEntry]) -> None:
-    """Entries about the tenant itself: settings, roles, contracts, definitions.
+    """Append entries about the tenant itself: settings, roles, contracts, definitions.
 
-    One lock for all such subjects, the tenant's row: it is there before any of them, so that a subject's
-    first row needs no case of its own, and two of them cannot be locked in two orders. It does not stop the
-    writers of documents, whose foreign keys take a weaker lock. Call it last in the transaction.
+    One lock serves all such subjects, the tenant's row. It is there before any of them, so that a subject's
+    first row needs no case of its own. One lock also has only one order. It does not stop the writers of
+    documents, whose foreign keys take a weaker lock. Call it last in the transaction.
     """
     if not entries:
         return
@@ -51,10 +51,10 @@ def append_administration(connection: Connection, tenant_id: UUID, entries: Sequ
 def seal_tenant(
     database: Database, tenant_id: UUID, *, max_rows_per_seal: int = MAX_ROWS_PER_SEAL
 ) -> Sealing:
-    """Seal what can no longer change: each row in exactly one seal, whatever commits late.
+    """Seal rows that can no longer change: each row is in exactly one seal, however late it commits.
 
-    A seal covers every row of transactions below the oldest one that still runs; it begins where the one
-    before it ended. Each has a transaction of its own; of two sealers at once the loser stops quietly.
+    A seal begins where the one before it ended. It covers every row of transactions below the oldest one that
+    still runs. Each seal has a transaction of its own; of two sealers at once the loser stops quietly.
     """
     seal_count = row_count = 0
     while seal_count < MAX_SEALS_PER_RUN:
@@ -67,7 +67,7 @@ def seal_tenant(
 
 
 def _make_next_seal(connection: Connection, tenant_id: UUID, max_rows: int) -> Seal | None:
-    # First the horizon, then, in later statements, the rows: whatever had ended by then is visible.
+    # The horizon comes first and the rows in later statements, so that every transaction below it is visible.
     horizon = read_horizon(connection)
     last = find_last_seal(connection, tenant_id)
     first = find_first_position(connection, tenant_id, last.end if last else (0, 0))
@@ -91,7 +91,7 @@ def _make_next_seal(connection: Connection, tenant_id: UUID, max_rows: int) -> S
 
 def _find_end(horizon: Horizon, epoch: int) -> int:
     if epoch < horizon.epoch:
-        return MAX_XID  # nothing writes under it any more
+        return MAX_XID  # no transaction writes under it any more
     # An epoch that began after the horizon was read waits for the next run.
     return horizon.xmin if epoch == horizon.epoch else 0
 
@@ -99,7 +99,7 @@ def _find_end(horizon: Horizon, epoch: int) -> int:
 def _cut(
     connection: Connection, tenant_id: UUID, first: tuple[int, int], leaves: list[Leaf]
 ) -> tuple[list[Leaf], int]:
-    """Between two transactions, so that none is in two seals; one that is larger than a seal stays whole."""
+    """Cut between two transactions, so that none is in two seals. One larger than a seal stays whole."""
     cut = leaves[-1].xid
     if cut > first[1]:
         return [leaf for leaf in leaves if leaf.xid < cut], cut
@@ -107,12 +107,15 @@ def _cut(
 
 
 def list_seals(database: Database, tenant_id: UUID, after: int = 0) -> list[Seal]:
-    """To be kept where this database's admins cannot write."""
+    """List seals, which are to be kept where this database's admins cannot write."""
     with database.snapshot(tenant_id) as connection:
         return list(walk_seals(connection, tenant_id, after))
 
 
 def begin_new_epoch(database: Database, reason: str) -> int:
-    """After a restore, as an admin: transaction numbers may come again, and must not be taken for sealed."""
+    """Begin a new epoch after a restore, as an admin.
+
+    Transaction numbers may come again, and must not count as sealed.
+    """
     with database.tenantless_transaction() as connection:
         return begin_epoch(connection, reason)

@@ -1,4 +1,4 @@
-"""Does a tenant's audit trail still say what was written? Streamed in pages; nothing is changed."""
+"""Verification of the audit trail of a tenant, streamed in pages. Nothing is changed."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from signet.core.audit.verification import (
     MAX_FINDINGS,
     AuditFinding,
     DocumentVersion,
-    read_anchor,
+    parse_anchor,
     verify_chains,
     verify_rows,
     verify_seals,
@@ -34,13 +34,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Verification:
-    # Rows first, then chains, versions, personal values, seals and anchors: the first finding is the closest
-    # to what was touched. At most MAX_FINDINGS of each sort.
+    # Rows first, then chains, versions, personal values, seals and anchors, so that the first finding is the
+    # closest to the damage. At most MAX_FINDINGS of each kind.
     findings: tuple[AuditFinding, ...]
     row_count: int
     version_count: int
     seal_count: int
-    # What no seal protects yet, and since when.
+    # The rows that no seal protects yet, and the time of the oldest.
     tail_count: int
     tail_oldest: str | None
 
@@ -50,11 +50,11 @@ class Verification:
 
 
 def verify_tenant(database: Database, tenant_id: UUID, anchor: Iterable[str] | None = None) -> Verification:
-    """`anchor`: lines of seals that were written outside earlier (`signet audit anchor`)."""
-    anchored, findings = read_anchor(anchor or ())
+    """Verify the trail of a tenant; `anchor` are lines of seals from `signet audit anchor`."""
+    anchored, findings = parse_anchor(anchor or ())
     with database.snapshot(tenant_id) as connection:
         versions = _Counted(walk_versions(connection, tenant_id))
-        found = [
+        of_rows = [
             *_first(verify_rows(walk_rows(connection, tenant_id))),
             *_first(verify_chains(walk_chains(connection, tenant_id))),
             *_first(verify_versions(versions, walk_chains(connection, tenant_id))),
@@ -63,7 +63,7 @@ def verify_tenant(database: Database, tenant_id: UUID, anchor: Iterable[str] | N
         ]
         report = verify_seals(walk_seals(connection, tenant_id), walk_rows(connection, tenant_id), anchored)
     return Verification(
-        findings=(*found, *report.findings, *findings),
+        findings=(*of_rows, *report.findings, *findings),
         row_count=report.sealed_count + report.tail_count,
         version_count=versions.count,
         seal_count=report.seal_count,
@@ -106,5 +106,5 @@ def _list_references(version: DocumentVersion) -> Iterator[tuple[str, str]]:
     try:
         snapshot = json.loads(version.snapshot)
     except (ValueError, RecursionError):
-        return  # found already: it has another hash
+        return  # reported already: it has another hash
     yield from find_references(snapshot)

@@ -1,4 +1,4 @@
-"""What stands in the rows of contracts and definitions, read and compiled; nothing is written."""
+"""Contracts and definitions read from their rows and compiled; nothing is written."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,10 @@ T = TypeVar("T", bound=Strict)
 
 @dataclass(frozen=True, slots=True)
 class PlacedFinding:
-    """`place` names a node, an edge or a slot; `pointer` is where in the author's own document (RFC 6901)."""
+    """A finding in an author's document.
+
+    `place` names a node, an edge or a slot; `pointer` leads to it in the document (RFC 6901).
+    """
 
     code: str
     severity: Literal["error", "warning"]
@@ -41,7 +44,7 @@ class PlacedFinding:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A patch or an automation with everything that it is compiled with."""
+    """A patch or an automation, with everything that it is compiled with."""
 
     body: Patch | Automation
     contract: Contract | None
@@ -53,7 +56,7 @@ class Subject:
         return compile_effective(make_envelope(self.require_contract()), self.body, self.settings)
 
     def compile_bare(self) -> Compilation:
-        """The envelope with nothing in its slots."""
+        """Compile the envelope with nothing in its slots."""
         return compile_effective(make_envelope(self.require_contract()), None, self.settings)
 
     def require_contract(self) -> Contract:
@@ -63,7 +66,7 @@ class Subject:
         return self.contract
 
     def require_artifact(self) -> tuple[Artifact, tuple[PlacedFinding, ...]]:
-        """With the warnings, or all that is wrong is raised."""
+        """Return the artifact and its warnings, or raise every error."""
         compilation = self.compile()
         placed = place_findings(compilation.findings, self.body)
         if compilation.artifact is None:
@@ -89,7 +92,7 @@ def read_subject(connection: Connection, tenant_id: UUID, definition: Definition
 
 
 def read_stored(connection: Connection, tenant_id: UUID, definition: DefinitionRow) -> Artifact | None:
-    """What was compiled when it was published, verified; None of a draft and of a patch."""
+    """Read the artifact that was published, verified; a draft and a patch have None."""
     stored = store.read_compiled(connection, tenant_id, definition.id, definition.version)
     return None if stored is None else read_artifact(*stored)
 
@@ -109,7 +112,7 @@ def find_contract(connection: Connection, tenant_id: UUID, entity_type: str, ver
 
 
 def find_newest_contract(connection: Connection, tenant_id: UUID, entity_type: str | None) -> Contract | None:
-    """Of those that are published."""
+    """Find the newest published contract of the type."""
     row = store.read_newest_contract(connection, tenant_id, entity_type) if entity_type else None
     return None if row is None else load_contract(row.body, row.hash).contract
 
@@ -122,7 +125,7 @@ def read_settings(connection: Connection, tenant_id: UUID) -> TenantSettings:
 
 
 def read_body(model: type[T], document: Any) -> T:
-    """What an author wrote, or every mistake in it that shows before anything is compiled."""
+    """Parse an author's document, or raise every mistake that shows before anything is compiled."""
     read, findings = read_strictly(model, document)
     findings = findings or tuple(check_texts(document))[:MAX_MISTAKES]
     if read is None or has_errors(findings):
@@ -133,7 +136,7 @@ def read_body(model: type[T], document: Any) -> T:
 def place_findings(
     findings: Iterable[Finding], body: Patch | Automation | None = None
 ) -> tuple[PlacedFinding, ...]:
-    """Without a body they are about a document whose places are pointers already."""
+    """Give findings their pointers. Places are pointers already in a document without a `body`."""
     places = Places(body) if body is not None else None
     return tuple(
         PlacedFinding(

@@ -1,4 +1,4 @@
-"""Contracts from draft to published: each an act inside a transaction that `definitions` opens."""
+"""Contracts from draft to published; each act runs inside a transaction that `definitions` opens."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +28,7 @@ from signet.store.definitions.write import ContractRow, NewDefinition
 
 @dataclass(frozen=True, slots=True)
 class ContractDraft:
-    """A draft as it was saved, with what might be better; `revision` is what its next change must match."""
+    """A draft as it was saved, with its warnings; its next change must name this `revision`."""
 
     entity_type: str
     version: int
@@ -46,7 +46,7 @@ def read_contract_document(document: Any) -> tuple[Contract, tuple[PlacedFinding
 
 
 def write_contract(act: AdminTransaction, contract: Contract) -> tuple[int, str]:
-    """A draft of the version that it names; a published version is frozen."""
+    """Write a draft of the version that the contract names; a published version is frozen."""
     body = canonical_bytes(contract.to_json())
     digest = hash_bytes(body)
     revision = store.save_contract_draft(
@@ -97,7 +97,7 @@ def delete_contract(act: AdminTransaction, entity_type: str, version: int) -> No
 def freeze_contract(
     act: AdminTransaction, entity_type: str, version: int
 ) -> tuple[NewDefinition, tuple[PlacedFinding, ...]]:
-    """Publishes it, and stores its envelope, compiled."""
+    """Publish a contract, and store its compiled envelope."""
     connection, tenant_id = act.connection, act.caller.principal.tenant_id
     store.lock_contracts_of_type(connection, tenant_id, entity_type)
     row = find_contract_row(act, entity_type, version)

@@ -31,7 +31,7 @@ from signet.store.database import Database
 from signet.store.definitions import write as store
 from signet.store.definitions.write import DefinitionRow, NewDefinition
 
-# What a tenant's roles grant to who reads, who writes and who answers for what runs.
+# Permissions to read, to write, and to answer for the definitions that run.
 READ, EDIT, PUBLISH = "definition:read", "definition:edit", "definition:publish"
 EDIT_CONTRACT, PUBLISH_CONTRACT = "contract:edit", "contract:publish"
 _MODELS: Mapping[str, type[Patch] | type[Automation]] = {"org_patch": Patch, "automation": Automation}
@@ -39,7 +39,7 @@ _MODELS: Mapping[str, type[Patch] | type[Automation]] = {"org_patch": Patch, "au
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What new documents run from now on; its warnings stand beside it."""
+    """The workflow that new documents run from now on, with its warnings."""
 
     definition_id: UUID
     version: int
@@ -49,7 +49,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A draft as it was saved; `revision` is what its next change must match."""
+    """A draft as it was saved; its next change must name this `revision`."""
 
     id: UUID
     name: str
@@ -58,7 +58,7 @@ class Draft:
 
 
 class Definitions:
-    """The use case; one a process."""
+    """The use case, one in each process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -68,15 +68,15 @@ class Definitions:
         with administering(self._database, caller) as act:
             for permission in permissions:
                 act.require(permission)
-            # The first lock of every such act: two who save at once take two numbers, and what is compared
-            # with what somebody saw stays as it is until the end.
+            # The first lock of every such act. Two people who save at once take two numbers. A revision that
+            # was compared stays as it is until the end.
             lock_administration(act.connection, caller.principal.tenant_id)
             yield act
 
     # --- contracts ---
 
     def save_contract(self, caller: Caller, document: Any) -> Contract:
-        """A draft of the version that the document names, whatever the draft was before."""
+        """Save a draft of the version that the document names, in place of an earlier draft."""
         with self._acting(caller, EDIT_CONTRACT) as act:
             contract, _ = read_contract_document(document)
             write_contract(act, contract)
@@ -115,7 +115,7 @@ class Definitions:
     def publish_contract(
         self, caller: Caller, entity_type: str, version: int, expected_revision: int | None = None
     ) -> Published:
-        """Freezes the contract and stores its envelope, compiled."""
+        """Freeze the contract and store its compiled envelope."""
         with self._acting(caller, PUBLISH_CONTRACT) as act:
             if expected_revision is not None:
                 require_contract_draft(act, entity_type, version, expected_revision)
@@ -125,7 +125,7 @@ class Definitions:
     # --- patches and automations ---
 
     def save_patch(self, caller: Caller, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
-        """A new draft of the next version. It may still be wrong: only publishing insists."""
+        """Save a new draft of the next version. It need not compile before it is published."""
         return self.create(caller, "org_patch", document, canvas).id
 
     def save_automation(self, caller: Caller, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
@@ -160,7 +160,7 @@ class Definitions:
             _note(act, draft.id, "delete_draft", name=draft.name, version=draft.version)
 
     def move_canvas(self, caller: Caller, definition_id: UUID, canvas: Mapping[str, Any]) -> None:
-        """Positions are outside of every hash: they may change on published definitions too."""
+        """Move nodes on the canvas. No hash covers positions, so they may change after publication too."""
         with self._acting(caller, EDIT) as act:
             definition = _find(act, definition_id)
             if not store.set_canvas(act.connection, caller.principal.tenant_id, definition_id, canvas):
@@ -169,7 +169,7 @@ class Definitions:
                 )
 
     def compile_draft(self, caller: Caller, definition_id: UUID) -> Compilation:
-        """All findings of a definition as it stands, published or not; nothing is written."""
+        """Return all findings of a definition, published or not; nothing is written."""
         tenant_id = caller.principal.tenant_id
         with reading(self._database, caller.principal) as read:
             read.require(READ)
@@ -184,7 +184,10 @@ class Definitions:
             return _publish(act, draft)
 
     def archive(self, caller: Caller, definition_id: UUID) -> None:
-        """No new document runs under it; what runs goes on. A patch takes its effective workflows with it."""
+        """Keep new documents from a definition; running instances go on.
+
+        A patch takes its effective workflows with it.
+        """
         tenant_id = caller.principal.tenant_id
         with self._acting(caller, PUBLISH) as act:
             definition = _find(act, definition_id)
@@ -198,7 +201,7 @@ class Definitions:
             _note(act, definition_id, "archive")
 
     def roll_back(self, caller: Caller, definition_id: UUID) -> Published:
-        """An older body, published again as a new version: history only grows."""
+        """Publish an older body again as a new version, so that history only grows."""
         with self._acting(caller, EDIT, PUBLISH) as act:
             older = _find(act, definition_id)
             if older.definition_kind not in _MODELS or older.status == "draft":
@@ -210,7 +213,7 @@ class Definitions:
             return _publish(act, _find(act, draft.id))
 
     def recompile(self, caller: Caller, definition_id: UUID) -> Published:
-        """After a new compiler: the same patch as a new effective row; the old one stays as it ran."""
+        """Compile a patch with the present compiler, as a new effective row; the old row stays as it ran."""
         tenant_id = caller.principal.tenant_id
         with self._acting(caller, PUBLISH) as act:
             effective = _find(act, definition_id)
@@ -227,7 +230,7 @@ class Definitions:
 def insert_draft(
     act: AdminTransaction, kind: str, body: Patch | Automation, canvas: Mapping[str, Any] | None = None
 ) -> Draft:
-    """Of the next version of its name."""
+    """Insert a draft of the next version of its name."""
     connection, author = act.connection, act.caller.principal
     name, entity_type = _name(body), _entity_type(body)
     version = store.next_definition_version(connection, author.tenant_id, kind, entity_type, name)
@@ -307,7 +310,7 @@ def _name(body: Patch | Automation) -> str:
 
 
 def _entity_type(body: Patch | Automation) -> str:
-    """'' of an automation that belongs to no entity type."""
+    """Return the entity type, which is '' for an automation that belongs to none."""
     return body.base.entity_type if isinstance(body, Patch) else body.entity_type or ""
 
 

@@ -1,7 +1,7 @@
 """Contracts and definitions as people read them.
 
-Who may read documents of a type may read its published contracts, for forms and lists are made of them;
-drafts are for who may read contracts.
+People who may read documents of a type may read its published contracts, to make forms and lists of them.
+Drafts need the permission to read contracts.
 """
 
 import json
@@ -29,7 +29,7 @@ READ_CONTRACT = "contract:read"
 
 @dataclass(frozen=True, slots=True)
 class ContractRecord:
-    """`document` is the contract in full, as it is hashed."""
+    """A contract; `document` is all of it, as it is hashed."""
 
     entity_type: str
     version: int
@@ -76,7 +76,7 @@ class DefinitionsRead:
     def list_contract_versions(
         self, principal: Principal, entity_type: str, *, before: int | None, limit: int
     ) -> Sequence[ContractSummary]:
-        """The newest first."""
+        """List the versions of a contract, the newest first."""
         with reading(self.database, principal) as read:
             with_drafts = read.may(READ_CONTRACT)
             found = store.list_contract_versions(
@@ -135,7 +135,7 @@ def _may_read(read: ReadTransaction, row: ContractRow) -> bool:
 
 
 def _list_readable(read: ReadTransaction) -> list[str]:
-    """The types whose documents the roles let read."""
+    """List the entity types whose documents the caller's roles may read."""
     granted = (permission.split(":") for permission in read.permissions)
     return sorted({entity for entity, act in granted if act in ("read", "*")})
 

@@ -1,4 +1,7 @@
-"""The tenant's rules as administrators keep them. Every process applies a change within RuleBook's TTL."""
+"""The tenant's rules as administrators keep them.
+
+Every process applies a change within the TTL of its `RuleBook`.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -47,7 +50,7 @@ class Rules:
             return store.list_saved_rules(read.connection, principal.tenant_id, entity_type, after, limit)
 
     def read(self, principal: Principal, entity_type: str, name: str) -> RuleRecord:
-        """What is not there and what may not be read are answered alike."""
+        """Read a rule. A missing rule and a forbidden one get the same answer."""
         with reading(self.database, principal) as read:
             found = store.find_rule(read.connection, principal.tenant_id, entity_type, name)
             if found is None or not read.may(READ):
@@ -63,7 +66,10 @@ class Rules:
         expected_version: int | None,
         reason: str | None = None,
     ) -> SavedRule:
-        """A new one, or the next version of the one that was seen. Checked against the newest contract."""
+        """Save a new rule, or the next version of the rule that was seen.
+
+        It is checked against the newest contract.
+        """
         tenant_id = caller.principal.tenant_id
         with _changing(self.database, caller, reason) as act:
             found = store.find_rule(act.connection, tenant_id, entity_type, name)
@@ -111,7 +117,7 @@ class Rules:
 
 @contextmanager
 def _changing(database: Database, caller: Caller, reason: str | None) -> Iterator[AdminTransaction]:
-    """One after the other: what is seen of the rules stays so."""
+    """Open a transaction that changes rules one after the other, so that what it reads stays true."""
     refused = check_reason(reason)
     if refused is not None:
         raise refused

@@ -1,4 +1,4 @@
-"""Templates: what a tenant may begin with, saved as drafts of its own."""
+"""Templates that a tenant may begin with, saved as drafts of its own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class TemplateRecord:
 
 @dataclass(frozen=True, slots=True)
 class UsedTemplate:
-    """The drafts that were made; the contract is to be published before the patch."""
+    """The drafts of a template; the contract must be published before the patch."""
 
     contract: ContractDraft | None
     definitions: Sequence[Draft]
@@ -47,7 +47,7 @@ class Templates:
         return [_show(template) for template in load_templates().values()]
 
     def use(self, caller: Caller, name: str) -> UsedTemplate:
-        """The contract as the next version of its type, the patch pinned to that."""
+        """Save the contract as the next version of its type, and the patch pinned to that version."""
         with administering(self.database, caller) as act:
             act.require(EDIT_CONTRACT)
             act.require(EDIT)

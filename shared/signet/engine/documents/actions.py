@@ -1,6 +1,6 @@
-"""A contract's actions: `update` sets fields, `create` makes a document, `python` asks the author's function.
+"""Actions of a contract, run in the same way by people and by workflows. No SQL here.
 
-One way for people and for workflows. No SQL here.
+`update` sets fields, `create` makes a document, `python` calls the author's function.
 """
 
 from collections.abc import Callable, Mapping
@@ -124,7 +124,7 @@ def _render(
 def _change(
     operation: RunAction, context: MutationContext, row: DocumentRow, data: Mapping[str, Any]
 ) -> DocumentChange | Rejected:
-    """The document's own change: an edit like any other, unless its own workflow makes it."""
+    """Make the document's own change: an edit like any other, unless its own workflow makes it."""
     window = window_of(context, row)
     if not context.is_own_workflow and decide_edit(window) is not EditEffect.APPLY:
         return reject_locked(window)
@@ -136,7 +136,7 @@ def _change(
 
 
 def _note(operation: RunAction, context: MutationContext, row: DocumentRow) -> DocumentChange:
-    """The document stays as it is, so that no window is in the way; its audit trail says what was made."""
+    """Make a change that leaves the document as it is, so that no edit window forbids it."""
     return audit_only_change(context, row, f"action:{operation.action}", operation.reason)
 
 

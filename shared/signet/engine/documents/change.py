@@ -1,9 +1,9 @@
-"""What a mutation decides from, the change that it decides on, and the parts that changes share."""
+"""The context of a mutation, and the change of a document that is decided in it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from signet.core.contracts.compiled_contract import CompiledContract, Denial
@@ -13,12 +13,12 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.engine.documents.commands import Create
 from signet.engine.documents.references import RefQuery, Refs
-from signet.store.documents.write import DocumentRow, TransactionContext
+from signet.store.documents.write import DocumentRow, TransactionContext, WorkflowOfType
 
 
 @dataclass(frozen=True, slots=True)
 class MutationContext:
-    """One document as it is now, under its contract, for one author."""
+    """One document as it is now, under its contract, for one caller."""
 
     caller: Caller
     transaction: TransactionContext
@@ -27,15 +27,18 @@ class MutationContext:
     # The data with personal values in place of their references.
     data: Mapping[str, Any]
     permissions: Sequence[str]
-    # What `org.*` says.
+    # The values of `org` in expressions.
     org: Mapping[str, Any]
     refs: Refs
-    # The ref fields that the expressions at hand follow.
+    # The ref fields that the expressions of this decision follow.
     followed: frozenset[str] = frozenset()
 
     @property
     def is_own_workflow(self) -> bool:
-        """The step of the document's own workflow: inside the contract, and not stopped by its window."""
+        """Return whether a step of the document's own workflow acts.
+
+        Such a step is held to the contract, but not to the edit window.
+        """
         instance_id = self.caller.instance_id
         return instance_id is not None and self.row is not None and instance_id == self.row.instance_id
 
@@ -61,74 +64,131 @@ class MutationContext:
 
 
 @dataclass(slots=True)
+class NewContent:
+    """The content of a document after a change; rules may still set its data."""
+
+    data: Mapping[str, Any]
+    status: str
+    version: int
+    is_deleted: bool = False
+
+
+@dataclass(slots=True)
+class AuditNote:
+    """The part of an audit row that the document itself does not tell."""
+
+    action: str
+    reason: str | None = None
+    # In a decision: the person on whose behalf the caller votes.
+    on_behalf_of: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    # Of a document that an action made: which action of which document.
+    made_by: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRequest:
+    """A request for a transition that a change ends."""
+
+    id: UUID
+    status: Literal["performed", "refused", "superseded"]
+    outcome: str
+
+
+@dataclass(slots=True)
+class RequestChange:
+    """The request for a transition that a change opens, and the one that it ends."""
+
+    opens: str | None = None
+    ends: EndedRequest | None = None
+    # Of the opened request, as soon as its row is made.
+    id: UUID | None = None
+
+
+@dataclass(slots=True)
+class InstanceStart:
+    """An instance that begins with a change. `workflow` is pinned when the change is decided."""
+
+    node: str
+    birth: Literal["created", "amended", "reentered"]
+    workflow: WorkflowOfType | None = None
+    # As soon as its row is made.
+    id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceEnd:
+    """The cancellation of the document's instance; `output` goes into its last step."""
+
+    instance_id: UUID
+    reason: str
+    output: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowTrigger:
+    """An event for the document's instance."""
+
+    event_type: str
+    payload: Mapping[str, Any]
+
+
+@dataclass(slots=True)
 class DocumentChange:
-    """A document as it is to become. Rows are made of it when all changes of a batch are known."""
+    """A document before and after a mutation. Rows are made when all changes of a batch are decided."""
 
     document_id: UUID
     caller: Caller
     contract: CompiledContract
-    row: DocumentRow | None
-    action: str
-    data: Mapping[str, Any]
-    status: str
-    version: int
-    reason: str | None = None
-    # Of a gate: what was approved is what becomes effective, so that no rule may set anything.
+    # None of a document that the change makes.
+    before: DocumentRow | None
+    after: NewContent
+    note: AuditNote
+    request: RequestChange | None = None
+    instance: InstanceStart | InstanceEnd | None = None
+    trigger: WorkflowTrigger | None = None
+    # At a gate no rule may set anything: the content that was approved becomes effective.
     keeps_content: bool = False
-    is_deleted: bool = False
     amended_from: DocumentRow | None = None
-    # The request that this opens, and those that it ends: (id, status, outcome).
-    opens_request: str | None = None
-    ends_requests: list[tuple[UUID, str, str]] = field(default_factory=list)
-    # Where an instance begins, when one does.
-    begins_at: str | None = None
-    cancels_instance: str | None = None
-    event_type: str | None = None
-    event_payload: dict[str, Any] = field(default_factory=dict)
+    # Evidence of the rules that ran, and the events that they emit.
     executions: list[Mapping[str, Any]] = field(default_factory=list)
     emits: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
-    # What an action gives back: this, or what these fields say when all rules have run.
+    # The output of an action: this, or the values of these fields when all rules have run.
     output: Mapping[str, Any] | None = None
     output_fields: Sequence[str] | None = None
-    # The documents that an action makes, and of such a document which action of which one made it.
+    # The documents that an action makes.
     creates: Sequence[Create] = ()
-    made_by: Mapping[str, str] | None = None
-    # Of a decision: for whom the author stands in, and what its audit row tells besides.
-    on_behalf_of: str | None = None
-    audit_detail: Mapping[str, Any] = field(default_factory=dict)
-    request_id: UUID | None = None
-    # Of the instance that begins, once its row is made.
-    instance_id: UUID | None = None
-    # Further changes of the same mutation, which stand or fall with it and are written before it: the
-    # document that an amendment ends, those that an action makes.
+    # Changes of the same mutation: the document that an amendment ends, the documents that an action makes.
+    # They are done or refused with this change, and written before it.
     further: list["DocumentChange"] = field(default_factory=list)
 
     @property
-    def whole(self) -> Sequence["DocumentChange"]:
+    def parts(self) -> Sequence["DocumentChange"]:
         return (*self.further, self)
 
     @property
     def writes_document(self) -> bool:
-        return self.row is None or self.version != self.row.version
+        return self.before is None or self.after.version != self.before.version
 
     @property
     def editors(self) -> Sequence[str]:
-        if self.row is not None:
-            return self.row.editor_ids
+        """The editors before this change. An amendment begins with everyone who wrote its original."""
+        if self.before is not None:
+            return self.before.editor_ids
         if self.amended_from is None:
             return ()
-        # Whose content it is, but for what the amendment changes.
         origin = self.amended_from
         return list(dict.fromkeys((origin.creator_id, *origin.editor_ids)))
 
 
 def format_moment(moment: datetime) -> str:
-    """The one form of a moment: UTC, six digits, so that the order of texts is that of time."""
+    """Format a moment in its one form: UTC with six digits, so that texts sort by time."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def read_org(tenant_id: UUID, transaction: TransactionContext) -> dict[str, Any]:
-    values = TenantSettings.model_validate(transaction.settings).read_values()
+def make_org(tenant_id: UUID, transaction: TransactionContext) -> dict[str, Any]:
+    """Make the values that expressions read under `org`."""
+    values = TenantSettings.model_validate(transaction.settings).make_values()
     return {**values, "id": str(tenant_id), "name": transaction.tenant_name}
 
 
@@ -140,31 +200,43 @@ def make_version(
     reason: str | None,
     status: str | None = None,
 ) -> DocumentChange:
-    version = row.version + 1
-    return DocumentChange(
-        row.id, context.caller, context.contract, row, action, data, status or row.status, version, reason
-    )
+    after = NewContent(data, status or row.status, row.version + 1)
+    return DocumentChange(row.id, context.caller, context.contract, row, after, AuditNote(action, reason))
 
 
 def audit_only_change(
-    context: MutationContext, row: DocumentRow, action: str, reason: str | None
+    context: MutationContext,
+    row: DocumentRow,
+    action: str,
+    reason: str | None,
+    *,
+    on_behalf_of: str | None = None,
+    detail: Mapping[str, Any] | None = None,
 ) -> DocumentChange:
-    """A request is on record without a new version of the document."""
-    return DocumentChange(
-        row.id, context.caller, context.contract, row, action, context.data, row.status, row.version, reason
-    )
+    """Make a change that is put on record without a new version of the document."""
+    after = NewContent(context.data, row.status, row.version)
+    note = AuditNote(action, reason, on_behalf_of, detail or {})
+    return DocumentChange(row.id, context.caller, context.contract, row, after, note)
 
 
 def trigger_workflow(
-    change: DocumentChange, row: DocumentRow, event_type: str, payload: dict[str, Any]
+    change: DocumentChange, row: DocumentRow, event_type: str, payload: Mapping[str, Any]
 ) -> None:
     if row.instance_id is not None:
-        change.event_type, change.event_payload = event_type, payload
+        change.trigger = WorkflowTrigger(event_type, payload)
 
 
 def supersede_request(change: DocumentChange, row: DocumentRow, outcome: str) -> None:
     if row.request_id is not None:
-        change.ends_requests.append((row.request_id, "superseded", outcome))
+        change.request = change.request or RequestChange()
+        change.request.ends = EndedRequest(row.request_id, "superseded", outcome)
+
+
+def cancel_instance(
+    change: DocumentChange, row: DocumentRow, reason: str, output: Mapping[str, Any] | None = None
+) -> None:
+    if row.instance_id is not None:
+        change.instance = InstanceEnd(row.instance_id, reason, output or {})
 
 
 def window_of(context: MutationContext, row: DocumentRow) -> Window:
@@ -189,9 +261,10 @@ def reject_fields(mistakes: tuple[FieldError, ...]) -> Rejected:
 
 
 def refuse_created(index: int, entity_type: str, rejected: Rejected) -> Rejected:
-    """What keeps a document that an action makes from being, and with it the action."""
+    """Refuse an action because a document that it makes is refused."""
     fields = tuple(
-        FieldError(f"/created/{index}{each.pointer}", each.code, each.message) for each in rejected.fields
+        FieldError(f"/created/{index}{mistake.pointer}", mistake.code, mistake.message)
+        for mistake in rejected.fields
     )
     return Rejected(
         rejected.code,

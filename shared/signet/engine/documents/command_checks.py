@@ -1,7 +1,8 @@
-"""What is refused for itself: batches too long, names that are none, texts that nothing keeps."""
+"""Checks that need no document: batches too long, invalid names, texts that no store keeps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 import orjson
 
@@ -14,7 +15,7 @@ MAX_BATCH = 1_000
 MAX_DATA_BYTES = 1_048_576
 
 
-def check_batch(operations: Sequence[Operation]) -> None:
+def require_batch(operations: Sequence[Operation]) -> None:
     if len(operations) > MAX_BATCH:
         raise Rejected(
             "BATCH_TOO_LARGE", f"a batch has at most {MAX_BATCH} operations, not {len(operations)}"
@@ -24,19 +25,24 @@ def check_batch(operations: Sequence[Operation]) -> None:
         raise Rejected("DOCUMENT_TWICE_IN_BATCH", "a batch may name a document only once")
 
 
+def list_ids(operations: Sequence[Operation]) -> list[UUID]:
+    """List the documents to lock, in the one order in which every transaction locks them."""
+    return sorted(operation.id for operation in operations if operation.id is not None)
+
+
 def check_operation(operation: Operation) -> Rejected | None:
     return _check_name(operation) or check_reason(operation.reason) or _check_content(operation)
 
 
 def check_size(change: DocumentChange) -> Rejected | None:
-    """Of the data as it would be kept, after rules have set what they set."""
-    if len(orjson.dumps(change.data)) <= MAX_DATA_BYTES:
+    """Check the size of the data as it would be stored, after rules have set values."""
+    if len(orjson.dumps(change.after.data)) <= MAX_DATA_BYTES:
         return None
     return _refuse("DOCUMENT_TOO_LARGE", "", "DOCUMENT_TOO_LARGE", f"has more than {MAX_DATA_BYTES} bytes")
 
 
 def _check_name(operation: Operation) -> Rejected | None:
-    """A name that no contract can have is not repeated: it may be a megabyte of anything."""
+    """Refuse a name that no contract can have, without repeating it: it may be a megabyte of anything."""
     match operation:
         case Create(entity_type=name):
             code, what = "ENTITY_TYPE_UNKNOWN", "entity type"
@@ -60,7 +66,7 @@ def check_reason(reason: str | None) -> Rejected | None:
 
 
 def content_of(operation: Operation) -> Any:
-    """What it brings along; of any type, before it is checked."""
+    """Return the content that the operation brings; it may be of any type before it is checked."""
     match operation:
         case Create(data=content) | Update(patch=content) | Amend(patch=content) | RunAction(payload=content):
             return content

@@ -1,4 +1,4 @@
-"""What may be done to a document, who does it, and what comes of it."""
+"""The operations on documents, and their outcomes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """`patch` is a JSON merge patch; with `is_full` it is the whole of the data."""
+    """An edit. `patch` is a JSON merge patch, or with `is_full` the whole data."""
 
     id: UUID
     expected_version: int
@@ -37,9 +37,10 @@ class RequestTransition:
 
 @dataclass(frozen=True, slots=True)
 class RunAction:
-    """Only a step of the document's own workflow, which holds it locked, may leave the version out.
+    """A run of one of the contract's actions.
 
-    `context` are the variables of the workflow whose step it is.
+    Only a step of the document's own workflow, which holds it locked, may leave the version out. `context`
+    are the variables of that workflow.
     """
 
     id: UUID
@@ -59,7 +60,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """Asked for explicitly, where the contract allows it (a settled state)."""
+    """An explicit request for an amendment, where the contract allows it in a settled state."""
 
     id: UUID
     expected_version: int
@@ -69,9 +70,10 @@ class Amend:
 
 @dataclass(frozen=True, slots=True)
 class ConcludeTransition:
-    """What a lifecycle gate of the document's own workflow does: the one way in which a status changes.
+    """The end of a transition at a lifecycle gate of the document's own workflow.
 
-    `to` is None where the status stays; the request that was served ends either way.
+    No other operation changes a status. `to` is None where the status stays; the request that was served ends
+    either way.
     """
 
     id: UUID
@@ -81,16 +83,21 @@ class ConcludeTransition:
     reason: str | None = None
 
 
-# What may be asked for of a document that is there.
+# The operations on an existing document.
 OfEdit = Update | RequestTransition | RunAction | Delete | Amend
 Operation = Create | OfEdit | ConcludeTransition
 
 
+# With `all`, operations are done together or not at all; with `each`, each on its own.
+Mode = Literal["all", "each"]
+
+
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """`document_id` is the new document's where an edit made an amendment of `original_id`.
+    """An operation that was done.
 
-    `output` is what an action gives back.
+    An edit that made an amendment has the new document as `document_id`, and its original as `original_id`.
+    `output` is the output of an action.
     """
 
     document_id: UUID
@@ -102,6 +109,6 @@ class Applied:
     output: Mapping[str, Any] | None = None
 
 
-# Failed is an action whose author's function did not do what it should.
+# Failed means that the author's function of an action broke its terms.
 Refused = Rejected | Failed
 Outcome = Applied | Refused

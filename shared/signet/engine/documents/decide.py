@@ -1,10 +1,11 @@
-"""What each operation does to a document: a change, or the reason why not. No SQL here."""
+"""Decisions on operations: each becomes a change or a refusal. No SQL here."""
 
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from signet.authoring.actions import ActionRegistry
+from signet.core.approvals.eligibility import separation_conflict
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import AMENDED
 from signet.core.contracts.field_values import validate_fields
@@ -15,11 +16,17 @@ from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.caller import Caller
 from signet.engine.documents.actions import ChangeOrRefusal, MakeId, run_action
 from signet.engine.documents.change import (
+    AuditNote,
     DocumentChange,
+    EndedRequest,
+    InstanceStart,
     MutationContext,
+    NewContent,
+    RequestChange,
     as_rejected,
     audit_only_change,
     authorize,
+    cancel_instance,
     make_version,
     reject_fields,
     reject_locked,
@@ -62,7 +69,10 @@ def decide_operation(
 
 
 def _refuse(operation: OfEdit, context: MutationContext, row: DocumentRow) -> Rejected | None:
-    """Authority comes before everything that says how the document is: who may not learns nothing of it."""
+    """Refuse for lack of authority, or of the right version.
+
+    Authority comes first: a caller without it learns nothing of the document's state.
+    """
     permission = find_permission(operation, context.contract)
     if isinstance(permission, Rejected):
         return permission
@@ -70,7 +80,7 @@ def _refuse(operation: OfEdit, context: MutationContext, row: DocumentRow) -> Re
     if denied is not None:
         return denied
     if isinstance(operation, RunAction) and context.is_own_workflow:
-        return None  # it holds the document, and knows it by no other version
+        return None  # it holds the document locked, so there is no other version
     if operation.expected_version is None:
         return Rejected(
             "DOCUMENT_VERSION_MISSING",
@@ -100,7 +110,7 @@ def _decide_allowed(
 
 
 def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str | Rejected:
-    """What the operation asks for, or that the contract does not know it."""
+    """Find the permission for the operation, or reject what the contract does not know."""
     contract = loaded.contract
     match operation:
         case Create():
@@ -113,10 +123,10 @@ def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str
             own = contract.amendment.permission if contract.amendment else None
             return own or f"{contract.contract}:amend"
         case RequestTransition(transition=name):
-            asked = [each for each, t in contract.transitions.items() if t.kind != "automatic"]
-            if name in asked:
+            requestable = [key for key, t in contract.transitions.items() if t.kind != "automatic"]
+            if name in requestable:
                 return loaded.permission_of_transition(name)
-            remedy = f"There are: {', '.join(asked)}."
+            remedy = f"There are: {', '.join(requestable)}."
             return Rejected("TRANSITION_UNKNOWN", f"nobody can ask for '{name}'", remedy=remedy)
         case RunAction(action=name):
             if name in contract.actions:
@@ -125,8 +135,8 @@ def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str
             return Rejected("ACTION_UNKNOWN", f"nobody can run '{name}' on a document", remedy=remedy)
 
 
-def find_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[str]:
-    """The ref fields that the condition of its permission follows, and what its action sets."""
+def list_followed(caller: Caller, operation: Operation, loaded: CompiledContract) -> frozenset[str]:
+    """Find the ref fields that the condition of its permission and its action follow."""
     if isinstance(operation, ConcludeTransition):
         return frozenset()
     permission, followed = find_permission(operation, loaded), frozenset[str]()
@@ -153,13 +163,14 @@ def _create(operation: Create, context: MutationContext, make_id: MakeId) -> Doc
     if isinstance(change, Rejected):
         return change
     permission = f"{context.contract.contract.contract}:create"
-    return authorize(context, permission, context.env(change.data, status=change.status, version=1)) or change
+    env = context.env(change.after.data, status=change.after.status, version=change.after.version)
+    return authorize(context, permission, env) or change
 
 
 def make_document(
     operation: Create, context: MutationContext, document_id: UUID
 ) -> DocumentChange | Rejected:
-    """Whoever may run an action may have it make documents: authority is not asked again here."""
+    """Make a new document. The authority to run an action includes making its documents."""
     contract = context.contract.contract
     data, mistakes = validate_fields(contract.fields, dict(operation.data))
     if data is None:
@@ -168,15 +179,10 @@ def make_document(
         document_id=document_id,
         caller=context.caller,
         contract=context.contract,
-        row=None,
-        action="create",
-        data=data,
-        status=contract.initial_state,
-        version=1,
-        reason=operation.reason,
-        begins_at=START,
-        event_type="create_instance",
-        event_payload={"birth": "created"},
+        before=None,
+        after=NewContent(data, contract.initial_state, 1),
+        note=AuditNote("create", operation.reason),
+        instance=InstanceStart(START, "created"),
     )
 
 
@@ -229,36 +235,31 @@ def _amend_explicitly(
 def _make_amendment(
     context: MutationContext, row: DocumentRow, data: Mapping[str, Any], reason: str | None, make_id: MakeId
 ) -> DocumentChange:
-    """A new document with the edited content; the original is final, its workflow and its requests end."""
-    original = make_version(context, row, "amended", context.data, reason, status=AMENDED)
-    original.cancels_instance = AMENDED if row.instance_id is not None else None
-    supersede_request(original, row, "amended")
-    amended = DocumentChange(
-        document_id=make_id(),
-        caller=context.caller,
-        contract=context.contract,
-        row=None,
-        action="amend",
-        data=data,
-        status=context.contract.contract.initial_state,
-        version=1,
-        reason=reason,
-        amended_from=row,
-        begins_at=START,
-        event_type="create_instance",
-        event_payload={"birth": "amended"},
-        further=[original],
-    )
+    """Make a new document with the edited content, and end the original with its workflow and request."""
     diff = diff_data(context.data, data)
     hidden = {name: MASK for name in context.contract.personal_fields if name in diff}
-    original.event_payload = {"amended_by": str(amended.document_id), "diff": {**diff, **hidden}}
-    # On record also where no workflow is under way that would have it in a step of its own.
-    original.audit_detail = original.event_payload
-    return amended
+    document_id = make_id()
+    detail = {"amended_by": str(document_id), "diff": {**diff, **hidden}}
+    original = make_version(context, row, "amended", context.data, reason, status=AMENDED)
+    # The audit trail has the difference too, since an original without an instance has no step for it.
+    original.note.detail = detail
+    cancel_instance(original, row, AMENDED, detail)
+    supersede_request(original, row, "amended")
+    return DocumentChange(
+        document_id=document_id,
+        caller=context.caller,
+        contract=context.contract,
+        before=None,
+        after=NewContent(data, context.contract.contract.initial_state, 1),
+        note=AuditNote("amend", reason),
+        instance=InstanceStart(START, "amended"),
+        amended_from=row,
+        further=[original],
+    )
 
 
 def diff_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that differ, each with what it was and what it is."""
+    """Return the fields that differ, each with its value before and after."""
     names = sorted({*before, *after})
     return {
         name: {"before": before.get(name), "after": after.get(name)}
@@ -283,12 +284,11 @@ def _request(
         if denied is not None:
             return denied
     change = audit_only_change(context, row, f"request:{operation.transition}", operation.reason)
-    change.opens_request = operation.transition
+    change.request = RequestChange(opens=operation.transition)
     supersede_request(change, row, f"replaced by a request for {operation.transition}")
     if row.instance_id is None:
-        # Settled or failed: its workflow begins anew where the document stands.
-        change.begins_at = f"{STATE}{row.status}"
-        change.event_type, change.event_payload = "create_instance", {"birth": "reentered"}
+        # Settled or failed: a new instance begins in the document's state.
+        change.instance = InstanceStart(f"{STATE}{row.status}", "reentered")
     else:
         trigger_workflow(change, row, "transition_requested", {"transition": operation.transition})
     return change
@@ -309,7 +309,7 @@ def _conclude(
     change.keeps_content = True
     if row.request_id is not None:
         outcome = operation.reason or operation.transition
-        change.ends_requests.append((row.request_id, operation.request_status, outcome))
+        change.request = RequestChange(ends=EndedRequest(row.request_id, operation.request_status, outcome))
     return change
 
 
@@ -323,17 +323,15 @@ def _delete(operation: Delete, context: MutationContext, row: DocumentRow) -> Do
     if not context.is_own_workflow and decide_edit(window) is not EditEffect.APPLY:
         return reject_locked(window)
     change = make_version(context, row, "delete", context.data, operation.reason)
-    change.is_deleted = True
-    change.cancels_instance = "deleted" if row.instance_id is not None else None
+    change.after.is_deleted = True
+    cancel_instance(change, row, "deleted")
     supersede_request(change, row, "deleted")
     return change
 
 
 def _separated(context: MutationContext, row: DocumentRow) -> Rejected | None:
     person = context.caller.principal.subject
-    denial = context.contract.find_conflict_of_duties(
-        person, creator=row.creator_id, editors=row.editor_ids, requesters=()
-    )
+    denial = separation_conflict(context.contract, row, ())(person)
     return as_rejected(denial)
 
 

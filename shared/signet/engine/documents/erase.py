@@ -1,4 +1,4 @@
-"""Erasing personal values: gone from the database, and every hash still holds."""
+"""Erasure of personal values: they leave the database, and every hash still holds."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from signet.store.documents.timeline import find_document_type
 
 @dataclass(frozen=True)
 class Erasure:
-    """Which values went; none, when they had gone before."""
+    """The values that were erased; none when they had been erased before."""
 
     ids: tuple[str, ...]
     fields: tuple[str, ...]
@@ -28,14 +28,17 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Erasures:
-    """The use case, for who may erase what such documents say of people."""
+    """The use case for callers who may erase the personal values of such documents."""
 
     database: Database
 
     def erase(
         self, caller: Caller, document_id: UUID, fields: Collection[str] | None, reason: str
     ) -> Erasure:
-        """What never was and what may not be read are answered alike; also of a deleted document."""
+        """Erase personal values of a document, also of a deleted one.
+
+        Answer alike for a missing document and for one that the caller may not read.
+        """
         principal = caller.principal
         refused = check_reason(reason)
         if refused is not None:
@@ -70,7 +73,7 @@ def erase_personal(
     reason: str,
     trace_id: str | None = None,
 ) -> Erasure:
-    """The personal values of all versions of a document, or those of some of its fields.
+    """Erase the personal values of all versions of a document, or those of some of its fields.
 
     Values and salts become NULL; snapshots, audit and evidence keep reference and commitment. Amendments are
     documents of their own. Disk pages and backups forget with vacuum and their own retention.

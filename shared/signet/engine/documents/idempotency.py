@@ -1,4 +1,4 @@
-"""A request with an idempotency key happens once: its repetition gets the outcome of the first."""
+"""Idempotency keys: a request with a key happens once, and repeating it returns the first outcome."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -17,14 +17,6 @@ from signet.store.documents.idempotency_keys import keep_outcome, take_key
 MAX_KEY_CHARACTERS = 255
 
 
-class NothingDone(Exception):
-    """Every operation was rejected: nothing is worth keeping, and the key stays free."""
-
-    def __init__(self, outcomes: list[Outcome]) -> None:
-        super().__init__()
-        self.outcomes = outcomes
-
-
 def apply_once(
     connection: Connection, tenant_id: UUID, key: str, request_hash: str, apply: Callable[[], list[Outcome]]
 ) -> list[Outcome]:
@@ -32,25 +24,28 @@ def apply_once(
     if taken.request_hash != request_hash:
         raise Rejected("IDEMPOTENCY_KEY_REUSED", "this idempotency key was used for another request")
     if taken.outcome is not None:
-        return [_read_outcome(one) for one in taken.outcome]
+        return [_parse_outcome(outcome) for outcome in taken.outcome]
     outcomes = apply()
-    if not any(isinstance(outcome, Applied) for outcome in outcomes):
-        raise NothingDone(outcomes)
-    keep_outcome(connection, tenant_id, key, [_write_outcome(one) for one in outcomes])
+    if any(isinstance(outcome, Applied) for outcome in outcomes):
+        keep_outcome(connection, tenant_id, key, [_write_outcome(outcome) for outcome in outcomes])
     return outcomes
 
 
 def hash_request(caller: Caller, operations: Sequence[Operation], mode: str) -> str:
-    """Also of whom it comes from: nobody learns by guessing a key what somebody else did."""
+    """Hash the request together with its caller: a guessed key must not show another caller's outcome."""
     try:
-        request = [caller.principal.subject, mode, [[type(one).__name__, asdict(one)] for one in operations]]
-        # Not canonical JSON: what no document can hold must still find its own rejection.
+        request = [
+            caller.principal.subject,
+            mode,
+            [[type(operation).__name__, asdict(operation)] for operation in operations],
+        ]
+        # Not canonical JSON: values that no document can hold must reach their own rejection.
         return hash_bytes(json.dumps(request, sort_keys=True, default=str).encode())
     except (TypeError, ValueError, RecursionError):
         raise Rejected("REQUEST_INVALID", "the request is deeper or larger than JSON should be") from None
 
 
-def check_key(key: str) -> str:
+def require_key(key: str) -> str:
     if not 0 < len(key) <= MAX_KEY_CHARACTERS or find_text_problem(key) is not None:
         raise Rejected("REQUEST_INVALID", f"an idempotency key has 1 to {MAX_KEY_CHARACTERS} characters")
     return key
@@ -60,16 +55,16 @@ def _write_outcome(outcome: Outcome) -> dict[str, Any]:
     if isinstance(outcome, Applied):
         return {"applied": {name: _to_json_value(value) for name, value in asdict(outcome).items()}}
     fields = [asdict(mistake) for mistake in outcome.fields]
-    said = {"code": outcome.code, "message": outcome.message, "remedy": outcome.remedy}
+    refusal = {"code": outcome.code, "message": outcome.message, "remedy": outcome.remedy}
     kind = "failed" if isinstance(outcome, Failed) else "rejected"
-    return {kind: said, "fields": fields, "details": dict(outcome.details)}
+    return {kind: refusal, "fields": fields, "details": dict(outcome.details)}
 
 
 def _to_json_value(value: Any) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 
-def _read_outcome(stored: Mapping[str, Any]) -> Outcome:
+def _parse_outcome(stored: Mapping[str, Any]) -> Outcome:
     if "applied" in stored:
         values = dict(stored["applied"])
         for name in ("document_id", "original_id", "request_id", "instance_id"):

@@ -1,6 +1,6 @@
-"""Calls an author's function and reads what it returns. Whatever goes wrong is its failure, with the reason.
+"""Calls of authors' functions. Every error in one of them becomes a failure of its action, with the reason.
 
-It is a value like a rejection: a batch or a wave goes on without the document whose action failed.
+A failure is a value, like a rejection: a batch or a wave goes on without the document whose action failed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ MAX_REASON_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class ActionAnswer:
-    """What the function wants, checked: the document's whole new data, or None where it stays as it is."""
+    """The checked result of a function; `data` is None where the document stays as it is."""
 
     data: Mapping[str, Any] | None
     creates: Sequence[NewDocument]
@@ -39,7 +39,7 @@ class ActionAnswer:
 
 
 class _Invalid(Exception):
-    """What was returned cannot be taken."""
+    """A result that the contract does not allow."""
 
     def __init__(self, reason: str, fields: tuple[FieldError, ...] = ()) -> None:
         super().__init__(reason)
@@ -67,13 +67,13 @@ def _fail(
     reason: str,
     fields: tuple[FieldError, ...] = (),
 ) -> Failed:
-    """What a function says of its failure is kept where nothing can be erased."""
+    """Make a failure without personal values: it is kept where nothing can be erased."""
     personal = [context.data.get(name) for name in context.contract.personal_fields]
-    said = escape(mask_text(reason, personal))[:MAX_REASON_CHARACTERS]
+    masked = escape(mask_text(reason, personal))[:MAX_REASON_CHARACTERS]
     place = name_function(function)
     return Failed(
         "ACTION_FAILED",
-        f"the action '{action}' failed: {place} {said}",
+        f"the action '{action}' failed: {place} {masked}",
         fields=fields,
         details={"action": action, "function": place},
     )
@@ -105,12 +105,12 @@ def _read_creates(creates: Any) -> list[NewDocument]:
         raise _Invalid(f"has a {type(creates).__name__} in 'creates', not a list")
     if len(creates) > MAX_CREATED_DOCUMENTS:
         raise _Invalid(f"makes {len(creates)} documents, at most {MAX_CREATED_DOCUMENTS}")
-    made = []
+    documents = []
     for index, new in enumerate(creates):
         if not isinstance(new, NewDocument) or not isinstance(new.entity_type, str):
             raise _Invalid(f"has a {type(new).__name__} in 'creates', not a NewDocument")
-        made.append(NewDocument(new.entity_type, _read_object(new.data, f"creates/{index}/data")))
-    return made
+        documents.append(NewDocument(new.entity_type, _read_object(new.data, f"creates/{index}/data")))
+    return documents
 
 
 def _read_object(value: Any, place: str) -> dict[str, Any]:
@@ -121,14 +121,14 @@ def _read_object(value: Any, place: str) -> dict[str, Any]:
 
 
 def _thaw(value: Any, place: str, depth: int) -> Any:
-    """Objects and lists of our own, also of what the input was; other values are the contract's to judge."""
+    """Copy objects and lists, also frozen ones of the input; the contract judges all other values."""
     if depth > MAX_PATCH_DEPTH:
         raise _Invalid(f"has something in '{place}' that is nested deeper than {MAX_PATCH_DEPTH} levels")
     if isinstance(value, Mapping):
         return {name: _thaw(inner, place, depth + 1) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_thaw(item, place, depth + 1) for item in value]
-    # An enum's member is a text, or a number, with more to it.
+    # A member of an enum is a text or a number with more to it.
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int) and not isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Documents as people read them, with their personal values; for who may read such documents."""
+"""Documents as people read them, with their personal values, for callers who may read such documents."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,23 +22,23 @@ class DocumentsRead:
     database: Database
 
     def read(self, principal: Principal, document_id: UUID) -> DocumentRecord:
-        """What is not there and what may not be read are answered alike."""
+        """Read a document. Answer alike for a missing one and for one that the caller may not read."""
         with reading(self.database, principal) as read:
-            found = find_document(read.connection, principal.tenant_id, document_id)
-            if found is None or not may_read(read, found.entity_type):
+            document = find_document(read.connection, principal.tenant_id, document_id)
+            if document is None or not may_read(read, document.entity_type):
                 raise document_not_found(document_id)
-            data = resolve(read.connection, principal.tenant_id, found.data)
-            return replace(found, data=data)
+            data = resolve(read.connection, principal.tenant_id, document.data)
+            return replace(document, data=data)
 
     def read_request(self, principal: Principal, request_id: UUID) -> TransitionRequestRecord:
-        """A request for a transition: for who asked, and for who may read such documents."""
+        """Read a request for a transition, for its requester and for readers of such documents."""
         with reading(self.database, principal) as read:
-            found = find_transition_request(read.connection, principal.tenant_id, request_id)
-            if found is None or not (
-                found.actor_id == principal.subject or may_read(read, found.entity_type)
+            request = find_transition_request(read.connection, principal.tenant_id, request_id)
+            if request is None or not (
+                request.actor_id == principal.subject or may_read(read, request.entity_type)
             ):
                 raise Rejected("REQUEST_NOT_FOUND", f"there is no request {request_id}")
-            return found
+            return request
 
 
 def may_read(read: ReadTransaction, entity_type: str) -> bool:
@@ -46,7 +46,7 @@ def may_read(read: ReadTransaction, entity_type: str) -> bool:
 
 
 def resolve(connection: Connection, tenant_id: UUID, data: Mapping[str, Any]) -> dict[str, Any]:
-    """With the personal values that are still there."""
+    """Put back the personal values that have not been erased."""
     return resolve_all(connection, tenant_id, [data])[0]
 
 
@@ -56,8 +56,8 @@ def resolve_all(
     ids = [value[REFERENCE] for data in many for value in data.values() if is_reference(value)]
     if not ids:
         return [dict(data) for data in many]
-    found = read_values(connection, tenant_id, ids)
-    values = {key: json.loads(each.value) for key, each in found.items() if each.value is not None}
+    stored = read_values(connection, tenant_id, ids)
+    values = {key: json.loads(value.value) for key, value in stored.items() if value.value is not None}
     return [resolve_personal(data, values) for data in many]
 
 

@@ -1,10 +1,10 @@
-"""The documents that documents refer to, as they are at this moment: what an environment's `refs` hold.
+"""Documents that other documents refer to, as they are at this moment: the `refs` of an environment.
 
-Read in one statement for all documents of a batch or a wave, and only where an expression follows a ref. What
-the transaction has changed itself is seen as it has become.
+They are read in one statement for all documents of a batch or a wave, and only where an expression follows a
+ref. Changes of the transaction itself are seen.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -35,7 +35,7 @@ class _Wanted:
 
 
 class Refs:
-    """Those of one transaction; what was read once is read no more."""
+    """The referenced documents of one transaction, each read once."""
 
     def __init__(self, connection: Connection, tenant_id: UUID, held: Mapping[UUID, DocumentRow]) -> None:
         self._connection = connection
@@ -45,42 +45,52 @@ class Refs:
         self._made: dict[UUID, ReferencedDocument] = {}
         self._read: dict[_Wanted, ReferencedDocument | None] = {}
 
-    def load(self, queries: Iterable[RefQuery]) -> None:
-        """All that they will ask for, in one statement; in none when it is known."""
+    def load(self, queries: Sequence[RefQuery]) -> None:
+        """Read all that the queries ask for in one statement, or in none when it is known."""
         wanted = {
-            one
+            document
             for query in queries
-            for one in _list_wanted(query).values()
-            if one not in self._read and not self._is_own(one.document_id)
+            for document in _list_wanted(query).values()
+            if document not in self._read and not self._is_own(document.document_id)
         }
         if not wanted:
             return
-        ids, fields = {one.document_id for one in wanted}, {name for one in wanted for name in one.reads}
-        found = read_referenced(self._connection, self._tenant_id, ids, fields)
-        self._read |= {one: found.get(one.document_id) for one in wanted}
+        ids, fields = (
+            {document.document_id for document in wanted},
+            {name for document in wanted for name in document.reads},
+        )
+        read = read_referenced(self._connection, self._tenant_id, ids, fields)
+        self._read |= {document: read.get(document.document_id) for document in wanted}
 
     def add_made(
         self, contract: CompiledContract, document_id: UUID, status: str, data: Mapping[str, Any]
     ) -> None:
-        """Written at the end of the transaction, and there from now on."""
+        """Add a document that this transaction makes: it is written at the end, and seen from now on."""
         values = {name: value for name, value in data.items() if name not in contract.personal_fields}
         self._made[document_id] = ReferencedDocument(contract.contract.contract, status, values)
 
     def of(self, query: RefQuery) -> dict[str, Mapping[str, Any]]:
-        """By ref field, what expressions read; nothing of a document that is not there or of another type."""
+        """Return the readable values by ref field.
+
+        A field is left out where its document does not exist or is of another type.
+        """
         self.load([query])
         wanted = _list_wanted(query)
-        return {field: found for field, one in wanted.items() if (found := self._find(one)) is not None}
+        return {
+            field: values
+            for field, document in wanted.items()
+            if (values := self._find(document)) is not None
+        }
 
     def _is_own(self, document_id: UUID) -> bool:
         return document_id in self._held or document_id in self._made
 
     def _find(self, wanted: _Wanted) -> dict[str, Any] | None:
-        row, made = self._held.get(wanted.document_id), self._made.get(wanted.document_id)
-        found = _read_held(row) if row is not None else made or self._read.get(wanted)
-        if found is None or found.entity_type != wanted.entity_type:
+        row, new = self._held.get(wanted.document_id), self._made.get(wanted.document_id)
+        referenced = _make_referenced(row) if row is not None else new or self._read.get(wanted)
+        if referenced is None or referenced.entity_type != wanted.entity_type:
             return None
-        values = {**found.values, STATUS: found.status}
+        values = {**referenced.values, STATUS: referenced.status}
         return {name: value for name in wanted.reads if not is_reference(value := values.get(name))}
 
 
@@ -88,19 +98,19 @@ def _list_wanted(query: RefQuery) -> dict[str, _Wanted]:
     wanted: dict[str, _Wanted] = {}
     for name in query.followed:
         field, value = query.contract.contract.fields[name], query.data.get(name)
-        document_id = _read_id(value)
+        document_id = _parse_id(value)
         if isinstance(field, RefField) and document_id is not None:
             wanted[name] = _Wanted(document_id, field.entity_type, tuple(field.reads))
     return wanted
 
 
-def _read_id(value: Any) -> UUID | None:
-    """None of what no document can hold: a patch is looked at before it is checked."""
+def _parse_id(value: Any) -> UUID | None:
+    """Parse an id, or return None for other values: a patch is looked at before it is checked."""
     try:
         return UUID(value) if isinstance(value, str) else None
     except ValueError:
         return None
 
 
-def _read_held(row: DocumentRow) -> ReferencedDocument | None:
+def _make_referenced(row: DocumentRow) -> ReferencedDocument | None:
     return None if row.deleted_at is not None else ReferencedDocument(row.entity_type, row.status, row.data)

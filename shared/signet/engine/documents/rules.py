@@ -1,4 +1,4 @@
-"""The tenant's rules before and after a mutation, each evaluation with its evidence."""
+"""Rules of the tenant before and after a mutation, with the evidence of each evaluation."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ _Key = tuple[UUID, str, int]
 
 
 class RuleBook:
-    """Rules by tenant, entity type and contract version; a change is seen within TTL_SECONDS."""
+    """The rules by tenant, entity type and contract version; a change is seen within TTL_SECONDS."""
 
     def __init__(self, ttl_seconds: float = TTL_SECONDS) -> None:
         self._ttl_seconds = ttl_seconds
@@ -56,7 +56,7 @@ class RuleBook:
         transaction: TransactionContext,
     ) -> Sequence[CompiledRule]:
         key = (tenant_id, contract.contract.contract, contract.contract.version)
-        # How long a process has held something is no fact of the domain: its own clock serves.
+        # The age of a cache entry is no fact of the domain, so the clock of the process serves.
         moment = time.monotonic()
         held = self._books.get(key)
         if held is not None and moment - held[0] < self._ttl_seconds:
@@ -83,15 +83,15 @@ def _load(
     settings = TenantSettings.model_validate(transaction.settings)
     compiled, findings = check_rule(rule, contract, settings) if rule else (None, ())
     if compiled is None:
-        # It was checked when it was saved; a newer contract may have left it behind. Not to run it silently
-        # would open what it was there to close.
+        # It was checked when it was saved, but a newer contract may have left it behind. Leaving it out in
+        # silence would allow the changes that it exists to stop.
         problem = findings[0].sentence if findings else "it cannot be read"
         raise Rejected("RULE_REJECTED", f"the rule '{row['name']}' no longer fits the contract: {problem}")
     return replace(compiled, version=int(row["version"]))
 
 
 def followed_by_rules(rules: Sequence[CompiledRule], operation: str) -> frozenset[str]:
-    """The ref fields that the rules about this operation follow."""
+    """Return the ref fields that the rules about this operation follow."""
     return frozenset(
         name
         for rule in rules
@@ -103,7 +103,7 @@ def followed_by_rules(rules: Sequence[CompiledRule], operation: str) -> frozense
 def apply_before_rules(
     rules: Sequence[CompiledRule], context: MutationContext, change: DocumentChange
 ) -> Rejected | None:
-    """In order of priority; a value that one sets is what the next one sees."""
+    """Apply rules in order of priority; each sees the values that the ones before it set."""
     for compiled in _concerned(rules, change, "before"):
         env = _env(context, change)
         if not _matches(compiled, context, change, env):
@@ -113,10 +113,11 @@ def apply_before_rules(
                 return _rejected(compiled.rule, action)
             if isinstance(action, SetAction) and change.writes_document and not change.keeps_content:
                 values, _ = compiled.templates[index](env)
-                data, mistakes = validate_fields(change.contract.contract.fields, {**change.data, **values})
+                merged = {**change.after.data, **values}
+                data, mistakes = validate_fields(change.contract.contract.fields, merged)
                 if data is None:
                     return reject_fields(mistakes)
-                change.data = data
+                change.after.data = data
     return None
 
 
@@ -142,13 +143,13 @@ def _concerned(rules: Sequence[CompiledRule], change: DocumentChange, phase: str
 
 
 def operation_of(change: DocumentChange) -> str:
-    """By the word that rules have for it."""
-    kind = change.action.partition(":")[0]
+    """Return the word that rules have for the operation of this change."""
+    kind = change.note.action.partition(":")[0]
     return {"request": "transition", "amend": "create"}.get(kind, kind)
 
 
 def kind_of(operation: Operation) -> str:
-    """The same, before it is known what comes of it."""
+    """Return the same word before the operation is decided."""
     match operation:
         case Create() | Amend():
             return "create"
@@ -163,11 +164,11 @@ def kind_of(operation: Operation) -> str:
 
 
 def _env(context: MutationContext, change: DocumentChange) -> dict[str, Any]:
-    return context.env(change.data, status=change.status, version=change.version)
+    return context.env(change.after.data, status=change.after.status, version=change.after.version)
 
 
 def _masked(env: Mapping[str, Any], change: DocumentChange) -> dict[str, Any]:
-    """What is emitted is kept, and sent, where nothing can be erased."""
+    """Mask personal values: emitted events are kept and sent where nothing can be erased."""
     return {**env, "entity": mask_fields(change.contract.contract.fields, env["entity"])}
 
 
@@ -181,7 +182,7 @@ def _matches(
         {
             "id": make_id(),
             "document_id": change.document_id,
-            "document_version": change.version,
+            "document_version": change.after.version,
             "entity_type": change.contract.contract.contract,
             "rule": compiled.rule.name,
             "rule_version": compiled.version,

@@ -1,10 +1,10 @@
 """The documents that one transaction holds locked, as they become: each change sees the ones before it.
 
-Decided and kept in memory, written once at the end: a wave that passes a document through several gates sends
-its row once and every version of it.
+Changes stay in memory and are written once at the end. A wave that takes a document through several gates
+sends its row once, and every version of it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -16,18 +16,27 @@ from signet.core.documents.personal_data import resolve_personal
 from signet.core.documents.rules import CompiledRule
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.caller import Caller
-from signet.engine.cache import ContractCache
+from signet.engine.cache import ContractCache, TypeDefinitions
 from signet.engine.documents.actions import ChangeOrRefusal
 from signet.engine.documents.change import (
     DocumentChange,
+    InstanceStart,
     MutationContext,
     audit_only_change,
-    read_org,
+    make_org,
     refuse_created,
 )
 from signet.engine.documents.command_checks import check_operation, check_size, content_of
-from signet.engine.documents.commands import Applied, ConcludeTransition, Create, Operation, Outcome
-from signet.engine.documents.decide import decide_operation, find_followed, make_document
+from signet.engine.documents.commands import (
+    Applied,
+    ConcludeTransition,
+    Create,
+    Mode,
+    Operation,
+    Outcome,
+    Refused,
+)
+from signet.engine.documents.decide import decide_operation, list_followed, make_document
 from signet.engine.documents.references import RefQuery, Refs
 from signet.engine.documents.rows import RowMaker, list_keys
 from signet.engine.documents.rules import (
@@ -43,9 +52,7 @@ from signet.store.database import Connection
 from signet.store.documents.write import (
     DocumentRow,
     TransactionContext,
-    WorkflowOfType,
     WriteBatch,
-    find_workflow,
     reserve_business_keys,
     write_batch,
 )
@@ -54,7 +61,7 @@ from signet.store.pipeline import PipelinedTransaction
 
 @dataclass(frozen=True, slots=True)
 class DocumentCaches:
-    """What a process knows of contracts, rules and users' Python between transactions."""
+    """The contracts, rules and users' Python that a process keeps between transactions."""
 
     contracts: ContractCache
     rules: RuleBook
@@ -62,6 +69,12 @@ class DocumentCaches:
 
 
 class DocumentUnitOfWork:
+    """A unit of work over locked documents.
+
+    A mutation calls `run`. A workflow's step calls `execute`, or `decide` and later `apply`; its wave calls
+    `write` at the end.
+    """
+
     def __init__(
         self,
         caches: DocumentCaches,
@@ -70,15 +83,18 @@ class DocumentUnitOfWork:
         transaction: TransactionContext,
         rows: Mapping[UUID, DocumentRow],
     ) -> None:
-        self._caches = caches
+        self._actions = caches.actions
+        self._rules = caches.rules
         self._connection = connection
         self._tenant_id = tenant_id
         self._rows = dict(rows)
-        self._workflows: dict[tuple[str, int | None], WorkflowOfType | None] = {}
-        self._maker = RowMaker(transaction, self._workflows, make_id)
-        self.transaction = transaction
-        self._org = read_org(tenant_id, transaction)
+        self._definitions = TypeDefinitions(caches.contracts, connection, tenant_id)
+        self._maker = RowMaker(transaction)
         self._refs = Refs(connection, tenant_id, self._rows)
+        self.transaction = transaction
+        self.org: Mapping[str, Any] = make_org(tenant_id, transaction)
+        # Keys are reserved for changes that were then refused: only a rollback releases them.
+        self.must_roll_back = False
 
     @property
     def batch(self) -> WriteBatch:
@@ -88,37 +104,61 @@ class DocumentUnitOfWork:
         return self._rows[document_id]
 
     def contract_of(self, row: DocumentRow) -> CompiledContract:
-        contract = self._caches.contracts.read(
-            self._connection, self._tenant_id, row.entity_type, row.contract_version
-        )
+        contract = self._definitions.find_contract(row.entity_type, row.contract_version)
         if contract is None:
             raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no published contract of '{row.entity_type}'")
         return contract
 
-    def facts_of(
+    def rules_of(self, contract: CompiledContract) -> Sequence[CompiledRule]:
+        return self._rules.read(self._connection, self._tenant_id, contract, self.transaction)
+
+    def make_context(
         self,
         caller: Caller,
         contract: CompiledContract,
         row: DocumentRow | None,
         followed: frozenset[str] = frozenset(),
     ) -> MutationContext:
-        """`followed` are the ref fields that the expressions follow which are to be evaluated."""
+        """Make the context of a decision; `followed` are the ref fields that its expressions follow."""
         data = resolve_personal(row.data, row.personal or {}) if row else {}
         permissions = self.transaction.permissions_of(caller.principal.roles)
         return MutationContext(
-            caller, self.transaction, contract, row, data, permissions, self._org, self._refs, followed
+            caller, self.transaction, contract, row, data, permissions, self.org, self._refs, followed
         )
 
-    def read_refs(self, queries: Iterable[RefQuery]) -> None:
-        """What many documents refer to, in one statement, before they are looked at one by one."""
+    def read_refs(self, queries: Sequence[RefQuery]) -> None:
+        """Read the documents that many documents refer to, in one statement, before each is decided on."""
         self._refs.load(queries)
 
-    def read_refs_for(self, caller: Caller, operations: Iterable[Operation]) -> None:
-        """What deciding on them will ask for; nothing where neither contracts nor rules follow a ref."""
-        self.read_refs(query for operation in operations for query in self._list_followers(caller, operation))
+    def run(
+        self,
+        caller: Caller,
+        operations: Sequence[Operation],
+        mode: Mode,
+        pipeline: PipelinedTransaction | None = None,
+    ) -> list[Outcome]:
+        """Decide on all operations, reserve their keys, apply the changes and write them."""
+        self.read_refs([query for operation in operations for query in self._list_queries(caller, operation)])
+        decided = [self.decide(caller, operation) for operation in operations]
+        if mode == "all" and (refused := _find_refused(decided)):
+            return _refuse_all(decided, refused)
+        decided = self._reserve_keys(decided, mode)
+        if mode == "all" and (refused := _find_refused(decided)):
+            self.must_roll_back = True
+            return _refuse_all(decided, refused)
+        outcomes: list[Outcome] = [
+            self.apply(change) if isinstance(change, DocumentChange) else change for change in decided
+        ]
+        self.write(pipeline)
+        return outcomes
 
-    def rules_of(self, contract: CompiledContract) -> Sequence[CompiledRule]:
-        return self._caches.rules.read(self._connection, self._tenant_id, contract, self.transaction)
+    def execute(self, caller: Caller, operation: Operation) -> Outcome:
+        """Decide on an operation and apply it at once, as a workflow's step does."""
+        change = self.decide(caller, operation)
+        if not isinstance(change, DocumentChange):
+            return change
+        lost = self._reserve([change], undo=True)
+        return lost.get(change.document_id) or self.apply(change)
 
     def decide(self, caller: Caller, operation: Operation) -> ChangeOrRefusal:
         rejected = check_operation(operation)
@@ -130,41 +170,111 @@ class DocumentUnitOfWork:
         contract = self._find_contract(operation, row)
         if contract is None:
             return _unknown(operation)
-        context = self.facts_of(caller, contract, row, find_followed(caller, operation, contract))
-        decided = decide_operation(operation, context, make_id, self._caches.actions)
-        if not isinstance(decided, DocumentChange):
-            return decided
-        if decided.begins_at is not None and not self._has_workflow(contract):
+        context = self.make_context(caller, contract, row, list_followed(caller, operation, contract))
+        change = decide_operation(operation, context, make_id, self._actions)
+        if not isinstance(change, DocumentChange):
+            return change
+        if not self._pin_workflow(change):
             return _unknown(operation)
-        if _is_refusal(operation, decided):
-            return decided
-        return self._make_documents(decided) or self._judge(context, decided) or decided
+        if _is_refusal(operation, change):
+            return change
+        return self._make_documents(change) or self._apply_rules(context, change) or change
+
+    def apply(self, change: DocumentChange) -> Applied:
+        """Apply a decided change: the rest of this transaction sees it."""
+        self._rows |= self._maker.add(change)
+        for part in change.parts:
+            if part.before is None:
+                self._refs.add_made(part.contract, part.document_id, part.after.status, part.after.data)
+        return _to_applied(change)
+
+    def adopt_contract(
+        self, caller: Caller, row: DocumentRow, contract: Contract, reason: str | None
+    ) -> None:
+        """Check the document against this version from now on; its content and its version stay."""
+        if row.contract_version == contract.version:
+            return
+        context = self.make_context(caller, self.contract_of(row), row)
+        detail = {"contract_version": {"from": row.contract_version, "to": contract.version}}
+        self.apply(audit_only_change(context, row, "adopt_contract", reason, detail=detail))
+        self.batch.adopted_contracts.append({"id": row.id, "contract_version": contract.version})
+        self._rows[row.id] = replace(self._rows[row.id], contract_version=contract.version)
+
+    def write(self, pipeline: PipelinedTransaction | None = None) -> None:
+        if self.batch.is_empty:
+            return
+        write_batch(
+            self._connection, self._tenant_id, self.batch, now=self.transaction.now, pipeline=pipeline
+        )
+
+    def _row_of(self, operation: Operation) -> DocumentRow | None:
+        return self._rows.get(operation.id) if operation.id else None
+
+    def _find_contract(self, operation: Operation, row: DocumentRow | None) -> CompiledContract | None:
+        if row is not None:
+            return self._definitions.find_contract(row.entity_type, row.contract_version)
+        if isinstance(operation, Create):
+            return self._definitions.find_newest_contract(operation.entity_type)
+        return None
+
+    def _find_rules(self, contract: CompiledContract) -> Sequence[CompiledRule] | Rejected:
+        """Find the rules, or the rejection of every change because one rule no longer fits the contract."""
+        try:
+            return self.rules_of(contract)
+        except Rejected as rejected:
+            return rejected
+
+    def _list_queries(self, caller: Caller, operation: Operation) -> Sequence[RefQuery]:
+        """List what deciding will read by refs: of the document as it is, and as it would be."""
+        row = self._row_of(operation)
+        if row is None and check_operation(operation) is not None:
+            return ()
+        contract = self._find_contract(operation, row)
+        if contract is None or not contract.has_readable_refs or check_operation(operation) is not None:
+            return ()
+        rules = self._find_rules(contract)
+        followed = list_followed(caller, operation, contract)
+        if not isinstance(rules, Rejected):
+            followed |= followed_by_rules(rules, kind_of(operation))
+        if not followed:
+            return ()
+        data = row.data if row else {}
+        return RefQuery(contract, followed, data), RefQuery(contract, followed, content_of(operation))
+
+    def _pin_workflow(self, change: DocumentChange) -> bool:
+        """Pin the workflow of the instance that begins, and return False where there is none."""
+        start = change.instance
+        if isinstance(start, InstanceStart):
+            start.workflow = self._definitions.workflow_of(change.contract)
+            return start.workflow is not None
+        return True
 
     def _make_documents(self, change: DocumentChange) -> Rejected | None:
-        """What an action makes, each under its own contract and rules; none is made when one cannot be."""
+        """Make the documents of an action, each under its own contract and rules; one refusal refuses all."""
         for index, operation in enumerate(change.creates):
-            made = self._make_document(change, operation)
-            if isinstance(made, Rejected):
-                return refuse_created(index, operation.entity_type, made)
-            change.further.append(made)
+            new = self._make_document(change, operation)
+            if isinstance(new, Rejected):
+                return refuse_created(index, operation.entity_type, new)
+            change.further.append(new)
         return None
 
     def _make_document(self, change: DocumentChange, operation: Create) -> DocumentChange | Rejected:
         rejected = check_operation(operation)
         if rejected is not None:
             return rejected
-        contract = self._find_contract(operation, None)
-        if contract is None or not self._has_workflow(contract):
+        contract = self._definitions.find_newest_contract(operation.entity_type)
+        if contract is None or self._definitions.workflow_of(contract) is None:
             return _unknown(operation)
-        context = self.facts_of(change.caller, contract, None)
-        made = make_document(operation, context, operation.id or make_id())
-        if isinstance(made, Rejected):
-            return made
-        made.made_by = {"document_id": str(change.document_id), "action": change.action}
-        return self._judge(context, made) or made
+        context = self.make_context(change.caller, contract, None)
+        new = make_document(operation, context, operation.id or make_id())
+        if isinstance(new, Rejected):
+            return new
+        self._pin_workflow(new)
+        new.note.made_by = {"document_id": str(change.document_id), "action": change.note.action}
+        return self._apply_rules(context, new) or new
 
-    def _judge(self, context: MutationContext, change: DocumentChange) -> Rejected | None:
-        """By the tenant's rules, which may change it, and by its size in the end."""
+    def _apply_rules(self, context: MutationContext, change: DocumentChange) -> Rejected | None:
+        """Apply the tenant's rules, which may set values, and then check the size of the result."""
         rules = self._find_rules(change.contract)
         if isinstance(rules, Rejected):
             return rules
@@ -175,108 +285,49 @@ class DocumentUnitOfWork:
             or check_size(change)
         )
 
-    def reserve_business_keys(self, changes: list[DocumentChange], *, undo: bool) -> dict[UUID, Rejected]:
-        """By document: whose business key another one holds. With `undo` nothing was taken then."""
-        released, wanted = list_keys(one for change in changes for one in change.whole)
+    def _reserve_keys(self, decided: Sequence[ChangeOrRefusal], mode: Mode) -> list[ChangeOrRefusal]:
+        """Reserve business keys and refuse the changes that lost one.
+
+        With `each`, those that are left try again until all of them have theirs.
+        """
+        left = list(decided)
+        while True:
+            changes = [change for change in left if isinstance(change, DocumentChange)]
+            lost = self._reserve(changes, undo=mode == "each")
+            if not lost:
+                return left
+            left = [_refuse_lost(change, lost) for change in left]
+            if mode == "all":
+                return left
+
+    def _reserve(self, changes: Sequence[DocumentChange], *, undo: bool) -> dict[UUID, Rejected]:
+        """Return a rejection for each change that lost a key; with `undo` no key was then reserved."""
+        released, wanted = list_keys([part for change in changes for part in change.parts])
         if not released and not wanted:
             return {}
         lost = reserve_business_keys(self._connection, self._tenant_id, released, wanted, undo=undo)
         if not lost:
             return {}
-        found = ((change.document_id, _find_lost_key(change, lost)) for change in changes)
-        return {document_id: rejected for document_id, rejected in found if rejected is not None}
+        rejections = {change.document_id: _find_lost_key(change, lost) for change in changes}
+        return {document_id: rejected for document_id, rejected in rejections.items() if rejected is not None}
 
-    def apply(self, change: DocumentChange) -> Applied:
-        """The change is decided: whatever follows in this transaction sees it."""
-        self._rows |= self._maker.add(change)
-        for one in change.whole:
-            if one.row is None:
-                self._refs.add_made(one.contract, one.document_id, one.status, one.data)
-        return _to_applied(change)
 
-    def adopt_contract(
-        self, caller: Caller, row: DocumentRow, contract: Contract, reason: str | None
-    ) -> None:
-        """The document is checked against this version from now on; what it holds, and its version, stay."""
-        if row.contract_version == contract.version:
-            return
-        change = audit_only_change(
-            self.facts_of(caller, self.contract_of(row), row), row, "adopt_contract", reason
-        )
-        change.audit_detail = {"contract_version": {"from": row.contract_version, "to": contract.version}}
-        self.apply(change)
-        self.batch.adopted_contracts.append({"id": row.id, "contract_version": contract.version})
-        self._rows[row.id] = replace(self._rows[row.id], contract_version=contract.version)
+def _refuse_lost(change: ChangeOrRefusal, lost: Mapping[UUID, Rejected]) -> ChangeOrRefusal:
+    return lost.get(change.document_id, change) if isinstance(change, DocumentChange) else change
 
-    def execute(self, caller: Caller, operation: Operation) -> Outcome:
-        """Decided and kept at once: what a workflow's step does."""
-        change = self.decide(caller, operation)
-        if not isinstance(change, DocumentChange):
-            return change
-        lost = self.reserve_business_keys([change], undo=True)
-        return lost.get(change.document_id) or self.apply(change)
 
-    @property
-    def org(self) -> Mapping[str, Any]:
-        return self._org
+def _find_refused(decided: Sequence[ChangeOrRefusal]) -> Refused | None:
+    return next((refused for refused in decided if not isinstance(refused, DocumentChange)), None)
 
-    def write(self, pipeline: PipelinedTransaction | None = None) -> None:
-        if self.batch.is_empty:
-            return
-        write_batch(
-            self._connection, self._tenant_id, self.batch, now=self.transaction.now, pipeline=pipeline
-        )
 
-    def _find_contract(self, operation: Operation, row: DocumentRow | None) -> CompiledContract | None:
-        contracts = self._caches.contracts
-        if row is not None:
-            return contracts.read(self._connection, self._tenant_id, row.entity_type, row.contract_version)
-        if not isinstance(operation, Create):
-            return None
-        workflow = self._find_workflow(operation.entity_type)
-        if workflow is None:
-            return None
-        return contracts.read(
-            self._connection, self._tenant_id, operation.entity_type, workflow.contract_version
-        )
-
-    def _row_of(self, operation: Operation) -> DocumentRow | None:
-        return self._rows.get(operation.id) if operation.id else None
-
-    def _list_followers(self, caller: Caller, operation: Operation) -> Iterator[RefQuery]:
-        """The document as it is, and as it would be."""
-        row = self._row_of(operation)
-        if row is None and check_operation(operation) is not None:
-            return
-        contract = self._find_contract(operation, row)
-        if contract is None or not contract.has_readable_refs or check_operation(operation) is not None:
-            return
-        rules = self._find_rules(contract)
-        followed = find_followed(caller, operation, contract)
-        if not isinstance(rules, Rejected):
-            followed |= followed_by_rules(rules, kind_of(operation))
-        if followed:
-            yield RefQuery(contract, followed, row.data if row else {})
-            yield RefQuery(contract, followed, content_of(operation))
-
-    def _find_rules(self, contract: CompiledContract) -> Sequence[CompiledRule] | Rejected:
-        try:
-            return self.rules_of(contract)
-        except Rejected as rejected:  # one of them no longer fits: nothing of this type is done
-            return rejected
-
-    def _has_workflow(self, contract: CompiledContract) -> bool:
-        """An instance of it can begin; the rows are made from what is found here."""
-        return self._find_workflow(contract.contract.contract, contract.contract.version) is not None
-
-    def _find_workflow(self, entity_type: str, contract_version: int | None = None) -> WorkflowOfType | None:
-        key = (entity_type, contract_version)
-        if key not in self._workflows:
-            found = find_workflow(self._connection, self._tenant_id, entity_type, contract_version)
-            self._workflows[key] = found
-            if found is not None:
-                self._workflows[(entity_type, found.contract_version)] = found
-        return self._workflows[key]
+def _refuse_all(decided: Sequence[ChangeOrRefusal], first: Refused) -> list[Outcome]:
+    """Refuse the changes that could have been done, and name the refusal that prevents them."""
+    return [
+        type(first)(first.code, f"not done: {first.message}")
+        if isinstance(change, DocumentChange)
+        else change
+        for change in decided
+    ]
 
 
 def _unknown(operation: Operation) -> Rejected:
@@ -286,18 +337,18 @@ def _unknown(operation: Operation) -> Rejected:
 
 
 def _is_refusal(operation: Operation, change: DocumentChange) -> bool:
-    """A request ends, and nothing happens to its document: no rule can be against that."""
+    """Return whether a request ends without a change of its document: no rule can be against that."""
     is_refused = isinstance(operation, ConcludeTransition) and operation.request_status == "refused"
     return is_refused and not change.writes_document
 
 
 def _find_lost_key(change: DocumentChange, lost: Mapping[UUID, str]) -> Rejected | None:
-    for index, one in enumerate(change.whole):
-        field = lost.get(one.document_id)
+    for index, part in enumerate(change.parts):
+        field = lost.get(part.document_id)
         if field is not None:
             taken = _key_taken(field)
-            own = one is change
-            return taken if own else refuse_created(index, one.contract.contract.contract, taken)
+            entity_type = part.contract.contract.contract
+            return taken if part is change else refuse_created(index, entity_type, taken)
     return None
 
 
@@ -307,16 +358,16 @@ def _key_taken(field: str) -> Rejected:
 
 
 def _to_applied(change: DocumentChange) -> Applied:
-    live = change.row.instance_id if change.row else None
     output = change.output
     if change.output_fields is not None:
-        output = {name: change.data.get(name) for name in change.output_fields}
+        output = {name: change.after.data.get(name) for name in change.output_fields}
+    started = change.instance.id if isinstance(change.instance, InstanceStart) else None
     return Applied(
         document_id=change.document_id,
-        version=change.version,
-        status=change.status,
+        version=change.after.version,
+        status=change.after.status,
         original_id=change.amended_from.id if change.amended_from else None,
-        request_id=change.request_id,
-        instance_id=change.instance_id or live,
+        request_id=change.request.id if change.request else None,
+        instance_id=started or (change.before.instance_id if change.before else None),
         output=output,
     )

@@ -157,7 +157,7 @@ class _Wave:
             self._contexts[row.id] = context
         self._check_projections()
         self._documents.read_refs(
-            one for place in self._contexts.values() for one in place.list_ref_queries()
+            [query for context in self._contexts.values() for query in context.list_ref_queries()]
         )
 
     def _check_projections(self) -> None:

@@ -1,8 +1,8 @@
-"""What people do to an instance from outside of its graph: to all of it, or to one of its tokens.
+"""Acts of operators on an instance, or on one of its tokens, from outside of its graph.
 
-Each is one transaction that locks the documents, then the instances, as everybody does, but never a wave's
-advisory lock: a wave passes by what is locked here, and comes back. What changes an instance is a step of it
-with a receipt, so that a rebuild finds the same row; and there is a line in its history and an audit row.
+Each act is one transaction that locks documents, then instances, as everywhere. It never takes a wave's
+advisory lock: a wave passes by locked rows and comes back. Every change of an instance is a step with a
+receipt, so that a rebuild finds the same row. It also leaves a line in the history and an audit row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,15 +27,16 @@ from signet.store.outbox.queue import EVENTS, requeue_dead
 
 MAX_REQUEUED = 100
 MAX_IN_BULK = 100
-# What may be done to many at once: to all of each, since tokens are named by who looks at one.
+# The acts on many instances at once. None of them is about a token, since a token is named by an operator who
+# looks at one instance.
 BulkAct = Literal["pause", "resume", "retry", "cancel", "fail", "wake", "rebuild"]
-# What refuses one of many for this refuses them all.
+# An error of these codes for one of many refuses them all.
 _FOR_ALL = frozenset({"PERMISSION_DENIED", "TENANT_INACTIVE"})
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceState:
-    """An instance after an operator's act; `version` is what the next one must match."""
+    """An instance after an act; `version` is what the next act must match."""
 
     id: UUID
     status: InstanceStatus
@@ -44,7 +45,7 @@ class InstanceState:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """`was_other`: its row said anything else than its steps."""
+    """A rebuilt instance. `was_other` says that its row had differed from its steps."""
 
     state: InstanceState
     was_other: bool
@@ -52,7 +53,7 @@ class Rebuilt:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An instance as somebody saw it; without a version where the act wants none."""
+    """An instance as the operator saw it, without a version where the act needs none."""
 
     id: UUID
     version: int | None = None
@@ -60,14 +61,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Requeued:
-    """Which triggers will be tried again, and which instances go on that they had paused."""
+    """The triggers that will be tried again, and the instances that go on because of them."""
 
     triggers: frozenset[UUID]
     resumed: Sequence[UUID]
 
 
 class Instances:
-    """The use case with its caches; one a process."""
+    """The use case with the caches of a process."""
 
     def __init__(self, database: Database, caches: DocumentCaches, compiled: CompiledCache) -> None:
         self._database = database
@@ -75,10 +76,13 @@ class Instances:
         self._compiled = compiled
 
     def pause(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
-        """It rests where it is. What wakes it meanwhile is done with at once; resuming reads the tables."""
+        """Pause the instance where it is.
+
+        Triggers that arrive meanwhile are completed at once, because resuming reads the tables.
+        """
         with self._locked(caller, instance_id, "pause") as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             _require_running(context, "paused")
             _require_reason(reason)
             transaction.control(context, "paused", reason)
@@ -86,10 +90,10 @@ class Instances:
         return _state_of(context)
 
     def resume(self, caller: Caller, instance_id: UUID, expected_version: int) -> InstanceState:
-        """What could not go on is tried again; while the cause is there, it pauses again and says so."""
+        """Resume the instance. Where the cause of a pause persists, it pauses again and says so."""
         with self._locked(caller, instance_id, "resume") as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             _require_paused(context, "resumed")
             transaction.control(context, "resumed")
             transaction.wake(context)
@@ -97,13 +101,13 @@ class Instances:
         return _state_of(context)
 
     def retry(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
-        """What the engine had to pause for is tried again, with fresh attempts for what had used up its own.
+        """Retry what made the engine pause the instance. Reset the attempts of its dead triggers.
 
-        Whom a person has paused, a person resumes.
+        An instance that a person has paused is resumed by a person.
         """
         with self._locked(caller, instance_id, "retry") as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             _require_paused(context, "retried")
             _require_reason(reason)
             pause = transaction.read_pause(instance_id)
@@ -114,24 +118,32 @@ class Instances:
             transaction.control(context, "retried", reason)
             if not back:
                 transaction.wake(context)
-            transaction.note(instance_id, "retry", reason, {"triggers": [str(each) for each in back]})
+            transaction.note(
+                instance_id, "retry", reason, {"triggers": [str(trigger_id) for trigger_id in back]}
+            )
         return _state_of(context)
 
     def fail(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
-        """Given up, for good. Its document stays as it is; a request begins a new instance at its status."""
+        """Give the instance up for good.
+
+        Its document stays as it is; a request begins a new instance in its state.
+        """
         return self._end(caller, instance_id, expected_version, reason, "fail", "failed")
 
     def cancel(self, caller: Caller, instance_id: UUID, expected_version: int, reason: str) -> InstanceState:
-        """Not wanted any more. Its document stays as it is; a request begins a new instance at its status."""
+        """Cancel an instance that is no longer wanted.
+
+        Its document stays as it is; a request begins a new instance in its state.
+        """
         return self._end(caller, instance_id, expected_version, reason, "cancel", "cancelled")
 
     def _end(
         self, caller: Caller, instance_id: UUID, expected_version: int, reason: str, act: str, control: str
     ) -> InstanceState:
-        """What waits in it ends with it: steps, approvals (who was asked is told), what was asked for."""
+        """End the instance with its open steps, approvals and requests; approvers are notified."""
         with self._locked(caller, instance_id, act) as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             require_live(context)
             _require_reason(reason)
             transaction.control(context, control, reason)
@@ -141,21 +153,21 @@ class Instances:
     def cancel_token(
         self, caller: Caller, instance_id: UUID, expected_version: int, token: str, reason: str
     ) -> InstanceState:
-        """Its step comes to nothing, as if rejected: nothing passes an approval that nobody has given.
+        """End the step of a token as if it were rejected: no approval counts that was not given.
 
-        The token is named by its id, or by the node where it stands.
+        The token is named by its id or by its node.
         """
         with self._locked(caller, instance_id, "cancel_token") as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             require_live(context)
             _require_reason(reason)
-            found = _find_token(context, token)
-            _raise(check_cancel(context.execution.workflow, found))
-            context.execution.cancel_token(found, reason, transaction.actor)
+            chosen = _require_token(context, token)
+            _raise(check_cancel(context.execution.workflow, chosen))
+            context.execution.cancel_token(chosen, reason, transaction.actor)
             if context.execution.is_running:
                 transaction.wake(context)
-            transaction.note(instance_id, "cancel_token", reason, {"token": found.id, "node": found.node})
+            transaction.note(instance_id, "cancel_token", reason, {"token": chosen.id, "node": chosen.node})
         return _state_of(context)
 
     def advance(
@@ -167,33 +179,33 @@ class Instances:
         reason: str,
         payload: Any = None,
     ) -> InstanceState:
-        """As if what the token waits for had come: the time, the event with this payload, the answer.
+        """Advance a token as if its wait were over: the time, the event with this payload, the answer.
 
-        Never a decision of people, nor anything that the workflow does itself.
+        It never replaces a decision of people, nor work that the workflow does itself.
         """
         with self._locked(caller, instance_id, "advance") as transaction:
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
+            require_version(context, expected_version)
             _require_running(context, "advanced")
             _require_reason(reason)
-            found = _find_token(context, token)
+            chosen = _require_token(context, token)
             execution = context.execution
-            _raise(check_advance(execution, found, payload))
+            _raise(check_advance(execution, chosen, payload))
             _require_current(context)
             node, decision_input = (
-                execution.workflow.nodes[found.node],
-                transaction.decision_input(context, found),
+                execution.workflow.nodes[chosen.node],
+                transaction.decision_input(context, chosen),
             )
             decision = decide_advance(
                 execution.workflow, node, decision_input, payload, caller.principal.subject
             )
-            execution.advance(execution.open[found.id], decision, reason, transaction.actor)
+            execution.advance(execution.open[chosen.id], decision, reason, transaction.actor)
             transaction.wake(context)
-            transaction.note(instance_id, "advance", reason, {"token": found.id, "node": found.node})
+            transaction.note(instance_id, "advance", reason, {"token": chosen.id, "node": chosen.node})
         return _state_of(context)
 
     def wake(self, caller: Caller, instance_id: UUID) -> InstanceState:
-        """As if something had happened: it looks around, and goes on where it can."""
+        """Wake the instance, so that it goes on where it can."""
         with self._locked(caller, instance_id, "wake") as transaction:
             context = transaction.open(instance_id)
             _require_running(context, "woken")
@@ -202,7 +214,7 @@ class Instances:
         return _state_of(context)
 
     def rebuild(self, caller: Caller, instance_id: UUID) -> Rebuilt:
-        """Its row made anew from its steps, then woken."""
+        """Rebuild the row from the steps, then wake the instance."""
         with self._locked(caller, instance_id, "rebuild") as transaction:
             was_other = transaction.rebuild(instance_id)
             context = transaction.open(instance_id)
@@ -214,10 +226,10 @@ class Instances:
     def act_on_many(
         self, caller: Caller, act: BulkAct, seen: Sequence[Seen], reason: str | None = None
     ) -> list[InstanceState | Rejected | Transient]:
-        """Each in a transaction of its own: one that is refused keeps no other from being done."""
+        """Act on each instance in a transaction of its own, so that a refusal of one stops no other."""
         if len(seen) > MAX_IN_BULK:
             raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_IN_BULK} instances at a time, not {len(seen)}")
-        # In one order, whoever asks: under an idempotency key all of them are locked until the end.
+        # In one order for every caller: under an idempotency key all of them stay locked until the end.
         order = sorted(range(len(seen)), key=lambda index: seen[index].id)
         outcomes = {index: self._try(caller, act, seen[index], reason or "") for index in order}
         return [outcomes[index] for index in range(len(seen))]
@@ -244,9 +256,10 @@ class Instances:
             return error
 
     def requeue(self, caller: Caller, trigger_ids: Sequence[UUID]) -> Requeued:
-        """Dead letters go back as if they had never been tried; what one of them had paused goes on.
+        """Requeue dead triggers as if they had never been tried.
 
-        What is no dead letter is missing in the answer.
+        Instances that one of them had paused are resumed. An id that names no dead trigger is missing in the
+        result.
         """
         if len(trigger_ids) > MAX_REQUEUED:
             sentence = f"at most {MAX_REQUEUED} triggers at a time, not {len(trigger_ids)}"
@@ -269,24 +282,24 @@ class Instances:
     def _locked(self, caller: Caller, instance_id: UUID, act: str) -> Iterator[OperatorTransaction]:
         tenant_id = caller.principal.tenant_id
         with self._database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
-            found = pipeline.first_row
-            entities = {instance_id: found[0]} if found is not None else {}
+            row = pipeline.first_row
+            entities = {instance_id: row[0]} if row is not None else {}
             transaction = OperatorTransaction(
                 pipeline.connection, caller, self._caches, self._compiled, entities
             )
-            # Before anything is said of the instance: who may not learns nothing of it.
+            # Before anything is said of the instance: a caller without the permission learns nothing of it.
             transaction.require(permission_of(act))
             yield transaction
             transaction.write()
 
 
 def _take_back(transaction: OperatorTransaction, instance_id: UUID, back: Sequence[DeadTrigger]) -> bool:
-    """Whether the instance goes on: the trigger whose failure had paused it is what wakes it."""
+    """Return whether the instance resumes: the requeued trigger had paused it, and now wakes it."""
     own = [trigger.id for trigger in back if trigger.instance_id == instance_id]
     if not own:
         return False
     context = transaction.open(instance_id)
-    transaction.note(instance_id, "requeue", detail={"triggers": [str(each) for each in own]})
+    transaction.note(instance_id, "requeue", detail={"triggers": [str(trigger_id) for trigger_id in own]})
     pause = transaction.read_pause(instance_id)
     if context.row.status != "paused" or pause is None or pause.trigger_id not in own:
         return False
@@ -295,7 +308,7 @@ def _take_back(transaction: OperatorTransaction, instance_id: UUID, back: Sequen
     return True
 
 
-def check_version(context: InstanceContext, expected: int) -> None:
+def require_version(context: InstanceContext, expected: int) -> None:
     if context.row.version != expected:
         raise Rejected(
             "INSTANCE_VERSION_CONFLICT",
@@ -324,18 +337,18 @@ def require_live(context: InstanceContext) -> None:
 
 
 def _require_current(context: InstanceContext) -> None:
-    """What was edited since may send it elsewhere: it takes that in first."""
+    """Refuse while an edit is not yet taken in, since it may send the instance elsewhere."""
     document = context.document
     if document is not None and document.version != context.row.entity_version:
         sentence = "the document was edited, and the instance has not taken that in yet"
         raise Rejected("INSTANCE_BEHIND", sentence, remedy="Read it again in a moment; wake it if it stays.")
 
 
-def _find_token(context: InstanceContext, name: str) -> Token:
-    found = find_token(context.execution, name)
-    if isinstance(found, Rejected):
-        raise found
-    return found
+def _require_token(context: InstanceContext, name: str) -> Token:
+    token = find_token(context.execution, name)
+    if isinstance(token, Rejected):
+        raise token
+    return token
 
 
 def _raise(rejected: Rejected | None) -> None:

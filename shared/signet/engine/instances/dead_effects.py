@@ -1,7 +1,7 @@
-"""Dead effects that an operator sends again. Dead triggers are in `instances.py`: they may resume one.
+"""Dead effects that an operator sends again. Dead triggers are in `actions.py`: they may resume an instance.
 
-What an instance made of the dead letter meanwhile stands: a step that took its error edge has ended. What is
-sent again is delivered all the same, with evidence; a step that still waits for it is told.
+The instance keeps what it made of the dead letter: a step that took its error edge has ended. The effect is
+delivered all the same, with evidence, and a step that still waits for it is told.
 """
 
 from collections.abc import Sequence, Set
@@ -19,7 +19,7 @@ REQUEUE = permission_of("requeue")
 
 
 class DeadEffects:
-    """The use case with its caches; one a process."""
+    """The use case with the caches of a process."""
 
     def __init__(self, database: Database, caches: DocumentCaches, compiled: CompiledCache) -> None:
         self._database = database
@@ -27,7 +27,10 @@ class DeadEffects:
         self._compiled = compiled
 
     def requeue(self, caller: Caller, effect_ids: Sequence[UUID]) -> Set[UUID]:
-        """Which of them are sent again; each instance has it in its history and in the audit trail."""
+        """Requeue dead effects and return those that will be sent again.
+
+        Each instance has them in its history and in the audit trail.
+        """
         tenant_id = caller.principal.tenant_id
         with self._database.transaction(tenant_id) as connection:
             dead = find_dead_effects(connection, tenant_id, sorted(set(effect_ids)))
@@ -36,7 +39,11 @@ class DeadEffects:
             transaction.require(REQUEUE)
             done = requeue_dead(connection, EFFECTS, tenant_id, [effect.id for effect in dead])
             for instance_id in sorted(entities):
-                own = [str(each.id) for each in dead if each.instance_id == instance_id and each.id in done]
+                own = [
+                    str(effect.id)
+                    for effect in dead
+                    if effect.instance_id == instance_id and effect.id in done
+                ]
                 if own:
                     transaction.open(instance_id)
                     transaction.note(instance_id, "requeue", detail={"effects": own})

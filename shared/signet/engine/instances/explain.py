@@ -1,11 +1,10 @@
-"""Why an instance is where it is: its record read as of one moment, and put into words."""
+"""Explanation of an instance: its record as of one moment, in words."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from uuid import UUID
 
-from signet.core.approvals.eligibility import Allowed, VotingContext, choose_seat
+from signet.core.approvals.eligibility import Allowed, VotingContext, choose_seat, separation_conflict
 from signet.core.compiler.artifact import Artifact, read_artifact
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
@@ -30,7 +29,7 @@ from signet.store.tenants.tenants import read_now
 def explain(
     database: Database, contracts: ContractCache, tenant_id: UUID, instance_id: UUID
 ) -> InstanceExplanation:
-    """Nothing is locked and nothing changed: it may be asked while the instance moves."""
+    """Explain an instance. Nothing is locked or changed, so that it may move meanwhile."""
     with database.snapshot(tenant_id) as connection:
         record = read_record(connection, tenant_id, instance_id)
         if record is None:
@@ -96,7 +95,10 @@ def _list_voters(
     contract: CompiledContract,
     asking: Sequence[str],
 ) -> list[VoterRecord]:
-    """Whom the open seats are for as of now; of whom the contract bars, or who has voted, why not."""
+    """List the people who may fill an open seat now.
+
+    People barred by the contract, or whose vote is counted, are listed with the obstacle.
+    """
     now, seats = read_now(connection), [seat for seat in request.seats if seat.stage == request.stage]
     users = {seat.holder_user_id for seat in seats if seat.holder_user_id is not None}
     roles = {seat.holder_role for seat in seats if seat.holder_role is not None}
@@ -106,12 +108,7 @@ def _list_voters(
         now,
         holders,
         read_delegations(connection, tenant_id, holders, now),
-        partial(
-            contract.find_conflict_of_duties,
-            creator=document.creator_id,
-            editors=document.editor_ids,
-            requesters=[request.requester_id, *asking],
-        ),
+        separation_conflict(contract, document, (request.requester_id, *asking)),
     )
     voters = []
     for person in sorted(holders):

@@ -1,4 +1,4 @@
-"""Which instances there are, and which of them are stuck; what they may need stands with each."""
+"""Lists of instances, and of the stuck ones with the acts that may help each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,24 +12,25 @@ from signet.store.instances.lists import InstanceFilter, ListedInstance, list_in
 from signet.store.instances.write import StuckRow
 from signet.store.instances.write import list_stuck as find_stuck
 
-# Longer than any lease, and than what failed waits before it is tried again.
+# Longer than any lease, and than any delay before a retry.
 IDLE_SECONDS = 600.0
 MAX_STUCK = 1_000
 MAX_LISTED = 200
 LIVE: Sequence[InstanceStatus] = ("running", "paused")
 ENDED: Sequence[InstanceStatus] = ("completed", "failed", "cancelled")
 Why = Literal["ready", "asked", "answered", "overdue", "nothing_open"]
-# What may help, the likeliest first. Waking makes a lost trigger good, rebuilding a wrong row; and both wake.
+# Acts that may help, the likeliest first. Waking replaces a lost trigger. Rebuilding corrects a wrong row,
+# and wakes as well.
 REMEDIES = ("wake", "rebuild", "fail")
 REMEDIES_OF_A_WRONG_ROW = ("rebuild", "fail", "wake")
 
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """An instance that should go on, and that nothing will wake.
+    """An instance that should go on, although no trigger will wake it.
 
-    `why` is what it does not see: a token that is `ready`, an open request (`asked`), an answer from outside
-    (`answered`), a moment that is past (`overdue`); or that it waits for nothing at all (`nothing_open`).
+    `why` names what it does not see: a `ready` token, an open request (`asked`), an answer from outside
+    (`answered`) or a past moment (`overdue`). With `nothing_open` it waits for nothing at all.
     """
 
     id: UUID
@@ -50,7 +51,7 @@ def list_newest(
     document_id: UUID | None = None,
     limit: int = MAX_LISTED,
 ) -> Sequence[ListedInstance]:
-    """Of those in these statuses, or of all that a document has had."""
+    """List instances in these statuses, or all that a document has had."""
     limit = max(1, min(limit, MAX_LISTED))
     with database.transaction(tenant_id) as connection:
         wanted = InstanceFilter(statuses)
@@ -62,14 +63,17 @@ def list_newest(
 def list_stuck(
     database: Database, tenant_id: UUID, *, idle_seconds: float = IDLE_SECONDS, limit: int = MAX_STUCK
 ) -> Sequence[Stuck]:
-    """Those that have been so for longest first. What waits, is paused or will be woken is not stuck."""
+    """List stuck instances, the longest stuck first.
+
+    An instance that waits, is paused or will be woken is not stuck.
+    """
     limit = max(1, min(limit, MAX_STUCK))
     with database.transaction(tenant_id) as connection:
         rows = find_stuck(connection, tenant_id, idle_seconds=idle_seconds, limit=limit)
-    return [_read_stuck(row) for row in rows]
+    return [_make_stuck(row) for row in rows]
 
 
-def _read_stuck(row: StuckRow) -> Stuck:
+def _make_stuck(row: StuckRow) -> Stuck:
     remedies = REMEDIES_OF_A_WRONG_ROW if row.why == "nothing_open" else REMEDIES
     return Stuck(
         row.id,

@@ -1,8 +1,8 @@
-"""Moving an instance to a newer definition: reported first, then done as one step, or not at all.
+"""Moves of instances to a newer definition: reported first, then done as one step or not at all.
 
-A transaction of its own for each instance, like every act of an operator: it locks documents, then
-instances, and never takes a wave's advisory lock. What an instance has done stays as it was done; from the
-step on, the new definition holds.
+Each move is a transaction of its own, like every act of an operator. It locks documents, then instances, and
+never takes a wave's advisory lock. Earlier steps stay as they were; from the move on, the new definition
+holds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
-from signet.engine.instances.actions import check_version, require_live
+from signet.engine.instances.actions import require_live, require_version
 from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.database import Connection, Database
 from signet.store.definitions.write import find_definition
@@ -29,11 +29,11 @@ from signet.store.instances.moves import ExpectedInstance as ExpectedInstance
 from signet.store.instances.moves import TargetRow, find_target, list_done, list_live_under, list_older
 from signet.store.instances.write import find_entity
 
-# What a tenant's roles grant to whoever may move instances, and may ask which could be.
+# The permission to move instances, and to list those that could be moved.
 MOVE = "workflow:move"
 MAX_MOVED = 200
 FIRST = UUID(int=0)
-# Of what is refused for one instance of many; else it is `refused`, with the code.
+# The outcome of one of many by its error code; for other codes it is `refused`, with the code.
 _OUTCOMES = {
     "INSTANCE_VERSION_CONFLICT": "conflict",
     "INSTANCE_NOT_FOUND": "not_found",
@@ -44,7 +44,7 @@ _FOR_ALL = frozenset({"PERMISSION_DENIED", "TENANT_INACTIVE"})
 
 @dataclass(frozen=True, slots=True)
 class MoveTarget:
-    """A version of the workflow that the instance runs under; or of another that its documents have."""
+    """A version of the workflow that the instance runs, or of another one for its documents."""
 
     version: int
     name: str | None = None
@@ -52,7 +52,10 @@ class MoveTarget:
 
 @dataclass(frozen=True, slots=True)
 class MoveOutcome:
-    """`safe` and `blocked` come with the report; `moved` has the version that the next act must match."""
+    """The outcome for one instance.
+
+    `safe` and `blocked` have the report; `moved` has the version that the next act must match.
+    """
 
     instance_id: UUID
     outcome: Literal["moved", "safe", "blocked", "conflict", "not_found", "ended", "busy", "refused"]
@@ -63,7 +66,7 @@ class MoveOutcome:
 
 @dataclass(frozen=True, slots=True)
 class MovableInstance:
-    """Instances under older definitions, in the order of their ids; `after` continues where this ends."""
+    """Instances under older definitions by id; the next page begins after `after`."""
 
     target: TargetRow
     seen: Sequence[ExpectedInstance]
@@ -71,7 +74,7 @@ class MovableInstance:
 
 
 class InstanceMoves:
-    """The use case with its caches; one a process."""
+    """The use case with the caches of a process."""
 
     def __init__(self, database: Database, caches: DocumentCaches, compiled: CompiledCache) -> None:
         self._database = database
@@ -79,13 +82,13 @@ class InstanceMoves:
         self._compiled = compiled
 
     def report(self, caller: Caller, instance_id: UUID, target: MoveTarget) -> MoveOutcome:
-        """What moving it would come to; nothing is written, and it takes nothing of the quota."""
+        """Report the outcome of a move; nothing is written, and no quota is used."""
         with self._locked(caller, instance_id) as (connection, transaction):
             transaction.permit(MOVE)
             context, agrees_with_steps = transaction.peek(instance_id)
-            found = self._assess(connection, context, target, agrees_with_steps=agrees_with_steps)
-            outcome: Literal["safe", "blocked"] = "safe" if found.report.is_safe else "blocked"
-            return MoveOutcome(instance_id, outcome, context.row.version, found.report)
+            assessed = self._assess(connection, context, target, agrees_with_steps=agrees_with_steps)
+            outcome: Literal["safe", "blocked"] = "safe" if assessed.report.is_safe else "blocked"
+            return MoveOutcome(instance_id, outcome, context.row.version, assessed.report)
 
     def move(
         self,
@@ -95,24 +98,24 @@ class InstanceMoves:
         target: MoveTarget,
         reason: str | None = None,
     ) -> MoveOutcome:
-        """All of its tokens or none. What waits goes on waiting; a paused one stays paused."""
+        """Move all tokens or none. Waits go on, and a paused instance stays paused."""
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
         with self._locked(caller, instance_id) as (connection, transaction):
             transaction.require(MOVE)
             context = transaction.open(instance_id)
-            check_version(context, expected_version)
-            found = self._assess(connection, context, target)
-            if not found.report.is_safe:
-                return MoveOutcome(instance_id, "blocked", context.row.version, found.report)
-            said = {"from": found.old.to_json(), "to": found.new.to_json()}
-            _take_definition(caller, context, found, {**said, "report": found.report.to_json()}, reason)
-            if context.document is not None and found.new.contract is not None:
-                context.documents.adopt_contract(caller, context.document, found.new.contract, reason)
-            transaction.note(instance_id, "move", reason, said)
+            require_version(context, expected_version)
+            assessed = self._assess(connection, context, target)
+            if not assessed.report.is_safe:
+                return MoveOutcome(instance_id, "blocked", context.row.version, assessed.report)
+            ends = {"from": assessed.old.to_json(), "to": assessed.new.to_json()}
+            _take_definition(caller, context, assessed, {**ends, "report": assessed.report.to_json()}, reason)
+            if context.document is not None and assessed.new.contract is not None:
+                context.documents.adopt_contract(caller, context.document, assessed.new.contract, reason)
+            transaction.note(instance_id, "move", reason, ends)
             transaction.write()
-            return MoveOutcome(instance_id, "moved", context.execution.projection.version, found.report)
+            return MoveOutcome(instance_id, "moved", context.execution.projection.version, assessed.report)
 
     def list_movable(
         self,
@@ -124,7 +127,7 @@ class InstanceMoves:
         after: UUID = FIRST,
         limit: int = MAX_MOVED,
     ) -> MovableInstance:
-        """Whatever runs or is paused under a definition that is older than this one."""
+        """List instances that run or are paused under a definition older than this one."""
         tenant_id, limit = caller.principal.tenant_id, max(1, min(limit, MAX_MOVED))
         with self._database.transaction(tenant_id) as connection:
             OperatorTransaction(connection, caller, self._caches, self._compiled, {}).permit(MOVE)
@@ -142,20 +145,20 @@ class InstanceMoves:
         *,
         dry_run: bool = True,
     ) -> list[MoveOutcome]:
-        """Each in a transaction of its own: one that is refused keeps no other from being moved."""
+        """Move each instance in a transaction of its own, so that a refusal of one stops no other."""
         if len(seen) > MAX_MOVED:
             raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_MOVED} instances at a time, not {len(seen)}")
         outcomes: list[MoveOutcome] = []
-        for one in seen:
+        for instance in seen:
             try:
                 if dry_run:
-                    outcome = self.report(caller, one.id, target)
+                    outcome = self.report(caller, instance.id, target)
                 else:
-                    outcome = self.move(caller, one.id, one.version, target, reason)
+                    outcome = self.move(caller, instance.id, instance.version, target, reason)
             except (Rejected, Transient) as error:
                 if error.code in _FOR_ALL and not outcomes:
                     raise
-                outcome = _refuse(one.id, error)
+                outcome = _refuse(instance.id, error)
             outcomes.append(outcome)
         return outcomes
 
@@ -163,8 +166,8 @@ class InstanceMoves:
     def _locked(self, caller: Caller, instance_id: UUID) -> Iterator[tuple[Connection, OperatorTransaction]]:
         tenant_id = caller.principal.tenant_id
         with self._database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
-            found = pipeline.first_row
-            entities = {instance_id: found[0]} if found is not None else {}
+            row = pipeline.first_row
+            entities = {instance_id: row[0]} if row is not None else {}
             transaction = OperatorTransaction(
                 pipeline.connection, caller, self._caches, self._compiled, entities
             )
@@ -236,15 +239,21 @@ class _Assessed:
 
 
 def _take_definition(
-    caller: Caller, context: InstanceContext, found: _Assessed, said: dict[str, object], reason: str | None
+    caller: Caller,
+    context: InstanceContext,
+    assessed: _Assessed,
+    detail: dict[str, object],
+    reason: str | None,
 ) -> None:
-    """The step is the last of the old definition; whatever follows is of the new one."""
+    """Record the move as the last step of the old definition, and switch to the new one."""
     principal = caller.principal
-    data = {**said, **({"reason": reason} if reason else {})}
+    data = {**detail, **({"reason": reason} if reason else {})}
     actor = Actor(principal.subject, tuple(principal.roles))
     context.execution.control(MOVED.removeprefix("sys:control:"), data, actor=actor)
-    context.execution.workflow = found.new.workflow
-    context.row = replace(context.row, definition_id=found.target.id, definition_version=found.target.version)
+    context.execution.workflow = assessed.new.workflow
+    context.row = replace(
+        context.row, definition_id=assessed.target.id, definition_version=assessed.target.version
+    )
 
 
 def _find_target(

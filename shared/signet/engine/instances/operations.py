@@ -1,4 +1,4 @@
-"""What an operator of a tenant looks at, and puts right: its queues, its dead letters, what it uses."""
+"""Operations of a tenant: its queues, its dead letters and its usage."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -43,13 +43,13 @@ from signet.store.wake_ups import QueueName as QueueName
 READ = "operation:read"
 PACE_SECONDS = 3_600.0
 MAX_REQUEUED = 100
-# What holds for the whole call, and not for one of its items.
+# Errors of the whole call, and not of one of its items.
 _OF_THE_CALL = ("PERMISSION_DENIED", "QUOTA_EXCEEDED", "TENANT_INACTIVE")
 
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """How many rows are in each state now, and what was done in the last hour."""
+    """The rows of a queue by state, and the rows done in the last hour."""
 
     name: QueueName
     depth: QueueDepth
@@ -58,7 +58,7 @@ class QueueState:
 
 @dataclass(frozen=True, slots=True)
 class QuotaState:
-    """Of what is used at the moment: how much of it is left."""
+    """The rest of a quota that is in use at the moment."""
 
     name: str
     capacity: int
@@ -77,7 +77,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class RequeueOutcome:
-    """Of one dead letter, by its place in what was sent."""
+    """The outcome of one dead letter, by its index in the request."""
 
     index: int
     id: UUID
@@ -87,7 +87,7 @@ class RequeueOutcome:
 
 
 class Operations:
-    """The use case; one a process."""
+    """The use case of a process."""
 
     def __init__(
         self, database: Database, instances: Instances, caches: DocumentCaches, compiled: CompiledCache
@@ -97,7 +97,7 @@ class Operations:
         self._effects = DeadEffects(database, caches, compiled)
 
     def overview(self, principal: Principal) -> Overview:
-        """Each figure is a bounded read: what is beyond a limit is counted to it."""
+        """Read the figures, each by a bounded read that counts no further than its limit."""
         tenant_id = principal.tenant_id
         with self._allowed(principal) as read:
             connection = read.connection
@@ -118,37 +118,37 @@ class Operations:
     def list_dead_letters(
         self, principal: Principal, *, queue: QueueName | None, before: UUID | None, limit: int
     ) -> list[DeadLetter]:
-        """The newest first."""
+        """List dead letters, the newest first."""
         with self._allowed(principal) as read:
             return list_dead_letters(
                 read.connection, principal.tenant_id, queue=queue, before=before, limit=limit
             )
 
     def list_stuck(self, principal: Principal, *, limit: int) -> Sequence[Stuck]:
-        """Those that have been so for longest first."""
+        """List stuck instances, the longest stuck first."""
         with self._allowed(principal):
             pass
         return list_stuck(self._database, principal.tenant_id, limit=limit)
 
     def requeue(self, caller: Caller, ids: Sequence[UUID]) -> list[RequeueOutcome]:
-        """Each dead letter goes back to its queue, as if it had never been tried."""
+        """Return each dead letter to its queue, as if it had never been tried."""
         if len(ids) > MAX_REQUEUED:
             raise Rejected(
                 "BATCH_TOO_LARGE", f"at most {MAX_REQUEUED} dead letters at a time, not {len(ids)}"
             )
-        wanted = [each for each in sorted(set(ids)) if has_created_at(each)]
+        wanted = [identifier for identifier in sorted(set(ids)) if has_created_at(identifier)]
         tenant_id = caller.principal.tenant_id
         with reading(self._database, caller.principal) as read:
             read.require(REQUEUE)
-            events = [each.id for each in find_dead_triggers(read.connection, tenant_id, wanted)]
-            effects = [each.id for each in find_dead_effects(read.connection, tenant_id, wanted)]
+            events = [dead.id for dead in find_dead_triggers(read.connection, tenant_id, wanted)]
+            effects = [dead.id for dead in find_dead_effects(read.connection, tenant_id, wanted)]
         refused: dict[UUID, Rejected] = {}
         done = _requeue(events, lambda chosen: self._instances.requeue(caller, chosen).triggers, refused)
         done |= _requeue(effects, lambda chosen: self._effects.requeue(caller, chosen), refused)
-        return [_describe(index, each, done, refused) for index, each in enumerate(ids)]
+        return [_describe(index, identifier, done, refused) for index, identifier in enumerate(ids)]
 
     def measure_queues(self) -> dict[str, QueueFigures]:
-        """Of all tenants, for who operates the service."""
+        """Measure the queues of all tenants, for operators of the service."""
         with self._database.tenantless_transaction() as connection:
             return {queue.name: measure_queue(connection, queue) for queue in QUEUES}
 
@@ -172,7 +172,7 @@ def _describe_quota(level: TenantQuota) -> QuotaState:
 def _requeue(
     ids: Sequence[UUID], act: Callable[[Sequence[UUID]], Set[UUID]], refused: dict[UUID, Rejected]
 ) -> Set[UUID]:
-    """All at once; where one of them is in the way, each by itself."""
+    """Requeue all at once, or one by one where one of them is refused."""
     if not ids:
         return frozenset()
     try:
@@ -183,7 +183,7 @@ def _requeue(
         if len(ids) == 1:
             refused[ids[0]] = error
             return frozenset()
-    return frozenset().union(*(_requeue([each], act, refused) for each in ids))
+    return frozenset().union(*(_requeue([identifier], act, refused) for identifier in ids))
 
 
 def _describe(

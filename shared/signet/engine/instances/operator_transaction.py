@@ -1,11 +1,14 @@
-"""Instances that an operator holds locked, and what becomes of them: steps, rows, history and audit, once."""
+"""Transactions of operators: instances locked after their documents.
+
+Steps, rows, history and audit are written once, at the end.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from signet.core.audit.trail import AuditEntry
+from signet.core.audit.trail import AuditEntry, make_entry
 from signet.core.errors import Defect, Rejected
 from signet.core.runtime.decisions import DecisionInput
 from signet.core.runtime.projection import Actor
@@ -28,7 +31,7 @@ from signet.engine.execution.rows import (
 )
 from signet.ids import make_id
 from signet.store.database import Connection
-from signet.store.documents.write import lock_documents, parse_locked_documents
+from signet.store.documents.write import lock_documents
 from signet.store.instances.waves import write_steps
 from signet.store.instances.write import (
     Pause,
@@ -43,9 +46,9 @@ from signet.store.instances.write import (
 )
 from signet.store.outbox.queue import EVENTS, requeue_dead
 
-# The subject of its audit rows.
+# The subject type of the audit rows.
 INSTANCE = "instance"
-# What its history says of each act; its audit row and its permission name the act itself.
+# The word of the history for each act; the audit row and the permission name the act itself.
 ENTRIES: Mapping[str, str] = {
     "pause": "paused",
     "resume": "resumed",
@@ -62,7 +65,7 @@ ENTRIES: Mapping[str, str] = {
 
 
 def permission_of(act: str) -> str:
-    """Each act has its own; `workflow:*` grants them all."""
+    """Return the permission for an act; `workflow:*` grants all of them."""
     return f"workflow:{act}"
 
 
@@ -75,7 +78,10 @@ class _Note:
 
 
 class OperatorTransaction:
-    """One transaction. `entities` are the documents of the instances, by instance; all are locked here."""
+    """One transaction of an operator.
+
+    `entities` are the documents by instance; the constructor locks them all.
+    """
 
     def __init__(
         self,
@@ -87,36 +93,31 @@ class OperatorTransaction:
     ) -> None:
         tenant_id = caller.principal.tenant_id
         documents = sorted({entity_id for entity_id in entities.values() if entity_id is not None})
-        opening = lock_documents(documents, caller.principal.roles)
-        rows, transaction = parse_locked_documents(
-            connection.execute(opening.text, opening.values).fetchone()
-        )
-        if transaction is None:
-            raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+        locked = lock_documents(connection, documents, caller.principal.roles)
         lock_instances(connection, tenant_id, sorted(entities))
         self._connection = connection
         self._caller = caller
         self._tenant_id = tenant_id
         self._compiled = compiled
-        self._transaction = transaction
-        self._documents = DocumentUnitOfWork(caches, connection, tenant_id, transaction, rows)
+        self._transaction = transaction = locked.transaction
+        self._documents = DocumentUnitOfWork(caches, connection, tenant_id, transaction, locked.rows)
         self._approvals = ApprovalRequests(connection, tenant_id, transaction.now)
         self._contexts: dict[UUID, InstanceContext] = {}
         self._notes: list[_Note] = []
 
     def permit(self, permission: str) -> None:
-        """Before anything is said of the instance: who may not learns nothing of it."""
+        """Require a permission before anything is said of the instance."""
         if not grants(self._transaction.permissions_of(self._caller.principal.roles), permission):
             raise Rejected("PERMISSION_DENIED", f"needs the permission '{permission}'")
 
     def require(self, permission: str) -> None:
-        """Every act of an operator passes here, once, before anything is said of the instance."""
+        """Require a permission and take from its quota, once for each act."""
         self.permit(permission)
-        # Last, so that its row is locked for a moment only; what is refused after it takes nothing.
+        # Last, so that its row is locked for a moment only; a later refusal rolls it back.
         require_quota(self._connection, self._tenant_id, permission)
 
     def open(self, instance_id: UUID) -> InstanceContext:
-        """As its row says; made anew first where that is not what the steps say: numbers go on from there."""
+        """Open an instance as its row says; a row that differs from the steps is rebuilt first."""
         context, agrees_with_steps = self.peek(instance_id)
         if not agrees_with_steps:
             self.rebuild(instance_id)
@@ -125,17 +126,17 @@ class OperatorTransaction:
         return context
 
     def peek(self, instance_id: UUID) -> tuple[InstanceContext, bool]:
-        """As its row says, and whether its steps say the same; nothing becomes of it."""
+        """Read an instance as its row says, and whether its steps agree; nothing is changed."""
         context = self._read(instance_id)
         last_seq = read_last_seq(self._connection, self._tenant_id, instance_id)
         return context, last_seq == context.row.version and context.execution.agrees_with_steps
 
     def _read(self, instance_id: UUID) -> InstanceContext:
         connection, tenant_id = self._connection, self._tenant_id
-        found = read_instance(connection, tenant_id, instance_id)
-        if found is None:
+        stored = read_instance(connection, tenant_id, instance_id)
+        if stored is None:
             raise instance_not_found(instance_id)
-        row, steps = found
+        row, steps = stored
         workflow = self._compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
         row = replace(row, trace_id=self._caller.trace_id or row.trace_id)
         execution = read_execution(workflow, row, steps)
@@ -150,7 +151,7 @@ class OperatorTransaction:
         return read_pause(self._connection, self._tenant_id, instance_id)
 
     def requeue_dead(self, instance_id: UUID, at_most: int) -> list[UUID]:
-        """The dead triggers of the instance go back as if they had never been tried."""
+        """Requeue the dead triggers of the instance as if they had never been tried."""
         connection, tenant_id = self._connection, self._tenant_id
         dead = find_dead_of_instance(connection, tenant_id, instance_id, limit=at_most)
         return sorted(requeue_dead(connection, EVENTS, tenant_id, dead))
@@ -165,8 +166,8 @@ class OperatorTransaction:
         context.execution.control(name, data, actor=self.actor)
 
     def decision_input(self, context: InstanceContext, token: Token) -> DecisionInput:
-        """With the documents that its expressions follow a ref to."""
-        self._documents.read_refs(context.list_ref_queries())
+        """Make the input of a decision, with the documents that its expressions follow a ref to."""
+        self._documents.read_refs(list(context.list_ref_queries()))
         return context.decision_input(token)
 
     def wake(self, context: InstanceContext) -> None:
@@ -221,18 +222,16 @@ class OperatorTransaction:
     def _make_audit(self) -> Iterable[AuditEntry]:
         for note in self._notes:
             context = self._contexts[note.instance_id]
-            yield AuditEntry(
-                id=make_id(),
-                tenant_id=self._tenant_id,
-                subject_type=INSTANCE,
-                subject_id=str(note.instance_id),
-                action=note.act,
-                actor_id=self._caller.principal.subject,
-                via=self._caller.via,
-                at=self._transaction.now,
+            yield make_entry(
+                make_id(),
+                self._caller,
+                self._tenant_id,
+                self._transaction.now,
+                (INSTANCE, str(note.instance_id)),
+                note.act,
+                note.detail,
                 reason=note.reason,
                 instance_id=note.instance_id,
                 step_id=context.last_step[1],
                 trace_id=context.trace_id,
-                detail=note.detail,
             )

@@ -1,4 +1,4 @@
-"""Instances as people read them: for who may read workflows, whatever they are about."""
+"""Instances as people read them, for callers who may read workflows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,13 +34,13 @@ FIRST = datetime(1, 1, 1, tzinfo=UTC), UUID(int=0)
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a token waits for: a person, a moment, an event of this key, the outside."""
+    """The wait of a token: for a person, a moment, an event of this key, or an answer."""
 
     token: str
     node: str
     node_type: str
     since: datetime
-    # When it goes on by itself.
+    # The moment at which it goes on by itself.
     until: datetime | None
     event_key: str | None
     approval_id: UUID | None
@@ -51,9 +51,9 @@ class InstanceToken:
     id: str
     node: str
     state: Literal["ready", "waiting", "parted", "joined"]
-    # The document's when it came to its node.
+    # The version of the document when the token came to its node.
     document_version: int
-    # It was rejected on the way and has not been approved since.
+    # True for a token that was rejected on its way and has not been approved since.
     rejected: bool
     parent: str | None
     split: str | None
@@ -68,12 +68,12 @@ class InstanceTokens:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """`version` is what the next act on it must match."""
+    """An instance. `version` is what the next act on it must match."""
 
     id: UUID
     kind: Kind
     status: InstanceStatus
-    # Why it is paused, failed or cancelled; and who has paused it.
+    # The reason for being paused, failed or cancelled, and the kind of actor that paused it.
     reason: str | None
     paused_by: PausedBy | None
     version: int
@@ -88,11 +88,11 @@ class Instance:
     current_nodes: Sequence[str]
     tokens: Sequence[InstanceToken]
     waits: Sequence[Wait]
-    # The strictest of where its tokens are, and the node that holds it; null is the contract's own.
+    # The strictest window of its tokens, and the node that holds it; null means the window of the contract.
     edit_window: EditWindow | None
     edit_window_node: str | None
     context: Mapping[str, Any]
-    # Whom its steps act for, and the request that it serves.
+    # The person on whose behalf its steps act, and the request that it serves.
     actor: str
     request_id: UUID | None
     depth: int
@@ -105,9 +105,9 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class InstanceStep:
-    """One execution of one node by one token at one version of the document.
+    """An execution of one node by one token at one version of the document.
 
-    `data` is what else it says: the reason of a step of control, who asked for a transition.
+    `data` holds further facts: the reason of a control step, the requester of a transition.
     """
 
     id: UUID
@@ -133,7 +133,7 @@ class InstanceStep:
     until: datetime | None
     event_key: str | None
     approval_id: UUID | None
-    # Whether the decision that it waited for was used up by a gate.
+    # True where a gate has used the decision that it waited for.
     applied: bool | None
     trace_id: str | None
 
@@ -146,7 +146,7 @@ class InstanceGraph(GraphDrawing):
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The same as data and as lines of text."""
+    """An explanation as data and as lines of text."""
 
     text: Sequence[str]
     explanation: InstanceExplanation
@@ -164,53 +164,53 @@ class InstancesRead:
             return list_instances(connection, principal.tenant_id, wanted, before=before or END, limit=limit)
 
     def list_stuck(self, principal: Principal, *, idle_seconds: float, limit: int) -> Sequence[Stuck]:
-        """Those that should go on and that nothing will wake."""
+        """List instances that should go on, although no trigger will wake them."""
         self._permit(principal)
         return list_stuck(self._database, principal.tenant_id, idle_seconds=idle_seconds, limit=limit)
 
     def read(self, principal: Principal, instance_id: UUID) -> Instance:
         with self._snapshot(principal) as connection:
             tenant_id = principal.tenant_id
-            found = _find(connection, tenant_id, instance_id)
-            pause = read_pause(connection, tenant_id, instance_id) if found.status == "paused" else None
+            record = _read(connection, tenant_id, instance_id)
+            pause = read_pause(connection, tenant_id, instance_id) if record.status == "paused" else None
             waits = store.list_waits(connection, tenant_id, instance_id)
         paused_by: PausedBy | None = None
         if pause is not None:
             paused_by = "person" if pause.is_by_person else "engine"
-        return _show(found, waits, paused_by)
+        return _show(record, waits, paused_by)
 
     def list_tokens(self, principal: Principal, instance_id: UUID) -> InstanceTokens:
         with self._snapshot(principal) as connection:
-            found = _find(connection, principal.tenant_id, instance_id)
+            record = _read(connection, principal.tenant_id, instance_id)
             waits = store.list_waits(connection, principal.tenant_id, instance_id)
-        return InstanceTokens(found.version, _show_tokens(found), list(map(_show_wait, waits)))
+        return InstanceTokens(record.version, _show_tokens(record), list(map(_show_wait, waits)))
 
     def list_steps(
         self, principal: Principal, instance_id: UUID, *, after: int, limit: int
     ) -> Sequence[InstanceStep]:
-        """In the order in which they began."""
+        """List steps in the order in which they began."""
         with self._reading(principal) as connection:
             tenant_id = principal.tenant_id
             steps = store.list_steps(connection, tenant_id, instance_id, after=after, limit=limit)
             if not steps:
-                _find(connection, tenant_id, instance_id)
+                _read(connection, tenant_id, instance_id)
         return list(map(_show_step, steps))
 
     def list_history(
         self, principal: Principal, instance_id: UUID, *, after: tuple[datetime, UUID] | None, limit: int
     ) -> Sequence[HistoryEntry]:
-        """In the order of time."""
+        """List the history in the order of time."""
         with self._reading(principal) as connection:
             tenant_id = principal.tenant_id
             entries = store.list_history(
                 connection, tenant_id, instance_id, after=after or FIRST, limit=limit
             )
             if not entries:
-                _find(connection, tenant_id, instance_id)
+                _read(connection, tenant_id, instance_id)
         return entries
 
     def draw(self, principal: Principal, instance_id: UUID) -> InstanceGraph:
-        """The graph that it runs on, and how far it has come in it."""
+        """Draw the graph of the instance with the way that it has come."""
         with self._snapshot(principal) as connection:
             tenant_id = principal.tenant_id
             row = store.read_compiled_of_instance(connection, tenant_id, instance_id)
@@ -230,7 +230,7 @@ class InstancesRead:
     @contextmanager
     def _reading(self, principal: Principal) -> Iterator[Connection]:
         with reading(self._database, principal) as read:
-            # Before anything is looked at: who may not learns nothing of it.
+            # Before anything is looked at: a caller without the permission learns nothing of it.
             read.require(READ)
             yield read.connection
 
@@ -240,55 +240,55 @@ class InstancesRead:
 
     @contextmanager
     def _snapshot(self, principal: Principal) -> Iterator[Connection]:
-        """Tokens and steps as of one moment, so that they belong together."""
+        """Open a snapshot, so that tokens and steps belong to one moment."""
         self._permit(principal)
         with self._database.snapshot(principal.tenant_id) as connection:
             yield connection
 
 
-def _find(connection: Connection, tenant_id: UUID, instance_id: UUID) -> store.InstanceRecord:
-    found = store.find_instance(connection, tenant_id, instance_id)
-    if found is None:
+def _read(connection: Connection, tenant_id: UUID, instance_id: UUID) -> store.InstanceRecord:
+    record = store.find_instance(connection, tenant_id, instance_id)
+    if record is None:
         raise instance_not_found(instance_id)
-    return found
+    return record
 
 
 def _show(
-    found: store.InstanceRecord, waits: Sequence[store.WaitRow], paused_by: PausedBy | None
+    record: store.InstanceRecord, waits: Sequence[store.WaitRow], paused_by: PausedBy | None
 ) -> Instance:
     return Instance(
-        id=found.id,
-        kind=found.kind,
-        status=found.status,
-        reason=found.reason,
+        id=record.id,
+        kind=record.kind,
+        status=record.status,
+        reason=record.reason,
         paused_by=paused_by,
-        version=found.version,
-        workflow=found.workflow,
-        definition_id=found.definition_id,
-        definition_version=found.definition_version,
-        definition_hash=found.definition_hash,
-        entity_type=found.entity_type,
-        document_id=found.entity_id,
-        document_version=found.entity_version,
-        subject=found.subject_id,
-        current_nodes=found.current_nodes,
-        tokens=_show_tokens(found),
+        version=record.version,
+        workflow=record.workflow,
+        definition_id=record.definition_id,
+        definition_version=record.definition_version,
+        definition_hash=record.definition_hash,
+        entity_type=record.entity_type,
+        document_id=record.entity_id,
+        document_version=record.entity_version,
+        subject=record.subject_id,
+        current_nodes=record.current_nodes,
+        tokens=_show_tokens(record),
         waits=list(map(_show_wait, waits)),
-        edit_window=found.edit_window,
-        edit_window_node=found.edit_window_node,
-        context=found.context_json,
-        actor=found.actor_id,
-        request_id=found.request_id,
-        depth=found.depth,
-        trace_id=found.trace_id,
-        due_at=found.timeout_at,
-        started_at=found.started_at,
-        ended_at=found.completed_at,
-        updated_at=found.updated_at,
+        edit_window=record.edit_window,
+        edit_window_node=record.edit_window_node,
+        context=record.context_json,
+        actor=record.actor_id,
+        request_id=record.request_id,
+        depth=record.depth,
+        trace_id=record.trace_id,
+        due_at=record.timeout_at,
+        started_at=record.started_at,
+        ended_at=record.completed_at,
+        updated_at=record.updated_at,
     )
 
 
-def _show_tokens(found: store.InstanceRecord) -> Sequence[InstanceToken]:
+def _show_tokens(record: store.InstanceRecord) -> Sequence[InstanceToken]:
     return [
         InstanceToken(
             id=token["id"],
@@ -299,7 +299,7 @@ def _show_tokens(found: store.InstanceRecord) -> Sequence[InstanceToken]:
             parent=token["parent"],
             split=token["split"],
         )
-        for token in found.active_tokens
+        for token in record.active_tokens
     ]
 
 

@@ -1,8 +1,8 @@
 """Effects on the outside world: claimed, delivered outside of any transaction, and put on record.
 
-To the outside at least once: whoever was cut off between delivering and noting it delivers again, under the
-same id. In our books exactly once: what is noted is noted by the one whose claim the row still has. Steps are
-never written here; the trigger that an ended effect writes has the workflow look at it.
+Outside, a delivery happens at least once: a worker that is cut off before recording it delivers again under
+the same id. Here it counts exactly once, since only the holder of the claim may record it. No step is written
+here; the trigger of an ended effect lets the workflow go on.
 """
 
 import time
@@ -45,14 +45,14 @@ from signet.store.outbox.queue import (
 )
 from signet.store.tenants.tenants import read_now
 
-# All of them at once: one receiver that is slow holds up the others of its claim only.
+# All of them are delivered at once, so that a slow receiver delays only the others of its claim.
 MAX_CLAIMED = 16
 # Longer than the slowest delivery of any connector can take.
 LEASE_SECONDS = 120.0
-# After so many failures one after another an endpoint is left alone, longer each time.
+# After this many failures in a row an endpoint rests, longer each time.
 FAILURES_TO_REST = 5
 FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 60.0, 3_600.0
-# After its rest one call tries whether it answers; the others wait until that is known.
+# After its rest one call tries the endpoint; the others wait for the outcome of that call.
 TRIAL_SECONDS = 30.0
 MAX_NOTING_TRIES = 3
 IN_APP = "in_app"
@@ -60,7 +60,7 @@ IN_APP = "in_app"
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """An effect with what its delivery needs."""
+    """A due effect with the data that its delivery needs."""
 
     effect: ClaimedEffect
     endpoint: EndpointRecord | None
@@ -72,12 +72,12 @@ class _Claimed:
     id: UUID
     now: datetime
     due: Sequence[_Due]
-    # The only ones that the tenant may call; all where there are none.
+    # The hosts that the tenant may call; with an empty list, all hosts.
     hosts: Sequence[str]
 
 
 class Effects:
-    """One a process."""
+    """The use case of a process."""
 
     def __init__(
         self, database: Database, connectors: Mapping[str, Connector], telemetry: Telemetry = SILENT
@@ -87,13 +87,13 @@ class Effects:
         self._connectors = connectors
 
     def work(self, tenant_id: UUID) -> int:
-        """One claim of the tenant; how many effects there were to do."""
+        """Deliver one claim of the tenant, and return how many effects it held."""
         claimed = self._claim(tenant_id)
         if claimed is None:
             return 0
         active, resting = _choose(claimed)
         with ThreadPoolExecutor(MAX_CLAIMED, thread_name_prefix="effect") as pool:
-            deliveries = list(pool.map(lambda one: self._deliver(tenant_id, claimed, one), active))
+            deliveries = list(pool.map(lambda due: self._deliver(tenant_id, claimed, due), active))
         self._keep(tenant_id, claimed, resting, list(zip(active, deliveries, strict=True)))
         return len(claimed.due)
 
@@ -104,8 +104,10 @@ class Effects:
         resting: Sequence[tuple[_Due, float]],
         done: Sequence[tuple[_Due, Delivery]],
     ) -> None:
-        """What is not noted is delivered again, all of the claim: so a deadlock or a lost connection is not
-        the end of it. Whatever was noted all the same has the claim no more."""
+        """Record the deliveries and retry transient errors, because an unrecorded claim is delivered again.
+
+        A row recorded by an earlier try no longer carries this claim.
+        """
         for tries_left in reversed(range(MAX_NOTING_TRIES)):
             try:
                 with self._database.transaction(tenant_id) as connection:
@@ -140,13 +142,13 @@ class Effects:
             hosts = read_webhook_hosts(connection, tenant_id) if names else []
             return _Claimed(claim_id, read_now(connection), due, hosts)
 
-    def _deliver(self, tenant_id: UUID, claimed: _Claimed, one: _Due) -> Delivery:
-        effect, began = one.effect, time.monotonic()
+    def _deliver(self, tenant_id: UUID, claimed: _Claimed, due: _Due) -> Delivery:
+        effect, began = due.effect, time.monotonic()
         causes = [effect.trace_id] if effect.trace_id else []
         with self._telemetry.span("effect", causes, {"effect_type": effect.effect_type}) as span:
-            # Whoever is called goes on in the trace from here.
+            # The receiver continues the trace from here.
             trace_id = span.traceparent or effect.trace_id
-            delivery = self._try(tenant_id, claimed, one, trace_id)
+            delivery = self._try(tenant_id, claimed, due, trace_id)
             outcome = _name_outcome(effect, delivery)
             if outcome != "delivered":
                 span.fail(outcome)
@@ -156,15 +158,15 @@ class Effects:
             )
         return delivery
 
-    def _try(self, tenant_id: UUID, claimed: _Claimed, one: _Due, trace_id: str | None) -> Delivery:
-        effect, endpoint = one.effect, one.endpoint
+    def _try(self, tenant_id: UUID, claimed: _Claimed, due: _Due, trace_id: str | None) -> Delivery:
+        effect, endpoint = due.effect, due.endpoint
         if endpoint is not None and endpoint.status == "disabled":
             reason = f"ENDPOINT_DISABLED: {endpoint.disabled_reason or endpoint.name}"
             return Delivery(None, reason, is_final=True)
         if effect.effect_type == IN_APP:
-            # Within our own books: written with the rest.
-            return Delivery(None, None, {"told": _name_notices(one)}) if one.recipients else NO_RECIPIENT
-        # Whoever has been told already stays on record, whatever comes of this attempt.
+            # A notification of our own is written with the outcome.
+            return Delivery(None, None, {"told": _name_notices(due)}) if due.recipients else NO_RECIPIENT
+        # People who have been told already stay on record, also when this attempt fails.
         earlier = effect.response_json.get("body") if isinstance(effect.response_json, dict) else None
         connector = self._connectors.get(effect.effect_type)
         if connector is None:
@@ -179,13 +181,13 @@ class Effects:
             claimed.now,
             trace_id,
             _name_destination(endpoint, claimed),
-            one.recipients,
+            due.recipients,
             earlier,
         )
         try:
             return connector.deliver(message)
         except Exception as error:
-            # A connector's own mistake costs this effect an attempt, and no other one anything.
+            # An error in a connector costs this effect an attempt, and leaves all others alone.
             return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}", earlier)
 
 
@@ -196,28 +198,27 @@ def _name_destination(endpoint: EndpointRecord | None, claimed: _Claimed) -> Des
 
 
 def _name_outcome(effect: ClaimedEffect, delivery: Delivery) -> Literal["delivered", "failed", "dead"]:
-    """Of this attempt."""
     if delivery.is_delivered:
         return "delivered"
     return "dead" if delivery.is_final or effect.attempts >= effect.max_attempts else "failed"
 
 
 def _choose(claimed: _Claimed) -> tuple[list[_Due], list[tuple[_Due, float]]]:
-    """What is tried now; and what goes back untried, for so many seconds."""
+    """Return the effects to deliver now, and those to release untried for some seconds."""
     active: list[_Due] = []
     resting: list[tuple[_Due, float]] = []
     tried: set[str] = set()
-    for one in claimed.due:
-        endpoint = one.endpoint
+    for due in claimed.due:
+        endpoint = due.endpoint
         if endpoint is None or endpoint.status == "disabled" or endpoint.failures < FAILURES_TO_REST:
-            active.append(one)
+            active.append(due)
         elif endpoint.rests_until is not None and endpoint.rests_until > claimed.now:
-            resting.append((one, max((endpoint.rests_until - claimed.now).total_seconds(), 1.0)))
+            resting.append((due, max((endpoint.rests_until - claimed.now).total_seconds(), 1.0)))
         elif endpoint.name in tried:
-            resting.append((one, TRIAL_SECONDS))
+            resting.append((due, TRIAL_SECONDS))
         else:
             tried.add(endpoint.name)
-            active.append(one)
+            active.append(due)
     return active, resting
 
 
@@ -232,9 +233,9 @@ def _find_people(connection: Connection, tenant_id: UUID, effect: ClaimedEffect)
 def _put_back(
     connection: Connection, tenant_id: UUID, claimed: _Claimed, resting: Sequence[tuple[_Due, float]]
 ) -> None:
-    """Untried: that an endpoint rests costs no effect an attempt."""
+    """Release effects untried: a resting endpoint costs no effect an attempt."""
     for seconds in {seconds for _, seconds in resting}:
-        effects = [one.effect for one, each in resting if each == seconds]
+        effects = [due.effect for due, rest in resting if rest == seconds]
         release(connection, EFFECTS, tenant_id, effects, claimed.id, delay_seconds=seconds)
 
 
@@ -243,49 +244,49 @@ def _note(
 ) -> None:
     if not done:
         return
-    evidence = [(one.effect, _describe(delivery)) for one, delivery in done]
+    evidence = [(due.effect, _describe(delivery)) for due, delivery in done]
     own = keep_responses(connection, tenant_id, evidence, claimed.id)
-    # What another one has claimed since is that one's to note.
-    mine = [(one, delivery) for one, delivery in done if one.effect.id in own]
-    delivered = [one for one, delivery in mine if delivery.is_delivered]
+    # A worker that has claimed an effect since records it itself.
+    mine = [(due, delivery) for due, delivery in done if due.effect.id in own]
+    delivered = [due for due, delivery in mine if delivery.is_delivered]
     _tell(connection, tenant_id, delivered)
-    complete(connection, EFFECTS, tenant_id, [one.effect for one in delivered], claimed.id)
-    failures = [(one.effect, str(delivery.error)) for one, delivery in mine if not delivery.is_delivered]
-    final = {one.effect.id for one, delivery in mine if delivery.is_final}
+    complete(connection, EFFECTS, tenant_id, [due.effect for due in delivered], claimed.id)
+    failures = [(due.effect, str(delivery.error)) for due, delivery in mine if not delivery.is_delivered]
+    final = {due.effect.id for due, delivery in mine if delivery.is_final}
     dead = fail(connection, EFFECTS, tenant_id, failures, claimed.id, final=final).dead
     _note_endpoints(connection, tenant_id, mine)
-    wake_instances(connection, tenant_id, [*(one.effect for one in delivered), *dead])
+    wake_instances(connection, tenant_id, [*(due.effect for due in delivered), *dead])
 
 
 def _describe(delivery: Delivery) -> dict[str, Any]:
-    # Whatever a receiver says: what cannot be kept must not keep all the others from being noted.
+    # An answer that cannot be stored must not stop the record of all the others.
     body = delivery.body if check_payload(delivery.body) is None else {"unkept": "no JSON that can be kept"}
-    said = {"status": delivery.status, "body": body, "duration_ms": delivery.duration_ms}
-    return {**said, "error": clean_error(delivery.error)} if delivery.error else said
+    evidence = {"status": delivery.status, "body": body, "duration_ms": delivery.duration_ms}
+    return {**evidence, "error": clean_error(delivery.error)} if delivery.error else evidence
 
 
 def _tell(connection: Connection, tenant_id: UUID, delivered: Sequence[_Due]) -> None:
-    for one in delivered:
-        effect = one.effect
+    for due in delivered:
+        effect = due.effect
         if effect.effect_type == IN_APP:
-            notices = {UUID(notice): user_id for user_id, notice in _name_notices(one).items()}
+            notices = {UUID(notice): user_id for user_id, notice in _name_notices(due).items()}
             data = {key: effect.payload_json.get(key, "") for key in ("subject", "text")}
             tell_people(connection, tenant_id, notices, {**data, "instance_id": str(effect.instance_id)})
 
 
-def _name_notices(one: _Due) -> dict[str, str]:
-    """By whom it tells: always the same, so that nobody is told twice."""
-    return {person.user_id: str(uuid5(one.effect.id, person.user_id)) for person in one.recipients}
+def _name_notices(due: _Due) -> dict[str, str]:
+    """Name the notices by person, always alike, so that nobody is told twice."""
+    return {person.user_id: str(uuid5(due.effect.id, person.user_id)) for person in due.recipients}
 
 
 def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tuple[_Due, Delivery]]) -> None:
-    """Whether a receiver answers is one for all workers: a dead one is to cost none of them its time."""
-    answered = {one.endpoint.name for one, delivery in done if one.endpoint and delivery.is_delivered}
+    """Record the health of endpoints for all workers: a dead one is to cost none of them time."""
+    answered = {due.endpoint.name for due, delivery in done if due.endpoint and delivery.is_delivered}
     note_successes(connection, tenant_id, answered)
     failed = Counter(
-        one.endpoint.name
-        for one, delivery in done
-        if one.endpoint and one.endpoint.name not in answered and not delivery.is_final and delivery.error
+        due.endpoint.name
+        for due, delivery in done
+        if due.endpoint and due.endpoint.name not in answered and not delivery.is_final and delivery.error
     )
     note_failures(
         connection,
@@ -295,7 +296,7 @@ def _note_endpoints(connection: Connection, tenant_id: UUID, done: Sequence[tupl
         first_seconds=FIRST_REST_SECONDS,
         cap_seconds=LONGEST_REST_SECONDS,
     )
-    for one, delivery in done:
-        if one.endpoint and delivery.is_gone:
+    for due, delivery in done:
+        if due.endpoint and delivery.is_gone:
             reason = f"the receiver answered {delivery.status}: it wants no more"
-            disable_endpoint(connection, tenant_id, one.endpoint.name, reason)
+            disable_endpoint(connection, tenant_id, due.endpoint.name, reason)

@@ -1,6 +1,7 @@
-"""Events from outside are taken in here: with a token, or signed by a sender that the tenant knows.
+"""Events from outside, sent with a token or signed by a sender that the tenant knows.
 
-A message is taken once, however often it is sent. Nothing is woken yet: it is kept for what will wait for it.
+A message is taken once, however often it is sent. No instance is woken yet: the event is kept for a workflow
+that will wait for it.
 """
 
 import logging
@@ -11,8 +12,8 @@ from uuid import UUID
 
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import FieldError, Rejected
-from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, read_key
-from signet.core.integrations.webhook_signatures import read_secret, verify
+from signet.core.integrations.inbound_events import check_key, check_message_id, is_pointer, parse_key
+from signet.core.integrations.webhook_signatures import parse_secret, verify
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.quotas import WRITES
@@ -38,7 +39,7 @@ _LOG = logging.getLogger("signet.inbound")
 
 @dataclass(frozen=True, slots=True)
 class TakenEvent:
-    """`was_known`: it is the answer to the first time that the message was sent."""
+    """An event that was taken. With `was_known`, this answers a repetition of its message."""
 
     id: UUID
     key: str
@@ -47,7 +48,7 @@ class TakenEvent:
 
 @dataclass(frozen=True, slots=True)
 class InboundMessage:
-    """As it came: what is signed are these bytes, and no others."""
+    """A message as it came: exactly these bytes are signed."""
 
     headers: Mapping[str, str]
     body: bytes
@@ -56,14 +57,14 @@ class InboundMessage:
 
 
 class InboundEvents:
-    """The use case; one a process."""
+    """The use case of a process."""
 
     def __init__(self, database: Database, secrets: ReadSecret) -> None:
         self._database = database
         self._secrets = secrets
 
     def send(self, caller: Caller, key: str, message_id: str | None, payload: Any) -> TakenEvent:
-        """Of one sender, by its token: the id of a message is known again among its own."""
+        """Take an event of a sender with a token; ids of messages are known again for each sender."""
         identifier = make_id()
         message_id = str(identifier) if message_id is None else message_id
         _raise(check_key(key) or check_message_id(message_id))
@@ -77,14 +78,17 @@ class InboundEvents:
             return _take(read.connection, principal.tenant_id, new)
 
     def take_signed(self, tenant_id: UUID, endpoint: str, message: InboundMessage) -> TakenEvent:
-        """A sender that is not known, of a tenant that is none, and a wrong signature are answered alike."""
+        """Take an event of a signing sender.
+
+        Answer alike for an unknown sender, an unknown tenant and a wrong signature.
+        """
         with self._database.transaction(tenant_id) as connection:
-            found = store.find_open_endpoint(connection, tenant_id, endpoint)
-        # In no transaction: where secrets stand may be slow.
-        secrets = self._read_secrets(tenant_id, endpoint, found.secrets)
-        # Nothing is signed by no secret.
-        message_id = verify(secrets, message.headers, message.body, found.now_seconds)
-        key = read_key(found.key_prefix or "", found.key_pointer, message.content)
+            sender = store.find_open_endpoint(connection, tenant_id, endpoint)
+        # Outside of a transaction, since the store of secrets may be slow.
+        secrets = self._read_secrets(tenant_id, endpoint, sender.secrets)
+        # With no secret at all, no signature holds.
+        message_id = verify(secrets, message.headers, message.body, sender.now_seconds)
+        key = parse_key(sender.key_prefix or "", sender.key_pointer, message.content)
         if isinstance(key, Rejected):
             raise key
         _check_payload(message.content)
@@ -95,11 +99,14 @@ class InboundEvents:
             return _take(connection, tenant_id, new)
 
     def _read_secrets(self, tenant_id: UUID, endpoint: str, names: Sequence[str]) -> list[bytes]:
-        """Those that there are. The sender learns nothing of what is missing: that is for the operator."""
+        """Read the secrets that exist.
+
+        A missing one is logged for the operator, because the sender must not learn of it.
+        """
         secrets = []
         for name in names:
             try:
-                secrets.append(read_secret(self._secrets(tenant_id, name) or ""))
+                secrets.append(parse_secret(self._secrets(tenant_id, name) or ""))
             except Rejected:
                 _LOG.error("tenant %s, inbound endpoint %s: no secret %s", tenant_id, endpoint, name)
         return secrets
@@ -107,7 +114,7 @@ class InboundEvents:
     def list_newest(
         self, principal: Principal, *, key: str | None, before: UUID | None, limit: int
     ) -> Sequence[EventRecord]:
-        """Without what they brought: each may be as large as an answer."""
+        """List events without their payloads, each of which may be as large as an answer."""
         if key is not None:
             _raise(check_key(key))
         with reading(self._database, principal) as read:
@@ -123,10 +130,10 @@ class InboundEvents:
     def read(self, principal: Principal, event_id: UUID) -> FullEventRecord:
         with reading(self._database, principal) as read:
             read.require(READ)
-            found = store.find_event(read.connection, principal.tenant_id, event_id)
-        if found is None:
+            event = store.find_event(read.connection, principal.tenant_id, event_id)
+        if event is None:
             raise Rejected("EVENT_NOT_FOUND", f"there is no event {event_id}")
-        return found
+        return event
 
     def list_endpoints(
         self, principal: Principal, *, after: str, limit: int
@@ -140,10 +147,10 @@ class InboundEvents:
     def read_endpoint(self, principal: Principal, name: str) -> InboundEndpointRecord:
         with reading(self._database, principal) as read:
             read.require(READ_ENDPOINTS)
-            found = store.find_endpoint(read.connection, principal.tenant_id, name)
-        if found is None:
+            record = store.find_endpoint(read.connection, principal.tenant_id, name)
+        if record is None:
             raise _endpoint_not_found(name)
-        return found
+        return record
 
     def make_endpoint(self, caller: Caller, name: str, terms: InboundEndpointTerms) -> InboundEndpointRecord:
         tenant_id = caller.principal.tenant_id
@@ -151,11 +158,11 @@ class InboundEvents:
             act.require(EDIT_ENDPOINTS)
             _check_terms(terms)
             actor_id = caller.principal.subject
-            made = store.insert_endpoint(act.connection, tenant_id, name, terms, actor_id, act.now)
-            if made is None:
+            record = store.insert_endpoint(act.connection, tenant_id, name, terms, actor_id, act.now)
+            if record is None:
                 raise Rejected("INBOUND_ENDPOINT_EXISTS", f"there is an inbound endpoint '{name}' already")
             act.note((SUBJECT, name), "create", asdict(terms))
-        return made
+        return record
 
     def replace_endpoint(
         self, caller: Caller, name: str, version: int, terms: InboundEndpointTerms
@@ -166,18 +173,18 @@ class InboundEvents:
             _check_terms(terms)
             replaced = store.replace_endpoint(act.connection, tenant_id, name, version, terms, act.now)
             if replaced is None:
-                found = store.find_endpoint(act.connection, tenant_id, name)
-                raise _endpoint_not_found(name) if found is None else _moved_on(name, found, version)
+                record = store.find_endpoint(act.connection, tenant_id, name)
+                raise _endpoint_not_found(name) if record is None else _moved_on(name, record, version)
             act.note((SUBJECT, name), "replace", asdict(terms))
         return replaced
 
 
 def _take(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> TakenEvent:
-    made = store.insert_event(connection, tenant_id, new)
-    if made is not None:
-        return TakenEvent(made.id, made.key, was_known=False)
+    new_event = store.insert_event(connection, tenant_id, new)
+    if new_event is not None:
+        return TakenEvent(new_event.id, new_event.key, was_known=False)
     known = store.find_event_of_message(connection, tenant_id, new.source, new.message_id)
-    assert known is not None  # it was in the way, and nobody takes one away within a transaction
+    assert known is not None  # it was in the way, and no event is removed within a transaction
     return TakenEvent(known.id, known.key, was_known=True)
 
 
@@ -209,10 +216,10 @@ def _endpoint_not_found(name: str) -> Rejected:
     return Rejected("INBOUND_ENDPOINT_NOT_FOUND", f"there is no inbound endpoint '{name}'")
 
 
-def _moved_on(name: str, found: InboundEndpointRecord, version: int) -> Rejected:
+def _moved_on(name: str, record: InboundEndpointRecord, version: int) -> Rejected:
     return Rejected(
         "INBOUND_ENDPOINT_VERSION_CONFLICT",
-        f"the inbound endpoint '{name}' is at version {found.version}, not {version}",
+        f"the inbound endpoint '{name}' is at version {record.version}, not {version}",
         remedy="Read it again.",
     )
 

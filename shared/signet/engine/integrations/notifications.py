@@ -1,4 +1,4 @@
-"""What a person was told, and that he has read it."""
+"""Notifications of a person, and marks for those that they have read."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -12,7 +12,7 @@ from signet.store.integrations.notifications import NotificationRecord as Notifi
 
 
 class Notifications:
-    """The use case; one a process."""
+    """The use case of a process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -20,7 +20,7 @@ class Notifications:
     def list_of(
         self, caller: Caller, *, is_unread: bool = False, limit: int = 50, before: UUID | None = None
     ) -> list[NotificationRecord]:
-        """The newest first; with `is_unread` only what nobody has marked as read."""
+        """List notifications, the newest first; with `is_unread` only those not marked as read."""
         tenant_id, person = caller.principal.tenant_id, caller.principal.subject
         with self._database.transaction(tenant_id) as connection:
             return store.list_notifications(
@@ -33,7 +33,7 @@ class Notifications:
             )
 
     def mark_read(self, caller: Caller, ids: Sequence[UUID]) -> int:
-        """How many of them were for him and not read yet."""
+        """Mark notifications of the caller as read, and return how many were unread."""
         if len(ids) > MAX_PAGE:
             raise Rejected("BATCH_TOO_LARGE", f"at most {MAX_PAGE} notifications at a time, not {len(ids)}")
         tenant_id, person = caller.principal.tenant_id, caller.principal.subject

@@ -1,8 +1,8 @@
-"""Keys of machines: made by people, shown once, and good for the roles that they were given.
+"""Keys of machines: made by people, shown once, and limited to the roles that they were given.
 
-A key acts as itself, `key:<name>`, and never for anybody: it is no member, so that it holds no seat of an
-approval and takes no delegation. Several keys may have one name: so a machine gets its next one before the
-old one ends.
+A key acts as itself, `key:<name>`, and never on behalf of a person. It is no member, so it holds no seat and
+takes no delegation. Several keys may share a name, so that a machine gets its next key before the old one
+ends.
 """
 
 import math
@@ -14,7 +14,7 @@ from hmac import compare_digest
 from uuid import UUID
 
 from signet.core.errors import Defect, FieldError, Rejected
-from signet.core.tenants.api_key import SECRET_BYTES, read_key_token, write_key_token
+from signet.core.tenants.api_key import SECRET_BYTES, parse_key_token, write_key_token
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import KEY_PREFIX, Principal, VerifiedToken
 from signet.engine.access.admin import administering
@@ -28,17 +28,17 @@ from signet.store.tenants import api_keys as store
 from signet.store.tenants.api_keys import ApiKeyRecord as ApiKeyRecord
 
 READ_KEYS, EDIT_KEYS = "api_key:read", "api_key:edit"
-# Of one tenant, those that still open something.
+# The keys of one tenant that are neither revoked nor expired.
 MAX_LIVE_KEYS = 200
 USE_IS_NOTED_EVERY_SECONDS = 3_600
-# What a secret is compared with where there is no such key, so that both take as long.
+# A secret is compared with this where there is no such key, so that both answers take as long.
 _NO_HASH = bytes(32)
 
 
 @dataclass(frozen=True, slots=True)
 class MadeKey:
     record: ApiKeyRecord
-    # The only time that it is seen.
+    # Shown here and never again.
     token: str
 
 
@@ -59,13 +59,13 @@ class ApiKeys:
             raise rejected
         tenant_id, key_id, wanted = caller.principal.tenant_id, make_id(), tuple(dict.fromkeys(roles))
         token = write_key_token(tenant_id, key_id, secrets.token_bytes(SECRET_BYTES))
-        read = read_key_token(token)
+        read = parse_key_token(token)
         if read is None:
             raise Defect("KEY_UNREADABLE", "a key was written that cannot be read")
         with administering(self.database, caller) as act:
             act.require(EDIT_KEYS)
             if caller.principal.is_key:
-                # Or one that leaks would outlive its being revoked.
+                # Otherwise a leaked key would make another one, and survive its own revocation.
                 raise Rejected("PERMISSION_DENIED", "a key makes no keys")
             if expires_at is not None and expires_at <= act.now:
                 mistake = FieldError("/expires_at", "FIELD_INVALID", "wants a moment that is still to come")
@@ -98,38 +98,38 @@ class ApiKeys:
         return MadeKey(record, token)
 
     def list(self, principal: Principal, after: UUID | None, limit: int) -> list[ApiKeyRecord]:
-        """Those that are revoked or have expired, too."""
+        """List keys, also revoked and expired ones."""
         with reading(self.database, principal) as read:
             read.require(READ_KEYS)
             return store.list_keys(read.connection, principal.tenant_id, after, limit)
 
     def revoke(self, caller: Caller, key_id: UUID) -> None:
-        """For ever; a process that has just let it in forgets that within some seconds."""
+        """Revoke a key for ever; processes that have just admitted it forget it within seconds."""
         tenant_id = caller.principal.tenant_id
         with administering(self.database, caller) as act:
-            found = store.find_key(act.connection, tenant_id, key_id) if act.may(EDIT_KEYS) else None
-            if found is None:
+            key = store.find_key(act.connection, tenant_id, key_id) if act.may(EDIT_KEYS) else None
+            if key is None:
                 raise Rejected("API_KEY_NOT_FOUND", f"there is no key {key_id}")
             if store.revoke_key(act.connection, tenant_id, key_id, caller.principal.subject, act.now):
-                detail = {"name": found.name, "roles": found.roles}
+                detail = {"name": key.name, "roles": key.roles}
                 act.note(("api_key", str(key_id)), "revoke_api_key", detail)
 
     def verify(self, token: str) -> VerifiedToken:
-        """Whose a key is. What is wrong with it is told only to who has its secret."""
-        read = read_key_token(token)
+        """Return the principal of a key. A caller without its secret is not told what is wrong with it."""
+        read = parse_key_token(token)
         if read is None:
             raise _invalid("it is no key")
         with self.database.transaction(read.tenant_id) as connection:
-            found = store.find_secret(connection, read.tenant_id, read.key_id, USE_IS_NOTED_EVERY_SECONDS)
-            kept = found.secret_hash if found else _NO_HASH
-            if not compare_digest(kept, read.secret_hash) or found is None or found.is_revoked:
+            stored = store.find_secret(connection, read.tenant_id, read.key_id, USE_IS_NOTED_EVERY_SECONDS)
+            kept = stored.secret_hash if stored else _NO_HASH
+            if not compare_digest(kept, read.secret_hash) or stored is None or stored.is_revoked:
                 raise _invalid("it is no key that is in use")
-            if found.is_expired:
+            if stored.is_expired:
                 raise Rejected("TOKEN_EXPIRED", "The key has expired.", remedy="Ask for a new one.")
-            if found.is_due:
+            if stored.is_due:
                 store.note_use(connection, read.tenant_id, read.key_id)
-        until = found.expires_at.timestamp() if found.expires_at else math.inf
-        return VerifiedToken(Principal(read.tenant_id, KEY_PREFIX + found.name, tuple(found.roles)), until)
+        until = stored.expires_at.timestamp() if stored.expires_at else math.inf
+        return VerifiedToken(Principal(read.tenant_id, KEY_PREFIX + stored.name, tuple(stored.roles)), until)
 
 
 def _invalid(reason: str) -> Rejected:

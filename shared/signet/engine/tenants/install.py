@@ -1,4 +1,4 @@
-"""Installing a tenant from its file: repeatable, and afterwards the file and the tables agree."""
+"""Installation of a tenant from its file. It is repeatable, and makes the tables agree with the file."""
 
 from datetime import datetime
 from uuid import UUID
@@ -25,7 +25,7 @@ def write_tenant(connection: Connection, tenant: TenantFile) -> None:
 
 
 def write_members(connection: Connection, tenant_id: UUID, members: tuple[Member, ...]) -> None:
-    """The one way in which members come, and get and lose roles."""
+    """Write members with their roles; no other code gives or takes roles."""
     lost = save_members(connection, tenant_id, members)
     insert_triggers(connection, tenant_id, [make_voter_lost(tenant_id, role=role) for role in sorted(lost)])
 
@@ -33,15 +33,18 @@ def write_members(connection: Connection, tenant_id: UUID, members: tuple[Member
 def write_member_status(
     connection: Connection, tenant_id: UUID, user_id: str, status: str, now: datetime
 ) -> None:
-    """Who is disabled keeps roles and seats, for nothing. After `write_members`, under its lock."""
+    """Write the status of a member. Call it after `write_members`, under its lock.
+
+    A disabled member keeps roles and seats, but can use none of them.
+    """
     roles = set_member_status(connection, tenant_id, user_id, status, now)
     if roles is not None and status == "disabled":
         triggers = [make_voter_lost(tenant_id, role=role) for role in sorted(roles)]
         insert_triggers(connection, tenant_id, [*triggers, make_voter_lost(tenant_id, user_id=user_id)])
 
 
-def find_principal(database: Database, tenant_id: UUID, user_id: str) -> Principal:
-    """A member with the roles of this moment: for who comes without a token that names them."""
+def read_principal(database: Database, tenant_id: UUID, user_id: str) -> Principal:
+    """Find a member with the roles of this moment, for callers without a token that names them."""
     with database.transaction(tenant_id) as connection:
         roles = find_member_roles(connection, tenant_id, user_id)
     if roles is None:

@@ -1,4 +1,4 @@
-"""The members of a tenant: shown, and changed by who may."""
+"""Members of a tenant."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ MemberStatus = Literal["active", "disabled"]
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """Who asks, and what he may."""
+    """The caller and their permissions."""
 
     tenant_id: UUID
     subject: str
     kind: Literal["person", "key"]
-    # None: no member of that name.
+    # None where no member has that name.
     display_name: str | None
     roles: Sequence[str]
     permissions: Sequence[str]
@@ -60,17 +60,17 @@ class Members:
             return people.list_members(read.connection, principal.tenant_id, after, limit)
 
     def read(self, principal: Principal, user_id: str) -> MemberRecord:
-        """Oneself always."""
+        """Read a member; members may always read themselves."""
         with reading(self.database, principal) as read:
-            found = people.find_member(read.connection, principal.tenant_id, user_id)
-            if found is None or not (user_id == principal.subject or read.may(READ_MEMBERS)):
+            member = people.find_member(read.connection, principal.tenant_id, user_id)
+            if member is None or not (user_id == principal.subject or read.may(READ_MEMBERS)):
                 raise member_not_found(user_id)
-            return found
+            return member
 
     def save(
         self, caller: Caller, new: Member, status: MemberStatus, reason: str | None = None
     ) -> MemberRecord:
-        """Made, or changed to be exactly this; the manager stays whoever it is."""
+        """Create a member, or change them to exactly these values; the manager stays."""
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
@@ -92,7 +92,7 @@ class Members:
 
 
 def _list_given(before: MemberRecord | None, new: Member, status: MemberStatus) -> list[str]:
-    """The roles that begin to count, or would when he is active again."""
+    """List the roles that begin to count, or would on reactivation."""
     counts = before is not None and (before.status == "active" or status == "disabled")
     held = before.roles if before and counts else []
     return [role for role in new.roles if role not in held]
@@ -101,7 +101,7 @@ def _list_given(before: MemberRecord | None, new: Member, status: MemberStatus) 
 def _note(
     act: AdminTransaction, before: MemberRecord | None, saved: MemberRecord, reason: str | None
 ) -> None:
-    """Of names and addresses only that they have changed: what is noted stays for ever."""
+    """Put the change on record. Names and addresses are left out, because audit rows stay for ever."""
     names = ("display_name", "email", "phone", "status", "roles")
     changed = [name for name in names if before is None or getattr(before, name) != getattr(saved, name)]
     if changed:

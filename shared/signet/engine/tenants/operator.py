@@ -1,7 +1,7 @@
-"""Tenants as an operator of the deployment sees them, one at a time: installed, suspended, granted quotas.
+"""Tenants as operators of the deployment manage them: installed, suspended, granted quotas.
 
-An operator is whose token has the role that settings name. None of it is a permission that a tenant could
-give, and a key never has it. Each act is noted in the audit trail of the tenant that it is about.
+An operator has a token with the role that settings name. No tenant can give that as a permission, and a key
+never has it. Each act is noted in the audit trail of the tenant that it is about.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,16 +11,17 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from signet.core.audit.trail import make_entry
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import NO_TENANT
 from signet.core.tenants.quotas import Quota
 from signet.core.tenants.tenant_file import TenantContent, TenantFile
-from signet.engine.access.admin import make_entry
-from signet.engine.access.quotas import QuotaLevel, check_quota_name, list_quota_levels
+from signet.engine.access.quotas import QuotaLevel, list_quota_levels, require_quota_name
 from signet.engine.audit.trail import append_administration
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.tenants.install import write_tenant
+from signet.ids import make_id
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.tenants.quotas import grant_quota, withdraw_quota
@@ -32,22 +33,24 @@ VIA = "operator"
 
 @dataclass(frozen=True, slots=True)
 class _TenantAccess:
-    """One act of one operator on one tenant."""
+    """A transaction of one operator on one tenant."""
 
     connection: Connection
     caller: Caller
     tenant_id: UUID
     now: datetime
 
-    def find(self) -> TenantRecord:
-        found = find_tenant_record(self.connection, self.tenant_id)
-        if found is None:
+    def read(self) -> TenantRecord:
+        record = find_tenant_record(self.connection, self.tenant_id)
+        if record is None:
             raise Rejected("TENANT_NOT_FOUND", f"there is no tenant {self.tenant_id}")
-        return found
+        return record
 
     def note(self, action: str, detail: Mapping[str, Any], reason: str | None = None) -> None:
         subject = ("tenant", str(self.tenant_id))
-        entry = make_entry(self.caller, self.tenant_id, self.now, subject, action, detail, reason=reason)
+        entry = make_entry(
+            make_id(), self.caller, self.tenant_id, self.now, subject, action, detail, reason=reason
+        )
         append_administration(self.connection, self.tenant_id, [entry])
 
 
@@ -57,10 +60,10 @@ class TenantOperator:
 
     def read(self, caller: Caller, tenant_id: UUID) -> TenantRecord:
         with self._opening(caller, tenant_id) as act:
-            return act.find()
+            return act.read()
 
     def install(self, caller: Caller, tenant_id: UUID, content: TenantContent) -> TenantRecord:
-        """Made, or changed to agree with this; roles and members that it does not name stay."""
+        """Create a tenant, or make it agree with this; roles and members not named here stay."""
         if tenant_id == NO_TENANT:
             raise Rejected("TENANT_NOT_FOUND", "no tenant has this id")
         tenant = TenantFile(tenant_id=tenant_id, **dict(content))
@@ -73,31 +76,34 @@ class TenantOperator:
                 "members": {member.user_id: list(member.roles) for member in tenant.members},
             }
             act.note("install_tenant", detail)
-            return act.find()
+            return act.read()
 
     def set_status(
         self, caller: Caller, tenant_id: UUID, status: TenantStatus, reason: str | None = None
     ) -> TenantRecord:
-        """Of a suspended tenant nothing is read, written or moved; it is taken up where it was."""
+        """Set the status of a tenant.
+
+        Nothing of a suspended tenant is read, written or moved; on activation it goes on where it was.
+        """
         rejected = check_reason(reason)
         if rejected is not None:
             raise rejected
         with self._opening(caller, tenant_id) as act:
             lock_administration(act.connection, tenant_id)
-            act.find()
+            act.read()
             if set_tenant_status(act.connection, tenant_id, status, act.now):
                 act.note("suspend_tenant" if status == "suspended" else "resume_tenant", {}, reason)
-            return act.find()
+            return act.read()
 
     def list_quotas(self, caller: Caller, tenant_id: UUID) -> list[QuotaLevel]:
         with self._opening(caller, tenant_id) as act:
-            act.find()
+            act.read()
             return list_quota_levels(act.connection, tenant_id)
 
     def grant_quota(self, caller: Caller, tenant_id: UUID, quota: Quota) -> list[QuotaLevel]:
         with self._opening(caller, tenant_id) as act:
-            act.find()
-            check_quota_name(quota.name)
+            act.read()
+            require_quota_name(quota.name)
             grant_quota(act.connection, tenant_id, quota)
             detail = {
                 "name": quota.name,
@@ -108,10 +114,10 @@ class TenantOperator:
             return list_quota_levels(act.connection, tenant_id)
 
     def withdraw_quota(self, caller: Caller, tenant_id: UUID, name: str) -> list[QuotaLevel]:
-        """The default holds again."""
+        """Withdraw a granted quota, so that the default holds again."""
         with self._opening(caller, tenant_id) as act:
-            act.find()
-            check_quota_name(name)
+            act.read()
+            require_quota_name(name)
             if withdraw_quota(act.connection, tenant_id, name):
                 act.note("withdraw_quota", {"name": name})
             return list_quota_levels(act.connection, tenant_id)

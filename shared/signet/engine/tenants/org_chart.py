@@ -1,4 +1,4 @@
-"""Who reports to whom: what approvals by a manager go by. Without circles."""
+"""Reporting lines, by which approvals by a manager go. They form no circle."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class OrgChart:
         tenant_id = caller.principal.tenant_id
         with administering(self.database, caller) as act:
             act.require(EDIT_LINES)
-            # Two at once could close a circle that neither sees: one after the other.
+            # One after the other: two at once could close a circle that neither of them sees.
             lock_administration(act.connection, tenant_id)
             before = people.find_member(act.connection, tenant_id, user_id)
             if before is None:
@@ -49,7 +49,7 @@ class OrgChart:
         return line
 
     def remove_manager(self, caller: Caller, user_id: str) -> None:
-        """Nothing is said where there was none: it is as it was asked for."""
+        """Remove the manager of a member; without one, there is nothing to do."""
         tenant_id = caller.principal.tenant_id
         with administering(self.database, caller) as act:
             act.require(EDIT_LINES)

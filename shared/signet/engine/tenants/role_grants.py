@@ -1,8 +1,8 @@
-"""Who gives roles gives no more than he has, and a tenant that has an administrator keeps one.
+"""Rules for granting roles: nobody grants more than they hold, and a tenant keeps an administrator.
 
-An administrator is an active member with a role that may edit members: whoever is left can give the others
-their roles. Both are checked under the lock of the tenant's administration, so that two at once cannot
-remove each other.
+An administrator is an active member with a role that may edit members, and can so give roles to all others.
+Both rules are checked under the lock of the tenant's administration, so that no two administrators can remove
+each other at once.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,9 +19,9 @@ _ADMINISTRATING = sorted(list_granting(EDIT_MEMBERS))
 
 
 def require_roles(act: AdminTransaction, roles: Sequence[str]) -> None:
-    """They exist, and the author himself may whatever they may."""
+    """Require that the roles exist, and that the caller holds all of their permissions."""
     tenant_id = act.caller.principal.tenant_id
-    known = {found.role: found for found in find_roles(act.connection, tenant_id, roles)}
+    known = {record.role: record for record in find_roles(act.connection, tenant_id, roles)}
     unknown = [role for role in roles if role not in known]
     if unknown:
         mistakes = tuple(FieldError("/roles", "ROLE_UNKNOWN", f"there is no role {role}") for role in unknown)
@@ -42,7 +42,10 @@ def require_held_permissions(act: AdminTransaction, role: str, permissions: Iter
 
 @contextmanager
 def keeping_an_administrator(act: AdminTransaction) -> Iterator[None]:
-    """A tenant that never had one, because its issuer alone gives roles, needs none."""
+    """Refuse to leave a tenant without an administrator.
+
+    A tenant whose issuer alone gives roles never had one, and needs none.
+    """
     tenant_id = act.caller.principal.tenant_id
     lock_administration(act.connection, tenant_id)
     had_one = has_administrator(act.connection, tenant_id, _ADMINISTRATING)

@@ -1,4 +1,4 @@
-"""The roles of a tenant: names for permissions, which tokens, members and keys have."""
+"""Roles of a tenant: names for permissions, held by tokens, members and keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Roles:
             return people.list_roles(read.connection, principal.tenant_id, after, limit)
 
     def save(self, caller: Caller, role: str, permissions: Sequence[str]) -> RoleRecord:
-        """Made, or changed to exactly these permissions; it holds from the next request on."""
+        """Create a role, or set exactly these permissions; they hold from the next request on."""
         tenant_id, wanted = caller.principal.tenant_id, tuple(dict.fromkeys(permissions))
         with administering(self.database, caller) as act:
             act.require(EDIT_ROLES)
@@ -47,13 +47,13 @@ class Roles:
             return people.find_roles(act.connection, tenant_id, [role])[0]
 
     def delete(self, caller: Caller, role: str) -> None:
-        """Only one that nobody has: it would come back to them with the next role of that name."""
+        """Delete a role that nobody holds: its holders would get the next role of that name."""
         tenant_id = caller.principal.tenant_id
         with administering(self.database, caller) as act:
             act.require(EDIT_ROLES)
             with keeping_an_administrator(act):
-                found = people.find_roles(act.connection, tenant_id, [role])
-                if not found:
+                records = people.find_roles(act.connection, tenant_id, [role])
+                if not records:
                     raise Rejected("ROLE_NOT_FOUND", f"there is no role '{role}'")
                 if people.is_role_held(act.connection, tenant_id, role):
                     raise Rejected(
@@ -62,4 +62,4 @@ class Roles:
                         remedy="Take it from them first.",
                     )
                 people.delete_role(act.connection, tenant_id, role)
-            act.note(("role", role), "delete_role", {"permissions_before": found[0].permissions})
+            act.note(("role", role), "delete_role", {"permissions_before": records[0].permissions})

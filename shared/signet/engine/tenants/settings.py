@@ -1,4 +1,4 @@
-"""The tenant itself, as its people see and change it: name and settings. Its status is an operator's."""
+"""Name and settings of the tenant, as its own people see and change them. Its status is an operator's."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ READ_TENANT, EDIT_TENANT, READ_QUOTAS = "tenant:read", "tenant:edit", "quota:rea
 
 @dataclass(frozen=True, slots=True)
 class TenantChange:
-    """What is not named stays. Of the tenant's own settings each by its name; None takes it away."""
+    """A change of the tenant; fields that are None stay. In `custom`, a None removes the setting."""
 
     name: str | None = None
     currency: str | None = None
     time_zone: str | None = None
     language: str | None = None
     custom: Mapping[str, CustomSetting | None] | None = None
-    # All of them; an empty list lets every host be called again.
+    # The whole list; an empty list allows every host again.
     webhook_hosts: Sequence[str] | None = None
 
 
@@ -39,7 +39,7 @@ class TenantAdmin:
     def read(self, principal: Principal) -> TenantRecord:
         with reading(self.database, principal) as read:
             read.require(READ_TENANT)
-            return _find(read.connection, principal)
+            return _read(read.connection, principal)
 
     def list_quotas(self, principal: Principal) -> list[QuotaLevel]:
         with reading(self.database, principal) as read:
@@ -56,7 +56,7 @@ class TenantAdmin:
         with administering(self.database, caller) as act:
             act.require(EDIT_TENANT)
             lock_administration(act.connection, tenant_id)
-            before = _find(act.connection, caller.principal)
+            before = _read(act.connection, caller.principal)
             if before.version != expected_version:
                 raise Rejected(
                     "TENANT_VERSION_CONFLICT",
@@ -70,7 +70,7 @@ class TenantAdmin:
             change_tenant(act.connection, tenant_id, name, settings, act.now)
             detail = {"name": name, "settings": settings.model_dump(mode="json"), "before": before.settings}
             act.note(("tenant", str(tenant_id)), "change_tenant", detail, reason=reason)
-            return _find(act.connection, caller.principal)
+            return _read(act.connection, caller.principal)
 
 
 def _apply(kept: Mapping[str, Any], change: TenantChange) -> TenantSettings:
@@ -94,8 +94,8 @@ def _apply(kept: Mapping[str, Any], change: TenantChange) -> TenantSettings:
     )
 
 
-def _find(connection: Connection, principal: Principal) -> TenantRecord:
-    found = find_tenant_record(connection, principal.tenant_id)
-    if found is None:
+def _read(connection: Connection, principal: Principal) -> TenantRecord:
+    record = find_tenant_record(connection, principal.tenant_id)
+    if record is None:
         raise Defect("TENANT_LOST", "an active tenant has no row")
-    return found
+    return record

@@ -1,5 +1,6 @@
 -- name: find_last_approved
--- What a gate has used up last, of this document or, as long as it has none, of the one that it amends.
+-- Find what a gate has used up last of this document. A document without one is compared with the one that it
+-- amends.
 SELECT r.id AS request_id, r.document_id, r.document_version, r.ended_at AS approved_at, v.snapshot
 FROM documents d
 JOIN approval_requests r ON r.tenant_id = d.tenant_id AND r.document_id IN (d.id, d.amended_from_id)

@@ -1,7 +1,9 @@
 -- name: find_document
+-- Find the document of a request: its row is locked before the request's.
 SELECT document_id FROM approval_requests WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: lock_request
+-- Lock and read a request, so that only one vote at a time counts.
 SELECT id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id, snapshot_hash,
        definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, stage, status, outcome, applied,
        escalate_at, expire_at, created_at, ended_at
@@ -10,7 +12,8 @@ WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 FOR NO KEY UPDATE
 
 -- name: lock_delegations
--- Whoever revokes one waits for the decisions that it allowed; after him nobody finds it here.
+-- Share-lock what a delegate may rely on. A revocation waits for the decisions that it allowed, and later ones do
+-- not find it here.
 SELECT id, user_id, delegate_id, entity_type, from_time, to_time
 FROM approval_delegations
 WHERE tenant_id = %(tenant_id)s AND delegate_id = %(user_id)s AND revoked_at IS NULL
@@ -19,6 +22,7 @@ ORDER BY id
 FOR SHARE
 
 -- name: read_stage_seats
+-- Read the seats of the stage that the request is in.
 SELECT s.stage, s.position, s.holder_user_id, s.holder_role, s.origin, s.status, s.decided_by, s.on_behalf_of
 FROM approval_seats s
 JOIN approval_requests r ON r.tenant_id = s.tenant_id AND r.id = s.request_id AND r.stage = s.stage
@@ -26,8 +30,8 @@ WHERE s.tenant_id = %(tenant_id)s AND s.request_id = %(id)s
 ORDER BY s.position
 
 -- name: read_people
--- Of those who may matter: who decides, for whom he stands in, and who could still vote. Of a role so many that
--- somebody is among them who is neither barred nor counted, if there is anybody.
+-- Read those who may matter: who decides, the people they stand in for, and who could still vote. Of a role so many
+-- are read that one of them is neither barred nor counted, if there is one.
 WITH open_seats AS (
     SELECT s.holder_user_id, s.holder_role
     FROM approval_seats s
@@ -59,12 +63,14 @@ CROSS JOIN LATERAL (
 ) AS active
 
 -- name: fill_seat
+-- Give a seat its vote. Without a row the seat was filled or closed before.
 UPDATE approval_seats
 SET status = %(decision)s, decided_by = %(decided_by)s, on_behalf_of = %(on_behalf_of)s, decided_at = %(now)s
 WHERE tenant_id = %(tenant_id)s AND request_id = %(request_id)s AND stage = %(stage)s AND position = %(position)s
   AND status = 'open'
 
 -- name: insert_decision
+-- Record a vote with the hashes of all that it was based on.
 INSERT INTO approval_decisions (tenant_id, id, request_id, stage, position, decision, reason, decided_by, on_behalf_of,
                                 delegation_id, document_version, snapshot_hash, definition_hash, policy_hash, trace_id,
                                 created_at)
@@ -73,21 +79,50 @@ VALUES (%(tenant_id)s, %(id)s, %(request_id)s, %(stage)s, %(position)s, %(decisi
         %(policy_hash)s, %(trace_id)s, %(now)s)
 
 -- name: close_seats
+-- Close the open seats of a stage that is decided.
 UPDATE approval_seats SET status = 'closed'
 WHERE tenant_id = %(tenant_id)s AND request_id = %(request_id)s AND stage = %(stage)s AND status = 'open'
 
 -- name: end_request
--- An approval waits for the gate that consumes it.
+-- End a request. An approval waits for the gate that consumes it.
 UPDATE approval_requests
 SET status = %(status)s, outcome = %(outcome)s, applied = CASE WHEN %(status)s = 'approved' THEN false END,
     ended_at = %(now)s
 WHERE tenant_id = %(tenant_id)s AND id = %(request_id)s AND status = 'open'
 
+-- part: asked_seats
+-- Look up seats with their open request and its document; list_inbox adds who holds them. A document that was edited
+-- meanwhile cannot be decided about any more.
+SELECT s.request_id, s.stage, s.position, s.holder_role, s.origin, request.*, document.*
+FROM approval_seats s
+CROSS JOIN LATERAL (
+    SELECT q.document_id, q.document_version, q.node_id, q.requester_id, q.created_at, q.expire_at
+    FROM approval_requests q
+    WHERE q.tenant_id = s.tenant_id AND q.id = s.request_id AND q.status = 'open' AND q.stage = s.stage
+    LIMIT 1
+) AS request
+CROSS JOIN LATERAL (
+    SELECT d.entity_type, d.contract_version, d.creator_id, d.editor_ids
+    FROM documents d
+    WHERE d.tenant_id = s.tenant_id AND d.id = request.document_id AND d.version = request.document_version
+      AND (voice.entity_type IS NULL OR d.entity_type = voice.entity_type)
+    LIMIT 1
+) AS document
+
+-- part: still_asking
+-- Leave out stages in which the person or the voice is counted already, and go on from the last page.
+s.status = 'open' AND s.request_id > %(after)s
+AND (SELECT count(*) FROM approval_seats c
+     WHERE c.tenant_id = s.tenant_id AND c.request_id = s.request_id AND c.stage = s.stage
+       AND (c.decided_by IN (%(user_id)s, voice.user_id)
+            OR c.on_behalf_of IN (%(user_id)s, voice.user_id))) = 0
+
 -- name: list_inbox
--- One index lookup for each voice in which the person may speak: his own, those of his roles, and of the people for
--- whom he stands in now. Each goes on from the last page and stops when the page is full; what the tenant has open
--- besides is never looked at. LIMIT keeps every other table a lookup, whatever a join would seem to cost. Who is
--- counted in a stage already is not asked again there; what was edited meanwhile cannot be decided any more.
+-- List what waits for a person, the oldest request first. Each voice is one index lookup: their own, those of their
+-- roles, and those of the people they stand in for now. Each lookup goes on from the last page and stops when the
+-- page is full, so that other open requests cost nothing. The lookups for people and for roles stand apart, because
+-- only then each follows its own index in order. LIMIT keeps every other table a lookup, for any costs that a join
+-- would seem to have.
 WITH voice AS (
     SELECT m.user_id, NULL::uuid AS delegation_id, NULL::text AS entity_type
     FROM members m WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s AND m.status = 'active'
@@ -102,27 +137,8 @@ WITH voice AS (
     SELECT own.*, voice.user_id AS voice, voice.delegation_id
     FROM voice
     CROSS JOIN LATERAL (
-        SELECT s.request_id, s.stage, s.position, s.holder_role, s.origin, request.*, document.*
-        FROM approval_seats s
-        CROSS JOIN LATERAL (
-            SELECT q.document_id, q.document_version, q.node_id, q.requester_id, q.created_at, q.expire_at
-            FROM approval_requests q
-            WHERE q.tenant_id = s.tenant_id AND q.id = s.request_id AND q.status = 'open' AND q.stage = s.stage
-            LIMIT 1
-        ) AS request
-        CROSS JOIN LATERAL (
-            SELECT d.entity_type, d.contract_version, d.creator_id, d.editor_ids
-            FROM documents d
-            WHERE d.tenant_id = s.tenant_id AND d.id = request.document_id AND d.version = request.document_version
-              AND (voice.entity_type IS NULL OR d.entity_type = voice.entity_type)
-            LIMIT 1
-        ) AS document
-        WHERE s.tenant_id = %(tenant_id)s AND s.holder_user_id = voice.user_id AND s.status = 'open'
-          AND s.request_id > %(after)s
-          AND (SELECT count(*) FROM approval_seats c
-               WHERE c.tenant_id = s.tenant_id AND c.request_id = s.request_id AND c.stage = s.stage
-                 AND (c.decided_by IN (%(user_id)s, voice.user_id)
-                      OR c.on_behalf_of IN (%(user_id)s, voice.user_id))) = 0
+        {asked_seats}
+        WHERE s.tenant_id = %(tenant_id)s AND s.holder_user_id = voice.user_id AND {still_asking}
         ORDER BY s.request_id
         LIMIT %(limit)s
     ) AS own
@@ -130,27 +146,8 @@ WITH voice AS (
     SELECT shared.*, voice.user_id AS voice, voice.delegation_id
     FROM voice JOIN member_roles r ON r.tenant_id = %(tenant_id)s AND r.user_id = voice.user_id
     CROSS JOIN LATERAL (
-        SELECT s.request_id, s.stage, s.position, s.holder_role, s.origin, request.*, document.*
-        FROM approval_seats s
-        CROSS JOIN LATERAL (
-            SELECT q.document_id, q.document_version, q.node_id, q.requester_id, q.created_at, q.expire_at
-            FROM approval_requests q
-            WHERE q.tenant_id = s.tenant_id AND q.id = s.request_id AND q.status = 'open' AND q.stage = s.stage
-            LIMIT 1
-        ) AS request
-        CROSS JOIN LATERAL (
-            SELECT d.entity_type, d.contract_version, d.creator_id, d.editor_ids
-            FROM documents d
-            WHERE d.tenant_id = s.tenant_id AND d.id = request.document_id AND d.version = request.document_version
-              AND (voice.entity_type IS NULL OR d.entity_type = voice.entity_type)
-            LIMIT 1
-        ) AS document
-        WHERE s.tenant_id = %(tenant_id)s AND s.holder_role = r.role AND s.status = 'open'
-          AND s.request_id > %(after)s
-          AND (SELECT count(*) FROM approval_seats c
-               WHERE c.tenant_id = s.tenant_id AND c.request_id = s.request_id AND c.stage = s.stage
-                 AND (c.decided_by IN (%(user_id)s, voice.user_id)
-                      OR c.on_behalf_of IN (%(user_id)s, voice.user_id))) = 0
+        {asked_seats}
+        WHERE s.tenant_id = %(tenant_id)s AND s.holder_role = r.role AND {still_asking}
         ORDER BY s.request_id
         LIMIT %(limit)s
     ) AS shared
@@ -170,6 +167,7 @@ ORDER BY request_id
 LIMIT %(limit)s
 
 -- name: read_request
+-- Read a request with its document and the snapshot that it is about.
 SELECT r.id, r.instance_id, r.node_id, r.document_id, r.document_version, r.snapshot_hash, r.definition_hash, r.policy,
        r.policy_hash, r.chain_name, r.chain_version, r.requester_id, r.stage, r.status, r.outcome, r.applied,
        r.escalate_at, r.expire_at, r.created_at, r.ended_at, d.entity_type, d.version AS current_version, v.snapshot
@@ -179,19 +177,21 @@ JOIN document_versions v ON v.tenant_id = r.tenant_id AND v.id = r.snapshot_vers
 WHERE r.tenant_id = %(tenant_id)s AND r.id = %(id)s
 
 -- name: read_seats
+-- Read all seats of a request, stage by stage.
 SELECT stage, position, holder_user_id, holder_role, origin, status, decided_by, on_behalf_of
 FROM approval_seats
 WHERE tenant_id = %(tenant_id)s AND request_id = %(id)s
 ORDER BY stage, position
 
 -- name: read_decisions
+-- Read all votes of a request, stage by stage.
 SELECT id, stage, position, decision, reason, decided_by, on_behalf_of, delegation_id, created_at
 FROM approval_decisions
 WHERE tenant_id = %(tenant_id)s AND request_id = %(id)s
 ORDER BY stage, created_at, id
 
 -- name: read_counted_people
--- Who a person is, and for whom he stands in now about documents of this type; with the roles of each.
+-- Read a person and the people they stand in for now about this type, each with their roles.
 WITH voice AS (
     SELECT %(user_id)s::text AS user_id
     UNION

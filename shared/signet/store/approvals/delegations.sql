@@ -1,9 +1,10 @@
 -- name: count_active_members
+-- Count which of these people are active members: both sides of a delegation must be.
 SELECT count(*) FROM members
 WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND status = 'active'
 
 -- name: count_open
--- Of the one who gives, and of the one who takes.
+-- Count the open delegations of the giver and of the taker, each for its own limit.
 SELECT (SELECT count(*) FROM approval_delegations
         WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND revoked_at IS NULL AND to_time > %(now)s),
        (SELECT count(*) FROM approval_delegations
@@ -11,7 +12,7 @@ SELECT (SELECT count(*) FROM approval_delegations
           AND to_time > %(now)s)
 
 -- name: list_linked
--- What leads on from a person while the new one would hold: a circle can only be among these.
+-- List the delegations that lead on from a person while the new one would hold. A circle can only be among these.
 WITH RECURSIVE reached AS (
     SELECT %(delegate_id)s::text AS user_id
     UNION
@@ -29,22 +30,25 @@ WHERE d.revoked_at IS NULL AND d.from_time < %(to_time)s AND d.to_time > %(from_
 LIMIT %(limit)s
 
 -- name: insert_delegation
+-- Write a delegation.
 INSERT INTO approval_delegations (tenant_id, id, user_id, delegate_id, entity_type, from_time, to_time, reason,
                                   created_by, created_at)
 VALUES (%(tenant_id)s, %(id)s, %(user_id)s, %(delegate_id)s, %(entity_type)s, %(from_time)s, %(to_time)s, %(reason)s,
         %(created_by)s, %(now)s)
 
 -- name: find_delegation
+-- Find a delegation, revoked or not.
 SELECT id, user_id, delegate_id, entity_type, from_time, to_time, revoked_at IS NOT NULL AS is_revoked
 FROM approval_delegations
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: revoke_delegation
+-- Revoke a delegation. Without a row it was revoked before.
 UPDATE approval_delegations SET revoked_at = %(now)s
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND revoked_at IS NULL
 
 -- name: list_given
--- Not revoked, whether they hold already, still or no more; the newest first.
+-- List what a person has given, the newest first: not revoked, but perhaps not begun yet, or over.
 SELECT id, user_id, delegate_id, entity_type, from_time, to_time, reason, created_by, created_at
 FROM approval_delegations
 WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND revoked_at IS NULL AND id < %(before)s
@@ -52,6 +56,7 @@ ORDER BY id DESC
 LIMIT %(limit)s
 
 -- name: list_taken
+-- List what a person was given, the newest first: not revoked, but perhaps not begun yet, or over.
 SELECT id, user_id, delegate_id, entity_type, from_time, to_time, reason, created_by, created_at
 FROM approval_delegations
 WHERE tenant_id = %(tenant_id)s AND delegate_id = %(user_id)s AND revoked_at IS NULL AND id < %(before)s

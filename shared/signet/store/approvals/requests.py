@@ -8,8 +8,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
-from signet.core.approvals.eligibility import Delegation
-from signet.core.approvals.seats import Seat
+from signet.core.approvals.eligibility import Delegation, Seat
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
 from signet.store.json_values import to_json

@@ -1,5 +1,5 @@
 -- name: read_of_instances
--- What a wave must know: what is open, and what was decided and no gate has used yet.
+-- Read what a wave must know: what is open, and what was decided and no gate has used yet.
 SELECT r.id, r.instance_id, r.step_execution_id, r.node_id, r.document_version, r.stage, r.status, r.applied, r.policy,
        r.policy_hash, r.requester_id, r.escalate_at, r.expire_at, r.outcome,
        ARRAY(SELECT json_build_object(
@@ -15,7 +15,7 @@ WHERE r.tenant_id = %(tenant_id)s AND r.instance_id = ANY (%(instance_ids)s) AND
 ORDER BY r.id
 
 -- name: read_chain
--- The newest version that is published, with its steps in their order.
+-- Read the newest published version of a chain, with its steps in their order.
 SELECT c.version, ARRAY(SELECT s.body FROM approval_chain_steps s
                         WHERE s.tenant_id = c.tenant_id AND s.name = c.name AND s.version = c.version
                         ORDER BY s.position) AS steps
@@ -25,17 +25,19 @@ ORDER BY c.version DESC
 LIMIT 1
 
 -- name: read_last_requester
+-- Find who asked for the last transition that was performed.
 SELECT actor_id FROM transition_requests
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND status = 'performed'
 ORDER BY created_at DESC, id DESC
 LIMIT 1
 
 -- name: hold_roles
--- Shared among those who ask who holds a role; whoever takes one away waits for them, and they for him.
+-- Take the lock of a tenant's roles, shared among those who ask who holds one. A statement that takes a role away
+-- waits for them, and they wait for it.
 SELECT pg_advisory_xact_lock_shared(hashtextextended('roles of ' || %(tenant_id)s::uuid, 0))
 
 -- name: read_candidates
--- These people, and of each role so many that somebody is among them who may vote, if there is anybody.
+-- Read these people, and of each role so many that one of them may vote, if there is one.
 WITH person AS (
     SELECT unnest(%(user_ids)s::text[]) AS user_id
     UNION
@@ -59,6 +61,7 @@ CROSS JOIN LATERAL (
 ) AS active
 
 -- name: read_members
+-- List the active members of a role, page by page.
 SELECT r.user_id FROM member_roles r
 JOIN members m ON m.tenant_id = r.tenant_id AND m.user_id = r.user_id AND m.status = 'active'
 WHERE r.tenant_id = %(tenant_id)s AND r.role = %(role)s AND r.user_id > %(after)s
@@ -66,10 +69,10 @@ ORDER BY r.user_id
 LIMIT %(limit)s
 
 -- name: list_asking
--- A page of the open requests in which a role, or a person, has an open seat (the other is null and costs nothing), and
--- of each whether anybody is sure to be able to vote:
--- an active member with a seat of his own or of his role, who took no part in the document, asked for nothing and is
--- not counted in the stage. LIMIT makes each question a few lookups, however many hold the role.
+-- List a page of the open requests in which a role, or a person, has an open seat. The other of the two is null and
+-- costs nothing. Say of each whether a voter is certain: an active member with a seat of their own or of their role.
+-- They took no part in the document, asked for nothing, and are not counted in the stage. LIMIT makes each question
+-- a few lookups, however many hold the role.
 WITH page AS MATERIALIZED (
     (SELECT s.request_id
      FROM approval_seats s
@@ -121,7 +124,8 @@ CROSS JOIN LATERAL (
 ORDER BY asked.id
 
 -- name: read_holders
--- To be shown: who holds these roles, and these people, as far as they are active; each with all of their roles.
+-- Read the active members to be shown: holders of these roles, these people, and their delegates. Each comes with
+-- all of their roles.
 SELECT m.user_id, ARRAY(SELECT r.role FROM member_roles r
                         WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
 FROM members m
@@ -139,6 +143,7 @@ ORDER BY m.user_id
 LIMIT %(limit)s
 
 -- name: read_delegations
+-- List the delegations that these people have given and that hold now.
 SELECT id, user_id, delegate_id, entity_type, from_time, to_time
 FROM approval_delegations
 WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND revoked_at IS NULL
@@ -147,7 +152,7 @@ ORDER BY id
 LIMIT %(limit)s
 
 -- name: read_managers
--- As far up as anybody may be asked.
+-- Read the lines of the org chart above these people, no further up than a request may ask.
 WITH RECURSIVE above AS (
     SELECT c.user_id, c.manager_id, 1 AS level FROM org_chart c
     WHERE c.tenant_id = %(tenant_id)s AND c.user_id = ANY (%(user_ids)s)
@@ -159,15 +164,18 @@ WITH RECURSIVE above AS (
 SELECT DISTINCT user_id, manager_id FROM above
 
 -- name: read_turns
+-- Read how often each role has been asked in turn.
 SELECT role, turn FROM approval_turns WHERE tenant_id = %(tenant_id)s AND role = ANY (%(roles)s)
 
 -- name: take_turns
+-- Count the turns that were taken, in the order of the roles, so that writers cannot wait in a circle.
 INSERT INTO approval_turns (tenant_id, role, turn)
 SELECT %(tenant_id)s, role, count FROM unnest(%(roles)s::text[], %(counts)s::bigint[]) AS row (role, count)
 ORDER BY role
 ON CONFLICT (tenant_id, role) DO UPDATE SET turn = approval_turns.turn + excluded.turn
 
 -- name: insert_requests
+-- Write the requests of a wave in one statement.
 INSERT INTO approval_requests (
     tenant_id, id, instance_id, step_execution_id, node_id, document_id, document_version, snapshot_version_id,
     snapshot_hash, definition_hash, policy, policy_hash, chain_name, chain_version, requester_id, escalate_at, expire_at,
@@ -181,12 +189,14 @@ FROM json_to_recordset(%(rows)s::json) AS row (
     chain_version integer, requester_id text, escalate_at timestamptz, expire_at timestamptz, trace_id text)
 
 -- name: insert_seats
+-- Write the seats of a wave in one statement.
 INSERT INTO approval_seats (tenant_id, request_id, stage, position, holder_user_id, holder_role, origin)
 SELECT %(tenant_id)s, request_id, stage, position, holder_user_id, holder_role, origin
 FROM json_to_recordset(%(rows)s::json) AS row (
     request_id uuid, stage integer, position integer, holder_user_id text, holder_role text, origin text)
 
 -- name: update_requests
+-- Write what became of the requests of a wave. What has ended keeps its first moment.
 UPDATE approval_requests r
 SET stage = row.stage, status = row.status, outcome = row.outcome, applied = row.applied,
     escalate_at = row.escalate_at, expire_at = row.expire_at,
@@ -196,16 +206,18 @@ FROM json_to_recordset(%(rows)s::json) AS row (
 WHERE r.tenant_id = %(tenant_id)s AND r.id = row.id
 
 -- name: close_seats
--- Of requests that are over: nobody is asked any more.
+-- Close the seats of requests that are over, so that they wait for nobody.
 UPDATE approval_seats s SET status = 'closed'
 WHERE s.tenant_id = %(tenant_id)s AND s.request_id = ANY (%(request_ids)s) AND s.status = 'open'
 
 -- name: mark_applied
+-- Mark the steps whose approval a gate has used.
 UPDATE workflow_step_executions s SET applied = true
 WHERE s.tenant_id = %(tenant_id)s AND s.instance_id = ANY (%(instance_ids)s)
   AND s.approval_request_id = ANY (%(request_ids)s)
 
 -- name: insert_notifications
+-- Write the notifications of a wave in one statement.
 INSERT INTO notifications (tenant_id, id, user_id, role, kind, request_id, data, created_at)
 SELECT %(tenant_id)s, id, user_id, role, kind, request_id, data, %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (

@@ -1,6 +1,7 @@
 -- name: void_requests
--- What people were asked, or have approved and no gate has used. Told is who is still asked and who has decided, at
--- whatever stage and for whom, once about each request. Their ids keep the time of the one that was given.
+-- Void what people were asked, and what they have approved but no gate has used. Tell who is still asked and who has
+-- decided, at any stage and for anyone, once about each request. The ids of the notices keep the time of the one
+-- that was given.
 WITH voided AS (
     UPDATE approval_requests r
     SET status = 'voided', outcome = row.reason, ended_at = coalesce(r.ended_at, %(now)s)

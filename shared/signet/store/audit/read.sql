@@ -1,5 +1,5 @@
 -- name: list_rows
--- By transaction: the order of the seals.
+-- List audit rows by transaction, which is the order of the seals.
 SELECT tenant_id::text, id::text, subject_type, subject_id, seq, previous_hash, hash, content, action, actor_id,
        concat(to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
               CASE WHEN created_at < '0001-01-01 00:00:00Z' THEN ' BC' END) AS created_at,
@@ -10,7 +10,7 @@ ORDER BY epoch, audit_log.xid, audit_log.id
 LIMIT %(limit)s
 
 -- name: list_chained_rows
--- By subject: the order of the chains.
+-- List audit rows by subject, which is the order of the chains.
 SELECT tenant_id::text, id::text, subject_type, subject_id, seq, previous_hash, hash, content, action, actor_id,
        concat(to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
               CASE WHEN created_at < '0001-01-01 00:00:00Z' THEN ' BC' END) AS created_at,
@@ -22,6 +22,7 @@ ORDER BY subject_type, subject_id, seq
 LIMIT %(limit)s
 
 -- name: list_subject_rows
+-- List the chain of one subject.
 SELECT tenant_id::text, id::text, subject_type, subject_id, seq, previous_hash, hash, content, action, actor_id,
        concat(to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
               CASE WHEN created_at < '0001-01-01 00:00:00Z' THEN ' BC' END) AS created_at,
@@ -33,6 +34,7 @@ ORDER BY seq
 LIMIT %(limit)s
 
 -- name: list_seals
+-- List seals in their order.
 SELECT tenant_id::text, sequence, epoch, from_xid::text, to_xid::text, row_count, merkle_root, previous_seal,
        concat(to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
               CASE WHEN created_at < '0001-01-01 00:00:00Z' THEN ' BC' END) AS created_at, seal
@@ -42,6 +44,7 @@ ORDER BY sequence
 LIMIT %(limit)s
 
 -- name: find_seal_over
+-- Find the seal that covers a transaction.
 SELECT tenant_id::text, sequence, epoch, from_xid::text, to_xid::text, row_count, merkle_root, previous_seal,
        concat(to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
               CASE WHEN created_at < '0001-01-01 00:00:00Z' THEN ' BC' END) AS created_at, seal
@@ -50,6 +53,7 @@ WHERE tenant_id = %(tenant_id)s AND epoch = %(epoch)s AND from_xid <= %(xid)s::x
 ORDER BY sequence LIMIT 1
 
 -- name: list_versions
+-- List document versions with their snapshots, of one document or of all.
 SELECT document_id::text, version, id::text, snapshot, hash
 FROM document_versions
 WHERE tenant_id = %(tenant_id)s AND (document_id, version) > (%(document_id)s, %(version)s)
@@ -58,7 +62,7 @@ ORDER BY document_versions.document_id, version
 LIMIT %(limit)s
 
 -- name: list_documents_without_version
--- Documents that stand at a version of which there is no snapshot.
+-- List documents at a version of which there is no snapshot.
 SELECT d.id::text, d.version FROM documents d
 WHERE d.tenant_id = %(tenant_id)s AND NOT EXISTS (
     SELECT FROM document_versions v
@@ -67,6 +71,7 @@ ORDER BY d.id
 LIMIT %(limit)s
 
 -- name: list_definitions
+-- List compiled definitions, of the instances of one document or of all.
 SELECT id::text, definition_kind, entity_type, name, version, status, compiler_version, compiled_hash, compiled_json
 FROM workflow_definitions d
 WHERE tenant_id = %(tenant_id)s AND compiled_json IS NOT NULL AND id > %(id)s

@@ -1,5 +1,5 @@
 -- name: list_contracts
--- Of each type the newest in this status.
+-- List the newest contract of each type in this status.
 SELECT c.entity_type, c.version, c.status, c.body::jsonb ->> 'label' AS label, c.hash, c.revision, c.created_by,
        c.created_at, c.published_at
 FROM contracts c
@@ -13,6 +13,7 @@ ORDER BY c.entity_type
 LIMIT %(limit)s
 
 -- name: list_contract_versions
+-- List the versions of one contract, the newest first.
 SELECT c.entity_type, c.version, c.status, c.body::jsonb ->> 'label' AS label, c.hash, c.revision, c.created_by,
        c.created_at, c.published_at
 FROM contracts c
@@ -23,6 +24,7 @@ ORDER BY c.version DESC
 LIMIT %(limit)s
 
 -- name: list_definitions
+-- List definitions, the newest first. A filter that is null leaves nothing out.
 SELECT id, definition_kind AS kind, nullif(entity_type, '') AS entity_type, name, version, status, is_default,
        contract_version, compiled_hash, compiler_version, source_id, revision, created_by, created_at, updated_at,
        published_at
@@ -38,6 +40,7 @@ ORDER BY id DESC
 LIMIT %(limit)s
 
 -- name: list_definition_versions
+-- List all versions of the definition that has this id, the newest first.
 SELECT v.id, v.definition_kind AS kind, nullif(v.entity_type, '') AS entity_type, v.name, v.version, v.status,
        v.is_default, v.contract_version, v.compiled_hash, v.compiler_version, v.source_id, v.revision, v.created_by,
        v.created_at, v.updated_at, v.published_at
@@ -50,6 +53,7 @@ ORDER BY v.version DESC
 LIMIT %(limit)s
 
 -- name: find_definition
+-- Find a definition with the document that its author wrote.
 SELECT id, definition_kind AS kind, nullif(entity_type, '') AS entity_type, name, version, status, is_default,
        contract_version, compiled_hash, compiler_version, source_id, revision, created_by, created_at, updated_at,
        published_at, body_patches_json AS document
@@ -57,4 +61,5 @@ FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: read_canvas
+-- Read where an editor has placed the nodes.
 SELECT canvas_json FROM workflow_definitions WHERE tenant_id = %(tenant_id)s AND id = %(id)s

@@ -1,4 +1,5 @@
 -- name: list_rules
+-- List the rules of a type in the order in which they run.
 SELECT name, version, phase, operations, priority, condition, actions
 FROM rules
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND is_enabled
@@ -6,6 +7,7 @@ ORDER BY priority, name
 LIMIT %(limit)s
 
 -- name: save_rule
+-- Write a rule, or replace it and enable it again.
 INSERT INTO rules (tenant_id, entity_type, name, phase, operations, priority, condition, actions)
 VALUES (%(tenant_id)s, %(entity_type)s, %(name)s, %(phase)s, %(operations)s, %(priority)s, %(condition)s, %(actions)s)
 ON CONFLICT (tenant_id, entity_type, name) DO UPDATE
@@ -15,11 +17,12 @@ SET phase = excluded.phase, operations = excluded.operations, priority = exclude
 RETURNING version
 
 -- name: disable_rule
+-- Disable a rule. The row stays, because executions refer to its version.
 UPDATE rules SET is_enabled = false, version = version + 1, updated_at = now()
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND name = %(name)s AND is_enabled
 
 -- name: list_saved_rules
--- By type and name, which is no order of anything: so that a page goes on where the one before has ended.
+-- List rules by type and name. That is no order of running, but lets a page go on where the last one ended.
 SELECT entity_type, name, version, phase, operations, priority, condition, actions, created_at, updated_at
 FROM rules
 WHERE tenant_id = %(tenant_id)s AND (entity_type, name) > (%(after_type)s, %(after_name)s) AND is_enabled
@@ -28,6 +31,7 @@ ORDER BY entity_type, name
 LIMIT %(limit)s
 
 -- name: find_rule
+-- Find an enabled rule.
 SELECT entity_type, name, version, phase, operations, priority, condition, actions, created_at, updated_at
 FROM rules
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND name = %(name)s AND is_enabled

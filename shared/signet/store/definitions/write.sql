@@ -1,9 +1,11 @@
 -- name: read_contract
+-- Read one version of a contract.
 SELECT entity_type, version, status, body, hash, created_by, created_at, published_at, revision
 FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s
 
 -- name: read_newest_contract
+-- Read the newest published version of a contract.
 SELECT entity_type, version, status, body, hash, created_by, created_at, published_at, revision
 FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND status = 'published'
@@ -11,18 +13,20 @@ ORDER BY version DESC
 LIMIT 1
 
 -- name: next_contract_version
+-- Compute the number of the next version of a contract.
 SELECT coalesce(max(version), 0) + 1 AS version FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s
 
 -- name: lock_contracts_of_type
--- Publishing is rare: whoever publishes for this entity type goes one after another. New documents, which refer
--- to these rows, do not wait for it.
+-- Lock the contracts of a type, so that those who publish for it go one after another. Publishing is rare, and new
+-- documents, which refer to these rows, do not wait for it.
 SELECT version FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s
 ORDER BY version
 FOR NO KEY UPDATE
 
 -- name: save_contract_draft
+-- Write a draft of a contract, or replace it. Without a row the version is frozen.
 INSERT INTO contracts (tenant_id, entity_type, version, status, body, hash, created_by)
 VALUES (%(tenant_id)s, %(entity_type)s, %(version)s, 'draft', %(body)s, %(hash)s, %(actor_id)s)
 ON CONFLICT (tenant_id, entity_type, version) DO UPDATE
@@ -31,15 +35,18 @@ WHERE contracts.status = 'draft'
 RETURNING revision
 
 -- name: delete_contract_draft
+-- Delete a draft of a contract.
 DELETE FROM contracts
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s AND status = 'draft'
 
 -- name: set_contract_status
+-- Publish or archive a contract. The moment of its first publication stays.
 UPDATE contracts
 SET status = %(status)s, revision = revision + 1, published_at = coalesce(published_at, CASE WHEN %(status)s = 'published' THEN now() END)
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND version = %(version)s
 
 -- name: insert_definition
+-- Write a definition of any kind.
 INSERT INTO workflow_definitions (
     tenant_id, id, definition_kind, entity_type, name, version, status, is_default, contract_version, nodes_json,
     edges_json, slots_json, base_ref, body_patches_json, compiled_json, compiled_hash, compiler_version, source_id,
@@ -51,20 +58,24 @@ VALUES (
     CASE WHEN %(status)s = 'published' THEN now() END)
 
 -- name: update_definition_draft
+-- Replace the body of a draft. Without a row it is not a draft any more.
 UPDATE workflow_definitions
 SET body_patches_json = %(body_patches_json)s, base_ref = %(base_ref)s, updated_at = now(), revision = revision + 1
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'draft'
 RETURNING revision
 
 -- name: delete_definition_draft
+-- Delete a draft of a definition.
 DELETE FROM workflow_definitions WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'draft'
 
 -- name: set_canvas
--- Beside what is edited: neither its revision nor its moment.
+-- Write where an editor has placed the nodes. It is not part of the definition: neither its revision nor its moment
+-- changes.
 UPDATE workflow_definitions SET canvas_json = %(canvas_json)s
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND NOT is_default
 
 -- name: publish_definition
+-- Publish a draft with what it was compiled to.
 UPDATE workflow_definitions
 SET status = 'published', published_at = now(), updated_at = now(), revision = revision + 1,
     compiled_json = %(compiled_json)s,
@@ -72,10 +83,12 @@ SET status = 'published', published_at = now(), updated_at = now(), revision = r
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'draft'
 
 -- name: archive_definition
+-- Archive a published definition that is no default.
 UPDATE workflow_definitions SET status = 'archived', updated_at = now(), revision = revision + 1
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND status = 'published' AND NOT is_default
 
 -- name: find_definition
+-- Find a definition with its body, without what it was compiled to.
 SELECT id, definition_kind, entity_type, name, version, status, is_default, contract_version, base_ref,
        body_patches_json, canvas_json, compiled_hash, compiler_version, source_id, created_by, created_at, published_at,
        revision
@@ -83,14 +96,17 @@ FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: next_definition_version
+-- Compute the number of the next version of a definition.
 SELECT coalesce(max(version), 0) + 1 AS version FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND definition_kind = %(definition_kind)s AND entity_type = %(entity_type)s
   AND name = %(name)s
 
 -- name: read_compiled
+-- Read what a definition was compiled to.
 SELECT version, compiled_json, compiled_hash FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND version = %(version)s AND compiled_json IS NOT NULL
 
 -- name: list_effective_of_patch
+-- List the published effective workflows that were compiled from a patch.
 SELECT id FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND definition_kind = 'effective' AND source_id = %(id)s AND status = 'published'

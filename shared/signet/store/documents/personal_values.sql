@@ -1,7 +1,10 @@
 -- name: lock_document
+-- Lock a document, so that no value is written while its values are erased.
 SELECT FROM documents WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s FOR NO KEY UPDATE
 
 -- name: erase_values
+-- Erase the personal values of a document, all or those of some fields. The rows stay, because snapshots refer to
+-- them.
 UPDATE personal_values
 SET salt = NULL, value = NULL, erased_at = now()
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND erased_at IS NULL
@@ -9,5 +12,6 @@ WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND erased_at 
 RETURNING id::text, field, erased_at
 
 -- name: read_values
+-- Read personal values by their ids; the value is null once it is erased.
 SELECT id::text, salt, value::text FROM personal_values
 WHERE tenant_id = %(tenant_id)s AND id = ANY (%(ids)s::uuid[])

@@ -1,4 +1,5 @@
 -- name: find_document
+-- Find a document with its live instance.
 SELECT d.id, d.entity_type, d.contract_version, d.status, d.version, d.data, d.amended_from_id, d.creator_id,
        d.created_at, d.updated_at,
        (SELECT i.id FROM workflow_instances i
@@ -8,6 +9,7 @@ FROM documents d
 WHERE d.tenant_id = %(tenant_id)s AND d.id = %(document_id)s AND d.deleted_at IS NULL
 
 -- name: find_transition_request
+-- Find a transition request with what its document is now.
 SELECT r.id, r.document_id, r.document_version, r.transition, r.actor_id, r.reason, r.status, r.outcome,
        r.created_at, r.ended_at, d.entity_type, d.status AS document_status, d.version AS version_now
 FROM transition_requests r

@@ -1,8 +1,9 @@
 -- name: find_document_type
--- Also of a document that was deleted: what it was stays.
+-- Find the type of a document, also of one that was deleted.
 SELECT entity_type FROM documents WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
 
 -- name: list_audit
+-- List the audit chain of a document.
 SELECT seq, id, action, actor_id, created_at, previous_hash, hash, content
 FROM audit_log
 WHERE tenant_id = %(tenant_id)s AND subject_type = 'document' AND subject_id = %(document_id)s::text
@@ -11,7 +12,8 @@ ORDER BY seq
 LIMIT %(limit)s
 
 -- name: list_timeline
--- Of each kind as many as a page can take, so that the newest of them all are among them.
+-- List what happened to a document, the newest first. Of each kind a whole page is read, so that the newest of all
+-- are among them.
 WITH instances AS MATERIALIZED (
     SELECT id FROM workflow_instances
     WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND entity_id = %(document_id)s
@@ -68,6 +70,7 @@ ORDER BY at DESC, id DESC
 LIMIT %(limit)s
 
 -- name: find_newest_instance
+-- Find the newest instance of a document, live or not.
 SELECT id FROM workflow_instances
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND entity_id = %(document_id)s
 ORDER BY id DESC

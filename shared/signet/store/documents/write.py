@@ -10,7 +10,7 @@ from psycopg.errors import UniqueViolation
 from psycopg.rows import class_row, dict_row
 
 from signet.core.audit.verification import AuditRow
-from signet.core.errors import Transient
+from signet.core.errors import Rejected, Transient
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
 from signet.store.json_values import to_json
@@ -72,6 +72,14 @@ class TransactionContext:
 
 
 @dataclass(frozen=True, slots=True)
+class LockedDocuments:
+    """The documents that a transaction holds locked, with its context."""
+
+    rows: Mapping[UUID, DocumentRow]
+    transaction: TransactionContext
+
+
+@dataclass(frozen=True, slots=True)
 class WorkflowOfType:
     id: UUID
     version: int
@@ -125,12 +133,26 @@ class WriteBatch:
         )
 
 
-def lock_documents(ids: Sequence[UUID], roles: Sequence[str]) -> PreparedText:
-    """Lock the documents in id order, then read them.
+def lock_documents(connection: Connection, ids: Sequence[UUID], roles: Sequence[str]) -> LockedDocuments:
+    """Lock documents in a statement of its own, and read what their transaction is judged by."""
+    opening = prepare_lock(ids, roles)
+    return require_locked(connection.execute(opening.text, opening.values).fetchone())
+
+
+def prepare_lock(ids: Sequence[UUID], roles: Sequence[str]) -> PreparedText:
+    """Make the statement that locks documents in id order, then reads them.
 
     `parse_locked_documents` reads the answer.
     """
     return PreparedText(_SQL.lock_documents, {"ids": list(ids), "roles": list(roles)})
+
+
+def require_locked(row: tuple[Any, ...] | None) -> LockedDocuments:
+    """Parse the answer of `prepare_lock`, and refuse a tenant that is not active."""
+    documents, transaction = parse_locked_documents(row)
+    if transaction is None:
+        raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
+    return LockedDocuments(documents, transaction)
 
 
 def parse_locked_documents(
@@ -139,9 +161,8 @@ def parse_locked_documents(
     if row is None:
         return {}, None
     *context, documents = row
-    return {document.id: document for document in map(_parse_document, documents or ())}, TransactionContext(
-        *context
-    )
+    rows = map(_parse_document, documents or ())
+    return {document.id: document for document in rows}, TransactionContext(*context)
 
 
 def find_workflow(

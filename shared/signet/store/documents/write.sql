@@ -1,9 +1,10 @@
 -- name: lock_documents
+-- Lock documents and read all that a decision about them needs, in one round trip (decision 0008).
 SELECT * FROM lock_and_read_documents(%(ids)s, %(roles)s)
 
 -- name: find_workflow
--- The tenant's own workflow where there is one, also while a newer contract waits for its patch. A document that
--- is there already keeps to the version of the contract that it is checked against.
+-- Find the workflow of a new document. The tenant's own comes first, also while a newer contract waits for its
+-- patch. A document that is there keeps the version of the contract that it is checked against.
 SELECT id, version, contract_version, definition_kind
 FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND status = 'published'
@@ -13,6 +14,7 @@ ORDER BY (definition_kind = 'effective') DESC, contract_version DESC, published_
 LIMIT 1
 
 -- name: read_referenced
+-- Read fields of the documents that are referred to. They are not locked.
 SELECT d.id, d.entity_type, d.status,
        coalesce((SELECT jsonb_object_agg(field, d.data -> field)
                  FROM unnest(%(fields)s::text[]) AS field WHERE d.data ? field), '{}')
@@ -20,6 +22,7 @@ FROM documents d
 WHERE d.tenant_id = %(tenant_id)s AND d.id = ANY (%(ids)s::uuid[]) AND d.deleted_at IS NULL
 
 -- name: insert_documents
+-- Write new documents in one statement.
 INSERT INTO documents (tenant_id, id, entity_type, contract_version, status, version, data, amended_from_id,
                        creator_id, editor_ids, created_at, updated_at, t1, t2, t3, t4, n1, n2, n3, n4, d1, d2)
 SELECT %(tenant_id)s, id, entity_type, contract_version, status, version, data, amended_from_id,
@@ -30,13 +33,16 @@ FROM json_to_recordset(%(rows)s::json) AS row (
     n1 bigint, n2 bigint, n3 bigint, n4 bigint, d1 timestamptz, d2 timestamptz)
 
 -- name: begin_keys
+-- Set a savepoint, so that taking keys can be undone alone.
 SAVEPOINT keys
 
 -- name: undo_keys
+-- Give back the keys that were taken since the savepoint.
 ROLLBACK TO SAVEPOINT keys
 
 -- name: reserve_business_keys
--- Whoever holds a value keeps it: what does not come back was taken by another document.
+-- Take business keys, in their order, so that two writers cannot wait in a circle. A value has one holder: what does
+-- not come back is another document's.
 INSERT INTO document_keys (tenant_id, entity_type, field, value, document_id)
 SELECT %(tenant_id)s, entity_type, field, value, document_id
 FROM json_to_recordset(%(rows)s::json) AS row (entity_type text, field text, value text, document_id uuid)
@@ -45,17 +51,20 @@ ON CONFLICT (tenant_id, entity_type, field, value) DO NOTHING
 RETURNING document_id, field
 
 -- name: release_keys
+-- Give back business keys.
 DELETE FROM document_keys k
 USING json_to_recordset(%(rows)s::json) AS row (entity_type text, field text, value text, document_id uuid)
 WHERE k.tenant_id = %(tenant_id)s AND k.entity_type = row.entity_type AND k.field = row.field
   AND k.value = row.value AND k.document_id = row.document_id
 
 -- name: insert_personal_values
+-- Write personal values apart from the documents that refer to them.
 INSERT INTO personal_values (tenant_id, id, document_id, field, salt, value, created_at)
 SELECT %(tenant_id)s, id, document_id, field, decode(salt, 'hex'), value, %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (id uuid, document_id uuid, field text, salt text, value jsonb)
 
 -- name: insert_requests
+-- Write transition requests.
 INSERT INTO transition_requests (tenant_id, id, document_id, document_version, transition, actor_id, actor_roles,
                                  reason, trace_id, created_at)
 SELECT %(tenant_id)s, id, document_id, document_version, transition, actor_id, actor_roles, reason, trace_id, %(now)s
@@ -64,12 +73,14 @@ FROM json_to_recordset(%(rows)s::json) AS row (
     reason text, trace_id text)
 
 -- name: end_requests
+-- End transition requests that are still open.
 UPDATE transition_requests r
 SET status = row.status, outcome = row.outcome, ended_at = %(now)s
 FROM json_to_recordset(%(rows)s::json) AS row (id uuid, status text, outcome text)
 WHERE r.tenant_id = %(tenant_id)s AND r.id = row.id AND r.status = 'open'
 
 -- name: insert_instances
+-- Write the instances of new documents. Their projection is written at once; the first wave writes their steps.
 INSERT INTO workflow_instances (
     tenant_id, id, kind, definition_id, definition_version, entity_type, entity_id, entity_version, subject_id,
     begin_node, begin_version, birth, begin_actor_id, begin_actor_roles, actor_id, actor_roles, active_tokens,
@@ -83,7 +94,8 @@ FROM json_to_recordset(%(rows)s::json) AS row (
     edit_window text, trace_id text)
 
 -- name: cancel_instances
--- With its step, its waiting steps and its place in the projection: all that a rebuild would find.
+-- Cancel instances by their rows. Each gets its step, its waiting steps end, and its row says so: a rebuild would
+-- find the same.
 WITH ended AS (
     UPDATE workflow_instances i
     SET status = 'cancelled', reason = row.reason, version = i.version + 1, entity_version = row.entity_version,
@@ -113,6 +125,7 @@ SELECT %(tenant_id)s, step_created_at, step_id, id, version, version, node_id, '
 FROM ended
 
 -- name: insert_rule_executions
+-- Write what rules were run with, and what came of it.
 INSERT INTO rule_executions (tenant_id, id, document_id, document_version, entity_type, rule, rule_version, phase,
                              matched, evidence, created_at)
 SELECT %(tenant_id)s, id, document_id, document_version, entity_type, rule, rule_version, phase, matched, evidence,
@@ -122,11 +135,12 @@ FROM json_to_recordset(%(rows)s::json) AS row (
     phase text, matched boolean, evidence jsonb)
 
 -- name: adopt_contracts
--- Moved with their instances to a newer definition, whose step says so.
+-- Move documents to the contract of the newer definition that their instances move to; the step says so.
 UPDATE documents d
 SET contract_version = row.contract_version
 FROM json_to_recordset(%(rows)s::json) AS row (id uuid, contract_version integer)
 WHERE d.tenant_id = %(tenant_id)s AND d.id = row.id
 
 -- name: write_edits
+-- Write new versions of documents, audit rows and triggers in one round trip (decision 0008).
 SELECT write_edits(%(documents)s, %(versions)s, %(audit)s, %(events)s, %(now)s)

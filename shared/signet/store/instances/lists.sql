@@ -1,5 +1,5 @@
 -- name: list_by_status
--- The newest of each status, and of these the newest: each is found at its place in the index.
+-- List instances, the newest first. Each status is read by its own index, as far as one page.
 SELECT page.*, d.name AS workflow
 FROM (
     SELECT i.id, i.kind, i.status, i.reason, i.version, i.definition_id, i.definition_version, i.entity_type,
@@ -21,7 +21,8 @@ JOIN workflow_definitions d ON d.tenant_id = %(tenant_id)s AND d.id = page.defin
 ORDER BY page.id DESC
 
 -- name: list_by_definition
--- The same for each definition of that name, of that type, of that id.
+-- List the instances of a definition, a name or a type, the newest first. Each definition and status is read by its
+-- own index, as far as one page.
 SELECT page.*
 FROM (
     SELECT i.id, i.kind, i.status, i.reason, i.version, i.definition_id, i.definition_version, i.entity_type,
@@ -47,7 +48,7 @@ ORDER BY page.id DESC
 LIMIT %(limit)s
 
 -- name: list_by_subject
--- All that one subject has had.
+-- List all instances that one subject has had, the newest first.
 SELECT i.id, i.kind, i.status, i.reason, i.version, i.definition_id, i.definition_version, i.entity_type,
        i.entity_id AS document_id, i.current_nodes, i.started_at, i.completed_at, i.updated_at, d.name AS workflow
 FROM workflow_instances i

@@ -1,6 +1,6 @@
 -- name: find_target
--- What may be moved to under this name and version: of the same kind before others, an effective workflow before its
--- envelope.
+-- Find what an instance may move to under this name and version. The same kind comes before others, and an effective
+-- workflow before its envelope.
 SELECT id, entity_type, name, version, published_at
 FROM workflow_definitions
 WHERE tenant_id = %(tenant_id)s AND entity_type = %(entity_type)s AND name = %(name)s AND version = %(version)s
@@ -9,7 +9,7 @@ ORDER BY (definition_kind = %(kind)s) DESC, (definition_kind = 'effective') DESC
 LIMIT 1
 
 -- name: list_older
--- Definitions of the same subject that were published before it, whatever became of them.
+-- List definitions of the same subject that were published before this one, in any status.
 SELECT older.id
 FROM workflow_definitions target
 JOIN workflow_definitions older ON older.tenant_id = target.tenant_id AND older.entity_type = target.entity_type
@@ -21,7 +21,7 @@ ORDER BY older.published_at DESC, older.id
 LIMIT %(limit)s
 
 -- name: list_live_under
--- Instances that run or are paused under one of these definitions, in the order of their ids.
+-- List instances that run or are paused under one of these definitions, in the order of their ids.
 SELECT id, version
 FROM workflow_instances
 WHERE tenant_id = %(tenant_id)s AND definition_id = ANY (%(definition_ids)s) AND status IN ('running', 'paused')
@@ -30,7 +30,7 @@ ORDER BY id
 LIMIT %(limit)s
 
 -- name: list_done
--- Each step that an instance has executed to its end.
+-- List each step that an instance has executed to its end.
 SELECT DISTINCT token_id, node_id
 FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND node_type <> 'control'

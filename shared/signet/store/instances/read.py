@@ -9,7 +9,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from signet.core.diagrams.instance_graph import Visit
-from signet.core.explain.instance_record import InstanceStatus
+from signet.core.explain.instance_record import ExplainedInstance, ExplainedStep, InstanceStatus
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
@@ -17,19 +17,12 @@ _SQL = Statements(__file__)
 _Row = TypeVar("_Row")
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceRecord:
-    id: UUID
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceRecord(ExplainedInstance):
     kind: Literal["envelope", "automation"]
     status: InstanceStatus
-    reason: str | None
-    version: int
     workflow: str
-    definition_id: UUID
-    definition_version: int
     definition_hash: str
-    entity_type: str | None
-    entity_id: UUID | None
     entity_version: int
     subject_id: str
     current_nodes: list[str]
@@ -37,14 +30,10 @@ class InstanceRecord:
     edit_window: Literal["editable", "amend_only", "locked"] | None
     edit_window_node: str | None
     context_json: dict[str, Any]
-    actor_id: str
-    request_id: UUID | None
     depth: int
     trace_id: str | None
     timeout_at: datetime | None
-    started_at: datetime
     completed_at: datetime | None
-    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +47,15 @@ class WaitRow:
     approval_request_id: UUID | None
 
 
-@dataclass(frozen=True, slots=True)
-class StepRecord:
-    id: UUID
-    seq: int
-    end_seq: int | None
-    node_id: str
-    node_type: str
-    token_id: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRecord(ExplainedStep):
     status: Literal["pending", "running", "completed", "failed", "skipped", "cancelled"]
     run_as: Literal["actor", "system", "service_account"]
-    actor_user_id: str
-    entity_version: int
     version_after: int
     output_json: dict[str, Any] | None
-    error: str | None
-    started_at: datetime
-    completed_at: datetime | None
     duration_ms: int | None
     approval_request_id: UUID | None
     applied: bool | None
-    resume_at: datetime | None
-    waiting_for_event_key: str | None
     trace_id: str | None
 
 

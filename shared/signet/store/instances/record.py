@@ -7,8 +7,7 @@ from uuid import UUID
 
 from psycopg.rows import class_row, dict_row
 
-from signet.core.approvals.eligibility import Delegation
-from signet.core.approvals.seats import Seat
+from signet.core.approvals.eligibility import Delegation, Seat
 from signet.core.explain.instance_record import (
     ApprovalRecord,
     DecisionRecord,

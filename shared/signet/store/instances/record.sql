@@ -1,16 +1,19 @@
 -- name: read_instance
+-- Read the row of an instance, for its explanation.
 SELECT id, definition_id, definition_version, entity_type, entity_id, status, reason, version, actor_id, request_id,
        active_tokens, started_at, updated_at
 FROM workflow_instances
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: read_document
+-- Read what an explanation says of the document, also of a deleted one.
 SELECT contract_version, status, version, deleted_at IS NOT NULL AS is_deleted, creator_id, editor_ids
 FROM documents
 WHERE tenant_id = %(tenant_id)s AND id = %(document_id)s
 
 -- name: read_steps
--- The last ones, those that are open, however long they have been, and those that say what it ran under before.
+-- Read the last steps, the open ones however old, and those that say under which definition it ran before. Three
+-- parts, because each has an index of its own.
 SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, output_json, error, started_at,
        completed_at, resume_at, waiting_for_event_key, entity_version
 FROM workflow_step_executions
@@ -28,12 +31,13 @@ WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND seq <= %(after)s AN
 ORDER BY seq, end_seq
 
 -- name: read_open_request
+-- Read the open transition request of a document.
 SELECT id, transition, actor_id, reason, created_at
 FROM transition_requests
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND status = 'open'
 
 -- name: list_triggers
--- What is not done, the newest of them, in the order of time.
+-- List the newest triggers that are not done, in the order of time.
 SELECT id, event_type, status, attempts, max_attempts, due_at, error
 FROM (
     SELECT id, event_type, status, attempts, max_attempts, due_at, error
@@ -45,7 +49,7 @@ FROM (
 ORDER BY id
 
 -- name: list_effects
--- Of the steps that are open.
+-- List the effects of the steps that are open.
 SELECT e.step_execution_id, e.effect_type, e.endpoint, e.status, e.attempts, e.max_attempts, e.due_at, e.error
 FROM workflow_step_executions s
 JOIN workflow_side_effects_outbox e ON e.tenant_id = s.tenant_id AND e.step_execution_id = s.id
@@ -54,7 +58,7 @@ ORDER BY e.id
 LIMIT %(limit)s
 
 -- name: list_turns
--- The newest of them, in the order of time.
+-- List the newest history entries, in the order of time.
 SELECT created_at, entry, actor_id, data
 FROM (
     SELECT created_at, id, entry, actor_id, data
@@ -66,7 +70,7 @@ FROM (
 ORDER BY created_at, id
 
 -- name: list_approvals
--- The newest of them, in the order of time.
+-- List the newest approval requests, in the order of time.
 SELECT id, step_execution_id, node_id, document_version, snapshot_hash, definition_hash, policy_hash, chain_name,
        chain_version, requester_id, stage, status, outcome, applied, escalate_at, expire_at, created_at, ended_at
 FROM (
@@ -79,13 +83,14 @@ FROM (
 ORDER BY id
 
 -- name: list_seats
+-- List the seats of these requests.
 SELECT request_id, stage, position, holder_user_id, holder_role, origin, status, decided_by, on_behalf_of
 FROM approval_seats
 WHERE tenant_id = %(tenant_id)s AND request_id = ANY (%(request_ids)s)
 ORDER BY request_id, stage, position
 
 -- name: list_decisions
--- With the delegation of each, where there is one.
+-- List the votes on these requests, each with its delegation where there is one.
 SELECT v.request_id, v.id, v.stage, v.position, v.decision, v.reason, v.decided_by, v.on_behalf_of, v.created_at,
        d.id AS delegation_id, d.user_id, d.delegate_id, d.entity_type, d.from_time, d.to_time,
        d.revoked_at IS NOT NULL AS is_revoked
@@ -95,6 +100,7 @@ WHERE v.tenant_id = %(tenant_id)s AND v.request_id = ANY (%(request_ids)s)
 ORDER BY v.request_id, v.stage, v.created_at, v.id
 
 -- name: list_edits
+-- List who has edited a document since a version.
 SELECT version, actor_id, created_at
 FROM document_versions
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND version > %(since)s

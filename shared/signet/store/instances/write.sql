@@ -1,20 +1,23 @@
 -- name: find_entity
+-- Find the document of an instance: its row is locked before the instance's.
 SELECT entity_id FROM workflow_instances WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: lock_instances
--- After their documents: everybody locks them in this order.
+-- Lock instances in the order of their ids, after their documents. Every writer keeps this order.
 SELECT id FROM workflow_instances
 WHERE tenant_id = %(tenant_id)s AND id = ANY (%(ids)s)
 ORDER BY id
 FOR NO KEY UPDATE
 
 -- name: read_instance
+-- Read the row of an instance for an operator's act.
 SELECT id, kind, definition_id, definition_version, entity_type, entity_id, entity_version, status, reason, version,
        birth, actor_id, actor_roles, request_id::text, active_tokens, context_json, depth, trace_id
 FROM workflow_instances
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: read_open_steps
+-- Read the steps at which the tokens of an instance stand.
 SELECT id, instance_id, seq, node_id, token_id, entity_version, version_after, started_at, resume_at,
        waiting_for_event_key
 FROM workflow_step_executions
@@ -22,11 +25,13 @@ WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND status IN ('pending
 ORDER BY seq
 
 -- name: read_beginning
+-- Read where an instance began, and who began it: a rebuild begins there.
 SELECT begin_node, begin_version, begin_actor_id, begin_actor_roles
 FROM workflow_instances
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: read_steps
+-- Read all steps of an instance, for a rebuild.
 SELECT id, seq, end_seq, node_id, node_type, token_id, status, run_as, actor_user_id, entity_version, version_after,
        output_json, error, started_at, completed_at, resume_at, waiting_for_event_key, trace_id
 FROM workflow_step_executions
@@ -35,25 +40,26 @@ ORDER BY seq, end_seq
 LIMIT %(limit)s
 
 -- name: read_last_seq
--- What the instance's version should be.
+-- Compute from the steps what the version of the instance should be.
 SELECT coalesce(max(greatest(seq, end_seq)), 0) FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s
 
 -- name: read_pause
--- What paused the instance the last time: a person, or the engine; and of which trigger the last failure, if of one.
+-- Read what paused the instance last: a person, or the engine with the trigger that failed last, if one did.
 SELECT run_as = 'actor' AS is_by_person, (output_json ->> 'trigger')::uuid AS trigger_id FROM workflow_step_executions
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND node_id = 'sys:control:paused'
 ORDER BY seq DESC
 LIMIT 1
 
 -- name: find_dead_of_instance
+-- List the dead triggers of an instance.
 SELECT id FROM workflow_events_outbox
 WHERE tenant_id = %(tenant_id)s AND instance_id = %(id)s AND status = 'dead_letter'
 ORDER BY id
 LIMIT %(limit)s
 
 -- name: write_projection
--- Only where it says anything else.
+-- Write the row of an instance, but only where it changes.
 UPDATE workflow_instances i
 SET status = row.status, reason = row.reason, version = row.version, entity_version = row.entity_version,
     active_tokens = row.active_tokens, current_nodes = row.current_nodes, edit_window = row.edit_window,
@@ -75,6 +81,7 @@ WHERE i.tenant_id = %(tenant_id)s AND i.id = %(id)s
        row.request_id, row.completed_at, row.definition_id, row.definition_version)
 
 -- name: end_steps
+-- End steps, or note what they wait for.
 UPDATE workflow_step_executions s
 SET status = row.status, end_seq = row.end_seq, version_after = row.version_after, output_json = row.output,
     error = row.error, resume_at = row.resume_at, waiting_for_event_key = row.waiting_for_event_key,
@@ -85,6 +92,7 @@ FROM json_to_recordset(%(steps)s::json) AS row (
 WHERE s.tenant_id = %(tenant_id)s AND s.created_at = row.created_at AND s.id = row.id
 
 -- name: insert_history
+-- Write history entries.
 INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id, step_execution_id,
                             data, trace_id)
 SELECT %(tenant_id)s, created_at, id, 'instance', instance_id, entry, actor_id, step_id, data, trace_id
@@ -93,7 +101,7 @@ FROM json_to_recordset(%(rows)s::json) AS row (
     trace_id text)
 
 -- name: find_dead_triggers
--- With the instance of each, where there is one: a rule's event may have none.
+-- Find dead triggers with the instance of each, where there is one: a rule's event may have none.
 SELECT q.id, q.instance_id, i.id IS NOT NULL AS has_instance, i.entity_id
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS wanted (created_at, id)
 JOIN workflow_events_outbox q
@@ -103,13 +111,13 @@ WHERE q.status = 'dead_letter'
 ORDER BY q.id
 
 -- name: plan_for_many
--- For the statement after it: a tenant whose tables nobody has analysed yet looks empty, and a nested loop over
--- what looks empty reads everything for each of its rows.
+-- Steer the planner of the next statement. A tenant that was not analysed yet looks empty, and a nested loop over it
+-- reads everything for each row.
 SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 'off', true)
 
 -- name: list_stuck
--- Running, nothing on its way to wake it, nothing has happened for a while; and it does not only wait: a token is
--- ready, a request is not taken, an answer from outside is not taken, a moment is past, or nothing is open at all.
+-- List running instances that nothing will wake. Nothing has happened for a while, and they do not only wait. A
+-- token is ready, a request or an answer from outside is not taken, a moment is past, or nothing is open at all.
 SELECT found.id, found.entity_type, found.entity_id, found.current_nodes, found.version, found.updated_at, found.why
 FROM (
     SELECT i.id, i.entity_type, i.entity_id, i.current_nodes, i.version, i.updated_at,
@@ -146,7 +154,7 @@ ORDER BY found.updated_at, found.id
 LIMIT %(limit)s
 
 -- name: pause_instances
--- By their rows alone, whatever their workflows are.
+-- Pause instances by their rows alone, so that it works under any workflow.
 WITH paused AS (
     UPDATE workflow_instances i
     SET status = 'paused', reason = row.reason, version = i.version + 1, last_step_execution_id = row.step_id,

@@ -1,4 +1,5 @@
 -- name: insert_event
+-- Write an event from outside. Without a row its message was known.
 INSERT INTO workflow_inbound_events (tenant_id, id, event_key, payload, source, message_id, trace_id, received_at,
                                      expires_at)
 VALUES (%(tenant_id)s, %(id)s, %(key)s, %(payload)s, %(source)s, %(message_id)s, %(trace_id)s, now(),
@@ -7,16 +8,19 @@ ON CONFLICT (tenant_id, source, message_id) DO NOTHING
 RETURNING id, event_key AS key, source, message_id, received_at, expires_at
 
 -- name: find_event_of_message
+-- Find the event that a message has become.
 SELECT id, event_key AS key, source, message_id, received_at, expires_at
 FROM workflow_inbound_events
 WHERE tenant_id = %(tenant_id)s AND source = %(source)s AND message_id = %(message_id)s
 
 -- name: find_event
+-- Find an event with its payload.
 SELECT id, event_key AS key, source, message_id, received_at, expires_at, payload, trace_id
 FROM workflow_inbound_events
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: list_events
+-- List events, the newest first, without their payload.
 SELECT id, event_key AS key, source, message_id, received_at, expires_at
 FROM workflow_inbound_events
 WHERE tenant_id = %(tenant_id)s AND id < %(before)s
@@ -24,6 +28,7 @@ ORDER BY id DESC
 LIMIT %(limit)s
 
 -- name: list_events_of_key
+-- List the events of one key, the newest first: the key has an index of its own.
 SELECT id, event_key AS key, source, message_id, received_at, expires_at
 FROM workflow_inbound_events
 WHERE tenant_id = %(tenant_id)s AND event_key = %(key)s AND id < %(before)s
@@ -31,7 +36,8 @@ ORDER BY id DESC
 LIMIT %(limit)s
 
 -- name: find_open_endpoint
--- With the moment, since a signature holds for a few minutes; that alone where there is none.
+-- Find an endpoint that takes events, and the moment, since a signature holds for some minutes. Where there is none
+-- the moment comes alone.
 SELECT extract(epoch FROM now())::bigint AS now_seconds, e.key_prefix, e.key_pointer,
        coalesce(e.secrets, '{}') AS secrets
 FROM (VALUES (1)) AS always
@@ -39,11 +45,13 @@ LEFT JOIN (inbound_endpoints e JOIN tenants t ON t.tenant_id = e.tenant_id AND t
        ON e.tenant_id = %(tenant_id)s AND e.name = %(name)s AND e.status = 'active'
 
 -- name: find_endpoint
+-- Find an inbound endpoint.
 SELECT name, key_prefix, key_pointer, secrets, status, version, created_by, created_at, updated_at
 FROM inbound_endpoints
 WHERE tenant_id = %(tenant_id)s AND name = %(name)s
 
 -- name: list_endpoints
+-- List the inbound endpoints of a tenant by name.
 SELECT name, key_prefix, key_pointer, secrets, status, version, created_by, created_at, updated_at
 FROM inbound_endpoints
 WHERE tenant_id = %(tenant_id)s AND name > %(after)s
@@ -51,6 +59,7 @@ ORDER BY name
 LIMIT %(limit)s
 
 -- name: insert_endpoint
+-- Write an inbound endpoint. Without a row the name is taken.
 INSERT INTO inbound_endpoints (tenant_id, name, key_prefix, key_pointer, secrets, status, created_by, created_at,
                                updated_at)
 VALUES (%(tenant_id)s, %(name)s, %(key_prefix)s, %(key_pointer)s, %(secrets)s, %(status)s, %(actor_id)s, %(now)s,
@@ -59,6 +68,7 @@ ON CONFLICT (tenant_id, name) DO NOTHING
 RETURNING name, key_prefix, key_pointer, secrets, status, version, created_by, created_at, updated_at
 
 -- name: replace_endpoint
+-- Replace an inbound endpoint at the version that the caller saw.
 UPDATE inbound_endpoints
 SET key_prefix = %(key_prefix)s, key_pointer = %(key_pointer)s, secrets = %(secrets)s, status = %(status)s,
     version = version + 1, updated_at = %(now)s

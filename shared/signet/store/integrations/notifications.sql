@@ -1,5 +1,6 @@
 -- name: list_notifications
--- The newest first, all or the unread alone: a person's own, and those of the roles that he holds now; each a lookup that ends with the page.
+-- List the notifications of a person and of the roles that they hold now, the newest first. Each of these is a
+-- lookup that ends with the page.
 SELECT found.id, found.role, found.kind, found.request_id, found.data, found.created_at, found.read_at
 FROM (
     (SELECT n.id, n.role, n.kind, n.request_id, n.data, n.created_at, n.read_at
@@ -23,6 +24,7 @@ ORDER BY found.id DESC
 LIMIT %(limit)s
 
 -- name: mark_read
+-- Mark notifications as read that the person may see.
 UPDATE notifications n SET read_at = now()
 WHERE n.tenant_id = %(tenant_id)s AND n.id = ANY (%(ids)s) AND n.read_at IS NULL
   AND (n.user_id = %(user_id)s

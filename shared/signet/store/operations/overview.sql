@@ -1,5 +1,5 @@
 -- name: list_dead_letters
--- Of both queues, the newest first; each by its partial index.
+-- List the dead letters of both queues, the newest first, each by its partial index.
 SELECT queue, id, instance_id, kind, endpoint, attempts, created_at, error, trace_id
 FROM ((SELECT 'events' AS queue, id, instance_id, event_type AS kind, NULL AS endpoint, attempts, created_at, error,
               trace_id
@@ -17,7 +17,7 @@ ORDER BY id DESC
 LIMIT %(limit)s
 
 -- name: find_dead_effects
--- With the instance of each, where there still is one.
+-- Find dead effects with the instance of each, where there still is one.
 SELECT q.id, q.instance_id, i.id IS NOT NULL AS has_instance, i.entity_id
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS wanted (created_at, id)
 JOIN workflow_side_effects_outbox q
@@ -27,7 +27,7 @@ WHERE q.status = 'dead_letter'
 ORDER BY q.id
 
 -- name: read_usage
--- Each counted to the limit.
+-- Count what a tenant has running, each to a limit.
 SELECT (SELECT count(*) FROM (SELECT FROM workflow_instances
                               WHERE tenant_id = %(tenant_id)s AND status = 'running' LIMIT %(limit)s) AS counted)
            AS running_instances,
@@ -40,7 +40,8 @@ SELECT (SELECT count(*) FROM (SELECT FROM workflow_instances
                               LIMIT %(limit)s) AS counted) AS steps
 
 -- name: list_partitioned
--- From the catalogue alone: which months there are from this one on, and what fell beside them (an estimate).
+-- List partitioned tables from the catalogue alone. Months are those from this one on; rows beside them are an
+-- estimate.
 SELECT parent.relname AS name,
        coalesce(array_agg(replace(right(child.relname, 7), '_', '-') ORDER BY child.relname)
                 FILTER (WHERE child.oid <> p.partdefid

@@ -1,10 +1,11 @@
 -- {table} and {columns} are filled from the closed set of queues in queue.py.
--- Rows are found by (tenant_id, created_at, id): that knows the partition. Whose claim a row is says `claim_id`
--- alone: a CHECK gives a row one exactly while it is processing, and the status would only offer the planner a
+-- Rows are found by (tenant_id, created_at, id), because that names the partition. `claim_id` alone says which claim
+-- holds a row: a CHECK gives a row one exactly while it is processing. The status would only offer the planner a
 -- partial index that is right when few rows are at work and wrong when many are.
 
 -- name: claim
--- The first due row, and those after it; but one that failed too often goes alone, so that it takes nobody with it.
+-- Claim the first due row and those after it. A row that failed too often goes alone, so that no other fails with
+-- it.
 WITH first AS (
     SELECT created_at, id, attempts FROM {table}
     WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at <= now()
@@ -33,7 +34,7 @@ WITH first AS (
 SELECT {columns} FROM claimed ORDER BY due_at, id
 
 -- name: relock
--- Locked in key order; what another claim holds by now is not there.
+-- Lock rows in key order; what another claim holds by now is not there.
 SELECT q.id
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
 JOIN {table} q ON q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id
@@ -42,6 +43,7 @@ ORDER BY q.created_at, q.id
 FOR UPDATE OF q
 
 -- name: complete
+-- Complete rows of this claim.
 UPDATE {table} q
 SET status = 'completed', completed_at = now(), claim_id = NULL, lease_until = NULL
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
@@ -49,6 +51,7 @@ WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = r
 RETURNING q.id
 
 -- name: release
+-- Give rows of this claim back as if they had not been tried.
 UPDATE {table} q
 SET status = 'pending', attempts = q.attempts - 1, due_at = now() + make_interval(secs => %(delay_seconds)s),
     claim_id = NULL, lease_until = NULL
@@ -57,6 +60,7 @@ WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = r
 RETURNING q.id
 
 -- name: fail
+-- Record failures of this claim, and answer which rows are exhausted.
 UPDATE {table} q
 SET status = 'failed', error = row.error, due_at = now() + make_interval(secs => row.delay_seconds),
     claim_id = NULL, lease_until = NULL
@@ -67,7 +71,7 @@ WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = r
 RETURNING q.created_at, q.id, row.is_final OR q.attempts >= q.max_attempts AS is_exhausted
 
 -- name: bury
--- What the statement before it found exhausted, and holds.
+-- Make dead letters of the rows that the statement before found exhausted and still holds.
 WITH buried AS (
     UPDATE {table} q
     SET status = 'dead_letter'
@@ -78,6 +82,7 @@ WITH buried AS (
 SELECT {columns} FROM buried ORDER BY created_at, id
 
 -- name: release_expired
+-- Release rows whose worker did not come back. SKIP LOCKED lets several workers do so at once.
 WITH expired AS (
     SELECT created_at, id FROM {table}
     WHERE tenant_id = %(tenant_id)s AND status = 'processing' AND lease_until <= now()
@@ -93,6 +98,7 @@ WHERE q.tenant_id = %(tenant_id)s AND q.created_at = expired.created_at AND q.id
 RETURNING q.created_at, q.id, q.attempts >= q.max_attempts AS is_exhausted
 
 -- name: requeue_dead
+-- Queue dead letters again with all their attempts.
 UPDATE {table} q
 SET status = 'pending', attempts = 0, due_at = now()
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[]) AS row (created_at, id)
@@ -100,12 +106,14 @@ WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = r
 RETURNING q.id
 
 -- name: list_dead
+-- List dead letters in the order of their ids.
 SELECT {columns} FROM {table}
 WHERE tenant_id = %(tenant_id)s AND status = 'dead_letter' AND id > %(after)s
 ORDER BY id
 LIMIT %(limit)s
 
 -- name: keep_responses
+-- Keep what the outside has answered, while the claim holds.
 UPDATE {table} q
 SET response_json = row.response
 FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(responses)s::jsonb[]) AS row (created_at, id, response)
@@ -113,7 +121,8 @@ WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = r
 RETURNING q.id
 
 -- name: depth_of
--- Each by its partial index, and no further than to the limit; completed rows are many and nobody waits for them.
+-- Measure the queue of a tenant. Each status is counted by its partial index and to a limit; completed rows are
+-- many, and wait for nobody.
 SELECT waiting.pending, waiting.failed, working.processing, dead.dead_letter,
        (SELECT extract(epoch FROM now() - due_at)::float8 FROM {table}
         WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at <= now()
@@ -130,9 +139,11 @@ FROM (SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
             LIMIT %(limit)s) AS counted) AS dead
 
 -- name: due_tenants
+-- List tenants with rows that are due or whose lease ran out, those that wait longest first.
 SELECT tenant_id, due_count, oldest_due_at FROM due_tenants(%(queue)s, %(at_most)s)
 
 -- name: insert_triggers
+-- Write triggers with their receipts.
 WITH trigger AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(rows)s::json) AS row (
         id uuid, created_at timestamptz, instance_id uuid, event_type text, payload jsonb, trace_id text,
@@ -146,7 +157,8 @@ INSERT INTO workflow_events_outbox (tenant_id, created_at, id, instance_id, enti
 SELECT %(tenant_id)s, created_at, id, instance_id, 0, event_type, payload, trace_id, idempotency_key, now() FROM trigger
 
 -- name: read_pace
--- What was done since, the newest of it; how long each had been due; and what nobody came back for.
+-- Measure what was done lately, how long it had been due, and what no worker came back for. Each part reads the
+-- newest rows to a limit.
 SELECT done.done, done.retried, done.waits[1] AS p50_seconds, done.waits[2] AS p95_seconds, done.waits[3] AS p99_seconds,
        (SELECT count(*) FROM (
             SELECT FROM {table}
@@ -161,6 +173,7 @@ FROM (SELECT count(*) AS done, count(*) FILTER (WHERE attempts > 1) AS retried,
             LIMIT %(limit)s) AS newest) AS done
 
 -- name: measure_queue
+-- Measure a queue over all tenants.
 SELECT pending, failed, processing, expired, dead_letter,
        extract(epoch FROM now() - oldest_due_at)::double precision AS oldest_due_seconds
 FROM measure_queue(%(queue)s)

@@ -1,4 +1,5 @@
 -- name: list_members
+-- List members with their roles and their manager, by id.
 SELECT m.user_id, m.display_name, m.email, m.phone, m.status,
        ARRAY(SELECT r.role FROM member_roles r
              WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles,
@@ -10,6 +11,7 @@ ORDER BY m.user_id
 LIMIT %(limit)s
 
 -- name: find_member
+-- Find a member with their roles and their manager.
 SELECT m.user_id, m.display_name, m.email, m.phone, m.status,
        ARRAY(SELECT r.role FROM member_roles r
              WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles,
@@ -19,12 +21,14 @@ FROM members m
 WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s
 
 -- name: set_member_status
+-- Change the status of a member, and answer the roles that this touches. Without a row nothing changes.
 UPDATE members m SET status = %(status)s, updated_at = %(now)s
 WHERE m.tenant_id = %(tenant_id)s AND m.user_id = %(user_id)s AND m.status <> %(status)s
 RETURNING ARRAY(SELECT r.role FROM member_roles r
                 WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY r.role) AS roles
 
 -- name: has_administrator
+-- Find out whether an active member holds one of these permissions: a tenant must keep one who does.
 SELECT EXISTS (
     SELECT FROM roles o
     JOIN member_roles r ON r.tenant_id = o.tenant_id AND r.role = o.role
@@ -32,6 +36,7 @@ SELECT EXISTS (
     WHERE o.tenant_id = %(tenant_id)s AND o.permissions && %(permissions)s::text[])
 
 -- name: list_roles
+-- List the roles of a tenant by name.
 SELECT role, permissions, created_at, updated_at
 FROM roles
 WHERE tenant_id = %(tenant_id)s AND role > %(after)s
@@ -39,25 +44,29 @@ ORDER BY role
 LIMIT %(limit)s
 
 -- name: find_roles
+-- Find roles by their names.
 SELECT role, permissions, created_at, updated_at
 FROM roles
 WHERE tenant_id = %(tenant_id)s AND role = ANY (%(roles)s::text[])
 ORDER BY role
 
 -- name: count_roles
+-- Count the roles of a tenant, for the limit.
 SELECT count(*) FROM roles WHERE tenant_id = %(tenant_id)s
 
 -- name: is_role_held
--- By a member, also one who is disabled; or by a key that still opens something.
+-- Find out whether a role is held: by any member, also a disabled one, or by a key that still opens something.
 SELECT EXISTS (SELECT FROM member_roles WHERE tenant_id = %(tenant_id)s AND role = %(role)s)
     OR EXISTS (SELECT FROM api_keys
                WHERE tenant_id = %(tenant_id)s AND %(role)s = ANY (roles) AND revoked_at IS NULL
                  AND (expires_at IS NULL OR expires_at > now()))
 
 -- name: delete_role
+-- Delete a role that is held no more.
 DELETE FROM roles WHERE tenant_id = %(tenant_id)s AND role = %(role)s
 
 -- name: list_lines
+-- List the org chart by person.
 SELECT user_id, manager_id, updated_at
 FROM org_chart
 WHERE tenant_id = %(tenant_id)s AND user_id > %(after)s
@@ -65,7 +74,7 @@ ORDER BY user_id
 LIMIT %(limit)s
 
 -- name: is_above
--- Whether the one is reached by going up from the other, himself included.
+-- Find out whether one person is reached by going up from the other, themselves included.
 WITH RECURSIVE above AS (
     SELECT %(below)s::text AS user_id
     UNION
@@ -76,9 +85,11 @@ WITH RECURSIVE above AS (
 SELECT EXISTS (SELECT FROM above WHERE user_id = %(user_id)s)
 
 -- name: set_manager
+-- Write the manager of a person.
 INSERT INTO org_chart (tenant_id, user_id, manager_id) VALUES (%(tenant_id)s, %(user_id)s, %(manager_id)s)
 ON CONFLICT (tenant_id, user_id) DO UPDATE SET manager_id = excluded.manager_id, updated_at = now()
 RETURNING user_id, manager_id, updated_at
 
 -- name: remove_manager
+-- Remove the manager of a person.
 DELETE FROM org_chart WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s

@@ -1,6 +1,7 @@
 -- name: take_quota
--- A bucket as one moment (GCRA): when it is full again. No row comes back of a tenant that is not there, or suspended.
--- The clock's time and not the transaction's: whoever waited for the row must not count from before.
+-- Take from a quota. Its bucket is one moment (GCRA): when it is full again. No row comes back of a tenant that is
+-- not there, or suspended. The clock's time counts and not the transaction's, so that waiting for the row does not
+-- count as time before.
 WITH granted AS MATERIALIZED (
     SELECT coalesce(t.capacity, %(capacity)s::integer) AS capacity,
            make_interval(secs => coalesce(t.refill_seconds, %(refill_seconds)s::integer)::double precision) AS refill,
@@ -28,15 +29,18 @@ SELECT granted.capacity,
 FROM granted
 
 -- name: grant_quota
+-- Grant a tenant a quota of its own.
 INSERT INTO tenant_quotas (tenant_id, name, capacity, refill_seconds)
 VALUES (%(tenant_id)s, %(name)s, %(capacity)s, %(refill_seconds)s)
 ON CONFLICT (tenant_id, name) DO UPDATE
 SET capacity = excluded.capacity, refill_seconds = excluded.refill_seconds, granted_at = now()
 
 -- name: withdraw_quota
+-- Withdraw a granted quota: the general one holds again.
 DELETE FROM tenant_quotas WHERE tenant_id = %(tenant_id)s AND name = %(name)s
 
 -- name: list_levels
+-- List how full each quota is now.
 SELECT q.name, coalesce(t.capacity, q.capacity) AS capacity, coalesce(t.refill_seconds, q.refill_seconds) AS refill_seconds,
        t.name IS NOT NULL AS is_granted,
        coalesce(extract(epoch FROM greatest(m.full_at - clock_timestamp(), interval '0')), 0)::double precision

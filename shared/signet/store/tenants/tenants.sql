@@ -1,24 +1,30 @@
 -- name: upsert_tenant
+-- Write a tenant, or change it where it differs: its version grows only by a change.
 INSERT INTO tenants (tenant_id, name, settings) VALUES (%(tenant_id)s, %(name)s, %(settings)s)
 ON CONFLICT (tenant_id) DO UPDATE
 SET name = excluded.name, settings = excluded.settings, version = tenants.version + 1, updated_at = now()
 WHERE (tenants.name, tenants.settings) IS DISTINCT FROM (excluded.name, excluded.settings)
 
 -- name: find_tenant
+-- Find a tenant with its settings.
 SELECT tenant_id, name, status, settings, version FROM tenants WHERE tenant_id = %(tenant_id)s
 
 -- name: find_tenant_record
+-- Find a tenant with the moments of its record.
 SELECT tenant_id, name, status, settings, version, created_at, updated_at FROM tenants WHERE tenant_id = %(tenant_id)s
 
 -- name: change_tenant
+-- Change the name and the settings of a tenant.
 UPDATE tenants SET name = %(name)s, settings = %(settings)s, version = version + 1, updated_at = %(now)s
 WHERE tenant_id = %(tenant_id)s
 
 -- name: set_tenant_status
+-- Suspend or activate a tenant. Without a row nothing changes.
 UPDATE tenants SET status = %(status)s, version = version + 1, updated_at = %(now)s
 WHERE tenant_id = %(tenant_id)s AND status <> %(status)s
 
 -- name: upsert_roles
+-- Write roles, or change those that differ.
 INSERT INTO roles (tenant_id, role, permissions)
 SELECT %(tenant_id)s, item ->> 'role', ARRAY(SELECT jsonb_array_elements_text(item -> 'permissions'))
 FROM jsonb_array_elements(%(roles)s::jsonb) AS item
@@ -26,6 +32,7 @@ ON CONFLICT (tenant_id, role) DO UPDATE SET permissions = excluded.permissions, 
 WHERE roles.permissions IS DISTINCT FROM excluded.permissions
 
 -- name: upsert_members
+-- Write members, or change those that differ.
 INSERT INTO members (tenant_id, user_id, display_name, email, phone)
 SELECT %(tenant_id)s, user_id, display_name, email, phone
 FROM jsonb_to_recordset(%(members)s::jsonb) AS item (user_id text, display_name text, email text, phone text)
@@ -35,10 +42,12 @@ WHERE (members.display_name, members.email, members.phone)
       IS DISTINCT FROM (excluded.display_name, excluded.email, excluded.phone)
 
 -- name: lock_roles
--- Whoever takes a role away waits for the waves that have asked who holds it (approval_requests: hold_roles).
+-- Take the lock of a tenant's roles alone. A transaction that takes a role away waits for the waves that have asked
+-- who holds it (approvals/requests: hold_roles).
 SELECT pg_advisory_xact_lock(hashtextextended('roles of ' || %(tenant_id)s::uuid, 0))
 
 -- name: delete_other_member_roles
+-- Take from these members the roles that are not in the list, and answer which were lost.
 DELETE FROM member_roles
 WHERE tenant_id = %(tenant_id)s
   AND user_id = ANY (%(user_ids)s)
@@ -46,15 +55,18 @@ WHERE tenant_id = %(tenant_id)s
 RETURNING role
 
 -- name: insert_member_roles
+-- Give members the roles of the list that they do not have.
 INSERT INTO member_roles (tenant_id, user_id, role)
 SELECT %(tenant_id)s, user_id, role FROM unnest(%(pair_user_ids)s::text[], %(pair_roles)s::text[]) AS pair (user_id, role)
 ON CONFLICT DO NOTHING
 
 -- name: delete_other_managers
+-- Remove the managers of those who have none in the list.
 DELETE FROM org_chart
 WHERE tenant_id = %(tenant_id)s AND user_id = ANY (%(user_ids)s) AND user_id <> ALL (%(managed_user_ids)s)
 
 -- name: upsert_managers
+-- Write managers, or change those that differ.
 INSERT INTO org_chart (tenant_id, user_id, manager_id)
 SELECT %(tenant_id)s, user_id, manager_id
 FROM unnest(%(managed_user_ids)s::text[], %(manager_ids)s::text[]) AS line (user_id, manager_id)
@@ -62,6 +74,7 @@ ON CONFLICT (tenant_id, user_id) DO UPDATE SET manager_id = excluded.manager_id,
 WHERE org_chart.manager_id <> excluded.manager_id
 
 -- name: list_members
+-- List members with their roles and their manager, as a tenant file names them.
 SELECT m.user_id, m.display_name, m.email, m.status,
        ARRAY(SELECT role FROM member_roles r
              WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY role) AS roles,
@@ -72,9 +85,11 @@ ORDER BY m.user_id
 LIMIT %(limit)s
 
 -- name: read_now
+-- Read the moment of the transaction: the database's clock is the only one.
 SELECT now()
 
 -- name: find_member_roles
+-- Find the roles of an active member. Without a row there is none of that name.
 SELECT ARRAY(SELECT role FROM member_roles r
              WHERE r.tenant_id = m.tenant_id AND r.user_id = m.user_id ORDER BY role) AS roles
 FROM members m

@@ -14,13 +14,13 @@ from signet.api.http.call import Call
 from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, Reason
 from signet.api.http.routing import Routes
+from signet.core.approvals.eligibility import Seat
 from signet.core.approvals.policy import Policy
-from signet.core.approvals.seats import Seat
 from signet.core.compiler.node_configurations import Vote
 from signet.core.validation.strict_model import Strict
 from signet.engine.approvals.comparison import LastApproved, compare_with_last_approved
-from signet.engine.approvals.decide import VoteResult
-from signet.engine.approvals.inbox import MAX_DECISIONS, ApprovalDecisionRecord, Ballot, InboxItem
+from signet.engine.approvals.decide import Ballot, VoteResult
+from signet.engine.approvals.inbox import MAX_DECISIONS, ApprovalDecisionRecord, InboxItem
 
 
 class NewDecision(Strict):

@@ -1,4 +1,7 @@
-"""The API about itself: its OpenAPI document and a page to read, both made when the code is built."""
+"""The API about itself: its OpenAPI document and a page to read, both made when the code is built.
+
+The page is in no checkout: `build.renew_page` makes it.
+"""
 
 from functools import cache
 from pathlib import Path

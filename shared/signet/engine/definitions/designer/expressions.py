@@ -1,4 +1,4 @@
-"""Expressions while somebody writes them: which names there are, and what is wrong."""
+"""Expressions while an author writes them: the names in scope, and the mistakes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ from signet.store.definitions.write import DefinitionRow
 
 @dataclass(frozen=True, slots=True)
 class NodeLocation:
-    """A node of a definition: its configuration, or the conditions on its edges."""
+    """A node of a definition: its configuration or, with `is_after`, the conditions on its edges."""
 
     definition_id: UUID
     node_id: str
@@ -54,7 +54,10 @@ class NodeLocation:
 
 @dataclass(frozen=True, slots=True)
 class OfContract:
-    """The documents of a type; `entity_type` None is of none, `version` None the newest that is published."""
+    """The documents of a type, or of none.
+
+    The version is the newest published one if none is named.
+    """
 
     entity_type: str | None = None
     version: int | None = None
@@ -62,7 +65,7 @@ class OfContract:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionFinding:
-    """`position` and `length` count characters of the text; `suggestion` is what to write instead."""
+    """A mistake; `position` and `length` count characters, `suggestion` is a replacement."""
 
     code: str
     sentence: str
@@ -73,7 +76,10 @@ class ExpressionFinding:
 
 @dataclass(frozen=True, slots=True)
 class CheckedExpression:
-    """`text` is its one canonical form; `references` are the names that it reads, `refs` what it follows."""
+    """A checked expression; `text` is its one canonical form.
+
+    `references` are the names that it reads, `refs` the ref fields that it follows.
+    """
 
     is_valid: bool
     type: str | None
@@ -85,7 +91,7 @@ class CheckedExpression:
 
 @dataclass(frozen=True, slots=True)
 class NamesInScope:
-    """By dotted name, its type in words."""
+    """The names in scope at a node: each dotted name with its type in words."""
 
     node_id: str
     names: Mapping[str, str]
@@ -131,7 +137,7 @@ def _show(error: ExpressionError) -> ExpressionFinding:
 
 
 def _scope_of(read: ReadTransaction, where: OfContract) -> Scope:
-    """As in the contract's own conditions."""
+    """Make the scope of the contract's own conditions."""
     connection, tenant_id = read.connection, read.principal.tenant_id
     contract: Contract | None = None
     if where.entity_type is not None and where.version is not None:
@@ -154,7 +160,7 @@ def _scope_at(read: ReadTransaction, place: NodeLocation) -> Scope:
 
 
 def _find_scopes(connection: Connection, tenant_id: UUID, definition: DefinitionRow) -> Scopes:
-    """Of what is published under the contract that it was compiled for, of a draft under the newest."""
+    """Find scopes under the contract that a definition was compiled for, or under the newest for a draft."""
     settings = read_settings(connection, tenant_id)
     if definition.definition_kind == "automation":
         automation = read_body(Automation, definition.body_patches_json)

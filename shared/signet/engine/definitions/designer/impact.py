@@ -1,4 +1,4 @@
-"""What a publication would mean for what runs: how many stand where, and whether they could come along."""
+"""The impact of a publication: tokens of running instances at each node, and if they could move."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class ImpactAtNode:
-    """Tokens that stand there alike, under a definition that runs.
+    """Tokens in the same state at one node, under a definition that runs.
 
-    `current` runs the same already; `safe` and `blocked` are about moving an instance from there, as far as
-    the place alone can say: what each has done and approved is in the report of its own move.
+    `current` runs the same workflow already. `safe` and `blocked` judge a move from this node alone. The
+    report of each move also looks at the steps and approvals of the instance.
     """
 
     definition_id: UUID
@@ -42,9 +42,9 @@ class ImpactAtNode:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What runs goes on under its own definition; new documents would run this one.
+    """The impact of a publication on running instances, which go on under their own definitions.
 
-    With `is_complete` false there is more than was counted.
+    There is more than was counted if `is_complete` is false.
     """
 
     hash: str
@@ -71,7 +71,7 @@ class PublicationImpact:
 
 
 def _load(read: ReadTransaction, row: DefinitionRow, artifact: Artifact) -> Definition:
-    """A draft as if it were published now."""
+    """Load a definition; a draft counts as published now."""
     published_at = row.published_at or read.transaction.now
     contract = read_contract_of(read, artifact)
     return Definition(str(row.id), row.name, row.version, published_at, Workflow(artifact), contract)

@@ -1,4 +1,4 @@
-"""What a designer can place: the types of nodes, and the actions that contracts declare."""
+"""The palette of a designer: the types of nodes, and the actions that contracts declare."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ _MADE: Schema = {
 
 @dataclass(frozen=True, slots=True)
 class NodeTypeRecord:
-    """`group` is where a palette has it; null of what only the compiler places."""
+    """A type of node; `group` is null for types that only the compiler places."""
 
     name: str
     label: str
     summary: str
     group: Literal["work", "people", "flow", "wait", "outside"] | None
-    # Those that need no edge of their own are named again.
+    # Outcomes that need no edge of their own are named again.
     outcomes: Sequence[str]
     optional_outcomes: Sequence[str]
     waits: bool
@@ -43,7 +43,10 @@ class NodeTypeRecord:
 
 @dataclass(frozen=True, slots=True)
 class ActionRecord:
-    """`input` and `output` are JSON Schemas (2020-12); `is_loaded` is false of Python that is not there."""
+    """A declared action; `input` and `output` are JSON Schemas (2020-12).
+
+    `is_loaded` is false for a Python action without its function.
+    """
 
     entity_type: str
     name: str
@@ -68,7 +71,7 @@ class Palette:
     def list_actions(
         self, principal: Principal, *, entity_type: str | None, after: tuple[str, str] | None, limit: int
     ) -> Sequence[ActionRecord]:
-        """Of the newest published contract of each type."""
+        """List the actions in the newest published contract of each type."""
         with reading(self.database, principal) as read:
             read.require(READ)
             rows = list_actions(

@@ -1,6 +1,6 @@
-"""A definition looked at and tried out before anybody runs it: compiled, drawn, compared, simulated.
+"""The preview of a definition before anybody runs it: compiled, drawn, explained, compared.
 
-Nothing is written. Drafts serve as well as what is published: those are taken as they were compiled.
+Nothing is written. A draft is compiled now; a published definition is taken as it was compiled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,10 @@ MAX_FINDINGS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class CompileReport:
-    """`hash` is null of what does not compile; `finding_count` may be more than are told."""
+    """The result of compiling; `hash` is null if it failed.
+
+    `finding_count` may be greater than the number of findings listed.
+    """
 
     hash: str | None
     finding_count: int
@@ -50,7 +53,7 @@ class CompileReport:
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """`slot` is null of what the envelope brings."""
+    """A node of a compiled workflow; `slot` is null in the envelope."""
 
     id: str
     type: str
@@ -62,7 +65,10 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """`on` is the outcome that it follows; of several by `priority`, the first whose condition holds."""
+    """An edge; `on` is the outcome that it follows.
+
+    Of several edges the first whose condition holds is taken, by `priority`.
+    """
 
     id: str
     source: str
@@ -78,7 +84,7 @@ class GraphEdge:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowGraph:
-    """A compiled workflow; its nodes are in the order in which a document comes by."""
+    """A compiled workflow; its nodes are in the order in which a document comes to them."""
 
     kind: str
     name: str
@@ -96,7 +102,7 @@ class Flowchart:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """In plain English, that one could sign."""
+    """An explanation in plain English that a person could sign."""
 
     text: str
 
@@ -108,7 +114,7 @@ class ComparedSide(TypedDict):
 
 
 class ComparedChange(TypedDict):
-    """By JSON pointer; a side is left out where the value is not there."""
+    """A changed value by its JSON pointer; a side without the value is left out."""
 
     pointer: str
     before: NotRequired[Any]
@@ -130,7 +136,7 @@ class DiffWindow(TypedDict):
 
 
 class DiffSlot(TypedDict):
-    """`slot` is a slot's name, or `envelope`."""
+    """The differences of one slot; `slot` is its name, or `envelope`."""
 
     slot: str
     nodes: list[DiffThing]
@@ -189,7 +195,7 @@ class DefinitionPreview:
     def _read_both(
         self, principal: Principal, definition_id: UUID, against: UUID | None
     ) -> tuple[Artifact, Artifact]:
-        """What it was and what it is; without another, the envelope with nothing in its slots."""
+        """Read both sides. The older one is `against`, or else the envelope with nothing in its slots."""
         with reading(self.database, principal) as read:
             after = read_workflow(read, find_readable(read, definition_id))
             if against is not None:
@@ -198,7 +204,7 @@ class DefinitionPreview:
 
 
 def read_workflow(read: ReadTransaction, definition: DefinitionRow) -> Artifact:
-    """As it was compiled when it was published, or as it compiles now; else all that is wrong is raised."""
+    """Read the artifact that was published, or compile a draft now; raise every error if it fails."""
     connection, tenant_id = read.connection, read.principal.tenant_id
     if definition.definition_kind == "org_patch" and definition.status != "draft":
         made = list_effective_of_patch(connection, tenant_id, definition.id)
@@ -209,7 +215,7 @@ def read_workflow(read: ReadTransaction, definition: DefinitionRow) -> Artifact:
 
 
 def read_contract_of(read: ReadTransaction, artifact: Artifact) -> Contract | None:
-    """That it was compiled for; None of an automation, which is pinned to none."""
+    """Read the contract that it was compiled for. An automation has None, since none is pinned."""
     pinned, tenant_id = artifact.content.get("contract"), read.principal.tenant_id
     if pinned is None:
         return None

@@ -1,6 +1,6 @@
-"""What-if: a definition in memory, over one document, with what the world does told beforehand.
+"""The simulation of a definition: in memory, over one document, with a script of outside events.
 
-Bounded: by steps, by what is sent, and by what is told of the evidence.
+Steps, the size of the request and the size of the evidence in the answer are bounded.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,10 +30,10 @@ MAX_EVIDENCE_BYTES = 1_048_576
 
 @dataclass(frozen=True, slots=True)
 class SimulationInput:
-    """The document as it would be made, and what the world does to it."""
+    """The document as it would be made, and the script of outside events."""
 
     document: Mapping[str, Any]
-    # None is now.
+    # None means now.
     start: datetime | None = None
     birth: str = "created"
     requests: Sequence[str] = ()
@@ -52,7 +52,7 @@ class SimulationInput:
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """`evidence` is null where the whole of it would be too much."""
+    """A simulated step; `evidence` is null once all of it together is too large."""
 
     seq: int
     end_seq: int | None
@@ -79,7 +79,10 @@ class WaitingNode:
 
 @dataclass(frozen=True, slots=True)
 class SimulationReport:
-    """`refused` are requests that could not be asked for where it was; `reason` why it stopped or paused."""
+    """The result of a simulation; `reason` says why it stopped or paused.
+
+    `refused` are transitions that could not be requested at that point.
+    """
 
     hash: str
     status: str
@@ -155,7 +158,7 @@ def _check_document(contract: Contract | None, simulation_input: SimulationInput
 
 def _make_script(read: ReadTransaction, simulation_input: SimulationInput) -> Script:
     tenant_id = read.principal.tenant_id
-    values = read_settings(read.connection, tenant_id).read_values()
+    values = read_settings(read.connection, tenant_id).make_values()
     return Script(
         requests=simulation_input.requests,
         approvals=simulation_input.approvals,

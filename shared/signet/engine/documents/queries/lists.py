@@ -1,8 +1,7 @@
-"""Documents of a type as a list: filtered and sorted by what the newest contract marks as indexed.
+"""Documents of a type as a list, filtered and sorted by the indexed fields of its newest contract.
 
-A document keeps to the version of the contract that it was checked against, and each version gives its
-fields columns of its own: so a list is found in as many parts as there are ways to keep the fields it asks
-for, nearly always one.
+A document stays under the version of the contract that it was checked against, and versions may index a field
+in different columns. One list is therefore read in slices, one for each layout; nearly always there is one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,9 +15,9 @@ from signet.core.documents.list_filter import (
     Scalar,
     Sort,
     Term,
+    parse_filter,
+    parse_sort,
     place_fields,
-    read_filter,
-    read_sort,
 )
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import Principal
@@ -35,7 +34,7 @@ from signet.store.documents.lists import (
     list_documents,
 )
 
-# Where a page has ended, the sorted value as text.
+# The end of a page, with the sorted value as text.
 PlaceText = tuple[str | None, datetime, UUID]
 _LARGEST = 2**63 - 1
 
@@ -50,7 +49,7 @@ class WantedDocuments:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Documents that have what is sorted by, and after them those that do not."""
+    """The slices of documents that have the sorted value, and of those without it, which come last."""
 
     valued: Sequence[Slice]
     rest: Sequence[Slice]
@@ -64,27 +63,29 @@ class DocumentLists:
     def list(
         self, principal: Principal, wanted: WantedDocuments, after: PlaceText | None, limit: int
     ) -> Sequence[ListedDocument]:
-        """At most `limit`, from after that place on, with their personal values."""
+        """List at most `limit` documents after a position, with their personal values."""
         with reading(self.database, principal) as read:
             read.require(f"{wanted.entity_type}:read")
             contracts = self._load(read, wanted.entity_type)
-            terms = read_filter(wanted.filter, contracts[0]) if wanted.filter is not None else ()
+            terms = parse_filter(wanted.filter, contracts[0]) if wanted.filter is not None else ()
             if wanted.status is not None:
                 terms = (Term("status", "==", wanted.status), *terms)
-            sort = read_sort(wanted.sort, contracts[0])
+            sort = parse_sort(wanted.sort, contracts[0])
             parts = _divide(wanted.entity_type, terms, sort, contracts)
-            found = _find(read, parts, sort, _read_place(after, sort), limit)
-            shown = resolve_all(read.connection, principal.tenant_id, [one.record.data for one in found])
+            page = _read_page(read, parts, sort, _parse_position(after, sort), limit)
+            shown = resolve_all(read.connection, principal.tenant_id, [listed.record.data for listed in page])
             return [
-                replace(one, record=replace(one.record, data=data))
-                for one, data in zip(found, shown, strict=True)
+                replace(listed, record=replace(listed.record, data=data))
+                for listed, data in zip(page, shown, strict=True)
             ]
 
     def _load(self, read: ReadTransaction, entity_type: str) -> Sequence[Contract]:
         tenant_id = read.principal.tenant_id
         versions = list_contract_versions(read.connection, tenant_id, entity_type)
-        loaded = (self.contracts.read(read.connection, tenant_id, entity_type, one) for one in versions)
-        contracts = [one.contract for one in loaded if one is not None]
+        loaded = (
+            self.contracts.read(read.connection, tenant_id, entity_type, version) for version in versions
+        )
+        contracts = [contract.contract for contract in loaded if contract is not None]
         if not contracts:
             raise Rejected("ENTITY_TYPE_UNKNOWN", f"there is no contract for '{entity_type}'")
         return contracts
@@ -96,16 +97,16 @@ def write_place(place: CursorPosition) -> PlaceText:
     return text, place.created_at, place.id
 
 
-def _read_place(after: PlaceText | None, sort: Sort) -> CursorPosition | None:
+def _parse_position(after: PlaceText | None, sort: Sort) -> CursorPosition | None:
     if after is None:
         return None
     try:
-        return CursorPosition(_read_value(after[0], sort), after[1], after[2])
+        return CursorPosition(_parse_value(after[0], sort), after[1], after[2])
     except ValueError:
         raise Rejected("CURSOR_INVALID", "the cursor is none of this list") from None
 
 
-def _read_value(text: str | None, sort: Sort) -> Scalar | None:
+def _parse_value(text: str | None, sort: Sort) -> Scalar | None:
     if text is None:
         return None
     if sort.field == CREATED_AT:
@@ -123,8 +124,11 @@ def _read_value(text: str | None, sort: Sort) -> Scalar | None:
 
 
 def _divide(entity_type: str, terms: Sequence[Term], sort: Sort, contracts: Sequence[Contract]) -> _Parts:
-    """By where the versions of the contract keep the fields; those that keep one in no way have no document
-    here, or, where it is only sorted by, none with a value."""
+    """Divide the list by the columns in which versions of the contract index the fields.
+
+    A version that does not index a filtered field has no document here. One that does not index the sorted
+    field has none with a value.
+    """
     newest, names = contracts[0], sorted({term.field for term in terms})
     versions: dict[tuple[tuple[tuple[str, str], ...], str | None], list[int]] = {}
     for contract in contracts:
@@ -134,7 +138,7 @@ def _divide(entity_type: str, terms: Sequence[Term], sort: Sort, contracts: Sequ
             key = tuple(placed.items()), by[sort.field] if by else None
             versions.setdefault(key, []).append(contract.version)
     has_value = any(term.field == sort.field and term.operator != "null" for term in terms)
-    is_whole = [len(each) for each in versions.values()] == [len(contracts)]
+    is_whole = [len(numbers) for numbers in versions.values()] == [len(contracts)]
     valued, rest = [], []
     for (placed_items, column), numbers in versions.items():
         columns = dict(placed_items)
@@ -148,25 +152,25 @@ def _divide(entity_type: str, terms: Sequence[Term], sort: Sort, contracts: Sequ
     return _Parts(valued, rest)
 
 
-def _find(
+def _read_page(
     read: ReadTransaction, parts: _Parts, sort: Sort, after: CursorPosition | None, limit: int
 ) -> list[ListedDocument]:
-    found: list[ListedDocument] = []
+    page: list[ListedDocument] = []
     if after is None or after.value is not None:
-        found += _merge(_ask(read, parts.valued, after, limit), sort, limit)
+        page += _merge(_ask(read, parts.valued, after, limit), sort, limit)
         after = None
-    if len(found) < limit:
-        found += _merge(_ask(read, parts.rest, after, limit), sort, limit - len(found))
-    return found
+    if len(page) < limit:
+        page += _merge(_ask(read, parts.rest, after, limit), sort, limit - len(page))
+    return page
 
 
 def _ask(
     read: ReadTransaction, slices: Sequence[Slice], after: CursorPosition | None, limit: int
 ) -> Iterator[ListedDocument]:
-    for one in slices:
-        yield from list_documents(read.connection, read.principal.tenant_id, one, after, limit)
+    for part in slices:
+        yield from list_documents(read.connection, read.principal.tenant_id, part, after, limit)
 
 
-def _merge(found: Iterator[ListedDocument], sort: Sort, limit: int) -> list[ListedDocument]:
-    """Python orders texts as the index does: by their bytes."""
-    return sorted(found, key=lambda one: one.place, reverse=sort.is_descending)[:limit]
+def _merge(listed: Iterator[ListedDocument], sort: Sort, limit: int) -> list[ListedDocument]:
+    """Merge the slices: Python orders texts as the index does, by their bytes."""
+    return sorted(listed, key=lambda document: document.place, reverse=sort.is_descending)[:limit]

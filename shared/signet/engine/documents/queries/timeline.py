@@ -1,4 +1,4 @@
-"""What became of a document, for who may read such documents; also after it was deleted."""
+"""The life of a document for callers who may read such documents, also after its deletion."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -30,10 +30,10 @@ from signet.store.documents.timeline import (
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """Who did what when and why.
+    """An event in the life of a document.
 
-    `what` is, by `kind`, the action of a mutation, the transition that was requested, the turn in the life of
-    an instance, the type of the node whose step has ended, or the vote.
+    `what` names it by `kind`: the action of a mutation, the requested transition, the vote. Of an instance it
+    is the event in its life, of an ended step the type of its node.
     """
 
     at: datetime
@@ -43,7 +43,7 @@ class TimelineEntry:
     actor_id: str
     on_behalf_of: str | None
     reason: str | None
-    # Of the document: where it was, or, of a mutation, what it came to.
+    # The version of the document; of a mutation, the version after it.
     version: int | None
     instance_id: UUID | None
     node_id: str | None
@@ -59,7 +59,10 @@ class DocumentLife:
 
     @contextmanager
     def _reading(self, principal: Principal, document_id: UUID) -> Iterator[tuple[ReadTransaction, str]]:
-        """With its entity type. What never was and what may not be read are answered alike."""
+        """Open a read transaction with the entity type of the document.
+
+        Answer alike for a missing document and for one that the caller may not read.
+        """
         with reading(self.database, principal) as read:
             entity_type = find_document_type(read.connection, principal.tenant_id, document_id)
             if entity_type is None or not may_read(read, entity_type):
@@ -78,10 +81,10 @@ class DocumentLife:
         with self._reading(principal, document_id) as (read, entity_type):
             tenant_id = principal.tenant_id
             rows = list_timeline(read.connection, tenant_id, entity_type, document_id, before, limit)
-        return [_read_entry(row) for row in rows]
+        return [_parse_entry(row) for row in rows]
 
     def explain(self, principal: Principal, document_id: UUID) -> Explained:
-        """Its newest instance: where it is, and why."""
+        """Explain the position of the newest instance, and the reason for it."""
         tenant_id = principal.tenant_id
         with self._reading(principal, document_id) as (read, entity_type):
             instance_id = find_newest_instance(read.connection, tenant_id, entity_type, document_id)
@@ -91,7 +94,7 @@ class DocumentLife:
         return Explained(write_instance(explained), explained)
 
 
-def _read_entry(row: TimelineRow) -> TimelineEntry:
+def _parse_entry(row: TimelineRow) -> TimelineEntry:
     content = json.loads(row.content) if row.content is not None else {}
     after, instance_id = content.get("after"), content.get("instance_id")
     return TimelineEntry(

@@ -1,4 +1,4 @@
-"""What a document has been, and what was asked of it, in pages; for who may read such documents."""
+"""Versions of a document and requests for it, in pages, for callers who may read such documents."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ END, FOREVER = 2**63 - 1, "infinity"
 
 @dataclass(frozen=True, slots=True)
 class VersionDifference:
-    """From one version to another, whichever is the newer."""
+    """The difference from one version to another; either may be the newer one."""
 
     from_version: int
     to_version: int
@@ -36,7 +36,7 @@ class VersionDifference:
 
 @dataclass(frozen=True, slots=True)
 class DocumentHistory:
-    """The use case; one a process. The newest first, each page from where the one before has ended."""
+    """The use case of pages with the newest first, each after the end of the one before."""
 
     database: Database
 
@@ -53,17 +53,19 @@ class DocumentHistory:
             )
 
     def read_version(self, principal: Principal, document_id: UUID, version: int) -> VersionRecord:
-        """As it was then, with the personal values that are still there."""
+        """Read a version as it was, with the personal values that have not been erased."""
         with self._open(principal, document_id) as read:
-            found = store.read_version(read.connection, principal.tenant_id, document_id, version)
-            if found is None:
+            record = store.read_version(read.connection, principal.tenant_id, document_id, version)
+            if record is None:
                 raise Rejected("DOCUMENT_NOT_FOUND", f"document {document_id} has no version {version}")
-            return replace(found, data=resolve(read.connection, principal.tenant_id, found.data))
+            return replace(record, data=resolve(read.connection, principal.tenant_id, record.data))
 
     def compare_versions(
         self, principal: Principal, document_id: UUID, from_version: int, to_version: int
     ) -> VersionDifference:
-        before, after = (self.read_version(principal, document_id, one) for one in (from_version, to_version))
+        before, after = (
+            self.read_version(principal, document_id, number) for number in (from_version, to_version)
+        )
         changes = [FieldChange(name, **change) for name, change in diff_data(before.data, after.data).items()]
         return VersionDifference(from_version, to_version, before.status, after.status, changes)
 
@@ -75,7 +77,7 @@ class DocumentHistory:
         limit: int = 50,
         before: tuple[datetime, UUID] | None = None,
     ) -> list[RequestSummary]:
-        """`before` is the moment and the id of the last one of the page before."""
+        """List requests; `before` is the moment and the id of the last one on the page before."""
         before_at, before_id = before or (FOREVER, LAST)
         with self._open(principal, document_id) as read:
             return store.list_requests(
@@ -89,9 +91,9 @@ class DocumentHistory:
 
     @contextmanager
     def _open(self, principal: Principal, document_id: UUID) -> Iterator[ReadTransaction]:
-        """What is not there and what may not be read are answered alike."""
+        """Open a read transaction. Answer alike for a missing document and for one that may not be read."""
         with reading(self.database, principal) as read:
-            found = find_document(read.connection, principal.tenant_id, document_id)
-            if found is None or not may_read(read, found.entity_type):
+            document = find_document(read.connection, principal.tenant_id, document_id)
+            if document is None or not may_read(read, document.entity_type):
                 raise document_not_found(document_id)
             yield read

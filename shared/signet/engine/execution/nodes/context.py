@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from signet.core.approvals.eligibility import separation_conflict
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.documents.personal_data import mask_variables
 from signet.core.documents.rules import CompiledRule, RejectAction
@@ -144,11 +145,7 @@ class InstanceContext:
             for voice in (seat.decided_by, seat.on_behalf_of)
             if voice is not None
         }
-        return [
-            voice
-            for voice in sorted(voices)
-            if contract.find_conflict_of_duties(voice, creator="", editors=(), requesters=(voice,))
-        ]
+        return [voice for voice in sorted(voices) if separation_conflict(contract, None, (voice,))(voice)]
 
     def decision_input(self, token: Token) -> DecisionInput:
         """What a decision at this token's node may see; made once for an identity and a version."""
@@ -253,7 +250,9 @@ class InstanceContext:
             org, now = self.documents.org, format_moment(self.now)
             return {"entity": None, "refs": {}, "org": org, "now": now}
         contract = self.documents.contract_of(document)
-        context = self.documents.facts_of(self.system_caller(), contract, document, self._followed(contract))
+        context = self.documents.make_context(
+            self.system_caller(), contract, document, self._followed(contract)
+        )
         return context.env(context.data, status=document.status, version=document.version)
 
     def _followed(self, contract: CompiledContract) -> frozenset[str]:
@@ -293,7 +292,7 @@ class InstanceContext:
         env = self._make_env(document, self.execution.projection.actor)
         if not rule.followed:
             return env
-        context = self.documents.facts_of(self.system_caller(), contract, document, rule.followed)
+        context = self.documents.make_context(self.system_caller(), contract, document, rule.followed)
         followed = context.env(context.data, status=document.status, version=document.version)
         return {**env, "refs": {**env["refs"], **followed["refs"]}}
 

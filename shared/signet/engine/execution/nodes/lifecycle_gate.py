@@ -46,7 +46,7 @@ class LifecycleGate:
     def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
         passage: _GatePassage = pending.plan
         change, caller = passage.change, context.caller_of(pending.node, pending.step)
-        if change.row is not context.document:
+        if change.before is not context.document:
             # Another step of this wave has changed the document since.
             decided = context.documents.decide(caller, passage.operation)
             if not isinstance(decided, DocumentChange):

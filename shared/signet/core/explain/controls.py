@@ -1,0 +1,139 @@
+"""The controls of an instance in sentences: acts of people and the engine from outside its graph.
+
+`CONTROLS` has a line for each control that `projection` applies; a test compares their names.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from signet.core.explain.instance_record import ExplainedStep
+from signet.core.explain.outline import Outline
+from signet.core.explain.phrases import begin_sentence, describe_node, end_sentence, name_transition
+from signet.core.explain.vocabulary import describe_name, escape
+from signet.core.runtime.projection import CONTROL
+
+Data = Mapping[str, Any]
+Sentence = Callable[[Outline, ExplainedStep, Data], str]
+
+
+@dataclass(frozen=True, slots=True)
+class VoidingAct:
+    """An act that may void an approval. `text` follows the name of the person who did it."""
+
+    because: str
+    text: str
+    # The version of the document that the act made, where it made one.
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The sentence of a control, and its act where it may void an approval."""
+
+    sentence: Sentence
+    act: Callable[[Outline, ExplainedStep, Data], VoidingAct | None] | None = None
+
+
+def describe_control(outline: Outline, step: ExplainedStep) -> str:
+    name = name_control(step)
+    control = CONTROLS.get(name)
+    if control is None:
+        return f"It was {describe_name(name)}."
+    return control.sentence(outline, step, step.output_json or {})
+
+
+def find_act(outline: Outline, step: ExplainedStep) -> VoidingAct | None:
+    control = CONTROLS.get(name_control(step))
+    if control is None or control.act is None:
+        return None
+    return control.act(outline, step, step.output_json or {})
+
+
+def name_control(step: ExplainedStep) -> str:
+    return step.node_id.removeprefix(CONTROL)
+
+
+def _describe_sent(outline: Outline, step: ExplainedStep, data: Data) -> str:
+    node = outline.lead_to(data["node"])
+    if "transition" in data:
+        return f"{name_transition(outline, data['transition'])} was asked for: it was sent to {node}."
+    return f"It was sent to {node}: {escape(data['because'])}."
+
+
+def _find_request(outline: Outline, step: ExplainedStep, data: Data) -> VoidingAct | None:
+    """Return the request that sent the instance there; the engine also sends it without one."""
+    if "transition" not in data:
+        return None
+    return VoidingAct("asked", f"asked for {name_transition(outline, data['transition'])}")
+
+
+def _describe_refused(outline: Outline, step: ExplainedStep, data: Data) -> str:
+    asked = name_transition(outline, data["transition"])
+    return end_sentence(f"The request for {asked} was refused: {data['reason']}")
+
+
+def _describe_moved(outline: Outline, step: ExplainedStep, data: Data) -> str:
+    old, new = (
+        f"{escape(workflow['name'])} version {workflow['version']}" for workflow in (data["from"], data["to"])
+    )
+    because = f": {escape(data['reason'])}" if "reason" in data else ""
+    return end_sentence(f"It was moved from {old} to {new}{because}")
+
+
+def _end_document(verb: str) -> Control:
+    return Control(
+        lambda outline, step, data: f"It was {verb}.",
+        lambda outline, step, data: VoidingAct(verb, f"{verb} the document", step.entity_version),
+    )
+
+
+def _with_reason(sentence: str, act: VoidingAct | None = None) -> Control:
+    return Control(
+        lambda outline, step, data: end_sentence(f"{sentence}: {data['reason']}"),
+        (lambda outline, step, data: act) if act is not None else None,
+    )
+
+
+def _describe_token(verb: str) -> Sentence:
+    return lambda outline, step, data: end_sentence(
+        f"{begin_sentence(describe_node(outline, data['node']))} {verb}: {data['reason']}"
+    )
+
+
+# An edit may void an approval too, by versions that the step alone does not know.
+EDITED = "edited"
+
+CONTROLS: Mapping[str, Control] = MappingProxyType(
+    {
+        "paused": _with_reason("It paused"),
+        "resumed": Control(lambda outline, step, data: "It was resumed."),
+        "retried": _with_reason("It was retried"),
+        "failed": _with_reason("It was given up", VoidingAct("failed", "gave the workflow up")),
+        "cancelled": _with_reason("It was cancelled", VoidingAct("cancelled", "cancelled the workflow")),
+        "amended": _end_document("amended"),
+        "deleted": _end_document("deleted"),
+        "token_cancelled": Control(
+            _describe_token("was cancelled"),
+            lambda outline, step, data: VoidingAct(
+                "token_cancelled", f"cancelled {describe_node(outline, data['node'])}"
+            ),
+        ),
+        "advanced": Control(_describe_token("need not be waited for any more")),
+        EDITED: Control(
+            lambda outline, step, data: (
+                f"The document was edited: it is at version {data['found']}, and was seen at {data['seen']}."
+            )
+        ),
+        "asked_again": Control(
+            lambda outline, step, data: (
+                f"{name_transition(outline, data['transition'])} was asked for again,"
+                " which it was on its way to."
+            )
+        ),
+        "sent_to": Control(_describe_sent, _find_request),
+        "refused": Control(_describe_refused),
+        "moved": Control(_describe_moved),
+    }
+)

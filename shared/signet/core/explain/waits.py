@@ -1,0 +1,185 @@
+"""The waits of an instance in sentences, and the events that would move it."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from signet.core.explain.instance_record import (
+    EffectRecord,
+    ExplainedStep,
+    InstanceRecords,
+    TriggerRecord,
+)
+from signet.core.explain.node_sentences import describe_step
+from signet.core.explain.outline import Outline
+from signet.core.explain.phrases import describe_time, end_sentence, name_transition
+from signet.core.explain.vocabulary import describe_list, escape
+from signet.core.runtime.document_changes import DRIFT
+from signet.core.runtime.projection import CONTROL
+
+LIVE = ("running", "paused")
+
+
+def describe_wait(
+    outline: Outline, record: InstanceRecords, node_id: str, step: ExplainedStep | None
+) -> Iterator[str]:
+    if step is None:
+        yield from _describe_not_begun(outline, record, node_id)
+        return
+    match outline.workflow.type_of(node_id):
+        case "state":
+            yield from _describe_state(outline, record, node_id)
+        case "webhook_out" | "notification":
+            yield from _describe_effects(outline, record, step)
+        case node_type:
+            yield from describe_step(node_type, outline.workflow.config_of(node_id), outline.words)
+            if step.waiting_for_event_key is not None:
+                yield f'The key is "{escape(step.waiting_for_event_key)}".'
+    if step.resume_at is not None:
+        yield f"It goes on by itself at {describe_time(step.resume_at)}."
+
+
+def _describe_not_begun(outline: Outline, record: InstanceRecords, node_id: str) -> Iterator[str]:
+    if record.instance.status == "running":
+        yield "It is the next to be executed."
+        return
+    yield "It has not been executed yet."
+    condition = outline.workflow.config_of(node_id).get("condition")
+    if condition is not None:
+        yield f"It passes only if {outline.words.describe_condition(condition)}."
+
+
+def _describe_state(outline: Outline, record: InstanceRecords, node_id: str) -> Iterator[str]:
+    request = record.request
+    if request is not None:
+        reason = f' ("{escape(request.reason)}")' if request.reason else ""
+        yield (
+            f"{escape(request.actor_id)} asked for {name_transition(outline, request.transition)}"
+            f" at {describe_time(request.created_at)}{reason}; that is not taken up yet."
+        )
+    for outcome in ("requested", "interrupted"):
+        for edge in outline.workflow.edges_from(node_id, outcome):
+            yield _describe_exit(outline, _exit_gate_of(outline, edge["target"]))
+
+
+def _describe_exit(outline: Outline, gate: str) -> str:
+    config = outline.workflow.config_of(gate)
+    transition = (
+        outline.contract.transitions.get(config["transition"]) if outline.contract is not None else None
+    )
+    sentence = f"A person with the permission {escape(config['permission'])} may ask for {outline.name(gate)}"
+    if config["permission_condition"] is not None:
+        sentence += f", only if {outline.words.describe_condition(config['permission_condition'])}"
+    if transition is not None and transition.reason_required:
+        sentence += ", with a reason"
+    return f"{sentence}."
+
+
+def _exit_gate_of(outline: Outline, node_id: str) -> str:
+    if outline.workflow.type_of(node_id) == "slot_in":
+        return outline.workflow.exit_of(outline.workflow.slot_of(node_id))
+    return node_id
+
+
+def _describe_effects(outline: Outline, record: InstanceRecords, step: ExplainedStep) -> Iterator[str]:
+    own = [effect for effect in record.effects if effect.step_execution_id == step.id]
+    if not own:
+        yield "Nothing was sent for it: that should not be."
+    for effect in own:
+        yield f"{_name_effect(effect)} {_describe_delivery(effect)}"
+
+
+def _name_effect(effect: EffectRecord) -> str:
+    if effect.endpoint:
+        return f'The call to the endpoint "{escape(effect.endpoint)}"'
+    return "The event for other systems" if effect.effect_type == "integration" else "The message"
+
+
+def _describe_delivery(effect: EffectRecord | TriggerRecord) -> str:
+    last = f" The last time: {end_sentence(effect.error)}" if effect.error else ""
+    tried = f"attempt {effect.attempts} of {effect.max_attempts}"
+    match effect.status:
+        case "pending":
+            return f"is due at {describe_time(effect.due_at)}.{last}"
+        case "processing":
+            return f"is under way, {tried}.{last}"
+        case "failed":
+            return f"failed, {tried}; it is tried again at {describe_time(effect.due_at)}.{last}"
+        case "completed":
+            return "has been delivered; the workflow has not taken the answer yet."
+        case _:
+            return f"was given up after {tried}.{last}"
+
+
+# --- what moves it ---
+
+
+def describe_waking(outline: Outline, record: InstanceRecords) -> Iterator[str]:
+    instance = record.instance
+    if instance.status == "paused":
+        yield from _describe_how_to_resume(record)
+    elif instance.status == "running":
+        yield from _describe_what_wakes(outline, record)
+    else:
+        yield "Nothing: it is over."
+        yield from _describe_restart(outline, record)
+    for trigger in record.triggers:
+        if instance.status in LIVE or trigger.status == "dead_letter":
+            yield f"The trigger {escape(trigger.event_type)} [{trigger.id}] {_describe_delivery(trigger)}"
+
+
+def _describe_how_to_resume(record: InstanceRecords) -> Iterator[str]:
+    if record.instance.reason == DRIFT:
+        yield "Its document changed where it must not: it can only be failed, and asked for anew."
+        return
+    if _is_paused_by_person(record):
+        yield "Nothing wakes it while it is paused: resume it, or fail it."
+        return
+    yield "Nothing wakes it while it is paused: retry it when the cause is gone, or fail it."
+    if any(trigger.status == "dead_letter" for trigger in record.triggers):
+        yield "That also tries its dead trigger again."
+
+
+def _is_paused_by_person(record: InstanceRecords) -> bool:
+    pauses = [step for step in record.steps if step.node_id == f"{CONTROL}paused"]
+    return bool(pauses) and max(pauses, key=lambda step: step.seq).run_as == "actor"
+
+
+def _describe_what_wakes(outline: Outline, record: InstanceRecords) -> Iterator[str]:
+    tokens = record.instance.active_tokens
+    on_its_way = any(trigger.status != "dead_letter" for trigger in record.triggers)
+    if any(token["state"] == "ready" for token in tokens):
+        if not on_its_way:
+            yield "It should go on, and nothing will wake it: wake it, or rebuild it."
+        return
+    types = {outline.workflow.type_of(token["node"]) for token in tokens if token["state"] == "waiting"}
+    for node_type in sorted(types):
+        yield AWAITED[node_type]
+    if record.request is not None and record.request.id != record.instance.request_id and not on_its_way:
+        yield "What was asked for did not reach it: wake it."
+
+
+# The event that each waiting type waits for.
+AWAITED: Mapping[str, str] = MappingProxyType(
+    {
+        "state": "A person's request, or an edit of the document.",
+        "approval": "The decision of the people who were asked.",
+        "wait_timer": "The time.",
+        "wait_event": "The event from outside, or the time.",
+        "webhook_out": "The answer from outside.",
+        "notification": "The delivery of the message.",
+    }
+)
+
+
+def _describe_restart(outline: Outline, record: InstanceRecords) -> Iterator[str]:
+    document = record.document
+    if document is None or document.is_deleted or outline.contract is None:
+        return
+    names = [
+        name
+        for name, transition in outline.contract.transitions.items()
+        if transition.kind != "automatic" and document.status in transition.from_states
+    ]
+    if names:
+        asked = describe_list((name_transition(outline, name) for name in names), "or")
+        yield f"A request for {asked} begins a new one where the document stands."
