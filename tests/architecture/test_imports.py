@@ -22,6 +22,10 @@ BREAKS = {
         "shared/signet/engine/execution/nodes/action.py",
         "import signet.engine.execution.wave",
     ),
+    "A node's handler asks its instance's context, and never the other way": (
+        "shared/signet/engine/execution/nodes/context.py",
+        "import signet.engine.execution.nodes.registry",
+    ),
     "Rooms of the store": ("shared/signet/store/wake_ups.py", "import signet.store.database"),
     "Rooms of the API": ("shared/signet/api/lazy.py", "import signet.api.http.call"),
     "Routes see no store": (

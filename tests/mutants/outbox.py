@@ -34,9 +34,9 @@ OUTBOX = (
     Mutation(
         "an event does not say its cause",
         11,
-        "shared/signet/engine/documents/rows.py",
-        'content = {**payload, "cause_id": str(event_id)}',
-        "content = {**payload}",
+        "shared/signet/engine/triggers.py",
+        'payload = {**content, "cause_id": str(identifier)}',
+        "payload = {**content}",
         (f"{WF_11}two_equal_requests_on_one_version_wake_the_workflow_twice",),
     ),
     Mutation(

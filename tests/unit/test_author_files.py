@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from signet.authoring import yaml_text
-from signet.authoring.files import MAX_FILE_BYTES, read_document, read_text
+from signet.authoring.files import MAX_FILE_BYTES, parse_text, read_document
 
 
 @pytest.fixture(params=["CSafeLoader", "SafeLoader"], autouse=True)
@@ -20,7 +20,7 @@ def both_parsers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 
 def codes(text: str, name: str = "contract.yaml") -> list[str]:
-    document, findings = read_text(text, name)
+    document, findings = parse_text(text, name)
     assert document is None or not findings
     return [finding.code for finding in findings]
 
@@ -47,7 +47,7 @@ def codes(text: str, name: str = "contract.yaml") -> list[str]:
     ],
 )
 def test_plain_words_mean_what_json_could_say(text: str, value: Any) -> None:
-    assert read_text(text, "contract.yaml") == (value, ())
+    assert parse_text(text, "contract.yaml") == (value, ())
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_plain_words_mean_what_json_could_say(text: str, value: Any) -> None:
 def test_what_is_wrong_with_yaml_is_said_with_its_place(
     text: str, code: str, place: str, line: int, column: int
 ) -> None:
-    document, findings = read_text(text, "contract.yaml")
+    document, findings = parse_text(text, "contract.yaml")
     assert document is None
     [finding] = findings
     assert (finding.code, finding.place) == (code, place)
@@ -147,15 +147,15 @@ def test_bombs_are_findings_and_quick(text: str) -> None:
     ids=lambda text: str(text[:20]),
 )
 def test_what_is_wrong_with_json(text: str, code: str, place: str) -> None:
-    document, findings = read_text(text, "contract.json")
+    document, findings = parse_text(text, "contract.json")
     assert document is None
     assert [(finding.code, finding.place) for finding in findings] == [(code, place)]
 
 
 def test_json_is_read_and_its_syntax_mistakes_have_a_line() -> None:
     text = '{"a": [1, -2.5, "x", true, null, {}], "b": 12}'
-    assert read_text(text, "C.JSON") == ({"a": [1, -2.5, "x", True, None, {}], "b": 12}, ())
-    [finding] = read_text('{"a": 1,\n "b": "\t"}', "c.json")[1]
+    assert parse_text(text, "C.JSON") == ({"a": [1, -2.5, "x", True, None, {}], "b": 12}, ())
+    [finding] = parse_text('{"a": 1,\n "b": "\t"}', "c.json")[1]
     assert finding.sentence == "c.json, line 2, column 8: invalid control character."
     assert len(codes("[" + "NaN," * 500 + "[1]]", "c.json")) == 500
 
@@ -206,5 +206,5 @@ def test_what_is_no_readable_file(tmp_path: Path) -> None:
 )
 def test_any_text_gets_an_answer(text: str) -> None:
     for name in ("a.yaml", "a.json"):
-        document, findings = read_text(text, name)
+        document, findings = parse_text(text, name)
         assert document is None or not findings

@@ -83,10 +83,10 @@ class ActionRegistry:
         """Register a function for the action of this name in the contract of this entity type."""
 
         def register(function: _F) -> _F:
-            known = self._functions.setdefault((entity_type, name), function)
+            registered = self._functions.setdefault((entity_type, name), function)
             # The same name again means that the same module was imported once more.
-            if name_function(known) != name_function(function):
-                both = f"{name_function(known)} and {name_function(function)}"
+            if name_function(registered) != name_function(function):
+                both = f"{name_function(registered)} and {name_function(function)}"
                 raise ValueError(f"two functions for the action '{name}' of '{entity_type}': {both}")
             self._functions[(entity_type, name)] = function
             return function

@@ -76,7 +76,7 @@ class FileReading:
             return self.check_text(shorten(key), path, spot)
         return self.check_text(key, path, spot)
 
-    def read_number(self, text: str, path: Steps, spot: Spot | None) -> int | float | None:
+    def parse_number(self, text: str, path: Steps, spot: Spot | None) -> int | float | None:
         """Parse a number in JSON's grammar, or find that a reader of JSON might change it."""
         number: int | float | None = None
         if len(text) <= MAX_NUMBER_CHARACTERS:

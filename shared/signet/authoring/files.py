@@ -15,7 +15,7 @@ from signet.core.validation.strict_model import MAX_DOCUMENT_CHARACTERS
 
 MAX_FILE_BYTES = MAX_DOCUMENT_CHARACTERS
 BYTE_ORDER_MARK = "\ufeff"
-_READERS = {".json": json_text.read, ".yaml": yaml_text.read, ".yml": yaml_text.read}
+_READERS = {".json": json_text.parse, ".yaml": yaml_text.parse, ".yml": yaml_text.parse}
 
 
 def read_document(path: Path) -> tuple[Any, tuple[Finding, ...]]:
@@ -38,10 +38,10 @@ def read_document(path: Path) -> tuple[Any, tuple[Finding, ...]]:
         before = content[: error.start].decode("utf-8")
         reading.find("DOCUMENT_NOT_UTF8", spot=Spot.after(before), byte=f"0x{content[error.start]:02X}")
         return None, reading.findings
-    return read_text(text, str(path))
+    return parse_text(text, str(path))
 
 
-def read_text(text: str, name: str) -> tuple[Any, tuple[Finding, ...]]:
+def parse_text(text: str, name: str) -> tuple[Any, tuple[Finding, ...]]:
     """Parse a text in the format that its name's ending tells. A text with findings gives no document."""
     reading = FileReading(name)
     read = _READERS.get(Path(name).suffix.lower())

@@ -14,7 +14,7 @@ class _Number(str):
     """The digits of a number before it is known to be kept exactly."""
 
 
-def read(text: str, reading: FileReading) -> Any:
+def parse(text: str, reading: FileReading) -> Any:
     try:
         raw = json.loads(
             text, object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number, parse_constant=_Number
@@ -34,7 +34,7 @@ def _settle(raw: Any, path: Steps, reading: FileReading) -> Any:
     """Return the value with its keys and numbers checked; it recurses no deeper than a document may be."""
     if isinstance(raw, _Number):
         if raw.lstrip("-")[:1].isdigit():
-            return reading.read_number(raw, path, None)
+            return reading.parse_number(raw, path, None)
         reading.find("DOCUMENT_NUMBER_INVALID", path, number=str(raw))
         return None
     if isinstance(raw, str):

@@ -82,7 +82,7 @@ def run_scenario(workflow: Workflow, scenario: Scenario, org: Mapping[str, Any])
 
 def compare(expected: Expectation, simulation: Simulation) -> list[str]:
     """Return each difference in a sentence, and none if all is as expected."""
-    found: dict[str, Any] = {
+    actual: dict[str, Any] = {
         "status": simulation.status,
         "document_status": simulation.document_status,
         "asked": tuple(asked.node.rsplit(":", 1)[-1] for asked in simulation.asked),
@@ -90,9 +90,9 @@ def compare(expected: Expectation, simulation: Simulation) -> list[str]:
         "path": tuple(shorten(step.step.node) for step in simulation.steps),
     }
     differences = [
-        f"{name} is {found[name]!r}, expected {wanted!r}"
-        for name in found
-        if (wanted := getattr(expected, name)) is not None and wanted != found[name]
+        f"{name} is {actual[name]!r}, expected {wanted!r}"
+        for name in actual
+        if (wanted := getattr(expected, name)) is not None and wanted != actual[name]
     ]
     for name, value in expected.document.items():
         if simulation.document.get(name) != value:

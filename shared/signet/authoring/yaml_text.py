@@ -38,7 +38,7 @@ class _ReadingStopped(Exception):
     """The rest of the text would make no sense; the reason is among the findings."""
 
 
-def read(text: str, reading: FileReading) -> Any:
+def parse(text: str, reading: FileReading) -> Any:
     builder = _Builder(reading)
     parser = LOADER(text)
     try:
@@ -130,7 +130,7 @@ class _Builder:
         if event.implicit[0] and text in _WORDS:
             return _WORDS[text]
         if event.implicit[0] and _NUMBER.fullmatch(text):
-            return self.reading.read_number(text, self._path, _spot(event.start_mark))
+            return self.reading.parse_number(text, self._path, _spot(event.start_mark))
         return self.reading.check_text(text, self._path, _spot(event.start_mark))
 
     def _check_node(self, event: yaml.NodeEvent) -> None:

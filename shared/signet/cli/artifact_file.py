@@ -116,12 +116,12 @@ def _find_problems(content: Mapping[str, Any]) -> Iterator[str]:
         return
     yield from _find_node_problems(shape)
     yield from _find_edge_problems(shape)
-    known, edges = shape.nodes.keys(), shape.edges.keys()
-    if sorted(shape.topological_order) != sorted(known):
+    node_ids, edges = shape.nodes.keys(), shape.edges.keys()
+    if sorted(shape.topological_order) != sorted(node_ids):
         yield "its order does not hold each node once"
     for name in ("adjacency", "reverse_adjacency"):
         listed: dict[str, list[str]] = getattr(shape, name)
-        if listed.keys() != known or sorted(e for ids in listed.values() for e in ids) != sorted(edges):
+        if listed.keys() != node_ids or sorted(e for ids in listed.values() for e in ids) != sorted(edges):
             yield f"its {name} does not hold each edge once"
     for slot in sorted(set(shape.slot_map.values())):
         if not shape.adjacency.get(slot_out(slot)) or not shape.reverse_adjacency.get(slot_in(slot)):

@@ -95,7 +95,7 @@ def anchor(
     """Print the seals, one JSON object on a line, to be kept where this database's admins cannot write."""
     with _open(database_url) as database:
         seals = list_seals(database, tenant, after)
-    deliver("".join(json.dumps(asdict(each), sort_keys=True) + "\n" for each in seals), output)
+    deliver("".join(json.dumps(asdict(row), sort_keys=True) + "\n" for row in seals), output)
 
 
 @app.command(

@@ -82,7 +82,7 @@ def _describe(artifact: Artifact | None, sources: Sources) -> dict[str, Any]:
     return {
         "hash": artifact.hash if artifact is not None else None,
         "artifact": artifact.content if artifact is not None else None,
-        "findings": [each.to_json() for each in sources.found],
+        "findings": [finding.to_json() for finding in sources.found],
     }
 
 

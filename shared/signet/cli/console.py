@@ -54,7 +54,7 @@ def stop(message: str) -> NoReturn:
 
 
 def choose_exit_code(found: Iterable[FileFinding]) -> int:
-    findings = [each.finding for each in found]
+    findings = [file_finding.finding for file_finding in found]
     if any(finding.code in UNREADABLE for finding in findings):
         return WRONG_USE
     return FOUND_ERRORS if any(finding.severity is Severity.ERROR for finding in findings) else FINE
@@ -62,16 +62,16 @@ def choose_exit_code(found: Iterable[FileFinding]) -> int:
 
 def write_findings(found: Sequence[FileFinding], stream: IO[str] | None = None) -> None:
     stream = stream or sys.stdout
-    for each in found:
-        finding = each.finding
+    for file_finding in found:
+        finding = file_finding.finding
         severity = _paint(finding.severity.value, _SEVERITY_COLOURS[finding.severity], stream)
         place = f" {escape(finding.place)}" if finding.place else ""
-        write(f"{severity} {escape(each.file)}{place}: {escape(finding.sentence)}", stream)
+        write(f"{severity} {escape(file_finding.file)}{place}: {escape(finding.sentence)}", stream)
         write(f"    {escape(finding.remedy)} ({finding.code})", stream)
 
 
 def describe_counts(found: Iterable[FileFinding]) -> str:
-    severities = [each.finding.severity for each in found]
+    severities = [file_finding.finding.severity for file_finding in found]
     counts = [(severities.count(severity), severity.value) for severity in Severity]
     return (
         ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count)

@@ -44,5 +44,5 @@ def check(
             write_findings(sources.found)
             write(f"{escape(file)}: {describe_counts(sources.found)}")
     if as_json:
-        write(write_json({"findings": [each.to_json() for each in found]}))
+        write(write_json({"findings": [finding.to_json() for finding in found]}))
     raise typer.Exit(choose_exit_code(found))

@@ -117,6 +117,6 @@ def _require(path: Path, sources: Sources, artifact: Artifact | None) -> Artifac
 
 
 def _refuse(path: Path, found: list[FileFinding]) -> Artifact:
-    errors = [each for each in found if each.finding.severity is Severity.ERROR]
+    errors = [file_finding for file_finding in found if file_finding.finding.severity is Severity.ERROR]
     write_refusal(path, errors)
     raise typer.Exit(choose_exit_code(errors))

@@ -82,13 +82,13 @@ def list_command(
     with open_database(database_url) as database:
         listed = list_newest(database, tenant, statuses=status or LIVE, document_id=document, limit=limit)
     if as_json:
-        write(write_json([_simplify(asdict(each)) for each in listed]))
+        write(write_json([_simplify(asdict(row)) for row in listed]))
         return
-    for each in listed:
-        reason = f"  {escape(each.reason)}" if each.reason else ""
-        subject = _describe_subject(each.entity_type, each.document_id)
-        where = _describe_nodes(each.current_nodes)
-        write(f"{each.id}  {each.status:<9}  version {each.version}  {subject}  {where}{reason}")
+    for row in listed:
+        reason = f"  {escape(row.reason)}" if row.reason else ""
+        subject = _describe_subject(row.entity_type, row.document_id)
+        where = _describe_nodes(row.current_nodes)
+        write(f"{row.id}  {row.status:<9}  version {row.version}  {subject}  {where}{reason}")
 
 
 @app.command()
@@ -103,21 +103,21 @@ def stuck(
 ) -> None:
     """List instances that should go on and that nothing will wake, with what may help."""
     with open_database(database_url) as database:
-        found = list_stuck(database, tenant, idle_seconds=idle_seconds, limit=limit)
+        rows = list_stuck(database, tenant, idle_seconds=idle_seconds, limit=limit)
     if as_json:
-        write(write_json([_simplify(asdict(each)) for each in found]))
+        write(write_json([_simplify(asdict(row)) for row in rows]))
     else:
-        for each in found:
-            since = f"{each.idle_since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+        for row in rows:
+            since = f"{row.idle_since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
             write(
-                f"{each.id}  {each.why}  since {since}  version {each.version}"
-                f"  {_describe_subject(each.entity_type, each.document_id)}"
-                f"  {_describe_nodes(each.current_nodes)}"
-                f"  try: {', '.join(each.remedies)}"
+                f"{row.id}  {row.why}  since {since}  version {row.version}"
+                f"  {_describe_subject(row.entity_type, row.document_id)}"
+                f"  {_describe_nodes(row.current_nodes)}"
+                f"  try: {', '.join(row.remedies)}"
             )
-        if not found:
+        if not rows:
             write("nothing is stuck")
-    raise typer.Exit(FOUND_ERRORS if found else FINE)
+    raise typer.Exit(FOUND_ERRORS if rows else FINE)
 
 
 @app.command()
@@ -240,10 +240,10 @@ def requeue(
     """Try dead triggers again, and resume what their failure had paused (workflow:requeue)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         done = instances.requeue(caller, trigger)
-    for each in dict.fromkeys(trigger):
-        write(f"{each}  {'requeued' if each in done.triggers else 'is no dead trigger'}")
-    for each in done.resumed:
-        write(f"{each}  resumed")
+    for row_id in dict.fromkeys(trigger):
+        write(f"{row_id}  {'requeued' if row_id in done.triggers else 'is no dead trigger'}")
+    for row_id in done.resumed:
+        write(f"{row_id}  resumed")
     raise typer.Exit(FINE if done.triggers.issuperset(trigger) else FOUND_ERRORS)
 
 

@@ -90,9 +90,9 @@ def _list_runs(
     file = scenarios or (path if path.is_dir() else path.parent) / "scenarios.yaml"
     if scenarios is None and not file.is_file():
         stop(f"there is no {file}; name --scenarios or --documents")
-    found, findings = read_scenarios(file)
+    listed, findings = read_scenarios(file)
     _stop_at(file, findings)
-    return found
+    return listed
 
 
 def _read_documents(file: Path, requests: list[str], approve_all: bool) -> tuple[Scenario, ...]:
@@ -102,11 +102,11 @@ def _read_documents(file: Path, requests: list[str], approve_all: bool) -> tuple
     described = [
         {
             "name": f"document {number}",
-            "document": one,
+            "document": simulated_document,
             "requests": requests,
             "approvals": {"*": "approved"} if approve_all else {},
         }
-        for number, one in enumerate(listed, start=1)
+        for number, simulated_document in enumerate(listed, start=1)
     ]
     read, findings = read_strictly(ScenarioFile, {"scenarios": described})
     _stop_at(file, findings)

@@ -40,7 +40,7 @@ class Sources:
 
     @property
     def is_whole(self) -> bool:
-        return not has_errors(each.finding for each in self.found)
+        return not has_errors(file_finding.finding for file_finding in self.found)
 
     def compile(self) -> Artifact | None:
         """Return the compiled workflow, or None; `found` says why not."""

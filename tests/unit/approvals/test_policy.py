@@ -9,10 +9,10 @@ from signet.core.approvals.policy import (
     Chain,
     Stage,
     hash_policy,
+    parse_chain,
+    parse_policy,
     policy_of_chain,
     policy_of_node,
-    read_chain,
-    read_policy,
 )
 from signet.core.compiler.node_configurations import ApprovalConfiguration
 from signet.core.errors import Defect
@@ -63,7 +63,7 @@ def test_a_node_that_names_a_chain_has_no_policy_of_its_own() -> None:
 def test_a_policy_comes_back_from_its_text() -> None:
     policy = make_policy(make_stage(*EVERY_KIND, quorum="any"), make_stage(user("bob"), expire_after="PT1H"))
     text = policy.to_text()
-    assert read_policy(text, hash_policy(text)) == policy
+    assert parse_policy(text, hash_policy(text)) == policy
     assert policy.stage(2).expire_after == "PT1H"
 
 
@@ -83,21 +83,21 @@ def test_the_order_in_which_reasons_are_asked_for_is_not_part_of_a_policy() -> N
 def test_an_altered_policy_is_noticed() -> None:
     text = make_policy(make_stage(user("ada"))).to_text()
     with pytest.raises(Defect) as raised:
-        read_policy(text.replace("ada", "eve"), hash_policy(text))
+        parse_policy(text.replace("ada", "eve"), hash_policy(text))
     assert raised.value.code == "APPROVAL_POLICY_ALTERED"
 
 
 def test_a_stored_policy_that_is_none_is_a_defect() -> None:
     with pytest.raises(Defect) as raised:
-        read_policy('{"stages":[]}', hash_policy('{"stages":[]}'))
+        parse_policy('{"stages":[]}', hash_policy('{"stages":[]}'))
     assert raised.value.code == "APPROVAL_POLICY_UNREADABLE"
 
 
 def test_a_chain_is_read_and_hashed_as_it_means() -> None:
-    chain, findings = read_chain({"name": "big_money", "label": "Big money", "steps": [PLAIN, FULL]})
+    chain, findings = parse_chain({"name": "big_money", "label": "Big money", "steps": [PLAIN, FULL]})
     assert findings == () and chain is not None
     assert chain.to_json()["steps"] == [Stage.to_json(step) for step in chain.steps]
-    again, findings = read_chain(chain.to_json())
+    again, findings = parse_chain(chain.to_json())
     assert findings == () and isinstance(again, Chain)
     assert again.to_json() == chain.to_json()
     policy, findings = policy_of_chain(chain.to_json()["steps"])
@@ -124,7 +124,7 @@ def test_a_chain_is_read_and_hashed_as_it_means() -> None:
     ],
 )  # fmt: skip
 def test_a_wrong_step_is_found_where_it_stands(step: dict[str, Any], place: str) -> None:
-    chain, findings = read_chain({"name": "c", "steps": [PLAIN, step]})
+    chain, findings = parse_chain({"name": "c", "steps": [PLAIN, step]})
     assert chain is None
     assert findings and all(finding.place.startswith(f"/steps/1{place}") for finding in findings)
     policy, findings = policy_of_chain([PLAIN, step])
@@ -133,7 +133,7 @@ def test_a_wrong_step_is_found_where_it_stands(step: dict[str, Any], place: str)
 
 
 def test_who_approves_may_be_a_list() -> None:
-    _, findings = read_chain({"name": "c", "steps": [{"approvers": [expression("['ada', 'bob']")]}]})
+    _, findings = parse_chain({"name": "c", "steps": [{"approvers": [expression("['ada', 'bob']")]}]})
     assert findings == ()
 
 
@@ -141,5 +141,5 @@ def test_who_approves_may_be_a_list() -> None:
     ("count", "is_taken"), [(0, False), (1, True), (MAX_STAGES, True), (MAX_STAGES + 1, False)]
 )
 def test_a_chain_has_one_to_twenty_steps(count: int, is_taken: bool) -> None:
-    chain, _ = read_chain({"name": "c", "steps": [PLAIN] * count})
+    chain, _ = parse_chain({"name": "c", "steps": [PLAIN] * count})
     assert (chain is not None) is is_taken

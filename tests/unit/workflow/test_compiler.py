@@ -171,10 +171,10 @@ def test_a_decision_as_a_steps_output() -> None:
     assert output["evidence"]["conditions"][0]["edge"] == "usr:approval:edge:fast"
     assert output["variables"] == {"x": 1}
     read = Step(1, 1, amount.id, "T", "completed", 1, 1)
-    read.read_output(output)
+    read.parse_output(output)
     assert read == step
     with pytest.raises(Defect, match="does not say which edges it fired"):
-        read.read_output({"outcome": "done"})
+        read.parse_output({"outcome": "done"})
 
 
 def test_a_choice_without_a_default_is_a_defect_at_runtime() -> None:

@@ -20,7 +20,7 @@ from signet.core.runtime.operator_actions import (
 from signet.core.runtime.projection import Actor, project, start_projection
 from signet.core.runtime.tokens import Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
-from tests.unit.workflow.test_journey import CFO, approval, load
+from tests.unit.workflow.test_journey import CFO, approval, changed, load
 from tests.unit.workflow.valid_workflow import CONTRACT
 
 OLGA = Actor("olga", ("admin",))
@@ -54,7 +54,7 @@ def go_on(execution: InstanceExecution) -> list[str]:
     for pending in execution.run_chains(look, prepare):
         if pending.node.type.name == "lifecycle_gate":
             passed.append(f"{pending.node.id} {pending.plan.outcome}")
-            execution.end_open(pending.step, pending.plan, 1)
+            execution.end(pending.step, pending.plan, 1)
     execution.end_round()
     return passed
 
@@ -85,11 +85,11 @@ def fill(slot: str, mode: str = "all", nodes: dict[str, dict[str, Any]] | None =
 
 
 def statuses(execution: InstanceExecution, node: str) -> list[str]:
-    return [step.status for step in execution.recorded if step.node == node]
+    return [step.status for step in changed(execution) if step.node == node]
 
 
 def check_sum(execution: InstanceExecution, node: str) -> None:
-    assert project(execution.workflow, node, 1, execution.recorded) == execution.projection
+    assert project(execution.workflow, node, 1, changed(execution)) == execution.projection
 
 
 # --- where a cancelled token goes ---
@@ -127,7 +127,7 @@ def test_a_block_of_all_ends_with_the_first_that_is_cancelled(contract: dict[str
     passed = cancel(execution, "usr:approval:a")
     assert passed == (["sys:gate:approve rejected"] if contract is CONTRACT else [])
     assert statuses(execution, "usr:approval:b") == ["cancelled"]
-    assert [step.outcome for step in execution.recorded if step.node == "usr:approval:join"] == ["rejected"]
+    assert [step.outcome for step in changed(execution) if step.node == "usr:approval:join"] == ["rejected"]
     check_sum(execution, "sys:slot:approval:in")
 
 
@@ -146,7 +146,7 @@ def test_a_block_of_any_goes_on_with_what_is_left() -> None:
     left = find_token(execution, "usr:approval:b")
     assert isinstance(left, Token)
     edges = execution.workflow.nodes[left.node].edges["delivered"]
-    execution.end_open(execution.open[left.id], Decision("delivered", edges), 1, has_waited=True)
+    execution.end(execution.open[left.id], Decision("delivered", edges), 1, has_waited=True)
     assert go_on(execution) == ["sys:gate:approve passed"]
 
 
@@ -172,11 +172,11 @@ def test_one_that_had_not_begun_is_on_record_as_cancelled() -> None:
     token = find_token(execution, "T")
     assert isinstance(token, Token) and token is find_token(execution, "usr:approval:a")
     execution.cancel_token(token, "no", OLGA)
-    assert [(step.seq, step.node, step.status) for step in execution.recorded] == [
+    assert [(step.seq, step.node, step.status) for step in changed(execution)] == [
         (1, "sys:control:token_cancelled", "completed"),
         (2, "usr:approval:a", "cancelled"),
     ]
-    assert execution.recorded[0].to_output() == {
+    assert changed(execution)[0].to_output() == {
         "token": "T",
         "node": "usr:approval:a",
         "reason": "no",
@@ -258,11 +258,11 @@ def test_a_wait_ends_as_if_what_it_waits_for_had_come(node_type: str) -> None:
     execution, token = waiting_at(node_type)
     keeps = "save_as" in WAITS[node_type]
     advance(execution, token, {"a": 1} if keeps else None)
-    waited = next(step for step in execution.recorded if step.node == "usr:checks:a")
+    waited = next(step for step in changed(execution) if step.node == "usr:checks:a")
     assert (waited.status, waited.outcome) == ("completed", AWAITED[node_type])
     assert waited.evidence == {"advanced_by": "olga"}
     assert waited.variables == ({"got": {"a": 1}} if keeps else {})
-    control = execution.recorded[-1] if execution.recorded[-1].is_control else execution.recorded[-2]
+    control = changed(execution)[-1] if changed(execution)[-1].is_control else changed(execution)[-2]
     assert (control.node, control.actor, control.data["node"]) == (
         "sys:control:advanced",
         OLGA,

@@ -11,7 +11,7 @@ from signet.core.runtime import execution as journey_module
 from signet.core.runtime.decisions import DecisionInput, TransitionRequest
 from signet.core.runtime.document_changes import DocumentState, apply_document_changes
 from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution
-from signet.core.runtime.projection import Actor, start_projection
+from signet.core.runtime.projection import Actor, Step, start_projection
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation, simulate
@@ -121,6 +121,10 @@ def begin(node: str) -> InstanceExecution:
     return InstanceExecution(load({"approval": {"nodes": [approval("first")]}}), start_projection(node, 1))
 
 
+def changed(execution: InstanceExecution) -> list[Step]:
+    return list(execution.changed.values())
+
+
 def look(token: Token) -> DecisionInput:
     return DecisionInput({"entity": {"grand_total": 1}})
 
@@ -148,7 +152,7 @@ def test_an_automation_goes_on_and_reads_the_new_version() -> None:
         apply_document_changes(execution, DocumentState(2, "submitted"), look, lambda gate, asker: None)
         is None
     )
-    assert [step.node for step in execution.recorded] == ["sys:control:edited"]
+    assert [step.node for step in changed(execution)] == ["sys:control:edited"]
     assert execution.projection.position.current_nodes() == ["usr:approval:first"]
 
 
@@ -159,7 +163,7 @@ def test_the_same_request_again_finds_it_at_its_gate() -> None:
         apply_document_changes(execution, DocumentState(1, "draft", request), look, lambda gate, asker: None)
         is None
     )
-    assert [step.outcome for step in execution.recorded] == ["asked_again"]
+    assert [step.outcome for step in changed(execution)] == ["asked_again"]
     assert execution.projection.request == "r"
 
 
@@ -168,7 +172,7 @@ def test_who_has_decided_sends_it_back_by_asking_for_it() -> None:
     request = TransitionRequest("r", "submit", Actor("ann"))
     document_state = DocumentState(1, "draft", request, deciders=["ann"])
     assert apply_document_changes(execution, document_state, look, lambda gate, asker: None) is None
-    assert execution.recorded[0].outcome == "sent_to"
+    assert changed(execution)[0].outcome == "sent_to"
     assert execution.projection.position.current_nodes() == ["sys:state:draft"]
 
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from hypothesis import given
 
-from signet.core.compiler.merge import REJECTING
+from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.errors import Defect
 from signet.core.runtime.projection import CONTROL
 from signet.core.runtime.tokens import MAX_LIVE_TOKENS, Position, Token, TokenState, begin, finish

@@ -138,30 +138,11 @@ def choose_seat(
     return denial or Denial("APPROVAL_NOT_YOURS", f"{person} is not asked to decide about this")
 
 
-def may_fill(
-    person: str, seat: Seat, seats: Sequence[Seat], voting: VotingContext, *, is_open: bool = True
-) -> Allowed | Denial:
-    """Check this very seat: a person with a better one must use that."""
-    choice = choose_seat(person, seats, voting, is_open=is_open)
-    if isinstance(choice, Denial) or choice.position == seat.position:
-        return choice
-    return Denial("APPROVAL_NOT_YOURS", f"{person} decides from seat {choice.position} here")
-
-
-def list_voters(seats: Sequence[Seat], voting: VotingContext) -> tuple[str, ...]:
-    """Return the people of `voting` who may vote now."""
-    return tuple(_find_voters(seats, voting))
-
-
 def can_anyone_vote(seats: Sequence[Seat], voting: VotingContext) -> bool:
-    return next(_find_voters(seats, voting), None) is not None
-
-
-def _find_voters(seats: Sequence[Seat], voting: VotingContext) -> Iterator[str]:
-    if any(seat.status == "open" for seat in seats):
-        for person in sorted(voting.roles):
-            if isinstance(choose_seat(person, seats, voting), Allowed):
-                yield person
+    has_open = any(seat.status == "open" for seat in seats)
+    return has_open and any(
+        isinstance(choose_seat(person, seats, voting), Allowed) for person in voting.roles
+    )
 
 
 def _list_claims(person: str, seats: Sequence[Seat], voting: VotingContext) -> Iterator[_Claim]:
@@ -184,15 +165,15 @@ def _list_claims(person: str, seats: Sequence[Seat], voting: VotingContext) -> I
 
 
 def _find_obstacle(person: str, claim: _Claim, seats: Sequence[Seat], voting: VotingContext) -> Denial | None:
-    voices = [person] if claim.delegation is None else [person, claim.delegation.user_id]
-    for voice in voices:
-        conflict = voting.find_conflict(voice)
+    voters = [person] if claim.delegation is None else [person, claim.delegation.user_id]
+    for voter in voters:
+        conflict = voting.find_conflict(voter)
         if conflict is not None:
             return conflict
     counted = _list_counted(seats)
-    for voice in voices:
-        if voice in counted:
-            return Denial("APPROVAL_SEAT_TAKEN", f"the vote of {voice} is counted already")
+    for voter in voters:
+        if voter in counted:
+            return Denial("APPROVAL_SEAT_TAKEN", f"the vote of {voter} is counted already")
     match claim.seat.status:
         case "open":
             return None
@@ -205,7 +186,7 @@ def _find_obstacle(person: str, claim: _Claim, seats: Sequence[Seat], voting: Vo
 def _list_counted(seats: Iterable[Seat]) -> frozenset[str]:
     """Return everyone already counted in the stage: voters, and the people they voted for."""
     return frozenset(
-        voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None
+        person for seat in seats for person in (seat.decided_by, seat.on_behalf_of) if person is not None
     )
 
 
@@ -214,7 +195,7 @@ def find_delegation_cycle(new: Delegation, existing: Sequence[Delegation]) -> tu
     for moment in _list_moments(new, existing):
         for entity_type in _list_scopes(new, existing):
             if new.covers(entity_type, moment):
-                edges = [each for each in existing if each.covers(entity_type, moment)]
+                edges = [delegation for delegation in existing if delegation.covers(entity_type, moment)]
                 path = _find_path(new.delegate_id, new.user_id, edges)
                 if path is not None:
                     return (new.user_id, *path)
@@ -223,14 +204,17 @@ def find_delegation_cycle(new: Delegation, existing: Sequence[Delegation]) -> tu
 
 def _list_moments(new: Delegation, existing: Sequence[Delegation]) -> list[datetime]:
     """Return the moments to try: overlapping delegations overlap when the last of them begins."""
-    return sorted({new.from_time, *(each.from_time for each in existing)})
+    return sorted({new.from_time, *(delegation.from_time for delegation in existing)})
 
 
 def _list_scopes(new: Delegation, existing: Sequence[Delegation]) -> list[str | None]:
     if new.entity_type is not None:
         return [new.entity_type]
     # None stands for the types that no delegation names.
-    return [None, *sorted({each.entity_type for each in existing if each.entity_type is not None})]
+    return [
+        None,
+        *sorted({delegation.entity_type for delegation in existing if delegation.entity_type is not None}),
+    ]
 
 
 def _find_path(start: str, end: str, edges: Sequence[Delegation]) -> tuple[str, ...] | None:

@@ -85,28 +85,28 @@ def hash_policy(text: str) -> str:
     return hash_bytes(text.encode())
 
 
-def read_policy(text: str, expected_hash: str) -> Policy:
+def parse_policy(text: str, expected_hash: str) -> Policy:
     """Parse the policy that a request was pinned to, and verify its hash."""
     if hash_policy(text) != expected_hash:
         raise Defect(
             "APPROVAL_POLICY_ALTERED", "the policy of an approval is not the one its hash was made of"
         )
-    return _read_stored(json.loads(text))
+    return _parse_stored(json.loads(text))
 
 
 def policy_of_node(config: Mapping[str, Any]) -> Policy:
     """Make the policy of a compiled approval node with approvers of its own."""
-    return _read_stored({"stages": [{key: config[key] for key in Stage.model_fields}]})
+    return _parse_stored({"stages": [{key: config[key] for key in Stage.model_fields}]})
 
 
-def _read_stored(document: Any) -> Policy:
+def _parse_stored(document: Any) -> Policy:
     policy, findings = read_strictly(Policy, document)
     if policy is None:
         raise Defect("APPROVAL_POLICY_UNREADABLE", f"a stored policy: {findings[0].sentence}")
     return policy
 
 
-def read_chain(document: Any) -> tuple[Chain | None, tuple[Finding, ...]]:
+def parse_chain(document: Any) -> tuple[Chain | None, tuple[Finding, ...]]:
     """Parse an author's chain, or return every mistake in it."""
     chain, findings = read_strictly(Chain, document)
     if chain is None:
@@ -149,9 +149,9 @@ def _check_expression(text: str, place: str, kinds: tuple[TypeKind, ...], wanted
     if isinstance(parsed, ExpressionError):
         yield find("FIELD_INVALID", place, problem=parsed.message)
         return
-    found, errors = check(parsed, _SCOPE)
+    value_type, errors = check(parsed, _SCOPE)
     if errors:
         for error in errors:
             yield find("FIELD_INVALID", place, problem=error.message)
-    elif found.kind not in kinds:
-        yield find("FIELD_INVALID", place, problem=f"gives {found}, wants {wanted}")
+    elif value_type.kind not in kinds:
+        yield find("FIELD_INVALID", place, problem=f"gives {value_type}, wants {wanted}")

@@ -144,13 +144,13 @@ def seat_escalation(
 ) -> SeatAssignment:
     """Make the seats to add to those of the stage; any one of them decides it."""
     added, missing = _make_seats(number, (escalation.to,), approver_data, "escalated", seats)
-    if any(each.gap is UnseatedReason.TOO_MANY for each in missing):
+    if any(unseated.gap is UnseatedReason.TOO_MANY for unseated in missing):
         return SeatAssignment((), missing, Deadlock.TOO_MANY_SEATS)
     return SeatAssignment(added, missing, None if added else Deadlock.NOBODY_FOUND)
 
 
 def _find_deadlock(stage: Stage, count: int, missing: Sequence[UnseatedApprover]) -> Deadlock | None:
-    gaps = {each.gap for each in missing} - {UnseatedReason.TWICE}
+    gaps = {unseated.gap for unseated in missing} - {UnseatedReason.TWICE}
     if UnseatedReason.TOO_MANY in gaps:
         return Deadlock.TOO_MANY_SEATS
     if count == 0:

@@ -253,7 +253,7 @@ def _shape(merged: Merged, contract: Contract | None) -> tuple[_CheckedGraph | N
     if circles:
         return None, [*circles, *check_reachability(graph)]
     blocks = find_blocks(graph, order)
-    graph, untaken = add_rejection_edges(graph, blocks)
+    graph, untaken = add_rejection_edges(graph, blocks.find_innermost_join)
     order, circles = sort_topologically(graph)
     return _CheckedGraph(graph, order, blocks), [*blocks.findings, *untaken, *circles]
 

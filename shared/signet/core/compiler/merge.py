@@ -1,24 +1,19 @@
-"""Puts patches into an envelope: attachment nodes, policy gates, ways for rejections (the source's merge).
+"""The merge of patches into an envelope: attachment nodes, policy gates, edges for rejections.
 
 Each slot with a patch loses its direct edges `entry → exit` and gets
 `entry → sys:slot:<slot>:in → … → sys:slot:<slot>:out → exit`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from signet.core.compiler.envelope import EnvelopeSlot
 from signet.core.compiler.graph import Edge, Graph, Node
-from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.compiler.patch import SlotPatch
+from signet.core.compiler.rejection_edges import make_rejection_edges
 from signet.core.compiler.slot_graph import SlotGraph, read_slot_patch, slot_in, slot_out
 from signet.core.contracts.contract import EditWindow
 from signet.core.validation.finding import Finding, find
-
-# Outcomes that, without an edge of their own, send the token to the gate as rejected.
-REJECTING = ("rejected", "expired")
-# How the ids of edges begin that the compiler draws for rejections.
-REJECTION_EDGE = "sys:edge:rejection:"
 
 
 @dataclass(frozen=True)
@@ -48,10 +43,6 @@ def merge(base: Graph, slots: Mapping[str, EnvelopeSlot], patches: Mapping[str, 
             del edges[edge_id]
     stable = frozenset(name for name in patches if name in slots and slots[name].stable)
     return Merged(tuple(nodes.values()), tuple(edges.values()), stable, tuple(findings))
-
-
-def rejection_edge(node_id: str, outcome: str) -> str:
-    return f"{REJECTION_EDGE}{node_id}#{outcome}"
 
 
 def policy_node(action_node: str) -> str:
@@ -93,38 +84,11 @@ def _complete_edges(base: Graph, slot: EnvelopeSlot, filled: SlotGraph) -> Itera
     )
     types = {node.id: node.type for node in filled.nodes}
     for edge in filled.edges:
-        # The policy gate stands before the action whichever way one comes; no patch can go round it.
+        # Every edge to an action leads to its policy gate: no patch can go round it.
         target = policy_node(edge.target) if types.get(edge.target) == "action" else edge.target
         yield replace(edge, target=target)
     for node in filled.nodes:
         if node.type == "action":
             edge_id = f"sys:edge:policy:{node.id}"
             yield Edge(edge_id, policy_node(node.id), node.id, "allowed", provenance=slot.id)
-    yield from _lead_rejections_out(slot, filled)
-
-
-def _lead_rejections_out(slot: EnvelopeSlot, filled: SlotGraph) -> Iterator[Edge]:
-    """A rejection nobody drew an edge for goes to the gate behind the slot, which knows where to.
-
-    Inside a parallel block it goes to the block's join; `rejections` redirects it there.
-    """
-    drawn = {(edge.source, edge.on) for edge in filled.edges}
-    for node in sorted(filled.nodes, key=lambda node: node.id):
-        for outcome in _open_rejections(node, drawn):
-            yield Edge(
-                rejection_edge(node.id, outcome),
-                node.id,
-                slot_out(slot.id),
-                outcome,
-                role="exit",
-                provenance=slot.id,
-            )
-
-
-def _open_rejections(node: Node, drawn: set[tuple[str, str]]) -> Sequence[str]:
-    if node.type not in NODE_TYPES or node.type == "parallel_join":
-        return ()
-    outcomes = [on for on in NODE_TYPES[node.type].outcomes if on in REJECTING and (node.id, on) not in drawn]
-    if node.type == "approval" and node.config.get("expire_after") is None:
-        outcomes = [on for on in outcomes if on != "expired"]
-    return outcomes
+    yield from make_rejection_edges(slot.id, filled.nodes, filled.edges)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from signet.core.compiler.graph import Edge, Graph
-from signet.core.compiler.merge import REJECTING
 from signet.core.compiler.node_configurations import MAX_BRANCHES
+from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.validation.finding import Finding, find
 
 MAX_BLOCK_DEPTH = 50

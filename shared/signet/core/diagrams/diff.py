@@ -142,7 +142,7 @@ class Diff:
         return not self.changes and not self.slots
 
     def count(self) -> dict[str, int]:
-        marks = [found.mark for slot in self.slots for found in (*slot.nodes, *slot.edges)]
+        marks = [difference.mark for slot in self.slots for difference in (*slot.nodes, *slot.edges)]
         return {mark.value: marks.count(mark) for mark in Mark}
 
     def to_json(self) -> dict[str, Any]:
@@ -158,11 +158,13 @@ class Diff:
 def diff_artifacts(before: Content, after: Content) -> Diff:
     old, new = WorkflowReading(before), WorkflowReading(after)
     nodes = _Groups()
-    for found in _compare_things(_describe_nodes(old), _describe_nodes(new), _by_position(old, new)):
-        nodes.add(_slot_of_node(found.id, old, new), found)
+    for difference in _compare_elements(_describe_nodes(old), _describe_nodes(new), _by_position(old, new)):
+        nodes.add(_slot_of_node(difference.id, old, new), difference)
     edges = _Groups()
-    for found in _compare_things(before["edges"], after["edges"], _by_source(old, new), _describe_edge):
-        edges.add(_slot_of_edge(found, before, after), found)
+    for difference in _compare_elements(
+        before["edges"], after["edges"], _by_source(old, new), _describe_edge
+    ):
+        edges.add(_slot_of_edge(difference, before, after), difference)
     windows = {slot: window for slot in _list_slots(old, new) if (window := _compare_windows(slot, old, new))}
     return Diff(
         before=DiffSide(before["name"], before["kind"], content_hash(before)),
@@ -171,7 +173,7 @@ def diff_artifacts(before: Content, after: Content) -> Diff:
         slots=tuple(
             SlotDiff(slot, nodes.take(slot), edges.take(slot), windows.get(slot))
             for slot in (ENVELOPE, *_list_slots(old, new))
-            if slot in nodes.found or slot in edges.found or slot in windows
+            if slot in nodes.differences or slot in edges.differences or slot in windows
         ),
     )
 
@@ -180,13 +182,13 @@ class _Groups:
     """Differences by slot."""
 
     def __init__(self) -> None:
-        self.found: dict[str, list[Difference]] = {}
+        self.differences: dict[str, list[Difference]] = {}
 
-    def add(self, slot: str, found: Difference) -> None:
-        self.found.setdefault(slot, []).append(found)
+    def add(self, slot: str, difference: Difference) -> None:
+        self.differences.setdefault(slot, []).append(difference)
 
     def take(self, slot: str) -> tuple[Difference, ...]:
-        return tuple(self.found.get(slot, ()))
+        return tuple(self.differences.get(slot, ()))
 
 
 def _list_slots(old: WorkflowReading, new: WorkflowReading) -> list[str]:
@@ -210,20 +212,20 @@ def _by_source(old: WorkflowReading, new: WorkflowReading) -> Callable[[str], tu
     return key
 
 
-def _compare_things(
+def _compare_elements(
     before: Mapping[str, Content],
     after: Mapping[str, Content],
     key: Callable[[str], tuple[Any, ...]],
     describe: Callable[[Content], Content] = dict,
 ) -> Iterator[Difference]:
-    for thing_id in sorted({*before, *after}, key=key):
-        old = describe(before[thing_id]) if thing_id in before else None
-        new = describe(after[thing_id]) if thing_id in after else None
+    for element_id in sorted({*before, *after}, key=key):
+        old = describe(before[element_id]) if element_id in before else None
+        new = describe(after[element_id]) if element_id in after else None
         if old is None or new is None:
             mark = Mark.ADDED if old is None else Mark.REMOVED
-            yield Difference(mark, thing_id, old, new, ())
+            yield Difference(mark, element_id, old, new, ())
         elif changes := tuple(_compare(old, new, ())):
-            yield Difference(Mark.MODIFIED, thing_id, old, new, changes)
+            yield Difference(Mark.MODIFIED, element_id, old, new, changes)
 
 
 def _describe_nodes(workflow: WorkflowReading) -> dict[str, Content]:
@@ -253,10 +255,10 @@ def _slot_of_node(node_id: str, old: WorkflowReading, new: WorkflowReading) -> s
     return new.slot_of(node_id) if node_id in new.nodes else old.slot_of(node_id)
 
 
-def _slot_of_edge(found: Difference, before: Content, after: Content) -> str:
-    other = after if found.mark is Mark.REMOVED else before
-    taker = other["edges"].get(f"{found.id}{_REPLACED}")
-    edge = taker or found.after or found.before or {}
+def _slot_of_edge(difference: Difference, before: Content, after: Content) -> str:
+    other = after if difference.mark is Mark.REMOVED else before
+    taker = other["edges"].get(f"{difference.id}{_REPLACED}")
+    edge = taker or difference.after or difference.before or {}
     slot: str = edge["provenance"]
     return slot
 

@@ -78,8 +78,8 @@ def _write_slot(slot: SlotDiff, words: Vocabulary) -> Iterator[str]:
             yield from _write_edge(edge, slot.slot)
 
 
-def _side(found: Difference) -> Content:
-    return found.after or found.before or {}
+def _side(difference: Difference) -> Content:
+    return difference.after or difference.before or {}
 
 
 def _describe_window(window: WindowChange) -> str:
@@ -101,11 +101,11 @@ def _write_node(node: Difference, words: Vocabulary) -> Iterator[str]:
 
 def _write_edge(edge: Difference, slot: str) -> Iterator[str]:
     side = _side(edge)
-    way = f"{short_id(side['source'])} → {short_id(side['target'])}{_describe_when(side)}"
+    direction = f"{short_id(side['source'])} → {short_id(side['target'])}{_describe_when(side)}"
     is_replaced = edge.mark is Mark.REMOVED and side["provenance"] != slot
     is_direct_again = edge.mark is Mark.ADDED and side["provenance"] != slot
     note = ": now through this slot" if is_replaced else ": directly again" if is_direct_again else ""
-    yield f"    {MARKS[edge.mark]} {way}{note}"
+    yield f"    {MARKS[edge.mark]} {direction}{note}"
     if edge.mark is Mark.MODIFIED:
         for change in edge.changes:
             yield f"      ~ {_describe_change(change)}"
@@ -113,10 +113,10 @@ def _write_edge(edge: Difference, slot: str) -> Iterator[str]:
 
 def _describe_when(edge: Content) -> str:
     condition, role = edge.get("condition"), _ROLES.get(edge["role"], "")
-    said = "" if edge["on"] == "done" else f", {edge['on']}"
+    outcome = "" if edge["on"] == "done" else f", {edge['on']}"
     if condition is not None:
-        return f"{said}, if {escape(condition)}{role}"
-    return f"{said}, otherwise{role}" if edge["priority"] == DEFAULT_PRIORITY else f"{said}{role}"
+        return f"{outcome}, if {escape(condition)}{role}"
+    return f"{outcome}, otherwise{role}" if edge["priority"] == DEFAULT_PRIORITY else f"{outcome}{role}"
 
 
 def _describe_change(change: DiffChange) -> str:

@@ -101,7 +101,9 @@ def _make_drawing(workflow: WorkflowReading) -> _MermaidParts:
 
 
 def _collect_marks(diff: Diff) -> dict[str, Mark]:
-    return {found.id: found.mark for slot in diff.slots for found in (*slot.nodes, *slot.edges)}
+    return {
+        difference.id: difference.mark for slot in diff.slots for difference in (*slot.nodes, *slot.edges)
+    }
 
 
 def _draw(drawing: _MermaidParts) -> Iterator[str]:

@@ -176,14 +176,14 @@ def _explain_vote(outline: Outline, decision: DecisionRecord) -> Vote:
 
 
 def _describe_vote(outline: Outline, decision: DecisionRecord) -> str:
-    whom = f" for {escape(decision.on_behalf_of)}" if decision.on_behalf_of is not None else ""
-    said = (
-        f"{escape(decision.decided_by)} {decision.decision}{whom} at {describe_time(decision.created_at)}"
-        f" (stage {decision.stage}, seat {decision.position})"
+    for_person = f" for {escape(decision.on_behalf_of)}" if decision.on_behalf_of is not None else ""
+    sentence = (
+        f"{escape(decision.decided_by)} {decision.decision}{for_person}"
+        f" at {describe_time(decision.created_at)} (stage {decision.stage}, seat {decision.position})"
     )
     if decision.delegation is not None:
-        said += f", under {_describe_delegation(decision.delegation)}"
-    return end_sentence(f'{said}: "{escape(decision.reason)}"' if decision.reason else said)
+        sentence += f", under {_describe_delegation(decision.delegation)}"
+    return end_sentence(f'{sentence}: "{escape(decision.reason)}"' if decision.reason else sentence)
 
 
 def _describe_delegation(delegation: Delegation) -> str:
@@ -331,9 +331,9 @@ def _make_cause(
 
 
 def _describe_when(step: ExplainedStep, version: int | None) -> str:
-    known = [f"version {version}"] if version is not None else []
-    known += [f"at {describe_time(step.completed_at)}"] if step.completed_at is not None else []
-    return f" ({' '.join(known)})" if known else ""
+    parts = [f"version {version}"] if version is not None else []
+    parts += [f"at {describe_time(step.completed_at)}"] if step.completed_at is not None else []
+    return f" ({' '.join(parts)})" if parts else ""
 
 
 def _describe_passing(outline: Outline, step: ExplainedStep) -> str:

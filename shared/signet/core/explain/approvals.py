@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from signet.core.compiler.merge import REJECTING
+from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.compiler.slot_graph import DEFAULT_PRIORITY
 from signet.core.explain.artifact_reader import WorkflowReading
 from signet.core.explain.outline import Chapter, Entry, NumberedLine, Outline
@@ -17,14 +17,14 @@ _WHO = {"creator": "created it", "editor": "edited it", "requester": "asked for 
 
 def write_approvals(outline: Outline) -> Chapter:
     workflow = outline.workflow
-    gates_behind, free_ways = find_gates_behind(workflow), find_free_paths(workflow)
+    gates_behind, free_paths = find_gates_behind(workflow), find_free_paths(workflow)
     used = {approval: gates_behind[approval] for approval in workflow.in_order("approval")}
     asked = {gate for gates in used.values() for gate in gates}
     entries = [Entry(lambda: NumberedLine(_VERSION)), Entry(partial(_describe_separation, outline))]
     entries += [Entry(partial(_describe_use, outline, approval, gates)) for approval, gates in used.items()]
     for gate in workflow.in_order("lifecycle_gate"):
         if workflow.config_of(gate)["kind"] != "interrupting":
-            entries.append(Entry(partial(_describe_need, outline, gate, gate in asked, free_ways.get(gate))))
+            entries.append(Entry(partial(_describe_need, outline, gate, gate in asked, free_paths.get(gate))))
     return Chapter("What the approvals decide", entries)
 
 
@@ -42,7 +42,7 @@ def _describe_separation(outline: Outline) -> NumberedLine:
             " says so."
         )
     allowed = outline.contract.separation_of_duties.may_decide
-    barred = [said for who, said in _WHO.items() if who not in allowed]
+    barred = [act for part, act in _WHO.items() if part not in allowed]
     sentences = []
     if barred:
         sentences.append(
@@ -50,7 +50,7 @@ def _describe_separation(outline: Outline) -> NumberedLine:
         )
     if allowed:
         sentences.append(
-            f"The contract lets those decide who {describe_list([_WHO[who] for who in allowed], 'or')}."
+            f"The contract lets those decide who {describe_list([_WHO[part] for part in allowed], 'or')}."
         )
     return NumberedLine(" ".join(sentences))
 
@@ -68,25 +68,25 @@ def find_gates_behind(workflow: WorkflowReading) -> dict[str, frozenset[str]]:
     """Return for each node the gates that it leads to before the next state."""
     behind: dict[str, frozenset[str]] = {}
     for node_id in reversed(workflow.order):
-        found: set[str] = set()
+        gates: set[str] = set()
         for edge in workflow.edges_from(node_id):
             target_type = workflow.type_of(edge["target"])
             if target_type == "lifecycle_gate":
-                found.add(edge["target"])
+                gates.add(edge["target"])
             elif target_type != "state":
-                found |= behind[edge["target"]]
-        behind[node_id] = frozenset(found)
+                gates |= behind[edge["target"]]
+        behind[node_id] = frozenset(gates)
     return behind
 
 
 @dataclass(frozen=True)
-class FreeWay:
+class FreePath:
     """A path on which nobody was asked: the edges on it that were chosen among several."""
 
     choices: tuple[Mapping[str, Any], ...] = ()
 
 
-def _describe_need(outline: Outline, gate: str, is_asked: bool, free: FreeWay | None) -> NumberedLine:
+def _describe_need(outline: Outline, gate: str, is_asked: bool, free: FreePath | None) -> NumberedLine:
     if not is_asked:
         return NumberedLine(f"No approval is asked for before the gate {outline.refer(gate)}.")
     if free is None:
@@ -102,23 +102,23 @@ def _describe_need(outline: Outline, gate: str, is_asked: bool, free: FreeWay | 
     )
 
 
-def find_free_paths(workflow: WorkflowReading) -> dict[str, FreeWay]:
+def find_free_paths(workflow: WorkflowReading) -> dict[str, FreePath]:
     """Return one path to each node that can be reached from a state without a decision of people.
 
     A rejection is no such path: only an approval lets a rejected token pass a gate.
     """
-    ways: dict[str, FreeWay] = {}
+    paths: dict[str, FreePath] = {}
     for node_id in workflow.order:
         if workflow.type_of(node_id) in ("start", "state"):
-            ways[node_id] = FreeWay()
+            paths[node_id] = FreePath()
         elif workflow.type_of(node_id) != "approval":
             arriving = [
-                e for e in workflow.edges_to(node_id) if e["source"] in ways and _is_free(workflow, e)
+                e for e in workflow.edges_to(node_id) if e["source"] in paths and _is_free(workflow, e)
             ]
-            way = _meet(workflow, node_id, arriving, ways)
-            if way is not None:
-                ways[node_id] = way
-    return ways
+            path = _meet(workflow, node_id, arriving, paths)
+            if path is not None:
+                paths[node_id] = path
+    return paths
 
 
 def _is_free(workflow: WorkflowReading, edge: Mapping[str, Any]) -> bool:
@@ -127,20 +127,20 @@ def _is_free(workflow: WorkflowReading, edge: Mapping[str, Any]) -> bool:
 
 
 def _meet(
-    workflow: WorkflowReading, node_id: str, arriving: list[Mapping[str, Any]], ways: Mapping[str, FreeWay]
-) -> FreeWay | None:
+    workflow: WorkflowReading, node_id: str, arriving: list[Mapping[str, Any]], paths: Mapping[str, FreePath]
+) -> FreePath | None:
     block = workflow.content["joins"].get(node_id)
     if block is None or block["mode"] == "any":
-        return _along(arriving[0], ways) if arriving else None
+        return _along(arriving[0], paths) if arriving else None
     # All branches must arrive, so each must have a path of its own.
     by_branch = {_branch_of(workflow, edge, block["split"]): edge for edge in reversed(arriving)}
     if len(by_branch) < block["required_token_count"]:
         return None
     choices: dict[str, Mapping[str, Any]] = {}
     for branch in sorted(by_branch):
-        for edge in _along(by_branch[branch], ways).choices:
+        for edge in _along(by_branch[branch], paths).choices:
             choices.setdefault(f"{edge['source']}>{edge['target']}#{edge['on']}", edge)
-    return FreeWay(tuple(choices.values()))
+    return FreePath(tuple(choices.values()))
 
 
 def _branch_of(workflow: WorkflowReading, edge: Mapping[str, Any], split: str) -> tuple[int, str]:
@@ -149,7 +149,7 @@ def _branch_of(workflow: WorkflowReading, edge: Mapping[str, Any], split: str) -
     return (stack[split], "") if split in stack else (-1, str(edge["priority"]))
 
 
-def _along(edge: Mapping[str, Any], ways: Mapping[str, FreeWay]) -> FreeWay:
+def _along(edge: Mapping[str, Any], paths: Mapping[str, FreePath]) -> FreePath:
     is_choice = "condition" in edge or edge["priority"] == DEFAULT_PRIORITY
-    taken = ways[edge["source"]].choices
-    return FreeWay((*taken, edge)[:MAX_SHOWN_CONDITIONS] if is_choice else taken)
+    taken = paths[edge["source"]].choices
+    return FreePath((*taken, edge)[:MAX_SHOWN_CONDITIONS] if is_choice else taken)

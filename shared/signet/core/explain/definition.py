@@ -83,8 +83,8 @@ def _list_chapters(outline: Outline, artifact: Artifact) -> list[Chapter]:
 def _write_section(number: int, chapter: Chapter) -> Section:
     statements = []
     for index, entry in enumerate(chapter.entries, 1):
-        said = entry.write()
-        statements.append(ExplainedStatement(f"{number}.{index}", said.text, said.parts))
+        line = entry.write()
+        statements.append(ExplainedStatement(f"{number}.{index}", line.text, line.parts))
     return Section(number, chapter.title, tuple(statements))
 
 
@@ -120,7 +120,7 @@ def _wrap(text: str, begin: str, indent: int) -> list[str]:
     )
 
 
-def _say(*sentences: str) -> list[Entry]:
+def _make_entries(*sentences: str) -> list[Entry]:
     return [Entry(partial(NumberedLine, sentence)) for sentence in sentences]
 
 
@@ -150,7 +150,7 @@ def _write_head(outline: Outline, artifact: Artifact) -> Chapter:
         f"The workflow was compiled by compiler {escape(content['compiler_version'])}. The engine runs the"
         f" compiled workflow and nothing else. SHA-256: {artifact.hash}"
     )
-    return Chapter("What this statement is about", _say(*lines))
+    return Chapter("What this statement is about", _make_entries(*lines))
 
 
 def _write_trigger(outline: Outline) -> Chapter:
@@ -170,12 +170,13 @@ def _write_trigger(outline: Outline) -> Chapter:
     ]
     if trigger["condition"] is not None:
         lines.append(f"Only if {outline.words.describe_condition(trigger['condition'])}.")
-    return Chapter("What starts it", _say(*lines))
+    return Chapter("What starts it", _make_entries(*lines))
 
 
 def _write_nothing_added() -> Chapter:
     return Chapter(
-        "Added by the organisation", _say("The organisation added nothing: only the fixed part runs.")
+        "Added by the organisation",
+        _make_entries("The organisation added nothing: only the fixed part runs."),
     )
 
 
@@ -183,14 +184,15 @@ def _write_policies(outline: Outline) -> Chapter:
     gates = outline.workflow.in_order("policy_gate")
     if not gates:
         return Chapter(
-            "What the policy gates guard", _say("The workflow runs no actions, so there are no policy gates.")
+            "What the policy gates guard",
+            _make_entries("The workflow runs no actions, so there are no policy gates."),
         )
     lead = (
         "Before each action stands a policy gate, which checks whether the action may run, as whom it runs."
         " No way leads around it; an action that is not allowed does not run."
     )
     guards = [Entry(partial(_describe_policy, outline, gate)) for gate in gates]
-    return Chapter("What the policy gates guard", [*_say(lead), *guards])
+    return Chapter("What the policy gates guard", [*_make_entries(lead), *guards])
 
 
 def _describe_policy(outline: Outline, gate: str) -> NumberedLine:
@@ -202,7 +204,7 @@ def _describe_policy(outline: Outline, gate: str) -> NumberedLine:
 def _write_fixed(outline: Outline) -> Chapter:
     workflow = outline.workflow
     if workflow.content["kind"] == "automation":
-        return Chapter("What nobody can change", _say(_PUBLISHED))
+        return Chapter("What nobody can change", _make_entries(_PUBLISHED))
     states = workflow.in_order("state")
     gates = workflow.in_order("lifecycle_gate")
     edges = sum(1 for edge in workflow.content["edges"].values() if edge["provenance"] == ENVELOPE)
@@ -216,7 +218,7 @@ def _write_fixed(outline: Outline) -> Chapter:
                 f" {describe_count(edges, 'connection')} between them."
             )
         ),
-        *_say(
+        *_make_entries(
             "The compiler has verified that every part of it is present and as the contract states it."
             if is_whole
             else "PARTS OF IT ARE MISSING. This workflow must not run.",

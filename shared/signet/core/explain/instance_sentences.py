@@ -119,5 +119,5 @@ def _describe_label(edge: _Data) -> str:
 
 def describe_turn(turn: TurnRecord) -> str:
     reason = turn.data.get("reason")
-    said = f"{describe_name(turn.entry)} ({escape(turn.actor_id)})"
-    return f"{said}: {end_sentence(str(reason))}" if reason else f"{said}."
+    line = f"{describe_name(turn.entry)} ({escape(turn.actor_id)})"
+    return f"{line}: {end_sentence(str(reason))}" if reason else f"{line}."

@@ -49,13 +49,13 @@ def _describe_who_amends(outline: Outline) -> Iterator[str]:
 
 
 def _describe_exits(outline: Outline, node_id: str) -> Iterator[str]:
-    ways = {
+    edges_by_outcome = {
         on: outline.workflow.edges_from(node_id, on)
         for on in ("requested", "automatic", "interrupted", "ended")
     }
     gates = {
         on: [outline.refer(_exit_gate_of(outline, edge["target"])) for edge in edges]
-        for on, edges in ways.items()
+        for on, edges in edges_by_outcome.items()
     }
     if gates["requested"]:
         yield f"It waits for a person to ask for {describe_list(gates['requested'], 'or')}."
@@ -63,7 +63,7 @@ def _describe_exits(outline: Outline, node_id: str) -> Iterator[str]:
         yield f"It goes on by itself to {describe_list(gates['automatic'])}."
     if gates["interrupted"]:
         yield f"It can be interrupted by {describe_list(gates['interrupted'], 'or')}."
-    if ways["ended"]:
+    if edges_by_outcome["ended"]:
         is_final = not any(gates[on] for on in ("requested", "automatic", "interrupted"))
         yield (
             "The workflow ends here, and nothing happens to the document any more."

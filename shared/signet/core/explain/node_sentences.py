@@ -51,14 +51,14 @@ def describe_person(person: Config, words: Vocabulary) -> str:
             manager = _ORDINALS.get(levels, f"the manager {levels} levels up")
             return f"{manager} of {words.describe_expression(person['of'])} ({escape(person['of'])})"
         case _:
-            whom = words.describe_expression(person["expression"])
-            return f"whoever is named by {whom} ({escape(person['expression'])})"
+            people = words.describe_expression(person["expression"])
+            return f"whoever is named by {people} ({escape(person['expression'])})"
 
 
 def _describe_people(people: Sequence[Config], words: Vocabulary) -> str:
     """Join people with semicolons, because the parts have commas of their own."""
-    said = [describe_person(person, words) for person in people]
-    return said[0] if len(said) == 1 else f"{'; '.join(said[:-1])}; and {said[-1]}"
+    described = [describe_person(person, words) for person in people]
+    return described[0] if len(described) == 1 else f"{'; '.join(described[:-1])}; and {described[-1]}"
 
 
 def _describe_approval(config: Config, words: Vocabulary) -> list[str]:

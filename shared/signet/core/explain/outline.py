@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from signet.core.compiler.merge import REJECTING
+from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.compiler.slot_graph import DEFAULT_PRIORITY
 from signet.core.contracts.contract import Contract
 from signet.core.explain.artifact_reader import WorkflowReading
@@ -91,8 +91,8 @@ class Outline:
         when = _OUTCOMES.get(edge["on"], f"On {edge['on']}")
         condition = edge.get("condition")
         if condition is not None:
-            said = f"if {self.words.describe_condition(condition['text'])}"
-            when = f"If{said[2:]}" if when == "Then" else f"{when}, and {said}"
+            phrase = f"if {self.words.describe_condition(condition['text'])}"
+            when = f"If{phrase[2:]}" if when == "Then" else f"{when}, and {phrase}"
         elif edge["priority"] == DEFAULT_PRIORITY:
             when = "Otherwise" if when == "Then" else f"{when}, and otherwise"
         label = f' ("{escape(edge["label"])}")' if edge.get("label") else ""

@@ -36,5 +36,5 @@ def begin_sentence(text: str) -> str:
 
 def end_sentence(text: str) -> str:
     """End a sentence with one mark, also if a person's words in it already end with one."""
-    said = escape(text).strip()
-    return said if said.endswith((".", "!", "?")) else f"{said}."
+    sentence = escape(text).strip()
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."

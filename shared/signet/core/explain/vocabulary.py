@@ -126,7 +126,7 @@ class Vocabulary:
         if isinstance(parsed, ExpressionError):
             return escape(text)
         whether = "whether " if isinstance(parsed, Not | Comparison | Junction) else ""
-        return f"{whether}{self._say(parsed)}"
+        return f"{whether}{self._describe(parsed)}"
 
     def describe_value(self, name: str, value: Any) -> str:
         """Describe the value of a variable in the unit of its field."""
@@ -136,7 +136,7 @@ class Vocabulary:
             return _describe_decimal(value, unit.scale)
         return describe_json(value)
 
-    def _say(self, node: Expression, unit: DecimalField | None = None) -> str:
+    def _describe(self, node: Expression, unit: DecimalField | None = None) -> str:
         match node:
             case Literal():
                 return _describe_literal(node, unit)
@@ -147,7 +147,7 @@ class Vocabulary:
             case Name():
                 return self._describe_variable(node.path)
             case Not(operand=Name() as name):
-                return f"{self._say(name)} is no"
+                return f"{self._describe(name)} is no"
             case Not():
                 return f"it is not so that {self._describe_truth(node.operand)}"
             case Comparison():
@@ -157,7 +157,7 @@ class Vocabulary:
                 return word.join(self._describe_term(term) for term in node.terms)
 
     def _describe_truth(self, node: Expression) -> str:
-        return f"{self._say(node)} is yes" if isinstance(node, Name) else self._say(node)
+        return f"{self._describe(node)} is yes" if isinstance(node, Name) else self._describe(node)
 
     def _describe_term(self, node: Expression) -> str:
         """Describe one term of a junction; an inner junction gets a word that marks its beginning."""
@@ -170,21 +170,21 @@ class Vocabulary:
         verb = _COMPARISONS[node.operator]
         if node.operator == "in" and not isinstance(right, ListLiteral):
             verb = "is among"
-        return f"{self._say(node.left, unit)} {verb} {self._say(right, unit)}"
+        return f"{self._describe(node.left, unit)} {verb} {self._describe(right, unit)}"
 
     def _unit_of(self, node: Expression) -> DecimalField | None:
-        found = self._find_fields(node.path)[-1] if isinstance(node, Name) else None
-        return found if isinstance(found, DecimalField) else None
+        declared = self._find_fields(node.path)[-1] if isinstance(node, Name) else None
+        return declared if isinstance(declared, DecimalField) else None
 
     def _find_fields(self, path: tuple[str, ...]) -> list[Any]:
         """Return the declared field at each step of `entity.…`, or None where none is declared."""
-        found: list[Any] = []
+        fields: list[Any] = []
         here: Mapping[str, Any] = self._fields if path[0] == "entity" else {}
         for name in path[1:]:
             declared = here.get(name)
-            found.append(declared)
+            fields.append(declared)
             here = _inner_fields(declared)
-        return found or [None]
+        return fields or [None]
 
     def _describe_variable(self, path: tuple[str, ...]) -> str:
         root, names = path[0], path[1:]
@@ -195,8 +195,8 @@ class Vocabulary:
         owner = f"{self.document}'s" if root == "entity" else _OWNERS.get(root, root)
         declared = self._find_fields(path) if root == "entity" else [None] * len(names)
         labels = [
-            escape(known.label) if known is not None and known.label else describe_name(name)
-            for name, known in zip(names, declared, strict=True)
+            escape(named.label) if named is not None and named.label else describe_name(name)
+            for name, named in zip(names, declared, strict=True)
         ]
         # entity.customer.is_blocked: "is blocked" of the order's "customer"
         inner = "".join(f'"{label}" of ' for label in reversed(labels[1:]))

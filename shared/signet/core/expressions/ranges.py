@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
-from signet.core.expressions.intervals import Cases, Interval, complement, intersect, unite
+from signet.core.expressions.intervals import Interval, Intervals, complement, intersect, unite
 from signet.core.expressions.syntax_tree import (
     ORDERINGS,
     Comparison,
@@ -37,18 +37,16 @@ class RangeFindingKind(StrEnum):
 class RangeFinding:
     kind: RangeFindingKind
     variable: str
-    example: str | int | bool | None
-    # The whole range of ints, None is unbounded; of an enum, a bool or null both are the example.
+    example: str | int | bool
+    # The whole range of ints, None is unbounded; of an enum or a bool both are the example.
     low: str | int | bool | None
     high: str | int | bool | None
     # The conditions that overlap, by their place in the sequence; of a gap none.
     conditions: tuple[int, ...]
 
 
-def find_gaps_and_overlaps(
-    conditions: Sequence[Expression], scope: Scope, *, include_null: bool = False
-) -> tuple[RangeFinding, ...]:
-    """Gaps first, then overlaps pair by pair. `include_null` also asks what happens to a missing value."""
+def find_gaps_and_overlaps(conditions: Sequence[Expression], scope: Scope) -> tuple[RangeFinding, ...]:
+    """Find gaps first, then overlaps pair by pair. A missing value is never among them."""
     variables = {name for condition in conditions for name in list_variables(condition)}
     if len(variables) != 1 or len(conditions) > MAX_CONDITIONS:
         return ()
@@ -66,7 +64,7 @@ def find_gaps_and_overlaps(
     except _NotAnalysable:
         return ()
     findings: list[RangeFinding] = []
-    for finding in domain.compare(covered, include_null):
+    for finding in domain.compare(covered):
         findings.append(finding)
         if len(findings) == MAX_FINDINGS:
             break
@@ -85,38 +83,37 @@ class _Domain:
         self._kind = of.kind
         self._values: tuple[str | bool, ...] = (False, True) if of.kind is TypeKind.BOOL else of.values
         self._whole: Interval = (None, None) if of.kind is TypeKind.INT else (0, len(self._values) - 1)
-        self._all = Cases((self._whole,), True)
 
-    def read(self, node: Expression) -> Cases:
+    def read(self, node: Expression) -> Intervals:
         """Which values make the condition true."""
         match node:
             case Literal():
-                return self._all if node.value is True else Cases((), False)
+                return (self._whole,) if node.value is True else ()
             case Name() if self._kind is TypeKind.BOOL:
-                return Cases(((1, 1),), False)
+                return ((1, 1),)
             case Not():
                 return complement(self.read(node.operand), self._whole)
             case Junction():
-                cases = self.read(node.terms[0])
+                values = self.read(node.terms[0])
                 for term in node.terms[1:]:
-                    cases = (intersect if node.operator == "&&" else unite)(cases, self.read(term))
-                return cases
+                    values = (intersect if node.operator == "&&" else unite)(values, self.read(term))
+                return values
             case Comparison():
                 return self._read_comparison(node)
             case _:
                 raise _NotAnalysable
 
-    def _read_comparison(self, node: Comparison) -> Cases:
+    def _read_comparison(self, node: Comparison) -> Intervals:
         operator, name, other = node.operator, node.left, node.right
         if isinstance(other, Name) and operator in _SWAPPED:
             operator, name, other = _SWAPPED[operator], other, name
         if name != self._variable:
             raise _NotAnalysable
         if isinstance(other, ListLiteral) and operator == "in":
-            cases = Cases((), False)
+            values: Intervals = ()
             for item in other.items:
-                cases = unite(cases, self._only(item))
-            return cases
+                values = unite(values, self._only(item))
+            return values
         if not isinstance(other, Literal):
             raise _NotAnalysable
         if operator == "==":
@@ -124,43 +121,41 @@ class _Domain:
         if operator == "!=":
             return complement(self._only(other), self._whole)
         if operator in ORDERINGS and other.kind == "int" and self._kind is TypeKind.INT:
-            return Cases((_ordered_interval(operator, int(other.value or 0)),), False)
+            return (_ordered_interval(operator, int(other.value or 0)),)
         raise _NotAnalysable
 
-    def _only(self, literal: Literal) -> Cases:
+    def _only(self, literal: Literal) -> Intervals:
         if literal.value is None:
-            return Cases((), True)
+            return ()
         if isinstance(literal.value, bool) is not (self._kind is TypeKind.BOOL):
             raise _NotAnalysable
         if self._kind is TypeKind.INT and isinstance(literal.value, int):
-            return Cases(((literal.value, literal.value),), False)
+            return ((literal.value, literal.value),)
         if self._kind is TypeKind.INT or literal.value not in self._values:
             raise _NotAnalysable
         place = self._values.index(literal.value)
-        return Cases(((place, place),), False)
+        return ((place, place),)
 
-    def compare(self, covered: Sequence[Cases], include_null: bool) -> Iterator[RangeFinding]:
-        together = Cases((), False)
-        for cases in covered:
-            together = unite(together, cases)
-        yield from self._report(RangeFindingKind.GAP, complement(together, self._whole), (), include_null)
+    def compare(self, covered: Sequence[Intervals]) -> Iterator[RangeFinding]:
+        together: Intervals = ()
+        for values in covered:
+            together = unite(together, values)
+        yield from self._report(RangeFindingKind.GAP, complement(together, self._whole), ())
         for first, second in combinations(range(len(covered)), 2):
             shared = intersect(covered[first], covered[second])
-            yield from self._report(RangeFindingKind.OVERLAP, shared, (first, second), include_null)
+            yield from self._report(RangeFindingKind.OVERLAP, shared, (first, second))
 
     def _report(
-        self, kind: RangeFindingKind, cases: Cases, conditions: tuple[int, ...], include_null: bool
+        self, kind: RangeFindingKind, values: Intervals, conditions: tuple[int, ...]
     ) -> Iterator[RangeFinding]:
         text = self._variable.text
-        for low, high in cases.intervals:
+        for low, high in values:
             if self._kind is TypeKind.INT:
                 example = low if low is not None else high if high is not None else 0
                 yield RangeFinding(kind, text, example, low, high, conditions)
                 continue
             for value in self._values[slice(low, (high or 0) + 1)]:
                 yield RangeFinding(kind, text, value, value, value, conditions)
-        if cases.null and include_null:
-            yield RangeFinding(kind, text, None, None, None, conditions)
 
 
 def _ordered_interval(operator: str, bound: int) -> Interval:

@@ -1,6 +1,6 @@
-"""What a node decides by itself, from the document, the workflow's variables and who asks. No effect, no IO.
+"""Decisions of the nodes that do not act: from the document, the variables of the workflow and the request.
 
-The engine and the simulator both ask here; what differs between them is only where the facts come from.
+Engine and simulator both ask here, without effects and IO; they differ only in where the facts come from.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from signet.core.tenants.permissions import grants
 
 @dataclass(frozen=True, slots=True)
 class TransitionRequest:
-    """The transition that a person has asked for and that is still open."""
+    """An open request of a person for a transition."""
 
     id: str
     transition: str
@@ -26,14 +26,14 @@ class TransitionRequest:
 
 @dataclass(slots=True)
 class DecisionInput:
-    """What a decision may look at; the environment is made when somebody does."""
+    """The facts that a decision may read; the environment is made when it is first read."""
 
     given: Environment | Callable[[], Environment]
     requested: TransitionRequest | None = None
-    # An instance begins because its document was created, or because it is an amendment.
+    # `created` or `amended`: an instance begins with either.
     birth: str = "created"
     permissions: Sequence[str] = ()
-    # The tenant's rules by name: do they all hold? With their evidence.
+    # Returns whether all of the tenant's rules of these names hold, with their evidence.
     ask_rules: Callable[[Sequence[str]], tuple[bool, Mapping[str, Any]]] | None = None
 
     @property
@@ -45,14 +45,17 @@ class DecisionInput:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`outcome` is None while the node waits; `reason` says why it cannot go on at all."""
+    """An outcome with the edges that fire; `outcome` is None while the node waits or cannot go on.
+
+    `reason` says why it cannot go on at all.
+    """
 
     outcome: str | None
     edges: tuple[WorkflowEdge, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
     variables: Mapping[str, Any] = field(default_factory=dict)
     reason: str | None = None
-    # Of a state that a person's request ends: what is served from here on, and for whom.
+    # A state that a request ends: the request that is served from here on, and its requester.
     request: str | None = None
     actor: Actor | None = None
 
@@ -79,7 +82,7 @@ def conclude(
     evidence: Mapping[str, Any] | None = None,
     variables: Mapping[str, Any] | None = None,
 ) -> Decision:
-    """The outcome with the edges that fire after it, and what made them fire."""
+    """Return the outcome with the edges that fire after it, and the conditions that made them fire."""
     chosen: ChosenEdges = workflow.choose(node, outcome, env)
     collected = dict(evidence or {})
     if chosen.evidence:
@@ -94,7 +97,7 @@ def _go_on(
     decision_input: DecisionInput,
     evidence: Mapping[str, Any] | None = None,
 ) -> Decision:
-    """Most nodes have one way on, and nobody needs to look at anything."""
+    """Conclude; a single edge fires without an environment, which most nodes never need."""
     edges = node.edges.get(outcome, ())
     if len(edges) <= 1:
         return Decision(outcome, edges, evidence or {})
@@ -104,7 +107,7 @@ def _go_on(
 def conclude_error(
     workflow: Workflow, node: WorkflowNode, reason: str, env: Environment, evidence: Mapping[str, Any]
 ) -> Decision:
-    """Goes on along the edge for errors that its conditions choose; without one the instance fails."""
+    """Conclude with an error. The instance fails where no edge takes errors."""
     return replace(conclude(workflow, node, "error", env, evidence), reason=reason)
 
 
@@ -129,7 +132,7 @@ def _decide_end(
 def _decide_state(
     workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
 ) -> Decision:
-    """An open request goes first, then the automatic exit; else the document stays, or is settled."""
+    """Leave by the open request, else by the automatic exit; else the document stays, or is settled."""
     wanted = decision_input.requested
     if wanted is not None:
         for outcome in ("requested", "interrupted"):
@@ -174,7 +177,7 @@ def _decide_rule(
 def _decide_policy(
     workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
 ) -> Decision:
-    """May whoever the action runs as do it? The system may, and the evidence says that it was the system."""
+    """Decide whether the actor of the action has its permission; the system has every one."""
     wanted = node.config["permission"]
     evidence: dict[str, Any] = {"permission": wanted, "run_as": node.config["run_as"]}
     reason = None
@@ -194,7 +197,7 @@ def _decide_policy(
 def _decide_gate(
     workflow: Workflow, node: WorkflowNode, token: Token, decision_input: DecisionInput
 ) -> Decision:
-    """Whether the transition may be performed; performing it is the engine's, through mutate()."""
+    """Decide whether the transition may be performed. The engine performs it, through mutate()."""
     if token.rejected and "rejected" in node.edges:
         return _go_on(workflow, node, "rejected", decision_input)
     if token.rejected:
@@ -212,7 +215,7 @@ def _decide_gate(
 
 
 def refuse_gate(node: WorkflowNode, reason: str, evidence: Mapping[str, Any]) -> Decision:
-    """A requested gate sends the document back; any other cannot go on until the reason is gone."""
+    """Send the document back at a requested gate; any other waits until the reason is gone."""
     edges = node.edges.get("refused", ())
     outcome = "refused" if edges else None
     return Decision(outcome, edges[:1], {**evidence, "reason": reason}, reason=reason)

@@ -1,29 +1,47 @@
-"""How an instance takes what people did to its document since it last moved: an edit, a request."""
+"""Changes of a document since its instance last moved, an edit and a request, and their effect on it."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 from signet.core.compiler.slot_graph import slot_in
-from signet.core.runtime.decisions import DecisionInput, TransitionRequest, decide
+from signet.core.runtime.decisions import Decision, TransitionRequest, decide
 from signet.core.runtime.execution import Blocked, InstanceExecution, ReadDecisionInput
 from signet.core.runtime.projection import Actor, Step
 from signet.core.runtime.tokens import Token, TokenState
+from signet.core.runtime.workflow import Workflow
 
 DRIFT = "WORKFLOW_VERSION_DRIFT"
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentState:
-    """The document as its workflow finds it."""
+    """The document as a wave finds it."""
 
     version: int
     status: str
     request: TransitionRequest | None = None
-    # Who has decided about what is under way, and may not also be who asks for it.
+    # People who have decided about what is under way: they may not also be its requester.
     deciders: Collection[str] = ()
 
 
-# Why a gate cannot be passed now by whoever asks for it; None when it can.
+class RequestAction(Enum):
+    """The answer of an instance to a transition request."""
+
+    REFUSE = auto()
+    # A waiting state has an edge for the request: the token leaves by it.
+    LEAVE_STATE = auto()
+    # A token is about to enter a state that has an edge for it, and leaves by that.
+    LEAVE_TO_STATE = auto()
+    # All tokens are withdrawn; one begins at the interrupting gate.
+    INTERRUPT = auto()
+    # The tokens go on, and serve this request from here on.
+    ASK_AGAIN = auto()
+    # All tokens are withdrawn; one begins at the state that the request leaves.
+    SEND_BACK = auto()
+
+
+# Returns why a gate cannot be passed for the actor; None when it can.
 TryGate = Callable[[str, Actor], str | None]
 
 
@@ -33,12 +51,12 @@ def apply_document_changes(
     read_input: ReadDecisionInput,
     try_gate: TryGate,
 ) -> Step | None:
-    """First what was changed, then what is asked for. The answer is the step that refuses it."""
+    """Apply the edit, then the request. Return the step that refuses the request, if it is refused."""
     if execution.is_running and document_state.version != execution.projection.entity_version:
         _take_edit(execution, document_state)
     request = document_state.request
     if not execution.is_running or request is None or request.id == execution.projection.request:
-        return None  # nothing is asked for, or it is on its way
+        return None  # there is no request, or it is served already
     reason = _take_request(execution, document_state, request, read_input, try_gate)
     if reason is None:
         return None
@@ -47,10 +65,45 @@ def apply_document_changes(
     )
 
 
+def choose_request_action(
+    *,
+    can_pass_gate: bool | None,
+    can_leave_state: bool,
+    is_entering: bool,
+    is_under_way: bool,
+    can_return: bool,
+) -> RequestAction:
+    """Return what becomes of a request: the first line that fits decides.
+
+    `can_pass_gate` is None where the request does not interrupt. An interrupt that cannot pass is refused
+    before all else, because it would only withdraw what is under way. A request for what is under way by a
+    person who has decided about it begins again, like a request for another exit.
+    """
+    match can_pass_gate, can_leave_state, is_entering, is_under_way, can_return:
+        case False, _, _, _, _:
+            return RequestAction.REFUSE
+        case _, True, _, _, _:
+            return RequestAction.LEAVE_STATE
+        case _, _, True, _, _:
+            return RequestAction.LEAVE_TO_STATE
+        case True, _, _, _, _:
+            return RequestAction.INTERRUPT
+        case _, _, _, True, _:
+            return RequestAction.ASK_AGAIN
+        case _, _, _, _, True:
+            return RequestAction.SEND_BACK
+        case _:
+            return RequestAction.REFUSE
+
+
+def _state_node(status: str) -> str:
+    return f"sys:state:{status}"
+
+
 def _take_edit(execution: InstanceExecution, document_state: DocumentState) -> None:
-    """In a stable region nobody can have edited it (WF-05); elsewhere its way begins anew."""
+    """Pause in a stable region, where nobody can have edited (WF-05); elsewhere send the token back."""
     seen = {"seen": execution.projection.entity_version, "found": document_state.version}
-    live = _live_nodes(execution)
+    live = _list_live_nodes(execution)
     stable = [node_id for node_id in live if node_id in execution.workflow.stable_nodes]
     if stable:
         execution.pause(Blocked(DRIFT, {**seen, "node": stable[0]}))
@@ -58,10 +111,10 @@ def _take_edit(execution: InstanceExecution, document_state: DocumentState) -> N
     execution.control("edited", seen, version_after=document_state.version)
     if execution.workflow.kind == "automation":
         return  # it goes on, and reads the new version
-    on_the_way = [node_id for node_id in live if execution.workflow.return_state_of(node_id) != node_id]
-    if on_the_way:
-        home = execution.workflow.return_state_of(on_the_way[0]) or state_of(document_state.status)
-        execution.control("sent_to", {"node": home, "because": "edited"})
+    under_way = [node_id for node_id in live if execution.workflow.return_state_of(node_id) != node_id]
+    if under_way:
+        state = execution.workflow.return_state_of(under_way[0]) or _state_node(document_state.status)
+        execution.control("sent_to", {"node": state, "because": "edited"})
 
 
 def _take_request(
@@ -71,77 +124,83 @@ def _take_request(
     read_input: ReadDecisionInput,
     try_gate: TryGate,
 ) -> str | None:
-    """The answer is why it cannot be served."""
-    gate = _find_interrupt(execution, document_state.status, request)
-    if gate is not None and (reason := try_gate(gate, request.actor)) is not None:
-        return reason  # it would only take away what is under way
-    for token in execution.find_waiting_states():
-        if _leave_state(execution, token, request, read_input(token)):
-            return None
-    if any(_takes(execution, token, request) for token in execution.projection.position.ready()):
-        return None  # the state is about to be entered, and will decide it
-    if gate is not None:
-        data = {"node": gate, "transition": request.transition}
-        execution.control("sent_to", data, request=request.id, actor=request.actor)
-        return None
-    live = _live_nodes(execution)
-    is_on_its_way = bool(live) and all(_serves(execution, node_id, request) for node_id in live)
-    if is_on_its_way and request.actor.id not in document_state.deciders:
-        data = {"transition": request.transition}
-        execution.control("asked_again", data, request=request.id, actor=request.actor)
-        return None
-    # Another exit than the one that it was on the way to, or asked for by who has decided about it: back to
-    # where it began.
-    home = (execution.workflow.return_state_of(live[0]) if live else None) or state_of(document_state.status)
-    if not execution.workflow.can_leave_by(home, request.transition):
-        return f"nothing here leads to '{request.transition}'"
-    execution.control("sent_to", {"node": home, "because": "another request"})
+    """Serve the request, or return why it cannot be served."""
+    workflow = execution.workflow
+    gate = _find_interrupt(workflow, document_state.status, request)
+    gate_reason = None if gate is None else try_gate(gate, request.actor)
+    ending = _find_ending(execution, request, read_input)
+    return_state = _find_return_state(execution, document_state.status)
+    action = choose_request_action(
+        can_pass_gate=None if gate is None else gate_reason is None,
+        can_leave_state=ending is not None,
+        is_entering=any(_will_take(workflow, t, request) for t in execution.projection.position.ready()),
+        is_under_way=request.actor.id not in document_state.deciders and _is_under_way(execution, request),
+        can_return=workflow.can_leave_by(return_state, request.transition),
+    )
+    match action:
+        case RequestAction.LEAVE_STATE if ending is not None:
+            step, decision = ending
+            execution.end(step, decision, has_waited=True)
+        case RequestAction.INTERRUPT:
+            data = {"node": gate, "transition": request.transition}
+            execution.control("sent_to", data, request=request.id, actor=request.actor)
+        case RequestAction.ASK_AGAIN:
+            data = {"transition": request.transition}
+            execution.control("asked_again", data, request=request.id, actor=request.actor)
+        case RequestAction.SEND_BACK:
+            execution.control("sent_to", {"node": return_state, "because": "another request"})
+        case RequestAction.REFUSE:
+            return f"nothing here leads to '{request.transition}'" if gate_reason is None else gate_reason
     return None
 
 
-def _serves(execution: InstanceExecution, node_id: str, request: TransitionRequest) -> bool:
-    """Whether the node is on the way that the request asks for."""
-    workflow = execution.workflow
-    node = workflow.nodes[node_id]
-    if node.type.name == "lifecycle_gate":
-        return bool(node.config["transition"] == request.transition)
-    home, slot = workflow.return_state_of(node_id), workflow.content["slot_map"].get(node_id)
-    if home is None or slot is None:
-        return False
-    edges = workflow.nodes[home].edges.get("requested", ())
-    return any(edge.transition == request.transition and edge.target == slot_in(slot) for edge in edges)
-
-
-def state_of(status: str) -> str:
-    return f"sys:state:{status}"
-
-
-def _leave_state(
-    execution: InstanceExecution, token: Token, request: TransitionRequest, decision_input: DecisionInput
-) -> bool:
-    asked = replace(decision_input, requested=request)
-    decision = decide(execution.workflow, token, asked)
-    if decision.request != request.id:
-        return False
-    execution.end_open(
-        execution.open[token.id], decision, execution.projection.entity_version, has_waited=True
-    )
-    return True
-
-
-def _takes(execution: InstanceExecution, token: Token, request: TransitionRequest) -> bool:
-    node = execution.workflow.nodes[token.node]
-    return node.type.name in ("start", "state") and (
-        node.type.name == "start" or execution.workflow.can_leave_by(node.id, request.transition)
-    )
-
-
-def _find_interrupt(execution: InstanceExecution, status: str, request: TransitionRequest) -> str | None:
-    state = execution.workflow.nodes.get(state_of(status))
+def _find_interrupt(workflow: Workflow, status: str, request: TransitionRequest) -> str | None:
+    state = workflow.nodes.get(_state_node(status))
     edges = state.edges.get("interrupted", ()) if state is not None else ()
     return next((edge.target for edge in edges if edge.transition == request.transition), None)
 
 
-def _live_nodes(execution: InstanceExecution) -> list[str]:
+def _find_ending(
+    execution: InstanceExecution, request: TransitionRequest, read_input: ReadDecisionInput
+) -> tuple[Step, Decision] | None:
+    """Return the open step of the first state that the request leaves, and how it ends."""
+    for token in execution.find_waiting_states():
+        decision_input = replace(read_input(token), requested=request)
+        decision = decide(execution.workflow, token, decision_input)
+        if decision.request == request.id:
+            return execution.open[token.id], decision
+    return None
+
+
+def _will_take(workflow: Workflow, token: Token, request: TransitionRequest) -> bool:
+    node_type = workflow.nodes[token.node].type.name
+    return node_type == "start" or (
+        node_type == "state" and workflow.can_leave_by(token.node, request.transition)
+    )
+
+
+def _is_under_way(execution: InstanceExecution, request: TransitionRequest) -> bool:
+    """Return whether every token is between the state and the gate of the transition."""
+    live = _list_live_nodes(execution)
+    return bool(live) and all(_leads_to(execution.workflow, node_id, request) for node_id in live)
+
+
+def _leads_to(workflow: Workflow, node_id: str, request: TransitionRequest) -> bool:
+    node = workflow.nodes[node_id]
+    if node.type.name == "lifecycle_gate":
+        return bool(node.config["transition"] == request.transition)
+    state, slot = workflow.return_state_of(node_id), workflow.content["slot_map"].get(node_id)
+    if state is None or slot is None:
+        return False
+    edges = workflow.nodes[state].edges.get("requested", ())
+    return any(edge.transition == request.transition and edge.target == slot_in(slot) for edge in edges)
+
+
+def _find_return_state(execution: InstanceExecution, status: str) -> str:
+    live = _list_live_nodes(execution)
+    return (execution.workflow.return_state_of(live[0]) if live else None) or _state_node(status)
+
+
+def _list_live_nodes(execution: InstanceExecution) -> list[str]:
     live = (TokenState.READY, TokenState.WAITING)
     return [token.node for token in execution.projection.position.tokens.values() if token.state in live]

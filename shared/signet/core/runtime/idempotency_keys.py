@@ -1,4 +1,7 @@
-"""The keys by which things happen once; each 32 bytes (WF-02, WF-11, WF-16)."""
+"""The keys of receipts, by which a step, a join, an event or an effect happens once; each has 32 bytes.
+
+See WF-02, WF-11 and WF-16.
+"""
 
 import hashlib
 from typing import Any
@@ -12,7 +15,7 @@ def step_key(instance_id: UUID, node_id: str, token_id: str, entity_version: int
 
 
 def join_key(instance_id: UUID, join_node_id: str, epoch: int) -> bytes:
-    """The epoch is the split's step, which knows the document's version when the branches began."""
+    """Return the key of a join. Its epoch is the split's step, which has the version at that time."""
     return _digest(str(instance_id), join_node_id, f"epoch:{epoch}")
 
 

@@ -1,7 +1,7 @@
-"""Moving an instance to a newer definition: which of its live tokens can go on there, and why others cannot.
+"""The check of a move to a newer definition: each live token can go on there, or is told why not.
 
-Nothing is guessed: a token goes on at the same node, of the same type, in the same blocks, on the same way,
-or it is blocked with what would help. An instance moves when all of its tokens can, and not otherwise.
+Nothing is guessed. A token goes on at the same node, of the same type, in the same blocks and on the same
+path. Any other token is blocked, with a remedy. An instance moves only when all of its tokens can.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ from signet.core.contracts.indexed_columns import map_fast_fields
 from signet.core.runtime.tokens import Token, TokenState, find_root
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
-# What a report names of the steps that a token would never come to, and of fields; more are not told.
+# A report names no more than this of the nodes that a token passes by, and of changed fields.
 MAX_NAMED = 20
 
 
@@ -28,20 +28,20 @@ class Definition:
     version: int
     published_at: datetime
     workflow: Workflow
-    # Of its documents; an automation has none of its own.
+    # The contract of its documents; an automation has none.
     contract: Contract | None = None
 
     def to_json(self) -> dict[str, Any]:
-        said = {"id": self.id, "name": self.name, "version": self.version, "hash": self.workflow.hash}
-        return said | ({"contract_version": self.contract.version} if self.contract else {})
+        named = {"id": self.id, "name": self.name, "version": self.version, "hash": self.workflow.hash}
+        return named | ({"contract_version": self.contract.version} if self.contract else {})
 
 
 @dataclass(frozen=True, slots=True)
 class InstancePosition:
-    """Where an instance is, and what its document looks like beside it."""
+    """The tokens of an instance, with the facts about it and its document that a move depends on."""
 
     tokens: Sequence[Token]
-    # (token, node) of each step that has been executed to its end.
+    # The token and the node of each step that has ended.
     done: Collection[tuple[str, str]] = ()
     # Nodes whose approvals were given and not used yet.
     unused_approvals: Sequence[str] = ()
@@ -49,7 +49,7 @@ class InstancePosition:
     seen_version: int = 0
     document_version: int = 0
     document_status: str | None = None
-    # Its row says what its steps say.
+    # False where its row says something else than its steps.
     agrees_with_steps: bool = True
 
 
@@ -65,7 +65,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class TokenAssessment:
-    """On one live token. What it passes by was added behind it, and is never executed for it."""
+    """The assessment of one live token. Nodes that were added behind it are never executed for it."""
 
     token: Token
     obstacles: tuple[Obstacle, ...] = ()
@@ -88,7 +88,7 @@ class TokenAssessment:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """On all live tokens, and on what stands in the way of the instance as a whole."""
+    """The assessments of all live tokens, and the obstacles of the instance as a whole."""
 
     assessments: tuple[TokenAssessment, ...]
     obstacles: tuple[Obstacle, ...] = ()
@@ -111,7 +111,7 @@ _NOTHING = "Name a definition that was published later."
 
 
 def assess(old: Definition, new: Definition, position: InstancePosition) -> Report:
-    """Whether the instance can go on under the new definition; nothing is changed by asking."""
+    """Report whether the instance can go on under the new definition."""
     return Report(
         tuple(_judge(old.workflow, new.workflow, token, position) for token in position.tokens),
         tuple(_find_obstacles(old, new, position)),
@@ -150,14 +150,14 @@ def _find_obstacles(old: Definition, new: Definition, position: InstancePosition
 
 
 def _subject_of(definition: Definition) -> tuple[Any, ...]:
-    """What it is a workflow of: the documents of a type, or one automation."""
+    """Return what the workflow is of: the documents of a type, or one automation."""
     content = definition.workflow.content
     is_automation = content["kind"] == "automation"
     return is_automation, content["entity_type"], content["name"] if is_automation else None
 
 
 def _find_contract_obstacles(old: Contract, new: Contract, status: str | None) -> Iterator[Obstacle]:
-    """The document goes along: what it holds must be right under the contract of then as it is."""
+    """Yield why the document cannot go along: it must be right under the new contract as it is."""
     if new.version < old.version:
         sentence = f"it is made for version {new.version} of the contract; the document is at {old.version}"
         yield Obstacle("CONTRACT_OLDER", sentence, _NOTHING)
@@ -170,7 +170,7 @@ def _find_contract_obstacles(old: Contract, new: Contract, status: str | None) -
 
 
 def _list_changed_fields(old: Contract, new: Contract) -> list[str]:
-    """Also what is wanted of every document now, and what another column holds."""
+    """List fields that are declared differently, newly required, or held by another column."""
     columns = map_fast_fields(new)
     changed = {
         name
@@ -203,7 +203,7 @@ def _judge(old: Workflow, new: Workflow, token: Token, position: InstancePositio
 
 
 def _check_blocks(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstacle]:
-    """Around it, and of what it stands for: a join counts branches, whoever they are."""
+    """Yield an obstacle where the blocks around the token changed, or the block that it represents."""
     is_same = _stack_of(old, token.node) == _stack_of(new, token.node)
     if token.state is TokenState.PARTED:
         is_same = is_same and _block_of(old, token.node) == _block_of(new, token.node)
@@ -214,7 +214,7 @@ def _check_blocks(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstac
 
 
 def _stack_of(workflow: Workflow, node_id: str) -> list[tuple[str, str]]:
-    """The blocks that a node stands in, from the outside in: the split, and the edge of the branch."""
+    """Return the blocks around a node, from the outside in: the split, and the edge of the branch."""
     adjacency = workflow.content["adjacency"]
     return [
         (split, adjacency[split][branch]) for split, branch in workflow.content["blocks"].get(node_id, ())
@@ -227,7 +227,6 @@ def _block_of(workflow: Workflow, split: str) -> tuple[Any, ...]:
 
 
 def _list_joins(workflow: Workflow, split: str) -> list[str]:
-    """One, as it compiles."""
     return [node_id for node_id, join in workflow.joins.items() if join.split == split]
 
 
@@ -251,12 +250,12 @@ def _check_state(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstacl
 
 
 def _goes_on(state: WorkflowNode) -> bool:
-    """By itself: nothing that waits there would ever be looked at again."""
+    """Return whether the state goes on by itself: a token that waits there would never be looked at again."""
     return "automatic" in state.edges or "ended" in state.edges
 
 
 def _policies_of(workflow: Workflow, node_id: str) -> list[Any]:
-    """What an action was allowed by; nothing for other nodes."""
+    """Return the policies that allow an action; none for other nodes."""
     content = workflow.content
     sources = (content["edges"][edge_id]["source"] for edge_id in content["reverse_adjacency"][node_id])
     return [
@@ -267,14 +266,14 @@ def _policies_of(workflow: Workflow, node_id: str) -> list[Any]:
 
 
 def _check_path(old: Workflow, new: Workflow, node_id: str) -> Iterator[Obstacle]:
-    """An edit sends it back to where its way began, and a request asks for where it leads."""
-    if _way_of(old, node_id) != _way_of(new, node_id):
+    """Yield an obstacle where the path changed: an edit goes back along it, a request asks for its end."""
+    if _path_of(old, node_id) != _path_of(new, node_id):
         yield Obstacle("WAY_CHANGED", f"{node_id} lies on another way there", _GO_ON)
 
 
-def _way_of(workflow: Workflow, node_id: str) -> tuple[str | None, str | None]:
+def _path_of(workflow: Workflow, node_id: str) -> tuple[str | None, str | None]:
     if workflow.kind == "automation":
-        return None, None  # it has one way, and nobody sends it back
+        return None, None  # it has one path, and no edit sends it back
     node = workflow.nodes[node_id]
     slot = workflow.content["slot_map"].get(node_id)
     exits = workflow.nodes[f"sys:slot:{slot}:out"].edges["done"] if slot is not None else ()
@@ -282,12 +281,12 @@ def _way_of(workflow: Workflow, node_id: str) -> tuple[str | None, str | None]:
 
 
 def _check_done(new: Workflow, token: Token, done: Collection[tuple[str, str]]) -> Iterator[Obstacle]:
-    """What one way has executed it does not execute again, wherever it stands now."""
+    """Block a move that would execute a finished step a second time."""
     root = find_root(token.id)
     own = {node for token_id, node in done if find_root(token_id) == root}
     ahead = _list_ahead(new, token.node) - {token.node}
     if token.state is TokenState.PARTED:
-        # What is inside is its branches' affair; it goes on from the join.
+        # Its branches answer for the nodes inside; it goes on from the join itself.
         ahead = set().union(*(_list_ahead(new, join) for join in _list_joins(new, token.node)))
     again = sorted(own & ahead)
     if again:
@@ -296,32 +295,32 @@ def _check_done(new: Workflow, token: Token, done: Collection[tuple[str, str]]) 
 
 
 def _list_ahead(workflow: Workflow, node_id: str) -> set[str]:
-    """The node and all that it leads to; whoever is sent back begins anew."""
+    """List the node and all that it leads to; a token that is sent back is a new one."""
     edges, adjacency = workflow.content["edges"], workflow.content["adjacency"]
     return _follow(
         node_id,
-        lambda one: (edges[e]["target"] for e in adjacency[one] if edges[e]["role"] != "return"),
+        lambda source: (edges[e]["target"] for e in adjacency[source] if edges[e]["role"] != "return"),
     )
 
 
 def _list_passed_by(old: Workflow, new: Workflow, token: Token) -> tuple[str, ...]:
-    """What was added on its way and lies behind it, back to the state where the way begins."""
+    """List the nodes that were added behind the token, back to the state where its path begins."""
     edges, sources = new.content["edges"], new.content["reverse_adjacency"]
 
-    def step_back(one: str) -> Iterable[str]:
-        if new.nodes[one].type.name == "state":
+    def step_back(target: str) -> Iterable[str]:
+        if new.nodes[target].type.name == "state":
             return ()
-        return (edges[e]["source"] for e in sources[one] if edges[e]["role"] != "return")
+        return (edges[e]["source"] for e in sources[target] if edges[e]["role"] != "return")
 
     behind = _follow(token.node, step_back) - {token.node}
     return tuple(sorted(node_id for node_id in behind if node_id not in old.nodes)[:MAX_NAMED])
 
 
 def _follow(node_id: str, step: Any) -> set[str]:
-    found, left = {node_id}, [node_id]
+    reached, left = {node_id}, [node_id]
     while left:
         for following in step(left.pop()):
-            if following not in found:
-                found.add(following)
+            if following not in reached:
+                reached.add(following)
                 left.append(following)
-    return found
+    return reached

@@ -1,7 +1,7 @@
-"""What a person may do to one token of an instance: cancel it, or end its wait; and what not, and why.
+"""The two acts of an operator on one token of an instance: to cancel it, and to end its wait.
 
-Neither lets anything pass an approval that nobody gave: who cancels rejects, and only what time or the
-outside world would end can be ended by hand.
+Neither lets a document pass without the approval that it needs. To cancel is to reject. Only a wait for time
+or for the outside world can be ended by hand.
 """
 
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ from signet.core.runtime.execution import InstanceExecution
 from signet.core.runtime.tokens import Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
-# How each wait ends when what it waits for comes.
+# The outcome of each wait when what it waits for comes.
 AWAITED: Mapping[str, str] = MappingProxyType(
     {"wait_timer": "elapsed", "wait_event": "received", "webhook_out": "delivered", "notification": "done"}
 )
-# Where a token cannot be cancelled: why, and what to do instead.
+# Tokens that cannot be cancelled: the reason, and what to do instead.
 _KEPT_STATES: Mapping[TokenState, tuple[str, str]] = MappingProxyType(
     {
         TokenState.PARTED: ("it has parted into branches", "Cancel its branches."),
@@ -36,7 +36,7 @@ _KEPT_TYPES: Mapping[str, tuple[str, str]] = MappingProxyType(
         "slot_out": ("its slot has ended", "Cancel the whole instance."),
     }
 )
-# What moves a node that nobody ends by hand.
+# The remedy for a node that cannot be ended by hand.
 _INSTEAD: Mapping[str, str] = MappingProxyType(
     {
         "state": "Request a transition of the document.",
@@ -47,7 +47,7 @@ _INSTEAD: Mapping[str, str] = MappingProxyType(
 
 
 def find_token(execution: InstanceExecution, name: str) -> Token | Rejected:
-    """By its id, or by the node where it stands: no other token is being executed there."""
+    """Find a token by its id or its node, where no other token is executed at the same time."""
     tokens = execution.projection.position.tokens
     at_node = (token for token in tokens.values() if token.node == name and _is_at_work(token))
     found = tokens.get(name) or next(at_node, None)
@@ -62,7 +62,7 @@ def _is_at_work(token: Token) -> bool:
 
 
 def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
-    """Only where a gate is ahead that takes a rejection, or stops it."""
+    """Refuse to cancel, unless a gate follows that takes the rejection or stops it."""
     node = workflow.nodes[token.node]
     why = _KEPT_STATES.get(token.state) or _KEPT_TYPES.get(node.type.name)
     if why is None and workflow.exit_gate_of(node.id) is None:
@@ -79,13 +79,13 @@ def check_advance(execution: InstanceExecution, token: Token, payload: Any) -> R
     node = execution.workflow.nodes[token.node]
     if node.type.name not in AWAITED:
         remedy = _INSTEAD.get(node.type.name, "Wake the instance, or retry it when it is paused.")
-        return _wait(f"nothing from outside ends what a node of type {node.type.name} does", remedy)
+        return _refuse_advance(f"nothing from outside ends what a node of type {node.type.name} does", remedy)
     if token.id not in execution.open:
-        return _wait("it does not wait yet", "Wake the instance, or retry it when it is paused.")
+        return _refuse_advance("it does not wait yet", "Wake the instance, or retry it when it is paused.")
     return _check_payload(node, payload)
 
 
-def _wait(why: str, remedy: str) -> Rejected:
+def _refuse_advance(why: str, remedy: str) -> Rejected:
     return Rejected("INSTANCE_TOKEN_NOT_ADVANCEABLE", f"the wait cannot be ended: {why}", remedy=remedy)
 
 
@@ -103,7 +103,7 @@ def _check_payload(node: WorkflowNode, payload: Any) -> Rejected | None:
 def decide_advance(
     workflow: Workflow, node: WorkflowNode, decision_input: DecisionInput, payload: Any, person: str
 ) -> Decision:
-    """As if what it waits for had come; the evidence says that it was a person who said so."""
+    """Decide as if what the node waits for had come; the evidence names the person."""
     env = decision_input.env
     saved = {node.config["save_as"]: payload} if node.config.get("save_as") else {}
     env = {**env, "context": {**env.get("context", {}), **saved}}

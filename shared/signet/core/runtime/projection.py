@@ -1,4 +1,4 @@
-"""An instance as the sum of its steps: the live row and a rebuilt one are made by one function (WF-15)."""
+"""An instance as the sum of its steps: one function makes the live row and a rebuilt one (WF-15)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,13 +21,13 @@ from signet.core.runtime.tokens import (
 from signet.core.runtime.workflow import Workflow
 
 CONTROL = "sys:control:"
-# It goes on under another definition; the step says which.
+# The instance goes on under another definition, which the step names.
 MOVED = f"{CONTROL}moved"
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Whom an instance's steps act for, with the roles that he had when he asked."""
+    """The person that an instance's steps act for, with their roles at the time of the request."""
 
     id: str
     roles: tuple[str, ...] = ()
@@ -38,9 +38,9 @@ class Actor:
 
 @dataclass(slots=True)
 class Step:
-    """One row of the step history; what an instance depends on comes first.
+    """One row of the step history. The columns that an instance depends on come first.
 
-    `seq` is when it was written, `end_seq` when it ended; a step that ended at once has both the same.
+    `seq` is its number when it was written, `end_seq` when it ended. A step that ended at once has the same.
     """
 
     seq: int
@@ -53,18 +53,18 @@ class Step:
     version_after: int
     chosen_edge_ids: Sequence[str] = ()
     variables: Mapping[str, Any] = field(default_factory=dict)
-    # Of a control step: the node that tokens are sent to, the reason.
+    # The node that a control step sends tokens to, and its reason.
     data: Mapping[str, Any] = field(default_factory=dict)
-    # Why it failed; an instance that fails with it says the same.
+    # The reason of its failure; an instance that fails with it has the same.
     error: str | None = None
-    # The request that it serves from here on, and who asked.
+    # The request that the instance serves from here on, and its requester.
     request: str | None = None
     actor: Actor | None = None
     outcome: str | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    # Of a join: the seq of the split whose branches it joins; it fires once for each (WF-16).
+    # A join has the number of the split whose branches it joins; it fires once for each (WF-16).
     epoch: int | None = None
-    # The row's, once it is written.
+    # The id of its row; None until that is written.
     id: Any = None
 
     @property
@@ -72,7 +72,7 @@ class Step:
         return self.node.startswith(CONTROL)
 
     def to_output(self) -> dict[str, Any]:
-        """`output_json`: all that a rebuild needs beside the columns, and the evidence."""
+        """Make `output_json`: the evidence, and all that a rebuild needs beside the columns."""
         if self.is_control:
             output = dict(self.data)
         else:
@@ -88,8 +88,8 @@ class Step:
             output["actor"] = self.actor.to_json()
         return output
 
-    def read_output(self, output: Mapping[str, Any]) -> None:
-        """The other way. A step that ended without saying which edges it fired is no step of ours."""
+    def parse_output(self, output: Mapping[str, Any]) -> None:
+        """Set the fields from `output_json`. Refuse a step that ended without naming its edges."""
         actor = output.get("actor")
         self.actor = Actor(actor["id"], tuple(actor["roles"])) if actor else None
         self.request = output.get("request")
@@ -113,7 +113,7 @@ class Projection:
     context: dict[str, Any] = field(default_factory=dict)
     actor: Actor = Actor("")
     request: str | None = None
-    # Why it is paused, failed or cancelled.
+    # The reason of a pause, a failure or a cancellation.
     reason: str | None = None
 
     def tokens(self) -> list[Token]:
@@ -134,18 +134,18 @@ def project(
     actor: Actor = Actor(""),
     moved_to: Mapping[int, Workflow] = MappingProxyType({}),
 ) -> Projection:
-    """The whole history again, in the order in which things happened.
+    """Apply the whole history, in the order in which steps began and ended.
 
-    Of each step that moved the instance, by its number, the workflow that it moved to.
+    `moved_to` holds the workflow of each step that moved the instance, by the step's number.
     """
     projection = start_projection(node, entity_version, actor)
-    happenings: list[tuple[int, int, Step]] = []
+    events: list[tuple[int, int, Step]] = []
     for step in steps:
         if step.end_seq != step.seq:
-            happenings.append((step.seq, 0, step))
+            events.append((step.seq, 0, step))
         if step.end_seq is not None:
-            happenings.append((step.end_seq, 1, step))
-    for seq, phase, step in sorted(happenings, key=lambda happening: happening[:2]):
+            events.append((step.end_seq, 1, step))
+    for seq, phase, step in sorted(events, key=lambda event: event[:2]):
         if phase == 0:
             apply_begun(workflow, projection, step)
         else:
@@ -161,7 +161,7 @@ def apply_begun(workflow: Workflow, projection: Projection, step: Step) -> None:
         return
     wait(projection.position, step.token)
     if workflow.nodes[step.node].type.name == "state":
-        projection.request = None  # the document has come to rest: whatever was asked for is over
+        projection.request = None  # the document has come to rest: no request is served any more
 
 
 def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
@@ -169,7 +169,7 @@ def apply_ended(workflow: Workflow, projection: Projection, step: Step, seq: int
     if step.is_control:
         return _apply_control(workflow, projection, step, seq)
     if step.status == "cancelled":
-        return TokenChanges()  # its token died of what another step did
+        return TokenChanges()  # another step has ended its token
     projection.entity_version = max(projection.entity_version, step.version_after)
     projection.context.update(step.variables)
     _take_request(workflow, projection, step)
@@ -193,7 +193,7 @@ def _take_request(workflow: Workflow, projection: Projection, step: Step) -> Non
 
 
 def _apply_control(workflow: Workflow, projection: Projection, step: Step, seq: int) -> TokenChanges:
-    """What people and the engine itself did to the instance from outside its graph."""
+    """Apply what people and the engine did to the instance from outside its graph."""
     projection.entity_version = max(projection.entity_version, step.version_after)
     control = step.node.removeprefix(CONTROL)
     reason = str(step.data.get("reason", control))
@@ -205,15 +205,13 @@ def _apply_control(workflow: Workflow, projection: Projection, step: Step, seq: 
             projection.status, projection.reason = "running", None
             return TokenChanges()
         case "edited" | "refused" | "advanced" | "moved":
-            return (
-                TokenChanges()
-            )  # no token had to go anywhere for it; what is advanced moves with its own step
+            return TokenChanges()  # no token moves; one that is advanced moves with its own step
         case "token_cancelled":
             return reject(workflow, projection.position, step.data["token"], seq, projection.entity_version)
         case "asked_again":
             projection.request = step.request
             projection.actor = step.actor or projection.actor
-            return TokenChanges()  # it is on its way there already
+            return TokenChanges()  # its tokens lead there already
         case "sent_to":
             projection.request = step.request
             projection.actor = step.actor or projection.actor

@@ -1,10 +1,10 @@
-"""Tokens and what becomes of them: which are born, move, wait, join or die when a step ends.
+"""Tokens, and how they are born, move, wait, join and die when a step ends.
 
-Everything is derived from the compiled graph and the steps alone (WF-15): the engine applies these
-functions to what it has just written, `projection` applies the same ones to the whole history.
+Everything follows from the compiled graph and the steps alone (WF-15). The engine applies these functions to
+the steps that it has just made, `projection` applies the same ones to the whole history.
 
-Token ids tell their story: `T` is the first; `T/b7` was sent back by what happened at seq 7; `T/5.0` is
-the first branch of what was split at seq 5. The split's token waits and goes on from the join. Item 2 of a
+A token's id tells its story. `T` is the first. `T/b7` was sent back by the step with number 7. `T/5.0` is the
+first branch of the split of step 5; the split's own token waits and goes on from the join. Item 2 of a
 `for_each` runs on `T/<node>#2`, which is only a name: nothing else ever happens to it.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from signet.core.compiler.merge import REJECTING
+from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.errors import Defect
 from signet.core.runtime.workflow import Workflow, WorkflowEdge
 
@@ -21,10 +21,14 @@ MAX_LIVE_TOKENS = 1_000
 
 
 class TokenState(StrEnum):
-    READY = "ready"  # its node is to be executed
-    WAITING = "waiting"  # its node's step is running: a person, the clock, the world
-    PARTED = "parted"  # stands at a split while its branches are on their way
-    JOINED = "joined"  # has reached its join
+    # Its node is to be executed.
+    READY = "ready"
+    # Its step is open: it waits for a person, the clock or the world.
+    WAITING = "waiting"
+    # It waits at a split while its branches run.
+    PARTED = "parted"
+    # It has reached its join.
+    JOINED = "joined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class Token:
     rejected: bool = False
     parent: str | None = None
     split: str | None = None
-    # Of a parted token: the seq of the split's step, the epoch of the join.
+    # A parted token has the number of the split's step here: the epoch of the join.
     epoch: int = 0
 
     def to_json(self) -> dict[str, object]:
@@ -56,7 +60,7 @@ class Token:
 
 @dataclass(slots=True)
 class Position:
-    """Where an instance is: its live tokens by id, in order of birth."""
+    """The place of an instance in its workflow: its live tokens by id, in order of birth."""
 
     tokens: dict[str, Token] = field(default_factory=dict)
 
@@ -64,14 +68,14 @@ class Position:
         return [token for token in self.tokens.values() if token.state is TokenState.READY]
 
     def current_nodes(self) -> list[str]:
-        """Where something is to be done or waited for; a parted token is represented by its branches."""
+        """Return the nodes where a step is due or waits; a parted token is represented by its branches."""
         live = (TokenState.READY, TokenState.WAITING)
         return sorted({token.node for token in self.tokens.values() if token.state in live})
 
 
 @dataclass(slots=True)
 class TokenChanges:
-    """What one ended step did to the tokens, for those who must write it down."""
+    """The effect of one ended step on the tokens, for its caller to write."""
 
     born: list[Token] = field(default_factory=list)
     cancelled: list[Token] = field(default_factory=list)
@@ -88,7 +92,7 @@ def is_item(token_id: str) -> bool:
 
 
 def find_root(token_id: str) -> str:
-    """The token whose branch or item it is: of all that live at once there is one."""
+    """Return the token that this one is a branch or an item of; only one root lives at a time."""
     root, *rest = token_id.split("/")
     return f"{root}/{rest[0]}" if rest and rest[0].startswith("b") else root
 
@@ -101,7 +105,7 @@ def _change(
     version: int | None = None,
     rejected: bool | None = None,
 ) -> Token:
-    """Every step moves a token: `replace` would be a fifth of what a step costs here."""
+    """Copy a token with changes. `replace` is slow: it would be a fifth of the cost of a step here."""
     return Token(
         token.id,
         token.node if node is None else node,
@@ -144,7 +148,7 @@ def finish(
     elif len(edges) == 1:
         _move(workflow, position, token, edges[0], seq, version, changes)
     elif token.rejected and not edges and node.id in workflow.joins:
-        # Nobody inside could reject, so that no edge takes it: a person has cancelled there.
+        # No node inside can reject, so that no edge takes the rejection: a person has cancelled there.
         return reject(workflow, position, token_id, seq, version)
     else:
         raise Defect("EDGES_NOT_ONE", f"a step of {node.id} must fire one edge, not {len(edges)}")
@@ -152,7 +156,7 @@ def finish(
 
 
 def reject(workflow: Workflow, position: Position, token_id: str, seq: int, version: int) -> TokenChanges:
-    """As if its node had said no, with no edge of its own for that."""
+    """Move the token as if its node had rejected without an edge for that."""
     token, changes = position.tokens[token_id], TokenChanges()
     edge = workflow.rejection_edge_of(token.node)
     _move(workflow, position, token, edge, seq, version, changes)
@@ -160,7 +164,7 @@ def reject(workflow: Workflow, position: Position, token_id: str, seq: int, vers
 
 
 def restart_at(position: Position, node: str, seq: int, version: int) -> TokenChanges:
-    """Every token is withdrawn and a new one begins at the node: an interrupt, or a request taken back."""
+    """Withdraw every token and begin a new one at the node: for an interrupt, an edit or another request."""
     changes = TokenChanges(cancelled=list(position.tokens.values()))
     position.tokens.clear()
     _send_back(position, node, seq, version, changes)
@@ -240,7 +244,7 @@ def _move(
 
 
 def _is_rejected(workflow: Workflow, token: Token, edge: WorkflowEdge) -> bool:
-    """A rejection stays with the token until somebody approves, the gate takes it or its way has ended."""
+    """Return whether the token is rejected after this edge: it stays so until a node approves it."""
     if workflow.nodes[edge.target].type.name == "state":
         return False
     if edge.on in REJECTING:
@@ -251,7 +255,7 @@ def _is_rejected(workflow: Workflow, token: Token, edge: WorkflowEdge) -> bool:
 def _leave_blocks(
     workflow: Workflow, position: Position, token: Token, edge: WorkflowEdge, changes: TokenChanges
 ) -> Token:
-    """Blocks that the edge leaves early end: what else runs there is cancelled, the split's token goes on."""
+    """End the blocks that the edge leaves early. The split's token goes on, the others are cancelled."""
     inside = workflow.nodes[edge.source].blocks
     if not inside:
         return token
@@ -308,7 +312,7 @@ def _fire_join(
         node=arrived.node,
         state=TokenState.READY,
         version=version,
-        # What was rejected before the split stays so: nobody inside was asked about that.
+        # A rejection from before the split stays: no node inside was asked about it.
         rejected=parent.rejected or arrived.rejected,
     )
     position.tokens[parent_id] = token

@@ -1,4 +1,4 @@
-"""A compiled workflow ready to run: every lookup made once, every expression a closure."""
+"""A compiled workflow that is ready to run: every lookup is made once, every expression is a closure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from signet.core.compiler.artifact import Artifact
-from signet.core.compiler.merge import rejection_edge
 from signet.core.compiler.node_types import NODE_TYPES, NodeType
+from signet.core.compiler.rejection_edges import rejection_edge_of
 from signet.core.compiler.slot_graph import slot_out
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Defect
@@ -26,7 +26,7 @@ from signet.core.expressions.render import Render
 
 @dataclass(frozen=True, slots=True)
 class WorkflowEdge:
-    """An edge as routing sees it."""
+    """An edge that a token can take."""
 
     id: str
     source: str
@@ -46,7 +46,7 @@ class WorkflowNode:
     window: str
     # By outcome, each in order of (priority, id).
     edges: Mapping[str, tuple[WorkflowEdge, ...]]
-    # The splits that it stands in, from the outside in.
+    # The splits around it, from the outside in.
     blocks: tuple[str, ...]
     expressions: Mapping[str, Compiled]
     templates: Mapping[str, Render]
@@ -61,7 +61,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class ChosenEdges:
-    """Which edges fire, and why: what `chosen_edge_ids` and its evidence are made of."""
+    """The edges that fire, with the evidence of their conditions."""
 
     edges: tuple[WorkflowEdge, ...]
     evidence: tuple[Mapping[str, Any], ...] = ()
@@ -71,18 +71,18 @@ class ChosenEdges:
 class ContractAction:
     kind: str
     entity_type: str | None
-    # From the payload to the fields that it sets.
+    # Makes of the payload the fields that the action sets.
     set: Render
 
 
 class Workflow:
-    """Loading is the expensive part and happens once per process and hash; running is lookups."""
+    """An artifact, loaded: that is the expensive part, once per process and hash; running is lookups."""
 
     def __init__(self, artifact: Artifact) -> None:
         content = artifact.content
         self.hash = artifact.hash
         self.content = content
-        self._homes: dict[str, str | None] = {}
+        self._return_states: dict[str, str | None] = {}
         self.kind: str = content["kind"]
         self.joins = {
             node_id: Join(join["split"], join["mode"], join["required_token_count"])
@@ -100,7 +100,7 @@ class Workflow:
 
     @cached_property
     def expressions(self) -> tuple[Expression, ...]:
-        """All that nodes and edges evaluate, also in their templates."""
+        """Return all expressions of nodes and edges, also those of their templates."""
         nodes = self.nodes.values()
         edges = (edge for node in nodes for listed in node.edges.values() for edge in listed)
         trees = (tree for node in self.content["nodes"].values() for tree in node.get("logic", {}).values())
@@ -112,7 +112,7 @@ class Workflow:
         )
 
     def followed_refs(self, contract: CompiledContract) -> frozenset[str]:
-        """The ref fields of its document that it follows; only the contract knows what is a ref."""
+        """Return the ref fields of its document that it follows; only the contract knows what is a ref."""
         if contract.hash not in self._followed:
             self._followed[contract.hash] = contract.find_followed(self.expressions)
         return self._followed[contract.hash]
@@ -144,7 +144,7 @@ class Workflow:
         )
 
     def choose(self, node: WorkflowNode, outcome: str, env: Environment) -> ChosenEdges:
-        """After this outcome: every edge of a split, else the first whose condition holds."""
+        """Return the edges that fire after an outcome: all of a split, else the first that can."""
         edges = node.edges.get(outcome, ())
         if len(edges) <= 1 or node.type.name == "parallel_split":
             return ChosenEdges(edges)
@@ -162,18 +162,14 @@ class Workflow:
         return self._edges[edge_id]
 
     def rejection_edge_of(self, node_id: str) -> WorkflowEdge:
-        """Where a rejection in a slot goes when no edge takes it: to the join around it, or out of the slot.
-
-        The compiler draws these edges where a node may reject; a person may cancel anything.
-        """
+        """Return the edge for a rejection at a node that has none: a person may cancel there."""
         blocks = self.nodes[node_id].blocks
-        target = self._join_of[blocks[-1]] if blocks else slot_out(self.content["slot_map"][node_id])
-        return WorkflowEdge(
-            rejection_edge(node_id, "rejected"), node_id, target, "rejected", "exit", None, None
-        )
+        join = self._join_of[blocks[-1]] if blocks else None
+        edge = rejection_edge_of(node_id, "rejected", self.content["slot_map"].get(node_id, ""), join)
+        return WorkflowEdge(edge.id, edge.source, edge.target, edge.on, edge.role, None, None)
 
     def exit_gate_of(self, node_id: str) -> WorkflowNode | None:
-        """The gate that the node's slot leads to; None without a slot, or where that leads elsewhere."""
+        """Return the gate that the node's slot leads to; None outside of slots, or where none follows."""
         slot = self.content["slot_map"].get(node_id)
         if slot is None:
             return None
@@ -181,12 +177,12 @@ class Workflow:
         return node if node.type.name == "lifecycle_gate" else None
 
     def return_state_of(self, node_id: str) -> str | None:
-        """Where an edited document that is here goes back to: a state, or the slot behind a gate."""
-        if node_id not in self._homes:
-            self._homes[node_id] = self._find_home(node_id)
-        return self._homes[node_id]
+        """Return the node that an edit sends a token back to: a state, or the slot behind a gate."""
+        if node_id not in self._return_states:
+            self._return_states[node_id] = self._find_return_state(node_id)
+        return self._return_states[node_id]
 
-    def _find_home(self, node_id: str) -> str | None:
+    def _find_return_state(self, node_id: str) -> str | None:
         if self.nodes[node_id].type.name in ("start", "end", "state"):
             return node_id
         slot = self.content["slot_map"].get(node_id)
@@ -194,8 +190,8 @@ class Workflow:
             entries = self._sources_of(f"sys:slot:{slot}:in")
             is_state = len(entries) == 1 and self.nodes[entries[0]].type.name == "state"
             return entries[0] if is_state else f"sys:slot:{slot}:in"
-        homes = {self.return_state_of(source) for source in self._sources_of(node_id)}
-        return homes.pop() if len(homes) == 1 else None
+        states = {self.return_state_of(source) for source in self._sources_of(node_id)}
+        return states.pop() if len(states) == 1 else None
 
     def _sources_of(self, node_id: str) -> list[str]:
         edges = self.content["edges"]
@@ -203,7 +199,7 @@ class Workflow:
         return [edge["source"] for edge in incoming if edge["role"] in ("forward", "interrupt")]
 
     def can_leave_by(self, state: str, transition: str) -> bool:
-        """Whether a request for the transition can be served at this state."""
+        """Return whether a request for the transition can be served at this state."""
         edges = self.nodes[state].edges if state in self.nodes else {}
         return any(
             edge.transition == transition
@@ -212,7 +208,7 @@ class Workflow:
         )
 
     def strictest_window(self, node_ids: Sequence[str]) -> tuple[str, str] | None:
-        """The strictest edit window among these nodes, and the node that holds it."""
+        """Return the strictest edit window among these nodes, and the node that holds it."""
         if not node_ids:
             return None
         node_id = min(node_ids, key=lambda n: (-_STRICTNESS[self.nodes[n].window], n))

@@ -1,4 +1,4 @@
-"""What each acting or waiting node does in a simulation."""
+"""The acting and waiting nodes of a simulation."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -17,9 +17,9 @@ _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
 def prepare(world: SimulatedWorld, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-    """What an acting node is going to do; a gate that cannot pass and cannot go back holds the instance."""
+    """Plan what an acting node does; a gate that can neither pass nor send back blocks the instance."""
     if node.type.name == "lifecycle_gate":
-        decision = decide(world.workflow, token, world.situation())
+        decision = decide(world.workflow, token, world.decision_input())
         return (
             ActionPlan(decision)
             if decision.outcome is not None
@@ -32,9 +32,10 @@ def prepare(world: SimulatedWorld, node: WorkflowNode, token: Token) -> ActionPl
 
 
 def try_gate(world: SimulatedWorld, gate: str, asker: Actor) -> str | None:
-    """In a script there is one person, who asks for everything."""
-    found = prepare(world, world.workflow.nodes[gate], Token(ROOT, gate, TokenState.READY, world.version))
-    return found.reason if isinstance(found, Blocked) else None
+    """Return why the gate cannot be passed. A script has one person, who is also the asker."""
+    token = Token(ROOT, gate, TokenState.READY, world.version)
+    prepared = prepare(world, world.workflow.nodes[gate], token)
+    return prepared.reason if isinstance(prepared, Blocked) else None
 
 
 def act(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
@@ -42,7 +43,7 @@ def act(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
 
 
 def resolve_wait(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait) -> Decision | None:
-    """The script's answer, or None when it has none."""
+    """Return the script's answer, or None when it has none."""
     match node.type.name:
         case "approval":
             answer = scripted(world.script.approvals, node.id)
@@ -55,7 +56,7 @@ def resolve_wait(world: SimulatedWorld, node: WorkflowNode, wait: SimulatedWait)
     if answer is None or answer not in node.type.outcomes:
         return None
     if node.type.name == "approval" and answer not in node.edges:
-        return None  # an approval that never expires was told to
+        return None  # the script has an approval expire that never does
     saved = _save_response(world, node) if answer == "delivered" else {}
     env = {**world.env(), "context": {**world.projection.context, **saved}}
     return conclude(world.workflow, node, answer, env, {"scripted": answer}, saved)
@@ -75,7 +76,7 @@ def scripted(answers: Mapping[str, Any], node_id: str) -> Any:
 
 
 def _pass_gate(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
-    """Only a gate changes the status; a rejection that leads to another status changes it too."""
+    """Change the status by a transition, or by a rejection that leads to another state."""
     decision: Decision = pending.plan
     target = pending.node.config["to"] if decision.outcome == "passed" else None
     if decision.outcome == "rejected" and decision.edges:
@@ -96,7 +97,7 @@ def _run_actions(world: SimulatedWorld, pending: PendingAction) -> SimulatedResu
     for step, item in zip(pending.items, items, strict=True):
         result, evidence = _run_action(world, node, item)
         outputs.append(result)
-        world.execution.end_item(step, "completed", world.version, Decision("done", evidence=evidence))
+        world.execution.end(step, Decision("done", evidence=evidence), world.version)
     return _save(world, node, outputs, {}), None
 
 
@@ -155,11 +156,11 @@ def _wait_for_time(world: SimulatedWorld, pending: PendingAction) -> SimulatedRe
     if node.config["for"] is not None:
         due = _after(world, node.config["for"])
     else:
-        due = _read_moment(node.expressions["/until"].value(world.env())) or world.now
+        due = _parse_moment(node.expressions["/until"].value(world.env())) or world.now
     return WAITS, SimulatedWait(f"until {due.isoformat()}", due, "elapsed")
 
 
-def _read_moment(value: Any) -> datetime | None:
+def _parse_moment(value: Any) -> datetime | None:
     try:
         moment = datetime.fromisoformat(str(value))
     except ValueError:
@@ -191,7 +192,7 @@ def _call_endpoint(world: SimulatedWorld, pending: PendingAction) -> SimulatedRe
 
 
 def _name_receiver(node: WorkflowNode) -> str:
-    """An event has many, or none: it stands for them."""
+    """Return the endpoint, or the event, which may have many receivers or none."""
     return str(node.config["endpoint"] or node.config["event"])
 
 
@@ -204,7 +205,7 @@ def _notify(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
 
 
 def _after(world: SimulatedWorld, duration: str) -> datetime:
-    """A few thousand timers of ten years each come to the end of the calendar."""
+    """Add a duration to the clock. A few thousand timers of ten years come to the end of the calendar."""
     length = timedelta(seconds=read_duration_seconds(duration))
     return world.now + length if length < _LAST_MOMENT - world.now else _LAST_MOMENT
 

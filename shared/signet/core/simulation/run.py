@@ -1,6 +1,6 @@
-"""Running a compiled workflow in memory over one document, with scripted people, events and effects.
+"""The run of a compiled workflow over one document in memory, with scripted people, events and effects.
 
-Not a second engine: every decision, token move and projection is core's own, applied to plain objects.
+This is no second engine: decisions, tokens and projection are those of the runtime, applied to plain objects.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,9 +50,9 @@ def simulate(
     node: str = START,
     max_steps: int = MAX_STEPS,
 ) -> Simulation:
-    """Until nothing is left to do, or everything waits for what the script does not say.
+    """Run until nothing is left to do, or all tokens wait for what the script does not say.
 
-    At a `node` other than the start, a state, the script's first request is what began the instance.
+    A `node` other than the start is a state; the script's first request is then what began the instance.
     """
     status = workflow.nodes[node].config.get("state") or workflow.content.get("initial_state", "")
     actor = Actor(script.actor["user_id"], tuple(script.actor.get("roles", ())))
@@ -61,7 +61,7 @@ def simulate(
     requests = list(script.requests)
     if node != START and requests:
         world.request = TransitionRequest("request 0", requests.pop(0), actor)
-    while len(execution.recorded) < max_steps and execution.is_running:
+    while len(execution.changed) < max_steps and execution.is_running:
         if execution.projection.position.ready():
             _run_round(world)
         elif not (_pass_wait(world) or _request_next(world, requests) or _pass_time(world)):
@@ -70,17 +70,17 @@ def simulate(
 
 
 def _run_round(world: SimulatedWorld) -> None:
-    """Pure nodes first; then what acts, in order, unless what ran beside it has withdrawn it."""
+    """Run the pure nodes first, then those that act, unless a parallel token has withdrawn them."""
     execution = world.execution
     pending_actions = execution.run_chains(
-        lambda _token: world.situation(), lambda n, token: prepare(world, n, token)
+        lambda _token: world.decision_input(), lambda n, token: prepare(world, n, token)
     )
     for pending in pending_actions:
         if not execution.is_due(pending):
             continue
         decision, wait = act(world, pending)
         if wait is None:
-            execution.end_open(pending.step, decision, world.version)
+            execution.end(pending.step, decision, world.version)
         else:
             world.waits[pending.step.token] = wait
             world.shown[pending.step.seq] = wait.shown
@@ -88,8 +88,8 @@ def _run_round(world: SimulatedWorld) -> None:
 
 
 def _pass_wait(world: SimulatedWorld) -> bool:
-    """The first wait, in order of birth, that the script has an answer for."""
-    for token in _waiting(world):
+    """End the first wait, in order of birth, that the script has an answer for."""
+    for token in _list_waiting(world):
         decision = resolve_wait(world, world.workflow.nodes[token.node], world.waits[token.id])
         if decision is not None:
             _end_wait(world, token, decision)
@@ -97,19 +97,19 @@ def _pass_wait(world: SimulatedWorld) -> bool:
     return False
 
 
-def _waiting(world: SimulatedWorld) -> list[Token]:
+def _list_waiting(world: SimulatedWorld) -> list[Token]:
     open_steps = world.execution.open
     return [t for t in world.projection.tokens() if t.id in open_steps and t.id in world.waits]
 
 
 def _end_wait(world: SimulatedWorld, token: Token, decision: Decision) -> None:
     del world.waits[token.id]
-    world.execution.end_open(world.execution.open[token.id], decision, world.version, has_waited=True)
+    world.execution.end(world.execution.open[token.id], decision, world.version, has_waited=True)
 
 
 def _pass_time(world: SimulatedWorld) -> bool:
-    """Nothing else can happen: let the clock run to the earliest timer or deadline."""
-    due = [(wait.due, token.id) for token in _waiting(world) if (wait := world.waits[token.id]).due]
+    """Move the clock to the earliest timer or deadline, when nothing else can happen."""
+    due = [(wait.due, token.id) for token in _list_waiting(world) if (wait := world.waits[token.id]).due]
     if not due:
         return False
     moment, token_id = min(due)
@@ -122,7 +122,7 @@ def _pass_time(world: SimulatedWorld) -> bool:
 
 
 def _request_next(world: SimulatedWorld, requests: list[str]) -> bool:
-    """A person asks for a transition: where the token waits, or out of a slot, or as an interrupt."""
+    """Apply the next request of the script."""
     if not requests:
         return False
     transition = requests.pop(0)
@@ -130,7 +130,7 @@ def _request_next(world: SimulatedWorld, requests: list[str]) -> bool:
     world.request = request
     document_state = DocumentState(world.projection.entity_version, world.status, request)
     if apply_document_changes(
-        world.execution, document_state, lambda _token: world.situation(), partial(try_gate, world)
+        world.execution, document_state, lambda _token: world.decision_input(), partial(try_gate, world)
     ):
         world.request = None
         world.refused.append(transition)
@@ -139,8 +139,8 @@ def _request_next(world: SimulatedWorld, requests: list[str]) -> bool:
 
 def _sum_up(world: SimulatedWorld, max_steps: int) -> Simulation:
     execution = world.execution
-    is_cut_short = len(execution.recorded) >= max_steps and execution.is_running
-    steps = sorted(execution.recorded, key=lambda step: step.seq)
+    is_cut_short = len(execution.changed) >= max_steps and execution.is_running
+    steps = [execution.changed[seq] for seq in sorted(execution.changed)]
     waiting = [
         SimulationRest(token.node, world.shown.get(execution.open[token.id].seq, _show_state(world, token)))
         for token in execution.projection.tokens()

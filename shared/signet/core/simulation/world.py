@@ -1,4 +1,4 @@
-"""The plain objects that a simulation runs on: the script of what the world does, and the world itself."""
+"""The plain objects that a simulation runs on: the script of the world, and the world itself."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from signet.core.runtime.workflow import Workflow
 
 @dataclass(frozen=True, slots=True)
 class SimulatedWait:
-    """What a step waits for, and what ends it when time passes."""
+    """The wait of a step, and the moment that ends it."""
 
     shown: str
     due: datetime | None = None
@@ -23,7 +23,7 @@ class SimulatedWait:
 
 @dataclass(frozen=True)
 class Script:
-    """What the world does. Nodes are named by their id or its last part; `*` is every other one."""
+    """The acts of the world. Nodes are named by their id or its last part; `*` is every other node."""
 
     requests: Sequence[str] = ()
     approvals: Mapping[str, str] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Script:
 
 @dataclass(slots=True)
 class SimulatedStep:
-    """A row as the engine would write it; `step` is what the projection reads of it."""
+    """A row as the engine would write it; the projection reads `step`."""
 
     step: Step
     outcome: str | None
@@ -59,7 +59,7 @@ class SimulatedRequest:
 
 @dataclass(frozen=True, slots=True)
 class SimulationRest:
-    """Where the simulation rests, and for what."""
+    """A node where the simulation rests, and what it waits for."""
 
     node: str
     shown: str
@@ -75,9 +75,9 @@ class SimulatedWorld:
     status: str
     now: datetime
     execution: InstanceExecution
-    # By token: what its open step waits for.
+    # The wait of each open step, by token.
     waits: dict[str, SimulatedWait] = field(default_factory=dict)
-    # By seq of the step: what a reader is shown.
+    # The text that a reader is shown of each step, by its number.
     shown: dict[int, str] = field(default_factory=dict)
     request: TransitionRequest | None = None
     version: int = 1
@@ -101,7 +101,7 @@ class SimulatedWorld:
             "payload": script.payload,
         }
 
-    def situation(self) -> DecisionInput:
+    def decision_input(self) -> DecisionInput:
         script = self.script
         return DecisionInput(self.env(), self.request, script.birth, script.permissions, self.ask_rules)
 

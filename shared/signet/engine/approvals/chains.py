@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from signet.core.approvals.policy import policy_of_chain, read_chain
+from signet.core.approvals.policy import parse_chain, policy_of_chain
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
@@ -38,7 +38,7 @@ class ApprovalChains:
 
     def save(self, caller: Caller, document: Any) -> ChainVersion | tuple[Finding, ...]:
         """Save a draft of the next version. A document equal to the newest version makes none."""
-        chain, findings = read_chain(document)
+        chain, findings = parse_chain(document)
         with administering(self._database, caller) as act:
             act.require(MANAGE)
             if chain is None:
@@ -69,7 +69,7 @@ class ApprovalChains:
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             act.require(MANAGE)
-            chain = _find(act.connection, tenant_id, name, version)
+            chain = _require_chain(act.connection, tenant_id, name, version)
             policy, findings = policy_of_chain(chain.steps)
             if policy is None:
                 return findings
@@ -83,7 +83,7 @@ class ApprovalChains:
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             act.require(MANAGE)
-            chain = _find(act.connection, tenant_id, name, version)
+            chain = _require_chain(act.connection, tenant_id, name, version)
             if not store.archive_chain(act.connection, tenant_id, name, version):
                 raise Rejected("VERSION_FROZEN", f"archived is what was published; this is {chain.status}")
             _note(act, name, "archive_chain", version, chain.hash)
@@ -97,7 +97,7 @@ class ApprovalChains:
                 version = store.find_published(read.connection, tenant_id, name)
             if version is None:
                 raise Rejected("CHAIN_NOT_FOUND", f"no version of a chain '{name}' is published")
-            return _find(read.connection, tenant_id, name, version)
+            return _require_chain(read.connection, tenant_id, name, version)
 
     def list(self, caller: Caller, *, limit: int = 50, after: str | None = None) -> Sequence[ChainSummary]:
         """List the newest published version of each chain, by name."""
@@ -120,11 +120,11 @@ class ApprovalChains:
             )
 
 
-def _find(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRecord:
-    found = store.read_chain(connection, tenant_id, name, version)
-    if found is None:
+def _require_chain(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRecord:
+    chain = store.read_chain(connection, tenant_id, name, version)
+    if chain is None:
         raise Rejected("CHAIN_NOT_FOUND", f"there is no version {version} of a chain '{name}'")
-    return found
+    return chain
 
 
 def _note(act: AdminTransaction, name: str, action: str, version: int, digest: str) -> None:

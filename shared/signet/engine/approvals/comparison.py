@@ -39,11 +39,9 @@ def compare_with_last_approved(
     The caller has checked that the person may read the request.
     """
     with database.transaction(tenant_id) as connection:
-        found = find_last_approved(connection, tenant_id, document_id, request_id)
-        if found is None:
+        last = find_last_approved(connection, tenant_id, document_id, request_id)
+        if last is None:
             return None
-        before = resolve(connection, tenant_id, json.loads(found.snapshot)["data"])
+        before = resolve(connection, tenant_id, json.loads(last.snapshot)["data"])
     changes = [FieldChange(name, **change) for name, change in diff_data(before, data).items()]
-    return LastApproved(
-        found.request_id, found.document_id, found.document_version, found.approved_at, changes
-    )
+    return LastApproved(last.request_id, last.document_id, last.document_version, last.approved_at, changes)

@@ -17,7 +17,7 @@ from signet.core.approvals.eligibility import (
     choose_seat,
     separation_conflict,
 )
-from signet.core.approvals.policy import Policy, Stage, read_policy
+from signet.core.approvals.policy import Policy, Stage, parse_policy
 from signet.core.approvals.seats import MAX_SEATS
 from signet.core.approvals.votes import (
     NextAction,
@@ -107,9 +107,23 @@ def decide(
     The transaction begins with `find_document`, which names the document to lock.
     """
     subject = _lock(caches, pipeline, caller, ballot.request_id)
-    policy = _check_open(subject)
+    policy = _require_open(subject)
     seat = _choose_seat(subject, policy.stage(subject.request.stage), ballot)
     return _record(subject, pipeline, policy, seat, ballot)
+
+
+def require_ballot(vote: str, reason: str | None) -> None:
+    if vote not in _VOTES:
+        sentence = f"wants one of {', '.join(_VOTES)}"
+        mistake = FieldError("/vote", "FIELD_INVALID", sentence)
+        raise Rejected("FIELDS_INVALID", f"vote {sentence}", fields=(mistake,))
+    rejected = check_reason(reason)
+    if rejected is not None:
+        raise rejected
+
+
+def approval_not_found(request_id: UUID) -> Rejected:
+    return Rejected("APPROVAL_NOT_FOUND", f"there is no approval {request_id}")
 
 
 def _lock(
@@ -139,7 +153,7 @@ def _lock(
     return _LockedSubject(caller, opened.transaction.now, documents, document, contract, locked)
 
 
-def _check_open(subject: _LockedSubject) -> Policy:
+def _require_open(subject: _LockedSubject) -> Policy:
     """Return the policy that the request is pinned to, or raise why the request takes no vote."""
     request, document = subject.request, subject.document
     if request.status != "open":
@@ -160,7 +174,7 @@ def _check_open(subject: _LockedSubject) -> Policy:
         raise Rejected("APPROVAL_CLOSED", "the time to decide is over")
     if document.instance_id != request.instance_id:
         raise Rejected("APPROVAL_CLOSED", "the workflow that asked has ended")
-    return read_policy(request.policy, request.policy_hash)
+    return parse_policy(request.policy, request.policy_hash)
 
 
 def _choose_seat(subject: _LockedSubject, stage: Stage, ballot: Ballot) -> Allowed:
@@ -263,20 +277,6 @@ def _make_change(subject: _LockedSubject, result: VoteResult, reason: str | None
         payload = {"request_id": str(request.id), "stage": result.stage, "state": result.stage_state}
         trigger_workflow(change, document, EVENT, payload)
     return change
-
-
-def check_ballot(vote: str, reason: str | None) -> None:
-    if vote not in _VOTES:
-        sentence = f"wants one of {', '.join(_VOTES)}"
-        mistake = FieldError("/vote", "FIELD_INVALID", sentence)
-        raise Rejected("FIELDS_INVALID", f"vote {sentence}", fields=(mistake,))
-    rejected = check_reason(reason)
-    if rejected is not None:
-        raise rejected
-
-
-def approval_not_found(request_id: UUID) -> Rejected:
-    return Rejected("APPROVAL_NOT_FOUND", f"there is no approval {request_id}")
 
 
 def _reason_required(vote: str) -> Rejected:

@@ -47,12 +47,12 @@ class Delegations:
         new = Delegation(make_id(), user_id, delegate_id, entity_type, from_time, to_time)
         with administering(self._database, caller) as act:
             _require_own_delegation(act, user_id)
-            _check_terms(new, reason, act.now)
+            _require_terms(new, reason, act.now)
             tenant_id = caller.principal.tenant_id
             # Two delegations at once could close a circle that neither sees, so each waits for the other.
             lock_administration(act.connection, tenant_id)
-            _check_people(act, new)
-            _check_circles(act, new)
+            _require_people(act, new)
+            _require_no_circle(act, new)
             store.insert_delegation(
                 act.connection,
                 tenant_id,
@@ -64,18 +64,17 @@ class Delegations:
             _note(act, new, "delegate", reason)
         return new
 
-    def revoke(self, caller: Caller, delegation_id: UUID, reason: str | None = None) -> None:
+    def revoke(self, caller: Caller, delegation_id: UUID) -> None:
         """Revoke a delegation for good. A decision that it allowed is committed before, or not at all."""
-        rejected = check_reason(reason)
-        if rejected is not None:
-            raise rejected
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
-            found = store.find_delegation(act.connection, tenant_id, delegation_id)
-            if found is None or not (found.user_id == caller.principal.subject or act.may(DELEGATE)):
+            delegation = store.find_delegation(act.connection, tenant_id, delegation_id)
+            if delegation is None or not (
+                delegation.user_id == caller.principal.subject or act.may(DELEGATE)
+            ):
                 raise Rejected("DELEGATION_NOT_FOUND", f"there is no delegation {delegation_id}")
             if store.revoke_delegation(act.connection, tenant_id, delegation_id, act.now):
-                _note(act, found, "revoke", reason)
+                _note(act, delegation, "revoke")
 
     def list_given(
         self, caller: Caller, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
@@ -116,7 +115,7 @@ def _require_own_delegation(act: AdminTransaction, user_id: str) -> None:
         act.require(DELEGATE)
 
 
-def _check_terms(new: Delegation, reason: str | None, now: datetime) -> None:
+def _require_terms(new: Delegation, reason: str | None, now: datetime) -> None:
     rejected = check_reason(reason)
     if rejected is not None:
         raise rejected
@@ -134,7 +133,7 @@ def _check_terms(new: Delegation, reason: str | None, now: datetime) -> None:
         raise _refuse("/entity_type", "wants the name of an entity type")
 
 
-def _check_people(act: AdminTransaction, new: Delegation) -> None:
+def _require_people(act: AdminTransaction, new: Delegation) -> None:
     tenant_id = act.caller.principal.tenant_id
     if not store.are_active(act.connection, tenant_id, {new.user_id, new.delegate_id}):
         raise Rejected("MEMBER_NOT_FOUND", "both must be active members")
@@ -144,7 +143,7 @@ def _check_people(act: AdminTransaction, new: Delegation) -> None:
         raise Rejected("DELEGATION_TOO_MANY", sentence, remedy="Revoke one first.")
 
 
-def _check_circles(act: AdminTransaction, new: Delegation) -> None:
+def _require_no_circle(act: AdminTransaction, new: Delegation) -> None:
     tenant_id = act.caller.principal.tenant_id
     linked = store.list_linked(act.connection, tenant_id, new, limit=MAX_LINKED + 1)
     if len(linked) > MAX_LINKED:
@@ -155,7 +154,7 @@ def _check_circles(act: AdminTransaction, new: Delegation) -> None:
         raise Rejected("DELEGATION_CYCLE", f"it would come back to its beginning: {' → '.join(circle)}")
 
 
-def _note(act: AdminTransaction, delegation: Delegation, action: str, reason: str | None) -> None:
+def _note(act: AdminTransaction, delegation: Delegation, action: str, reason: str | None = None) -> None:
     person = delegation.user_id
     act.note(
         ("delegation", str(delegation.id)),

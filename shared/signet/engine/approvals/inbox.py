@@ -8,13 +8,13 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Seat, separation_conflict
-from signet.core.approvals.policy import Policy, read_policy
+from signet.core.approvals.policy import Policy, parse_policy
 from signet.core.compiler.node_configurations import Vote
 from signet.core.contracts.compiled_contract import Denial
 from signet.core.errors import Rejected, Transient
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.permissions import grants
-from signet.engine.approvals.decide import Ballot, VoteResult, approval_not_found, check_ballot, decide
+from signet.engine.approvals.decide import Ballot, VoteResult, approval_not_found, decide, require_ballot
 from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
@@ -65,7 +65,7 @@ class Approvals:
 
     def decide(self, caller: Caller, request_id: UUID, vote: Vote, reason: str | None = None) -> VoteResult:
         """Count a vote, or raise why it does not count; then nothing was written."""
-        check_ballot(vote, reason)
+        require_ballot(vote, reason)
         tenant_id = caller.principal.tenant_id
         with self._database.pipelined(tenant_id, store.find_document(tenant_id, request_id)) as pipeline:
             return decide(self._caches, pipeline, caller, Ballot(request_id, vote, reason))
@@ -97,11 +97,11 @@ class Approvals:
         self, connection: Connection, tenant_id: UUID, person: str, row: store.InboxRow
     ) -> InboxItem:
         contract = self._caches.contracts.read(connection, tenant_id, row.entity_type, row.contract_version)
-        voices = [person] if row.on_behalf_of is None else [person, row.on_behalf_of]
+        voters = [person] if row.on_behalf_of is None else [person, row.on_behalf_of]
         denials: list[Denial | None] = []
         if contract is not None:
             find_conflict = separation_conflict(contract, row, (row.requester_id, row.asking_id))
-            denials = [find_conflict(voice) for voice in voices]
+            denials = [find_conflict(voter) for voter in voters]
         return InboxItem(
             request_id=row.request_id,
             document_id=row.document_id,
@@ -131,7 +131,7 @@ class Approvals:
                 raise approval_not_found(request_id)
             return PinnedRequest(
                 record,
-                read_policy(record.policy, record.policy_hash),
+                parse_policy(record.policy, record.policy_hash),
                 _read_snapshot(connection, tenant_id, record.snapshot),
                 seats,
                 store.read_decisions(connection, tenant_id, request_id),
@@ -151,8 +151,8 @@ def _may_read(
         return True
     if any(person in (seat.decided_by, seat.on_behalf_of) for seat in seats):
         return True
-    voices = store.read_counted_people(connection, tenant_id, person, record.entity_type)
-    return any(seat.belongs_to(voice, roles) for seat in seats for voice, roles in voices.items())
+    counted_people = store.read_counted_people(connection, tenant_id, person, record.entity_type)
+    return any(seat.belongs_to(counted, roles) for seat in seats for counted, roles in counted_people.items())
 
 
 def _read_snapshot(connection: Connection, tenant_id: UUID, snapshot: str) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from signet.core.approvals.policy import (
     Policy,
     Stage,
     hash_policy,
+    parse_policy,
     policy_of_chain,
     policy_of_node,
-    read_policy,
 )
 from signet.core.approvals.seats import ApproverData, Deadlock, list_needs, seat_escalation, seat_stage
 from signet.core.approvals.votes import count_votes
@@ -117,8 +117,8 @@ class ApprovalRequests:
     def find_last_requester(self, document_id: UUID) -> str | None:
         """Find who requested the transition performed last, as of before this wave."""
         if document_id not in self._requesters:
-            found = read_last_requester(self._connection, self._tenant_id, document_id)
-            self._requesters[document_id] = found
+            requester = read_last_requester(self._connection, self._tenant_id, document_id)
+            self._requesters[document_id] = requester
         return self._requesters[document_id]
 
     def policy_of(self, node: WorkflowNode) -> tuple[Policy | None, str | None, int | None]:
@@ -171,9 +171,9 @@ class ApprovalRequests:
 
         Delegates are not looked up: a delegate can vote only where the delegator can.
         """
-        wanted = [seat for seat in seats if seat.status == "open"]
-        users = {seat.holder_user_id for seat in wanted if seat.holder_user_id is not None}
-        roles = {seat.holder_role for seat in wanted if seat.holder_role is not None}
+        open_seats = [seat for seat in seats if seat.status == "open"]
+        users = {seat.holder_user_id for seat in open_seats if seat.holder_user_id is not None}
+        roles = {seat.holder_role for seat in open_seats if seat.holder_role is not None}
         self._hold_roles()
         candidates = read_candidates(
             self._connection, self._tenant_id, users, roles, at_most=1 + _count_excluded(about, seats)
@@ -219,7 +219,7 @@ class ApprovalRequests:
 
     def go_to_stage(self, request: LiveRequest, number: int, seats: Sequence[Seat]) -> None:
         request.stage = number
-        request.escalate_at, request.expire_at = self._due(read_policy_of(request).stage(number))
+        request.escalate_at, request.expire_at = self._due(parse_policy_of(request).stage(number))
         self.seat(request, seats)
         self._change(request)
         self._wake(request)
@@ -296,8 +296,8 @@ class ApprovalRequests:
             members = {role: read_members(self._connection, self._tenant_id, role) for role in needs.turns}
             find_conflict = conflict_check_of(about)
             barred = {p for people in members.values() for p in people if find_conflict(p) is not None}
-            known = read_turns(self._connection, self._tenant_id, needs.turns)
-            turns = {role: known.get(role, 0) + self._rows.turns.get(role, 0) for role in needs.turns}
+            turns_taken = read_turns(self._connection, self._tenant_id, needs.turns)
+            turns = {role: turns_taken.get(role, 0) + self._rows.turns.get(role, 0) for role in needs.turns}
         return ApproverData(values, managers, members, turns, barred)
 
     def _take_turns(self, approvers: Sequence[Approver]) -> None:
@@ -305,14 +305,24 @@ class ApprovalRequests:
             self._rows.turns[role] = self._rows.turns.get(role, 0) + 1
 
 
+def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
+    """Return at most how many people are barred, or are counted in the stage already."""
+    counted = [
+        person for seat in seats for person in (seat.decided_by, seat.on_behalf_of) if person is not None
+    ]
+    return 1 + len(about.document.editor_ids) + len(about.requesters) + len(counted)
+
+
 def conflict_check_of(about: ApprovalSubject) -> ConflictCheck:
     return separation_conflict(about.contract, about.document, about.requesters)
 
 
-def _count_excluded(about: ApprovalSubject, seats: Sequence[Seat]) -> int:
-    """Return at most how many people are barred, or are counted in the stage already."""
-    voices = [voice for seat in seats for voice in (seat.decided_by, seat.on_behalf_of) if voice is not None]
-    return 1 + len(about.document.editor_ids) + len(about.requesters) + len(voices)
+def parse_policy_of(request: LiveRequest) -> Policy:
+    return parse_policy(request.policy, request.policy_hash)
+
+
+def seats_of_stage(request: LiveRequest) -> list[Seat]:
+    return [replace(seat) for seat in request.seats if seat.stage == request.stage]
 
 
 def _request_row(request: LiveRequest, about: ApprovalSubject, draft: RequestDraft) -> Row:
@@ -369,14 +379,6 @@ def _notification_row(request: LiveRequest, seat: Seat) -> Row:
         "request_id": request.id,
         "data": {"node": request.node_id},
     }
-
-
-def read_policy_of(request: LiveRequest) -> Policy:
-    return read_policy(request.policy, request.policy_hash)
-
-
-def seats_of_stage(request: LiveRequest) -> list[Seat]:
-    return [replace(seat) for seat in request.seats if seat.stage == request.stage]
 
 
 @lru_cache(maxsize=MAX_EXPRESSIONS)

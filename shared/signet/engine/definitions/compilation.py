@@ -84,10 +84,10 @@ def read_subject(connection: Connection, tenant_id: UUID, definition: Definition
     settings = read_settings(connection, tenant_id)
     document = definition.body_patches_json or {}
     if definition.definition_kind == "automation":
-        automation = read_body(Automation, document)
+        automation = parse_body(Automation, document)
         contract = find_newest_contract(connection, tenant_id, automation.entity_type)
         return Subject(automation, contract, settings)
-    patch = read_body(Patch, document)
+    patch = parse_body(Patch, document)
     return Subject(patch, find_newest_contract(connection, tenant_id, patch.base.entity_type), settings)
 
 
@@ -97,14 +97,14 @@ def read_stored(connection: Connection, tenant_id: UUID, definition: DefinitionR
     return None if stored is None else read_artifact(*stored)
 
 
-def find_definition(connection: Connection, tenant_id: UUID, definition_id: UUID) -> DefinitionRow:
+def require_definition(connection: Connection, tenant_id: UUID, definition_id: UUID) -> DefinitionRow:
     definition = store.find_definition(connection, tenant_id, definition_id)
     if definition is None:
         raise definition_not_found(definition_id)
     return definition
 
 
-def find_contract(connection: Connection, tenant_id: UUID, entity_type: str, version: int) -> Contract:
+def require_contract(connection: Connection, tenant_id: UUID, entity_type: str, version: int) -> Contract:
     row = store.read_contract_row(connection, tenant_id, entity_type, version)
     if row is None:
         raise contract_not_found(entity_type, version)
@@ -124,7 +124,7 @@ def read_settings(connection: Connection, tenant_id: UUID) -> TenantSettings:
     return TenantSettings.model_validate_json(json.dumps(tenant.settings))
 
 
-def read_body(model: type[T], document: Any) -> T:
+def parse_body(model: type[T], document: Any) -> T:
     """Parse an author's document, or raise every mistake that shows before anything is compiled."""
     read, findings = read_strictly(model, document)
     findings = findings or tuple(check_texts(document))[:MAX_MISTAKES]
@@ -158,7 +158,7 @@ def reject_findings(findings: Iterable[PlacedFinding]) -> Rejected:
     return Rejected(
         "DEFINITION_INVALID",
         f"{len(errors)} error(s), the first: {first}",
-        fields=tuple(FieldError(each.pointer, each.code, each.sentence, each.remedy) for each in errors),
+        fields=tuple(FieldError(error.pointer, error.code, error.sentence, error.remedy) for error in errors),
     )
 
 

@@ -16,10 +16,10 @@ from signet.engine.access.admin import AdminTransaction
 from signet.engine.definitions.compilation import (
     PlacedFinding,
     contract_not_found,
-    find_contract,
     place_findings,
     read_settings,
     reject_findings,
+    require_contract,
 )
 from signet.ids import make_id
 from signet.store.definitions import write as store
@@ -37,7 +37,7 @@ class ContractDraft:
     findings: tuple[PlacedFinding, ...]
 
 
-def read_contract_document(document: Any) -> tuple[Contract, tuple[PlacedFinding, ...]]:
+def parse_contract_document(document: Any) -> tuple[Contract, tuple[PlacedFinding, ...]]:
     contract, findings = read_contract(document)
     placed = place_findings(findings)
     if contract is None:
@@ -76,11 +76,11 @@ def require_contract_draft(
         raise contract_not_found(entity_type, version)
     if row.status != "draft":
         raise _frozen(entity_type, version)
-    check_revision(row.revision, expected_revision)
+    require_revision(row.revision, expected_revision)
     return row
 
 
-def check_revision(revision: int, expected: int) -> None:
+def require_revision(revision: int, expected: int) -> None:
     if revision != expected:
         raise Rejected(
             "DRAFT_VERSION_CONFLICT",
@@ -103,7 +103,7 @@ def freeze_contract(
     row = find_contract_row(act, entity_type, version)
     if row is not None and row.status != "draft":
         raise Rejected("VERSION_FROZEN", f"version {version} of '{entity_type}' is {row.status} already")
-    contract = find_contract(connection, tenant_id, entity_type, version)
+    contract = require_contract(connection, tenant_id, entity_type, version)
     settings = read_settings(connection, tenant_id)
     mistakes = tuple(check_contract_expressions(contract, settings))
     placed = place_findings(mistakes)

@@ -7,22 +7,19 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
-from signet.core.compiler.compiler import Compilation
 from signet.core.compiler.patch import Automation, Patch
-from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.engine.access.admin import AdminTransaction, administering
-from signet.engine.access.read import reading
-from signet.engine.definitions.compilation import PlacedFinding, find_definition, read_body, read_subject
+from signet.engine.definitions.compilation import PlacedFinding, parse_body, read_subject, require_definition
 from signet.engine.definitions.contracts import (
     ContractDraft,
-    check_revision,
     delete_contract,
     find_contract_row,
     freeze_contract,
-    read_contract_document,
+    parse_contract_document,
     require_contract_draft,
+    require_revision,
     write_contract,
 )
 from signet.ids import make_id
@@ -75,16 +72,9 @@ class Definitions:
 
     # --- contracts ---
 
-    def save_contract(self, caller: Caller, document: Any) -> Contract:
-        """Save a draft of the version that the document names, in place of an earlier draft."""
-        with self._acting(caller, EDIT_CONTRACT) as act:
-            contract, _ = read_contract_document(document)
-            write_contract(act, contract)
-        return contract
-
     def create_contract(self, caller: Caller, document: Any) -> ContractDraft:
         with self._acting(caller, EDIT_CONTRACT) as act:
-            contract, findings = read_contract_document(document)
+            contract, findings = parse_contract_document(document)
             row = find_contract_row(act, contract.contract, contract.version)
             if row is not None and row.status == "draft":
                 raise Rejected(
@@ -100,7 +90,7 @@ class Definitions:
     ) -> ContractDraft:
         with self._acting(caller, EDIT_CONTRACT) as act:
             require_contract_draft(act, entity_type, version, expected_revision)
-            contract, findings = read_contract_document(document)
+            contract, findings = parse_contract_document(document)
             if (contract.contract, contract.version) != (entity_type, version):
                 sentence = f"this is '{contract.contract}' version {contract.version}, not the draft"
                 raise Rejected("DEFINITION_INVALID", sentence, remedy="Save it as a draft of its own.")
@@ -124,23 +114,16 @@ class Definitions:
 
     # --- patches and automations ---
 
-    def save_patch(self, caller: Caller, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
-        """Save a new draft of the next version. It need not compile before it is published."""
-        return self.create(caller, "org_patch", document, canvas).id
-
-    def save_automation(self, caller: Caller, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
-        return self.create(caller, "automation", document, canvas).id
-
     def create(
         self, caller: Caller, kind: str, document: Any, canvas: Mapping[str, Any] | None = None
     ) -> Draft:
         with self._acting(caller, EDIT) as act:
-            return insert_draft(act, kind, read_body(_MODELS[kind], document), canvas)
+            return insert_draft(act, kind, parse_body(_MODELS[kind], document), canvas)
 
     def replace(self, caller: Caller, definition_id: UUID, expected_revision: int, document: Any) -> Draft:
         with self._acting(caller, EDIT) as act:
             draft = _require_draft(act, definition_id, expected_revision)
-            body = read_body(_MODELS[draft.definition_kind], document)
+            body = parse_body(_MODELS[draft.definition_kind], document)
             if (_name(body), _entity_type(body)) != (draft.name, draft.entity_type):
                 raise Rejected(
                     "DEFINITION_INVALID",
@@ -162,25 +145,17 @@ class Definitions:
     def move_canvas(self, caller: Caller, definition_id: UUID, canvas: Mapping[str, Any]) -> None:
         """Move nodes on the canvas. No hash covers positions, so they may change after publication too."""
         with self._acting(caller, EDIT) as act:
-            definition = _find(act, definition_id)
+            definition = _require(act, definition_id)
             if not store.set_canvas(act.connection, caller.principal.tenant_id, definition_id, canvas):
                 raise Rejected(
                     "VERSION_FROZEN", f"'{definition.name}' is a default, and never changes at all"
                 )
 
-    def compile_draft(self, caller: Caller, definition_id: UUID) -> Compilation:
-        """Return all findings of a definition, published or not; nothing is written."""
-        tenant_id = caller.principal.tenant_id
-        with reading(self._database, caller.principal) as read:
-            read.require(READ)
-            definition = find_definition(read.connection, tenant_id, definition_id)
-            return read_subject(read.connection, tenant_id, definition).compile()
-
     def publish(self, caller: Caller, definition_id: UUID, expected_revision: int | None = None) -> Published:
         with self._acting(caller, PUBLISH) as act:
-            draft = _find(act, definition_id)
+            draft = _require(act, definition_id)
             if expected_revision is not None:
-                check_revision(draft.revision, expected_revision)
+                require_revision(draft.revision, expected_revision)
             return _publish(act, draft)
 
     def archive(self, caller: Caller, definition_id: UUID) -> None:
@@ -190,7 +165,7 @@ class Definitions:
         """
         tenant_id = caller.principal.tenant_id
         with self._acting(caller, PUBLISH) as act:
-            definition = _find(act, definition_id)
+            definition = _require(act, definition_id)
             if not store.archive_definition(act.connection, tenant_id, definition_id):
                 raise Rejected(
                     "VERSION_FROZEN", "only a published definition that is no default can be archived"
@@ -203,23 +178,23 @@ class Definitions:
     def roll_back(self, caller: Caller, definition_id: UUID) -> Published:
         """Publish an older body again as a new version, so that history only grows."""
         with self._acting(caller, EDIT, PUBLISH) as act:
-            older = _find(act, definition_id)
+            older = _require(act, definition_id)
             if older.definition_kind not in _MODELS or older.status == "draft":
                 raise Rejected(
                     "DEFINITION_INVALID", "only a published patch or automation can be rolled back to"
                 )
-            body = read_body(_MODELS[older.definition_kind], older.body_patches_json)
+            body = parse_body(_MODELS[older.definition_kind], older.body_patches_json)
             draft = insert_draft(act, older.definition_kind, body, older.canvas_json)
-            return _publish(act, _find(act, draft.id))
+            return _publish(act, _require(act, draft.id))
 
     def recompile(self, caller: Caller, definition_id: UUID) -> Published:
         """Compile a patch with the present compiler, as a new effective row; the old row stays as it ran."""
         tenant_id = caller.principal.tenant_id
         with self._acting(caller, PUBLISH) as act:
-            effective = _find(act, definition_id)
+            effective = _require(act, definition_id)
             if effective.definition_kind != "effective" or effective.source_id is None:
                 raise Rejected("DEFINITION_INVALID", "only an effective workflow is recompiled")
-            patch = _find(act, effective.source_id)
+            patch = _require(act, effective.source_id)
             artifact, findings = read_subject(act.connection, tenant_id, patch).require_artifact()
             new_id, version = _insert_effective(act, patch, artifact)
             store.archive_definition(act.connection, tenant_id, definition_id)
@@ -289,19 +264,19 @@ def _insert_effective(act: AdminTransaction, patch: DefinitionRow, artifact: Art
     return new.id, version
 
 
-def _find(act: AdminTransaction, definition_id: UUID) -> DefinitionRow:
-    return find_definition(act.connection, act.caller.principal.tenant_id, definition_id)
+def _require(act: AdminTransaction, definition_id: UUID) -> DefinitionRow:
+    return require_definition(act.connection, act.caller.principal.tenant_id, definition_id)
 
 
 def _require_draft(act: AdminTransaction, definition_id: UUID, expected_revision: int) -> DefinitionRow:
-    definition = _find(act, definition_id)
+    definition = _require(act, definition_id)
     if definition.status != "draft":
         raise Rejected(
             "VERSION_FROZEN",
             f"'{definition.name}' version {definition.version} is {definition.status}",
             remedy="Save what is to change as a new draft.",
         )
-    check_revision(definition.revision, expected_revision)
+    require_revision(definition.revision, expected_revision)
     return definition
 
 

@@ -79,7 +79,7 @@ class DefinitionsRead:
         """List the versions of a contract, the newest first."""
         with reading(self.database, principal) as read:
             with_drafts = read.may(READ_CONTRACT)
-            found = store.list_contract_versions(
+            versions = store.list_contract_versions(
                 read.connection,
                 principal.tenant_id,
                 entity_type,
@@ -88,9 +88,9 @@ class DefinitionsRead:
                 limit=limit,
             )
             may_read = with_drafts or read.may(f"{entity_type}:read")
-            if not may_read or not (found or before is not None):
+            if not may_read or not (versions or before is not None):
                 raise contract_not_found(entity_type)
-            return found
+            return versions
 
     def list(
         self, principal: Principal, filters: DefinitionFilters, *, before: UUID | None, limit: int
@@ -104,30 +104,30 @@ class DefinitionsRead:
     def read(self, principal: Principal, definition_id: UUID) -> DefinitionRecord:
         with reading(self.database, principal) as read:
             read.require(READ)
-            found = store.find_definition(read.connection, principal.tenant_id, definition_id)
-            if found is None:
+            definition = store.find_definition(read.connection, principal.tenant_id, definition_id)
+            if definition is None:
                 raise definition_not_found(definition_id)
-            return found
+            return definition
 
     def list_versions(
         self, principal: Principal, definition_id: UUID, *, before: int | None, limit: int
     ) -> Sequence[DefinitionSummary]:
         with reading(self.database, principal) as read:
             read.require(READ)
-            found = store.list_definition_versions(
+            versions = store.list_definition_versions(
                 read.connection, principal.tenant_id, definition_id, before=before, limit=limit
             )
-            if not found and before is None:
+            if not versions and before is None:
                 raise definition_not_found(definition_id)
-            return found
+            return versions
 
     def read_canvas(self, principal: Principal, definition_id: UUID) -> Mapping[str, Any]:
         with reading(self.database, principal) as read:
             read.require(READ)
-            found = store.read_canvas(read.connection, principal.tenant_id, definition_id)
-            if found is None:
+            canvas = store.read_canvas(read.connection, principal.tenant_id, definition_id)
+            if canvas is None:
                 raise definition_not_found(definition_id)
-            return found
+            return canvas
 
 
 def _may_read(read: ReadTransaction, row: ContractRow) -> bool:

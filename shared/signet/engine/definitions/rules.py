@@ -18,7 +18,7 @@ from signet.core.tenants.tenant_file import TenantSettings
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
 from signet.engine.cache import ContractCache
-from signet.engine.definitions.compilation import place_findings, read_body, reject_findings
+from signet.engine.definitions.compilation import parse_body, place_findings, reject_findings
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.rules import check_rule
 from signet.store.audit.write import lock_administration
@@ -52,10 +52,10 @@ class Rules:
     def read(self, principal: Principal, entity_type: str, name: str) -> RuleRecord:
         """Read a rule. A missing rule and a forbidden one get the same answer."""
         with reading(self.database, principal) as read:
-            found = store.find_rule(read.connection, principal.tenant_id, entity_type, name)
-            if found is None or not read.may(READ):
+            rule = store.find_rule(read.connection, principal.tenant_id, entity_type, name)
+            if rule is None or not read.may(READ):
                 raise _not_found(entity_type, name)
-            return found
+            return rule
 
     def save(
         self,
@@ -72,41 +72,41 @@ class Rules:
         """
         tenant_id = caller.principal.tenant_id
         with _changing(self.database, caller, reason) as act:
-            found = store.find_rule(act.connection, tenant_id, entity_type, name)
-            _check_version(found, entity_type, name, expected_version)
-            rule = self._read(act, entity_type, name, document)
-            if found is None:
-                _check_count(act.connection, tenant_id, entity_type)
+            current = store.find_rule(act.connection, tenant_id, entity_type, name)
+            _require_version(current, entity_type, name, expected_version)
+            rule = self._parse_rule(act, entity_type, name, document)
+            if current is None:
+                _require_room(act.connection, tenant_id, entity_type)
             version = store.save_rule(act.connection, tenant_id, rule)
             detail = {"version": version, "rule": rule.model_dump(mode="json", by_alias=True)}
             act.note(("rule", f"{entity_type}/{name}"), "save_rule", detail, reason=reason)
             saved = store.find_rule(act.connection, tenant_id, entity_type, name)
             if saved is None:
                 raise _not_found(entity_type, name)
-            return SavedRule(saved, is_new=found is None)
+            return SavedRule(saved, is_new=current is None)
 
     def disable(
         self, caller: Caller, entity_type: str, name: str, expected_version: int, reason: str | None = None
     ) -> None:
         tenant_id = caller.principal.tenant_id
         with _changing(self.database, caller, reason) as act:
-            found = store.find_rule(act.connection, tenant_id, entity_type, name)
-            _check_version(found, entity_type, name, expected_version)
+            current = store.find_rule(act.connection, tenant_id, entity_type, name)
+            _require_version(current, entity_type, name, expected_version)
             store.disable_rule(act.connection, tenant_id, entity_type, name)
             detail = {"version": expected_version + 1}
             act.note(("rule", f"{entity_type}/{name}"), "disable_rule", detail, reason=reason)
 
-    def _read(self, act: AdminTransaction, entity_type: str, name: str, document: Any) -> Rule:
-        read_body(RuleBody, document)
-        contract = self._find_contract(act, entity_type)
-        rule = read_body(Rule, {**document, "entity_type": entity_type, "name": name})
+    def _parse_rule(self, act: AdminTransaction, entity_type: str, name: str, document: Any) -> Rule:
+        parse_body(RuleBody, document)
+        contract = self._require_contract(act, entity_type)
+        rule = parse_body(Rule, {**document, "entity_type": entity_type, "name": name})
         _, findings = check_rule(rule, contract, TenantSettings.model_validate(act.transaction.settings))
         findings = (*findings, *check_rule_fields(rule, contract.contract))
         if findings:
             raise reject_findings(place_findings(findings))
         return rule
 
-    def _find_contract(self, act: AdminTransaction, entity_type: str) -> CompiledContract:
+    def _require_contract(self, act: AdminTransaction, entity_type: str) -> CompiledContract:
         tenant_id = act.caller.principal.tenant_id
         for version in list_contract_versions(act.connection, tenant_id, entity_type)[:1]:
             loaded = self.contracts.read(act.connection, tenant_id, entity_type, version)
@@ -127,8 +127,8 @@ def _changing(database: Database, caller: Caller, reason: str | None) -> Iterato
         yield act
 
 
-def _check_version(found: RuleRecord | None, entity_type: str, name: str, expected: int | None) -> None:
-    if found is None:
+def _require_version(current: RuleRecord | None, entity_type: str, name: str, expected: int | None) -> None:
+    if current is None:
         if expected is not None:
             raise _not_found(entity_type, name)
         return
@@ -138,20 +138,20 @@ def _check_version(found: RuleRecord | None, entity_type: str, name: str, expect
             f"the rule '{name}' is there already: this wants the version that was seen",
             remedy="Send it as If-Match, as the ETag of what was read says it.",
         )
-    if found.version != expected:
+    if current.version != expected:
         raise Rejected(
             "RULE_VERSION_CONFLICT",
-            f"the rule is at version {found.version}, not {expected}",
+            f"the rule is at version {current.version}, not {expected}",
             remedy="Read it again, and decide on what it says now.",
         )
 
 
-def _check_count(connection: Connection, tenant_id: UUID, entity_type: str) -> None:
-    there = store.list_rules(connection, tenant_id, entity_type)
-    if len(there) >= MAX_RULES_OF_TYPE:
+def _require_room(connection: Connection, tenant_id: UUID, entity_type: str) -> None:
+    rules = store.list_rules(connection, tenant_id, entity_type)
+    if len(rules) >= MAX_RULES_OF_TYPE:
         raise Rejected(
             "RULE_TOO_MANY",
-            f"'{entity_type}' has {len(there)} rules already",
+            f"'{entity_type}' has {len(rules)} rules already",
             remedy="Delete one, or let one rule do the work of several.",
         )
 

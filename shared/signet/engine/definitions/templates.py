@@ -11,8 +11,8 @@ from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import reading
-from signet.engine.definitions.compilation import read_body
-from signet.engine.definitions.contracts import ContractDraft, read_contract_document, write_contract
+from signet.engine.definitions.compilation import parse_body
+from signet.engine.definitions.contracts import ContractDraft, parse_contract_document, write_contract
 from signet.engine.definitions.definitions import EDIT, EDIT_CONTRACT, READ, Draft, insert_draft
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database
@@ -64,7 +64,7 @@ def _save_contract(act: AdminTransaction, template: Template) -> ContractDraft |
         return None
     entity_type = template.contract["contract"]
     version = next_contract_version(act.connection, act.caller.principal.tenant_id, entity_type)
-    contract, findings = read_contract_document({**template.contract, "version": version})
+    contract, findings = parse_contract_document({**template.contract, "version": version})
     revision, digest = write_contract(act, contract)
     return ContractDraft(entity_type, version, revision, digest, findings)
 
@@ -77,10 +77,10 @@ def _save_definitions(
         base: dict[str, Any] = {**template.patch["base"]}
         if contract is not None:
             base["envelope_version"] = contract.version
-        patch = read_body(Patch, {**template.patch, "base": base})
+        patch = parse_body(Patch, {**template.patch, "base": base})
         drafts.append(insert_draft(act, "org_patch", patch))
     if template.automation is not None:
-        drafts.append(insert_draft(act, "automation", read_body(Automation, template.automation)))
+        drafts.append(insert_draft(act, "automation", parse_body(Automation, template.automation)))
     return drafts
 
 

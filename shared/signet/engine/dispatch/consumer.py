@@ -1,7 +1,7 @@
-"""One call of a function that works: for the tenants that it was woken for, in turn, until nothing is due.
+"""The consumer of a queue: it serves the tenants that it was woken for, in turn, until nothing is due.
 
-While it works it looks by itself, so that it wakes nobody for what it finds anyway. Whatever it leaves when
-its time is up, it wakes somebody for.
+A consumer claims what its own work adds, so that it sends no wake-up for its own queue. It sends one for the
+tenants that are left when its time is up.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -13,53 +13,53 @@ from signet.engine.telemetry import SILENT, Telemetry
 from signet.ids import make_id
 from signet.store.wake_ups import QueueName, Wake, WakeUp
 
-# When work that broke off is looked for again, where nobody comes by himself before: longer than any lease,
-# and than a message can wait. So it plans a sweep where sweeps are planned, and says nothing elsewhere.
+# The delay until a sweep looks for work that broke off: longer than any lease, and than a message can wait.
+# So it plans a sweep where sweeps are planned, and sends no message elsewhere.
 AGAIN_SECONDS = 960
-# One claim and what it wakes; whether there was anything to do.
+# Makes one claim and does its work; returns whether there was anything to do.
 Work = Callable[[UUID], bool]
 
 
 @dataclass(slots=True)
 class ConsumerRun:
-    """What became of the tenants: those whose work was not done in time, and those whose work broke off."""
+    """The tenants whose work was not done in time, and those whose work broke off."""
 
     left: Sequence[UUID] = ()
     failed: dict[UUID, Exception] = field(default_factory=dict)
-    # By what passes.
+    # Their work broke off by a transient error.
     interrupted: list[UUID] = field(default_factory=list)
 
 
 class BatchedWakeUps:
-    """What a shift's transactions say: told at once the first time, and once more at its end where repeated.
+    """The wake-ups of one run: each is sent at once the first time, and at the end if it was repeated.
 
-    Whoever was woken the first time may have ended before the last of it was written.
+    The consumer that the first one woke may have ended before the last row was written.
     """
 
     def __init__(self, queue: QueueName, wake: Wake) -> None:
         self._queue = queue
         self._wake = wake
-        self._told: set[WakeUp] = set()
+        self._sent: set[WakeUp] = set()
         self._repeated: set[WakeUp] = set()
 
     def __call__(self, wake_ups: Collection[WakeUp]) -> None:
-        others = {one for one in wake_ups if one.queue != self._queue or one.delay_seconds > 0}
-        self._repeated |= others & self._told
-        new = others - self._told
+        others = {w for w in wake_ups if w.queue != self._queue or w.delay_seconds > 0}
+        self._repeated |= others & self._sent
+        new = others - self._sent
         if new:
-            self._told |= new
+            self._sent |= new
             self._wake(new)
 
     def end(self, left: Collection[UUID], interrupted: Collection[UUID] = ()) -> None:
         last = self._repeated | {WakeUp(tenant_id, self._queue) for tenant_id in left}
         last |= {WakeUp(tenant_id, self._queue, AGAIN_SECONDS) for tenant_id in interrupted}
-        self._told, self._repeated = set(), set()
+        self._sent, self._repeated = set(), set()
         if last:
             self._wake(last)
 
 
 class QueueConsumer:
-    """One a process."""
+    """The loop over tenants; one a process."""
 
     def __init__(self, work: Work, wake_ups: BatchedWakeUps, telemetry: Telemetry = SILENT) -> None:
         self._work = work
@@ -67,9 +67,9 @@ class QueueConsumer:
         self._telemetry = telemetry
 
     def run(self, tenant_ids: Collection[UUID], is_time_up: Callable[[], bool]) -> ConsumerRun:
-        """One claim of each, over and over, so that none waits for another's thousands.
+        """Make one claim of each tenant, over and over, so that none waits for the thousands of another.
 
-        Each begins elsewhere: two that began together would look for the same rows all along.
+        Each run begins elsewhere: two that began at the same tenant would look for the same rows throughout.
         """
         run, waiting = ConsumerRun(), list(dict.fromkeys(tenant_ids))
         first = make_id().int % max(len(waiting), 1)
@@ -83,11 +83,11 @@ class QueueConsumer:
         return run
 
     def _attempt(self, tenant_id: UUID, run: ConsumerRun) -> bool:
-        """What breaks off is put on record by whoever claimed it, or comes back when its lease ends."""
+        """Work for one tenant. A claim that breaks off is put on record, or its lease brings it back."""
         try:
             return self._work(tenant_id)
         except Transient as error:
-            # Nobody's fault, and no message's: the relay finds what is due.
+            # No message is at fault: the relay finds what is due.
             self._telemetry.failed(error, {"tenant_id": str(tenant_id)})
             run.interrupted.append(tenant_id)
         except Exception as error:

@@ -1,7 +1,7 @@
-"""The relay: finds what is due and nobody was woken for, and wakes somebody. It changes no row.
+"""The relay: it finds tenants with due work that no wake-up was sent for, and sends one. It changes no row.
 
-So a wake-up that was lost, late or never sent costs the time to the next sweep, and nothing else. A worker
-that died is found the same way, when its lease has ended.
+A wake-up that was lost, late or never sent costs the time to the next sweep, and nothing else. The work of a
+dead worker is found the same way, when its lease has ended.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -13,27 +13,29 @@ from signet.store.outbox.queue import MAX_TENANTS, QUEUES, DueTenant, due_tenant
 from signet.store.tenants.tenants import read_now
 from signet.store.wake_ups import QueueName, WakeUp
 
-# All of them, or it raises: nobody comes after the relay.
+# Sends all of them or raises: there is no relay behind the relay.
 Send = Callable[[Collection[WakeUp]], None]
 
 
 class Relay:
+    """The sweep over all queues."""
+
     def __init__(self, database: Database, send: Send, telemetry: Telemetry = SILENT) -> None:
         self._database = database
         self._send = send
         self._telemetry = telemetry
 
     def sweep(self) -> dict[QueueName, int]:
-        """How many tenants have work, by queue; those that have waited longest where they are too many."""
+        """Wake the tenants with due work, those that waited longest first. Return their number by queue."""
         with self._database.tenantless_transaction() as connection:
             now = read_now(connection)
             due = {queue.name: due_tenants(connection, queue, at_most=MAX_TENANTS) for queue in QUEUES}
-        # Also where nobody can be woken: that is when somebody has to know.
-        self._telemetry.swept({name: _describe(found, now) for name, found in due.items()})
-        self._send([WakeUp(one.tenant_id, name) for name, found in due.items() for one in found])
-        return {name: len(found) for name, found in due.items()}
+        # Before sending, so that the figures are known also when no wake-up can be sent.
+        self._telemetry.swept({name: _measure(tenants, now) for name, tenants in due.items()})
+        self._send([WakeUp(tenant.tenant_id, name) for name, tenants in due.items() for tenant in tenants])
+        return {name: len(tenants) for name, tenants in due.items()}
 
 
-def _describe(found: Sequence[DueTenant], now: datetime) -> SweptQueue:
-    oldest_seconds = max(((now - one.oldest_due_at).total_seconds() for one in found), default=0.0)
-    return SweptQueue(len(found), oldest_seconds)
+def _measure(tenants: Sequence[DueTenant], now: datetime) -> SweptQueue:
+    oldest_seconds = max(((now - tenant.oldest_due_at).total_seconds() for tenant in tenants), default=0.0)
+    return SweptQueue(len(tenants), oldest_seconds)

@@ -22,11 +22,12 @@ from signet.core.contracts.contract import AMENDED
 from signet.core.contracts.indexed_columns import FAST_COLUMNS, read_fast_values
 from signet.core.documents.personal_data import is_reference, make_reference
 from signet.core.errors import Defect
-from signet.core.runtime.idempotency_keys import event_key, step_key
+from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.projection import CONTROL
 from signet.core.runtime.tokens import Position, begin
 from signet.engine.documents.change import DocumentChange, EndedRequest, InstanceEnd, InstanceStart
 from signet.engine.documents.decide import diff_data
+from signet.engine.triggers import make_trigger
 from signet.ids import created_at_of, make_id
 from signet.store.documents.write import DocumentRow, TransactionContext, WriteBatch
 
@@ -309,20 +310,14 @@ def make_event_row(
     payload: Mapping[str, Any],
     definition_version: int | None = None,
 ) -> Row:
-    event_id, version = make_id(), change.after.version
-    # The cause keeps two equal payloads apart; a repeated write of the same cause is the same event.
-    content = {**payload, "cause_id": str(event_id)}
-    return {
-        "id": event_id,
-        "created_at": created_at_of(event_id),
-        "instance_id": subject_id,
-        "entity_version": version,
-        "definition_version": definition_version,
-        "event_type": event_type,
-        "payload": content,
-        "trace_id": change.caller.trace_id,
-        "idempotency_key": f"\\x{event_key(subject_id, event_type, content, version).hex()}",
-    }
+    return make_trigger(
+        subject_id,
+        event_type,
+        payload,
+        change.caller.trace_id,
+        entity_version=change.after.version,
+        definition_version=definition_version,
+    )
 
 
 def make_document_entry(

@@ -1,12 +1,13 @@
-"""Rows whose worker did not come back: released for another try, or answered for after the last one.
+"""Triggers and effects that failed, or whose worker did not come back.
 
-An instance is paused when one of its triggers is a dead letter: it is shown, and it can be resumed.
+An instance is paused when one of its triggers is a dead letter: operators see it and can resume it.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from signet.core.errors import SignetError
 from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.projection import CONTROL
 from signet.engine.telemetry import Telemetry
@@ -24,9 +25,11 @@ from signet.store.outbox.queue import (
     release_expired,
 )
 
+EFFECT_ENDED = "effect_ended"
+
 
 def pause_for(connection: Connection, tenant_id: UUID, dead: Iterable[ClaimedEvent]) -> None:
-    """Also where its workflow cannot be loaded, and where nobody came back to say what went wrong."""
+    """Pause instances by their rows: where no workflow can be loaded, or no worker came back."""
     rows = {trigger.instance_id: _make_row(trigger) for trigger in dead}
     if rows:
         pause_instances(connection, tenant_id, list(rows.values()))
@@ -34,7 +37,7 @@ def pause_for(connection: Connection, tenant_id: UUID, dead: Iterable[ClaimedEve
 
 def _make_row(trigger: ClaimedEvent) -> dict[str, Any]:
     step_id, history_id = make_id(), make_id()
-    # Of this death: a trigger that is sent again may die again.
+    # A key of this death: a trigger that is sent again may die again.
     key = step_key(trigger.instance_id, CONTROL, f"step:{step_id}", 0)
     return {
         "id": trigger.instance_id,
@@ -49,13 +52,10 @@ def _make_row(trigger: ClaimedEvent) -> dict[str, Any]:
     }
 
 
-EFFECT_ENDED = "effect_ended"
-
-
 def release_expired_triggers(
     connection: Connection, tenant_id: UUID, telemetry: Telemetry, *, at_most: int
 ) -> ReturnedRows[ClaimedEvent]:
-    """An instance whose trigger is dead by now is paused."""
+    """Release triggers whose lease has expired. Pause the instances of those that are dead letters now."""
     expired = release_expired(connection, EVENTS, tenant_id, at_most=at_most)
     pause_for(connection, tenant_id, expired.dead)
     if expired.again or expired.dead:
@@ -63,18 +63,27 @@ def release_expired_triggers(
     return expired
 
 
-def free_effects(connection: Connection, tenant_id: UUID, *, at_most: int) -> ReturnedRows[ClaimedEffect]:
-    """Of what is dead by now the workflows are told."""
+def release_expired_effects(
+    connection: Connection, tenant_id: UUID, *, at_most: int
+) -> ReturnedRows[ClaimedEffect]:
+    """Release effects whose lease has expired. Wake the workflows of those that are dead letters now."""
     expired = release_expired(connection, EFFECTS, tenant_id, at_most=at_most)
     wake_instances(connection, tenant_id, expired.dead)
     return expired
 
 
 def wake_instances(connection: Connection, tenant_id: UUID, ended: Sequence[ClaimedEffect]) -> None:
-    """Each instance once; what it waited for it finds by itself."""
+    """Wake each instance once; it finds by itself what it waited for."""
     woken = {effect.instance_id: effect for effect in ended}.values()
     insert_triggers(
         connection,
         tenant_id,
         [make_trigger(effect.instance_id, EFFECT_ENDED, {}, effect.trace_id) for effect in woken],
     )
+
+
+def describe_error(error: BaseException) -> str:
+    """Describe an error to an operator: its code, or else no more of it than its first line."""
+    if isinstance(error, SignetError):
+        return f"{error.code}: {error.message}"
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"

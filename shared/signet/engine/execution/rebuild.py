@@ -1,4 +1,4 @@
-"""An instance made anew from its steps (WF-15): the same functions as live, over the whole history."""
+"""The rebuild of an instance from its steps (WF-15), by the functions that move a live one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -27,7 +27,7 @@ _Pin = tuple[UUID, int]
 
 
 def rebuild_instance(database: Database, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID) -> bool:
-    """Whether its row said anything else than its steps do."""
+    """Rebuild the row. Return whether it differed from its steps."""
     with database.pipelined(tenant_id, find_entity(tenant_id, instance_id)) as pipeline:
         if pipeline.first_row is None:
             raise instance_not_found(instance_id)
@@ -41,15 +41,15 @@ def rebuild_instance(database: Database, compiled: CompiledCache, tenant_id: UUI
 def rebuild_locked(
     connection: Connection, compiled: CompiledCache, tenant_id: UUID, instance_id: UUID
 ) -> bool:
-    """For who has locked it, after its document."""
-    found = read_instance(connection, tenant_id, instance_id)
-    if found is None:
+    """Rebuild the row of an instance that the caller has locked, after its document."""
+    stored = read_instance(connection, tenant_id, instance_id)
+    if stored is None:
         raise instance_not_found(instance_id)
-    row, _ = found
+    row, _ = stored
     rows = read_steps(connection, tenant_id, instance_id, limit=MAX_STEPS_OF_INSTANCE + 1)
     if len(rows) > MAX_STEPS_OF_INSTANCE:
         raise Defect("TOO_MANY_STEPS", f"an instance has more than {MAX_STEPS_OF_INSTANCE} steps")
-    pins = _read_pins(rows, (row.definition_id, row.definition_version))
+    pins = _parse_pins(rows, (row.definition_id, row.definition_version))
     workflows = {pin: compiled.read(connection, tenant_id, *pin) for _, pin in pins}
     beginning = read_beginning(connection, tenant_id, instance_id)
     assert beginning is not None
@@ -57,7 +57,7 @@ def rebuild_locked(
         workflows[pins[0][1]],
         beginning.begin_node,
         beginning.begin_version,
-        [read_step(one) for one in rows],
+        [parse_step(row) for row in rows],
         Actor(beginning.begin_actor_id, tuple(beginning.begin_actor_roles)),
         {seq: workflows[pin] for seq, pin in pins[1:]},
     )
@@ -71,19 +71,19 @@ def rebuild_locked(
     return write_projection(connection, tenant_id, instance_id, written)
 
 
-def _read_pins(rows: Sequence[StepRow], pinned: _Pin) -> list[tuple[int, _Pin]]:
-    """Under which definition it ran from which step on: one after another, as it was moved."""
+def _parse_pins(rows: Sequence[StepRow], pinned: _Pin) -> list[tuple[int, _Pin]]:
+    """Return the definitions that it ran under, each with the number of the step that moved it there."""
     moves = [(row.seq, row.output_json or {}) for row in rows if row.node_id == MOVED]
     if not moves:
         return [(0, pinned)]
-    return [(0, _read_pin(moves[0][1]["from"])), *((seq, _read_pin(said["to"])) for seq, said in moves)]
+    return [(0, _parse_pin(moves[0][1]["from"])), *((seq, _parse_pin(output["to"])) for seq, output in moves)]
 
 
-def _read_pin(said: Mapping[str, Any]) -> _Pin:
-    return UUID(said["id"]), int(said["version"])
+def _parse_pin(definition: Mapping[str, Any]) -> _Pin:
+    return UUID(definition["id"]), int(definition["version"])
 
 
-def read_step(row: StepRow) -> Step:
+def parse_step(row: StepRow) -> Step:
     step = Step(
         row.seq,
         row.end_seq,
@@ -96,7 +96,7 @@ def read_step(row: StepRow) -> Step:
         id=row.id,
     )
     if row.status in ("completed", "failed"):
-        step.read_output(row.output_json or {})
+        step.parse_output(row.output_json or {})
     return step
 
 

@@ -1,4 +1,4 @@
-"""From what a wave did to an instance to the rows that say so."""
+"""The rows that a wave writes of an instance: its steps, itself, its history, effects and triggers."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -6,18 +6,19 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.documents.personal_data import mask_said, mask_variables
-from signet.core.runtime.idempotency_keys import effect_key, event_key, join_key, step_key
+from signet.core.runtime.idempotency_keys import effect_key, join_key, step_key
 from signet.core.runtime.projection import CONTROL, Projection, Step
 from signet.core.runtime.tokens import TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect
+from signet.engine.triggers import make_trigger
 from signet.ids import created_at_of, make_id
 
 
 def make_step_row(context: InstanceContext, step: Step) -> dict[str, Any]:
-    """Gives the step its id: from here on it is a row."""
+    """Make the row of a new step, and give the step its id."""
     step.id = make_id()
     node = context.execution.workflow.nodes.get(step.node)
     row = make_change_row(context, step)
@@ -28,7 +29,7 @@ def make_step_row(context: InstanceContext, step: Step) -> dict[str, Any]:
     row["token_id"] = step.token
     row["entity_version"] = step.version
     row["run_as"] = context.run_as(node) if node is not None else _name_channel(step)
-    row["actor_id"] = context.identity_of(node).id if node is not None else _name_actor(step)
+    row["actor_id"] = context.actor_of(node).id if node is not None else _name_actor(step)
     row["idempotency_key"] = "\\x" + _key_of(context.row.id, step).hex()
     row["trace_id"] = context.trace_id
     if node is not None and node.type.name == "approval" and context.document is not None:
@@ -39,7 +40,7 @@ def make_step_row(context: InstanceContext, step: Step) -> dict[str, Any]:
 
 
 def make_change_row(context: InstanceContext, step: Step) -> dict[str, Any]:
-    """What of a step's row may change until it has ended."""
+    """Make the columns of a step's row that may change until it has ended."""
     happened = max(step.seq, step.end_seq or 0), step.seq
     if happened > context.last_step[0]:
         context.last_step = happened, step.id
@@ -54,9 +55,9 @@ def make_change_row(context: InstanceContext, step: Step) -> dict[str, Any]:
         row["end_seq"] = step.end_seq
         row["output"] = _mask(context, step, step.to_output())
     elif step.token in context.waits:
-        waiting = context.waits[step.token]
-        row["resume_at"] = waiting.resume_at
-        row["waiting_for_event_key"] = waiting.waiting_for_event_key
+        wait = context.waits[step.token]
+        row["resume_at"] = wait.resume_at
+        row["waiting_for_event_key"] = wait.waiting_for_event_key
         request = context.approvals.find_of_step(context.row.id, step.id)
         if request is not None:
             row["approval_request_id"] = request.id
@@ -64,7 +65,7 @@ def make_change_row(context: InstanceContext, step: Step) -> dict[str, Any]:
 
 
 def _name_actor(step: Step) -> str:
-    """Of a control step: who did it, or had it done by what they asked for; else the engine itself."""
+    """Return who made a control step, by an act or by a request; else the engine itself."""
     return step.actor.id if step.actor is not None else SYSTEM_SUBJECT
 
 
@@ -76,13 +77,13 @@ def _key_of(instance_id: UUID, step: Step) -> bytes:
     if step.epoch is not None and step.status != "cancelled":
         return join_key(instance_id, step.node, step.epoch)
     if step.is_control:
-        # It has no token: its number tells it from the one before. Two of one number are one too many.
+        # A control step has no token: its number tells it from others, and two of one number must not be.
         return step_key(instance_id, CONTROL, f"seq:{step.seq}", 0)
     return step_key(instance_id, step.node, step.token, step.version)
 
 
 def _mask(context: InstanceContext, step: Step, output: dict[str, Any]) -> dict[str, Any]:
-    """What a control says is evidence too: of the gate that holds, of the trigger that is dead."""
+    """Mask personal values in a step's evidence; a control step is evidence as a whole."""
     document = context.document if step.is_control or "evidence" in output else None
     if document is None:
         return output
@@ -91,15 +92,15 @@ def _mask(context: InstanceContext, step: Step, output: dict[str, Any]) -> dict[
         return output
     values = list((document.personal or {}).values())
     masked = output if step.is_control else {"evidence": output["evidence"]}
-    return {**output, **{name: _mask_within(said, personal, values) for name, said in masked.items()}}
+    return {**output, **{name: _mask_within(value, personal, values) for name, value in masked.items()}}
 
 
 def _mask_within(evidence: Any, personal: Sequence[str], values: Sequence[Any]) -> Any:
-    """What was read stands under `variables`, what came of it under `result` or `payload`; however deep."""
+    """Mask personal values at any depth: inputs under `variables`, results under `result` or `payload`."""
     if isinstance(evidence, Mapping):
         return {name: _mask_named(name, value, personal, values) for name, value in evidence.items()}
     if isinstance(evidence, (list, tuple)):
-        return [_mask_within(one, personal, values) for one in evidence]
+        return [_mask_within(item, personal, values) for item in evidence]
     return evidence
 
 
@@ -114,9 +115,9 @@ def _mask_named(name: str, value: Any, personal: Sequence[str], values: Sequence
 def make_instance_row(context: InstanceContext) -> dict[str, Any]:
     projection = context.execution.projection
     deadlines = [
-        waiting.resume_at
-        for token_id, waiting in context.waits.items()
-        if waiting.resume_at is not None and token_id in context.execution.open
+        wait.resume_at
+        for token_id, wait in context.waits.items()
+        if wait.resume_at is not None and token_id in context.execution.open
     ]
     return {
         **describe_projection(projection, context.execution.workflow),
@@ -127,7 +128,7 @@ def make_instance_row(context: InstanceContext) -> dict[str, Any]:
 
 
 def describe_projection(projection: Projection, workflow: Workflow) -> dict[str, Any]:
-    """The columns that follow from the projection alone, live or rebuilt."""
+    """Return the columns that follow from the projection alone, live or rebuilt."""
     nodes = projection.position.current_nodes()
     window = workflow.strictest_window(nodes) if projection.status in ("running", "paused") else None
     return {
@@ -147,7 +148,7 @@ def describe_projection(projection: Projection, workflow: Workflow) -> dict[str,
 
 
 def make_history_rows(context: InstanceContext) -> list[dict[str, Any]]:
-    """A line when its life began, and when it took a turn."""
+    """Make a line for the beginning of the instance, and one for a change of its status."""
     projection, entries = context.execution.projection, []
     if context.row.version == 0:
         entries.append("started")
@@ -192,21 +193,11 @@ def make_effect_row(context: InstanceContext, step: Step, effect: Effect) -> dic
 
 
 def make_continuation(context: InstanceContext, due_at: datetime | None = None) -> dict[str, Any]:
-    """A trigger for what this wave leaves to the next."""
-    identifier, version = make_id(), context.execution.projection.entity_version
-    payload = {"cause_id": str(identifier)}
-    return {
-        "id": identifier,
-        "created_at": created_at_of(identifier),
-        "instance_id": context.row.id,
-        "entity_version": version,
-        "definition_version": None,
-        "event_type": "continue",
-        "payload": payload,
-        "trace_id": context.trace_id,
-        "idempotency_key": f"\\x{event_key(context.row.id, 'continue', payload, version).hex()}",
-        "due_at": due_at,
-    }
+    """Make a trigger for what this wave leaves to the next."""
+    version = context.execution.projection.entity_version
+    return make_trigger(
+        context.row.id, "continue", {}, context.trace_id, entity_version=version, due_at=due_at
+    )
 
 
 def has_ready_tokens(context: InstanceContext) -> bool:

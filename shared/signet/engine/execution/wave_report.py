@@ -1,9 +1,10 @@
-"""What a wave counts and times while it runs, for who watches it."""
+"""The counts and times of a wave, for telemetry."""
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from signet.engine.telemetry import NodeWork
 from signet.store.outbox.queue import ClaimedRow
@@ -11,6 +12,8 @@ from signet.store.outbox.queue import ClaimedRow
 
 @dataclass(slots=True)
 class WaveStats:
+    """The counts of one wave while it runs; steps and work are by node type."""
+
     steps: dict[str, int] = field(default_factory=dict)
     work: dict[str, NodeWork] = field(default_factory=dict)
     effects: dict[str, int] = field(default_factory=dict)
@@ -41,3 +44,14 @@ class WaveStats:
         work.steps += steps
         work.seconds += ended - began
         work.ended = ended
+
+
+@dataclass(slots=True)
+class WaveResult:
+    """The counts of a wave, and the instances that failed in it."""
+
+    instances: int = 0
+    steps: int = 0
+    rounds: int = 0
+    failed: dict[UUID, BaseException] = field(default_factory=dict)
+    stats: WaveStats = field(default_factory=WaveStats)

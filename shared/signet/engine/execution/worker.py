@@ -1,7 +1,7 @@
-"""The worker: claims triggers of a tenant, runs the wave that they wake, and answers for what goes wrong.
+"""The worker: it claims triggers of a tenant, runs the wave that they wake, and puts failures on record.
 
-The database is the only authority on retries: an error here becomes the state of a trigger, or of nothing at
-all when the transaction fell, and then the lease brings the trigger back.
+The database alone decides about retries. An error becomes the state of a trigger. Where the transaction is
+lost, it becomes nothing, and the lease brings the trigger back.
 """
 
 import time
@@ -13,9 +13,10 @@ from signet.core.errors import Transient
 from signet.engine.approvals.lost_approvers import VOTER_LOST, recheck_requests
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches
-from signet.engine.execution.failed_triggers import release_expired_triggers
+from signet.engine.execution.failed_triggers import describe_error, release_expired_triggers
 from signet.engine.execution.rebuild import rebuild_instance
-from signet.engine.execution.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, WaveResult, Waves, describe
+from signet.engine.execution.wave import MAX_INSTANCES, Claim, Clock, LostReceipt, Waves
+from signet.engine.execution.wave_report import WaveResult
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.ids import make_id
 from signet.store.database import Connection, Database
@@ -27,7 +28,7 @@ MAX_TRANSIENT_RETRIES = 3
 
 @dataclass(slots=True)
 class Drained:
-    """What a worker did until nothing was due."""
+    """The work of a worker until nothing was due."""
 
     waves: int = 0
     rounds: int = 0
@@ -42,7 +43,7 @@ class Drained:
 
 
 class Worker:
-    """One a process."""
+    """The use case; one a process."""
 
     def __init__(
         self,
@@ -59,9 +60,9 @@ class Worker:
         self._waves = Waves(database, documents, compiled, clock)
 
     def drain(self, tenant_ids: Sequence[UUID]) -> Drained:
-        """In turn, one wave of each, so that none waits for another's thousands.
+        """Run one wave of each tenant in turn, so that none waits for the thousands of another.
 
-        Each worker begins elsewhere: two that began together would look for the same rows all along.
+        Each worker begins elsewhere: two that began at the same tenant would look for the same rows.
         """
         first = make_id().int % max(len(tenant_ids), 1)
         drained, waiting = Drained(), [*tenant_ids[first:], *tenant_ids[:first]]
@@ -70,13 +71,13 @@ class Worker:
         return drained
 
     def work(self, tenant_id: UUID, drained: Drained | None = None) -> bool:
-        """One claim and its wave; whether there was anything to do."""
+        """Make one claim and run its wave. Return whether there was anything to do."""
         claimed = self._claim(tenant_id)
         if claimed is None:
             return False
         about_voters = [trigger for trigger in claimed.triggers if trigger.event_type == VOTER_LOST]
         for trigger in about_voters:
-            self._recount(claimed, trigger)
+            self._recheck(claimed, trigger)
         others = [trigger for trigger in claimed.triggers if trigger.event_type != VOTER_LOST]
         if others:
             self._run(replace(claimed, triggers=others), drained or Drained())
@@ -89,46 +90,46 @@ class Worker:
         )
         with self._database.pipelined(tenant_id, due) as pipeline:
             triggers = parse_claimed(EVENTS, pipeline.opening_rows)
-            if not triggers and self._free_expired(pipeline.connection, tenant_id):
+            if not triggers and self._release_expired(pipeline.connection, tenant_id):
                 rows = pipeline.connection.execute(due.text, due.values).fetchall()
                 triggers = parse_claimed(EVENTS, rows)
         return Claim(claim_id, tenant_id, triggers) if triggers else None
 
-    def _free_expired(self, connection: Connection, tenant_id: UUID) -> bool:
-        """What another worker held and did not come back for; whether any of it may be tried again."""
+    def _release_expired(self, connection: Connection, tenant_id: UUID) -> bool:
+        """Release triggers of a worker that did not come back. Return whether any may be tried again."""
         return bool(
             release_expired_triggers(connection, tenant_id, self._telemetry, at_most=MAX_INSTANCES).again
         )
 
-    def _recount(self, claimed: Claim, trigger: ClaimedEvent) -> None:
-        """By itself: what it finds wakes instances, whose waves come later."""
+    def _recheck(self, claimed: Claim, trigger: ClaimedEvent) -> None:
+        """Check approvals that may have lost a voter. The instances that it wakes have waves of their own."""
         try:
             recheck_requests(self._database, claimed.tenant_id, trigger, claimed.id)
         except Transient:
             raise
         except Exception as error:
             with self._database.transaction(claimed.tenant_id) as connection:
-                fail(connection, EVENTS, claimed.tenant_id, [(trigger, describe(error))], claimed.id)
+                fail(connection, EVENTS, claimed.tenant_id, [(trigger, describe_error(error))], claimed.id)
 
     def _run(self, claimed: Claim, drained: Drained) -> None:
-        """All at once; when that falls, each instance by itself, so that only the culprit's triggers fail."""
+        """Run one wave of all. If it fails, run one for each instance: only the culprit's triggers fail."""
         try:
-            drained.add(self._run_patiently(claimed))
+            drained.add(self._run_with_retries(claimed))
             return
         except Transient:
             raise  # the lease brings the triggers back
         except Exception as error:
             singles = split_by_instance(claimed)
             if len(singles) == 1:
-                self._answer_for(claimed, error, drained)
+                self._repair_or_record(claimed, error, drained)
                 return
         for single in singles:
             self._run(single, drained)
 
-    def _run_patiently(
+    def _run_with_retries(
         self, claimed: Claim, failures: Mapping[UUID, BaseException] | None = None
     ) -> WaveResult:
-        """Deadlocks, lost connections and the like: the whole wave again."""
+        """Run the wave again after a deadlock, a lost connection and the like."""
         for _ in range(MAX_TRANSIENT_RETRIES):
             try:
                 return self._run_wave(claimed, failures)
@@ -150,20 +151,20 @@ class Worker:
             self._telemetry.failed(error, {**about, "trace_id": traces.get(instance_id) or ""})
         return result
 
-    def _answer_for(self, claimed: Claim, error: Exception, drained: Drained) -> None:
-        """An instance whose row lagged behind is made anew and goes on; all else is put on record."""
+    def _repair_or_record(self, claimed: Claim, error: Exception, drained: Drained) -> None:
+        """Rebuild an instance whose row lagged behind, and go on; put every other error on record."""
         instance_id = claimed.triggers[0].instance_id
         try:
             if isinstance(error, LostReceipt) and rebuild_instance(
                 self._database, self._compiled, claimed.tenant_id, instance_id
             ):
-                drained.add(self._run_patiently(claimed))
+                drained.add(self._run_with_retries(claimed))
                 return
         except Transient:
             raise
         except Exception as another:
             error = another
-        drained.add(self._run_patiently(claimed, {instance_id: error}))
+        drained.add(self._run_with_retries(claimed, {instance_id: error}))
 
 
 def make_report(claimed: Claim, result: WaveResult, trace_id: str, seconds: float) -> WaveReport:

@@ -1,4 +1,4 @@
-"""What a deleted document said, taken away; that it was there, and what became of it, stays provable."""
+"""The purge of deleted documents: their content is erased, their audit trail stays provable."""
 
 from uuid import UUID
 
@@ -15,16 +15,16 @@ from signet.store.operations.housekeeping import PurgedDocument, purge_documents
 VIA = "housekeeping"
 
 
-def purge_deleted(turn: TaskRun, kept_days: int) -> None:
+def purge_deleted(task_run: TaskRun, kept_days: int) -> None:
     def purge(connection: Connection, tenant_id: UUID, at_most: int) -> int:
         purged = purge_documents(connection, kept_days=kept_days, at_most=at_most)
-        entries = [_make_entry(tenant_id, one, kept_days) for one in purged]
+        entries = [_make_entry(tenant_id, document, kept_days) for document in purged]
         if entries:
             heads = read_heads(connection, tenant_id, [entry.subject for entry in entries])
             append_rows(connection, chain_all(heads, entries, read_transaction(connection)))
         return len(purged)
 
-    turn.each_batch("deleted_documents", purge, kept_days * DAY_SECONDS)
+    task_run.each_batch("deleted_documents", purge, kept_days * DAY_SECONDS)
 
 
 def _make_entry(tenant_id: UUID, purged: PurgedDocument, kept_days: int) -> AuditEntry:
@@ -38,5 +38,5 @@ def _make_entry(tenant_id: UUID, purged: PurgedDocument, kept_days: int) -> Audi
         via=VIA,
         at=purged.purged_at,
         reason=f"deleted more than {kept_days} days ago",
-        detail={"erased": [dict(one) for one in purged.erased]},
+        detail={"erased": [dict(value) for value in purged.erased]},
     )

@@ -1,7 +1,7 @@
-"""Runs the tasks that are due, one after another, until none is or the time is up.
+"""The runner of housekeeping tasks: those that are due, one after another, until none is or the time is up.
 
-Any number of runners may be at it: a task is one runner's by its row (a lease, no session's lock), and
-another runner takes the next one. A task that raises is told and tried again; the others go on.
+Any number of runners may run. The task's row gives it to one of them, by a lease and no session lock. A task
+that raises is reported and tried again; the others go on.
 """
 
 import time
@@ -16,21 +16,23 @@ from signet.ids import make_id
 from signet.store.database import Database
 from signet.store.operations.housekeeping import ClaimedTask, Outcome, claim_task, end_task, ensure_tasks
 
-# What failed is tried again so soon, or with its next turn where that comes first.
+# A failed task is tried again after this, or at its next turn where that comes first.
 RETRY_SECONDS = 300.0
-# More than there can be to do in one call, whatever the clock says.
+# A bound for a clock that stands still; no call has so much to do.
 MAX_RUNS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
+    """The outcome of one task."""
+
     task: str
     outcome: Outcome
     rows: int
 
 
 class Housekeeping:
-    """One a process."""
+    """The use case with its tasks; one a process."""
 
     def __init__(
         self,
@@ -46,58 +48,59 @@ class Housekeeping:
         self._is_known = False
 
     def run(self, seconds: float) -> list[Ran]:
-        """Every task that is due, as far as it comes; none is begun after so many seconds."""
+        """Run the tasks that are due; none begins after so many seconds."""
         self._make_known()
         until, ran = self._clock() + seconds, list[Ran]()
         while len(ran) < MAX_RUNS and self._clock() < until:
             claimed = self.claim()
             if claimed is None:
                 break
-            done = self.work(claimed)
-            if done is not None:
-                ran.append(done)
+            outcome = self.work(claimed)
+            if outcome is not None:
+                ran.append(outcome)
         return ran
 
     def claim(self) -> ClaimedTask | None:
-        """The task that has been due for longest, unless somebody is at it."""
+        """Claim the task that has been due for longest; None where each has a runner or none is due."""
         with self._database.tenantless_transaction() as connection:
             return claim_task(connection, list(self._tasks), claim_id=make_id(), lease_seconds=LEASE_SECONDS)
 
     def work(self, claimed: ClaimedTask) -> Ran | None:
-        """None: somebody else took the task over, and answers for it."""
+        """Run a task. Return None where another runner has taken it over, and reports it."""
         task = self._tasks[claimed.task]
-        turn = TaskRun(self._database, self._telemetry, claimed, task.limits, self._clock)
+        task_run = TaskRun(self._database, self._telemetry, claimed, task.limits, self._clock)
         began, error = self._clock(), None
         try:
-            task.run(turn)
+            task.run(task_run)
         except Superseded:
             return None
         except Exception as caught:
-            # Of this task; told below, and kept on its row.
-            error = caught
-        return self._end(task, turn, self._clock() - began, error)
+            error = caught  # reported below, and kept on the task's row
+        return self._end(task, task_run, self._clock() - began, error)
 
-    def _end(self, task: Task, turn: TaskRun, seconds: float, error: Exception | None) -> Ran | None:
-        outcome: Outcome = "failed" if error is not None else "more" if turn.is_cut else "done"
+    def _end(self, task: Task, task_run: TaskRun, seconds: float, error: Exception | None) -> Ran | None:
+        outcome: Outcome = "failed" if error is not None else "more" if task_run.is_cut else "done"
         again = {"done": task.every_seconds, "more": 0.0, "failed": min(task.every_seconds, RETRY_SECONDS)}
-        if turn.claimed.is_after_failure:
-            # The tenant that was left out then has its turn as soon as those after it have had theirs.
+        if task_run.claimed.is_after_failure:
+            # The tenant that was left out has its turn as soon as those after it have had theirs.
             again["done"] = again["failed"]
         with self._database.tenantless_transaction() as connection:
             if error is not None:
-                turn.skip(connection)
+                task_run.skip(connection)
             is_ours = end_task(
                 connection,
-                turn.claimed,
+                task_run.claimed,
                 outcome=outcome,
-                rows=turn.rows,
+                rows=task_run.rows,
                 again_seconds=again[outcome],
                 error=None if error is None else _describe(error),
             )
         self._telemetry.housekeeping_ended(
-            HousekeepingReport(task.name, outcome, turn.rows, seconds, turn.claimed.lag_seconds, error)
+            HousekeepingReport(
+                task.name, outcome, task_run.rows, seconds, task_run.claimed.lag_seconds, error
+            )
         )
-        return Ran(task.name, outcome, turn.rows) if is_ours else None
+        return Ran(task.name, outcome, task_run.rows) if is_ours else None
 
     def _make_known(self) -> None:
         if not self._is_known:
@@ -107,5 +110,5 @@ class Housekeeping:
 
 
 def _describe(error: Exception) -> str:
-    """A code or a type: messages of libraries repeat what they choked on."""
+    """Return a code or a type: messages of libraries repeat the data that they failed on."""
     return error.code if isinstance(error, SignetError) else type(error).__name__

@@ -1,4 +1,4 @@
-"""Seals over the audit trail of every tenant, and their anchors where this database's admins cannot write."""
+"""Seals over the audit trail of every tenant, and their anchors out of reach of this database's admins."""
 
 import json
 from collections.abc import Sequence
@@ -12,36 +12,36 @@ from signet.engine.housekeeping.task_run import TaskRun
 from signet.store.audit.read import walk_seals
 from signet.store.operations.housekeeping import find_anchored, keep_anchored
 
-# Lines of one anchor.
+# At most so many lines of one anchor.
 MAX_ANCHORED = 1_000
 
 
 class Anchors(Protocol):
-    """Somewhere else: what is written there stays as it was written."""
+    """A store elsewhere, where written lines cannot be changed."""
 
     def write(self, tenant_id: UUID, first: int, last: int, lines: Sequence[str]) -> None:
-        """Seals `first` to `last`, as `signet audit anchor` prints them. The same again changes nothing."""
+        """Write seals `first` to `last`, as `signet audit anchor` prints them. A repeat changes nothing."""
         ...
 
 
-def seal_tenants(turn: TaskRun) -> None:
-    """Of two sealers at once the loser stops quietly; each seal is a transaction of its own."""
-    for tenant_id in turn.walk_tenants("unsealed"):
-        turn.rows += seal_tenant(turn.database, tenant_id).row_count
+def seal_tenants(task_run: TaskRun) -> None:
+    """Seal each tenant, each seal in a transaction of its own. The loser of two sealers stops quietly."""
+    for tenant_id in task_run.walk_tenants("unsealed"):
+        task_run.rows += seal_tenant(task_run.database, tenant_id).row_count
 
 
-def anchor_seals(turn: TaskRun, anchors: Anchors) -> None:
-    """Written first and noted then: whoever is cut off in between writes the same again."""
-    for tenant_id in turn.walk_tenants("unanchored"):
-        while not turn.is_cut:
-            with turn.database.snapshot(tenant_id) as connection:
+def anchor_seals(task_run: TaskRun, anchors: Anchors) -> None:
+    """Write anchors first, and keep the cursor then: a run that is cut between writes the same again."""
+    for tenant_id in task_run.walk_tenants("unanchored"):
+        while not task_run.is_cut:
+            with task_run.database.snapshot(tenant_id) as connection:
                 after = find_anchored(connection, tenant_id)
                 seals = list(islice(walk_seals(connection, tenant_id, after), MAX_ANCHORED))
             if not seals:
                 break
             lines = [json.dumps(asdict(seal), sort_keys=True) for seal in seals]
             anchors.write(tenant_id, seals[0].sequence, seals[-1].sequence, lines)
-            with turn.batch(tenant_id) as connection:
+            with task_run.batch(tenant_id) as connection:
                 keep_anchored(connection, tenant_id, seals[-1].sequence)
-            turn.rows += len(seals)
-            turn.is_cut = turn.is_over
+            task_run.rows += len(seals)
+            task_run.is_cut = task_run.is_over

@@ -1,4 +1,4 @@
-"""What a housekeeping task is: a line in the table of `tasks.py`."""
+"""A housekeeping task: a line in the table of `tasks.py`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,7 +8,9 @@ from signet.engine.housekeeping.task_run import TaskLimits, TaskRun
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    # Its row's name, and its metrics': a name stays what it is.
+    """One duty of the janitor, and how often it is due."""
+
+    # The name of its row and its metrics: it never changes.
     name: str
     every_seconds: float
     run: Callable[[TaskRun], None]

@@ -1,7 +1,7 @@
 """One run of a housekeeping task: batch after batch, each a short transaction, until its time is up.
 
-A batch takes the task's row first and keeps the cursor last: what was done and how far it came are committed
-together, and nobody else is at the task meanwhile. So a run that is cut, or killed, goes on where it was.
+A batch locks the task's row first and keeps the cursor last. Work and cursor are committed together, and no
+other runner works on the task meanwhile. So a run that is cut, or killed, goes on where it was.
 """
 
 import time
@@ -17,20 +17,20 @@ from signet.store.database import Connection, Database
 from signet.store.operations.housekeeping import About, ClaimedTask, find_tenants, hold_task, keep_cursor
 
 Clock = Callable[[], float]
-# Takes so many rows of the tenant at the most, and says how many; fewer means that these were the last.
+# Takes at most so many rows of the tenant, and returns their number; fewer means that these were the last.
 Batch = Callable[[Connection, UUID, int], int]
-# Longer than any batch may take: a statement's limit, and a lock's, are far below.
+# Longer than any batch may take: the limits of a statement and of a lock are far below.
 LEASE_SECONDS = 120.0
-# Rows in one transaction.
+# At most so many rows in one transaction.
 BATCH_ROWS = 500
-# Tenants at a look.
+# At most so many tenants in one query.
 TENANTS_AT_A_LOOK = 200
 AFTER = "after"
 
 
 @dataclass(frozen=True, slots=True)
 class TaskLimits:
-    """Of one run. What is left is due again at once, after the tasks that have waited longer."""
+    """The limits of one run. What is left is due again at once, after the tasks that have waited longer."""
 
     rows: int = 50_000
     seconds: float = 20.0
@@ -39,7 +39,7 @@ class TaskLimits:
 
 @dataclass(slots=True)
 class TaskRun:
-    """What a task is given to do its work with."""
+    """A task at work: its transactions, its cursor and its count of rows."""
 
     database: Database
     telemetry: Telemetry
@@ -47,10 +47,10 @@ class TaskRun:
     limits: TaskLimits
     clock: Clock = time.monotonic
     rows: int = 0
-    # There is more than this run took.
+    # More is left than this run took.
     is_cut: bool = False
     cursor: Mapping[str, Any] = field(init=False)
-    # At whose work it is.
+    # The tenant that it works for.
     tenant_id: UUID | None = field(init=False, default=None)
     _began: float = field(init=False)
 
@@ -63,7 +63,7 @@ class TaskRun:
 
     @contextmanager
     def batch(self, tenant_id: UUID | None = None) -> Iterator[Connection]:
-        """A transaction of one tenant, or of none, in which the task is ours."""
+        """Open a transaction of one tenant, or of none, in which the task is held."""
         opened = (
             self.database.tenantless_transaction()
             if tenant_id is None
@@ -78,19 +78,18 @@ class TaskRun:
         keep_cursor(connection, self.claimed, cursor)
 
     def finish(self, connection: Connection, tenant_id: UUID) -> None:
-        """With the tenant's last batch."""
+        """Move the cursor past the tenant, with its last batch."""
         self.keep(connection, {AFTER: str(tenant_id)})
 
     def skip(self, connection: Connection) -> None:
-        """The tenant whose work broke off: the next run begins with those after it, so that they are served
-        whatever is wrong with this one, which has its turn again when all have had theirs."""
+        """Move the cursor past a tenant that failed. It gets its next turn after all others."""
         if self.tenant_id is not None:
             self.finish(connection, self.tenant_id)
 
     def walk_tenants(self, about: About, kept_seconds: float = 0.0) -> Iterator[UUID]:
-        """Those that have something to do, from the one after the cursor on, until the run is over.
+        """Yield the tenants with work, from the one after the cursor on, until the run is over.
 
-        What does not finish a tenant in a batch of its own has it finished here, by asking for the next.
+        A tenant that its caller does not finish in a batch is finished here, when the next one is asked for.
         """
         while tenants := self._find(about, kept_seconds):
             for tenant_id in tenants:
@@ -107,7 +106,7 @@ class TaskRun:
                         self.finish(connection, tenant_id)
 
     def each_batch(self, about: About, do: Batch, kept_seconds: float = 0.0) -> None:
-        """Of each tenant that has something to do, batch by batch."""
+        """Run the batches of each tenant that has work."""
         for tenant_id in self.walk_tenants(about, kept_seconds):
             self._take_batches(tenant_id, do)
 

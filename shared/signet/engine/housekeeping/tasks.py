@@ -1,12 +1,10 @@
-"""The table of housekeeping tasks: a line each. Row, lease and metrics come with the name."""
+"""The table of housekeeping tasks, one line each. Row, lease and metrics come with the name."""
 
 from collections.abc import Sequence
 from functools import partial
 
 from signet.core.tenants.retention import Retentions
-from signet.engine.housekeeping import deleted_documents as purging
-from signet.engine.housekeeping import partitions, pruning, sealing
-from signet.engine.housekeeping import safety_net as watching
+from signet.engine.housekeeping import deleted_documents, partitions, pruning, safety_net, sealing
 from signet.engine.housekeeping.sealing import Anchors
 from signet.engine.housekeeping.task import Task
 
@@ -14,13 +12,13 @@ MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 
 
 def list_tasks(kept: Retentions, anchors: Anchors | None = None) -> Sequence[Task]:
-    """What has been due for longest is done first, whatever its place here."""
+    """List the tasks. The one that has been due for longest runs first; the order here has no meaning."""
     tasks = [
-        Task("free_events", MINUTE, watching.free_expired_events),
-        Task("free_effects", MINUTE, watching.free_expired_effects),
-        Task("wake_overdue", MINUTE, watching.wake_overdue),
+        Task("free_events", MINUTE, safety_net.release_events),
+        Task("free_effects", MINUTE, safety_net.release_effects),
+        Task("wake_overdue", MINUTE, safety_net.wake_overdue),
         Task("seal_audit", MINUTE, sealing.seal_tenants),
-        Task("find_stuck", 10 * MINUTE, watching.find_stuck),
+        Task("find_stuck", 10 * MINUTE, safety_net.find_stuck),
         Task("make_partitions", DAY, partitions.make_partitions),
         Task("prune_events", HOUR, partial(pruning.prune_events, kept_days=kept.outbox_days)),
         Task("prune_effects", HOUR, partial(pruning.prune_effects, kept_days=kept.outbox_days)),
@@ -34,7 +32,11 @@ def list_tasks(kept: Retentions, anchors: Anchors | None = None) -> Sequence[Tas
             partial(pruning.prune_read_notifications, kept_days=kept.notifications_days),
         ),
         Task("prune_meters", DAY, pruning.prune_meters),
-        Task("purge_documents", DAY, partial(purging.purge_deleted, kept_days=kept.deleted_documents_days)),
+        Task(
+            "purge_documents",
+            DAY,
+            partial(deleted_documents.purge_deleted, kept_days=kept.deleted_documents_days),
+        ),
     ]
     if kept.history_days is not None:
         tasks.append(Task("drop_history", DAY, partial(partitions.drop_history, kept_days=kept.history_days)))

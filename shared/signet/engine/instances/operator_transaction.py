@@ -20,8 +20,9 @@ from signet.engine.approvals.requests import ApprovalRequests
 from signet.engine.audit.trail import append_administration
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
-from signet.engine.execution.nodes.context import InstanceContext, read_execution
+from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.rebuild import instance_not_found, rebuild_locked
+from signet.engine.execution.refusals import refuse_after_end, void_unused_approvals
 from signet.engine.execution.rows import (
     make_change_row,
     make_continuation,
@@ -139,7 +140,7 @@ class OperatorTransaction:
         row, steps = stored
         workflow = self._compiled.read(connection, tenant_id, row.definition_id, row.definition_version)
         row = replace(row, trace_id=self._caller.trace_id or row.trace_id)
-        execution = read_execution(workflow, row, steps)
+        execution = make_execution(workflow, row, steps)
         if workflow.has_approvals:
             self._approvals.load([instance_id])
         return InstanceContext(tenant_id, row, steps, execution, self._documents, {}, self._approvals, [])
@@ -180,10 +181,10 @@ class OperatorTransaction:
 
     def write(self) -> None:
         for context in self._contexts.values():
-            if context.execution.recorded:
+            if context.execution.changed:
                 self._write_steps(context)
-                context.refuse_what_is_left()
-                context.void_what_is_left()
+                refuse_after_end(context)
+                void_unused_approvals(context)
                 self._write_row(context)
         history = [row for note in self._notes for row in self._make_history(note)]
         if history:
@@ -193,14 +194,14 @@ class OperatorTransaction:
         append_administration(self._connection, self._tenant_id, list(self._make_audit()))
 
     def _write_steps(self, context: InstanceContext) -> None:
-        recorded, now = context.execution.recorded, self._transaction.now
-        begun = [step for step in recorded if step.id is not None]
-        new = [make_step_row(context, step) for step in recorded if step.id is None]
+        now = self._transaction.now
+        new = [make_step_row(context, step) for step in context.execution.take_new()]
         if write_steps(self._connection, new, now) < len(new):
             raise Defect(
                 "STEP_DONE_BEFORE", f"the instance {context.row.id} has more steps than its row knows"
             )
-        end_steps(self._connection, self._tenant_id, [make_change_row(context, step) for step in begun], now)
+        changed = [make_change_row(context, step) for step in context.execution.changed.values()]
+        end_steps(self._connection, self._tenant_id, changed, now)
 
     def _write_row(self, context: InstanceContext) -> None:
         has_ended = context.execution.projection.status not in ("running", "paused")

@@ -16,7 +16,7 @@ from uuid import UUID, uuid5
 
 from signet.core.documents.payload_limits import check_payload
 from signet.core.errors import Transient
-from signet.engine.execution.failed_triggers import free_effects, wake_instances
+from signet.engine.execution.failed_triggers import release_expired_effects, wake_instances
 from signet.engine.telemetry import SILENT, EffectReport, Telemetry
 from signet.ids import make_id
 from signet.outbound.connector import Connector, Delivery, Destination, OutboundMessage, Recipient
@@ -126,7 +126,7 @@ class Effects:
         with self._database.pipelined(tenant_id, wanted) as pipeline:
             connection = pipeline.connection
             rows = pipeline.opening_rows
-            if not rows and free_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
+            if not rows and release_expired_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
                 rows = connection.execute(wanted.text, wanted.values).fetchall()
             effects = parse_claimed(EFFECTS, rows)
             if not effects:

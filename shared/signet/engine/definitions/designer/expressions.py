@@ -32,11 +32,11 @@ from signet.core.tenants.tenant_file import TenantSettings
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import (
     contract_not_found,
-    find_contract,
-    find_definition,
     find_newest_contract,
-    read_body,
+    parse_body,
     read_settings,
+    require_contract,
+    require_definition,
 )
 from signet.engine.definitions.definitions import READ
 from signet.store.database import Connection, Database
@@ -119,12 +119,12 @@ def check_text(text: str, scope: Scope, *, is_condition: bool) -> CheckedExpress
     parsed = parse_expression(text)
     if isinstance(parsed, ExpressionError):
         return CheckedExpression(False, None, None, (), (), (_show(parsed),))
-    found, errors = check(parsed, scope)
+    value_type, errors = check(parsed, scope)
     if is_condition:
         errors = check_condition(parsed, scope)
     return CheckedExpression(
         is_valid=not errors,
-        type=None if errors else str(found),
+        type=None if errors else str(value_type),
         text=to_text(parsed),
         references=[name.text for name in list_variables(parsed)],
         refs=sorted(list_followed_refs(parsed, scope)),
@@ -141,7 +141,7 @@ def _scope_of(read: ReadTransaction, where: OfContract) -> Scope:
     connection, tenant_id = read.connection, read.principal.tenant_id
     contract: Contract | None = None
     if where.entity_type is not None and where.version is not None:
-        contract = find_contract(connection, tenant_id, where.entity_type, where.version)
+        contract = require_contract(connection, tenant_id, where.entity_type, where.version)
     elif where.entity_type is not None:
         contract = find_newest_contract(connection, tenant_id, where.entity_type)
         if contract is None:
@@ -152,7 +152,7 @@ def _scope_of(read: ReadTransaction, where: OfContract) -> Scope:
 
 def _scope_at(read: ReadTransaction, place: NodeLocation) -> Scope:
     tenant_id = read.principal.tenant_id
-    definition = find_definition(read.connection, tenant_id, place.definition_id)
+    definition = require_definition(read.connection, tenant_id, place.definition_id)
     scopes = _find_scopes(read.connection, tenant_id, definition)
     if place.node_id not in scopes.node_ids:
         raise Rejected("NODE_NOT_FOUND", f"the definition has no node '{place.node_id}'")
@@ -163,7 +163,7 @@ def _find_scopes(connection: Connection, tenant_id: UUID, definition: Definition
     """Find scopes under the contract that a definition was compiled for, or under the newest for a draft."""
     settings = read_settings(connection, tenant_id)
     if definition.definition_kind == "automation":
-        automation = read_body(Automation, definition.body_patches_json)
+        automation = parse_body(Automation, definition.body_patches_json)
         contract = find_newest_contract(connection, tenant_id, automation.entity_type)
         return find_scopes(read_automation(automation, contract, settings))
     return _find_scopes_of_documents(connection, tenant_id, definition, settings)
@@ -174,10 +174,12 @@ def _find_scopes_of_documents(
 ) -> Scopes:
     source = definition
     if definition.definition_kind == "effective" and definition.source_id is not None:
-        source = find_definition(connection, tenant_id, definition.source_id)
-    patch = read_body(Patch, source.body_patches_json) if source.body_patches_json is not None else None
+        source = require_definition(connection, tenant_id, definition.source_id)
+    patch = parse_body(Patch, source.body_patches_json) if source.body_patches_json is not None else None
     if definition.contract_version is not None:
-        contract = find_contract(connection, tenant_id, definition.entity_type, definition.contract_version)
+        contract = require_contract(
+            connection, tenant_id, definition.entity_type, definition.contract_version
+        )
     else:
         newest = find_newest_contract(connection, tenant_id, definition.entity_type)
         if newest is None:

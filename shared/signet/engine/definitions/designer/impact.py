@@ -11,8 +11,8 @@ from signet.core.runtime.tokens import ROOT, Token, TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
-from signet.engine.definitions.compilation import find_definition, read_stored
-from signet.engine.definitions.designer.preview import find_readable, read_contract_of, read_workflow
+from signet.engine.definitions.compilation import read_stored, require_definition
+from signet.engine.definitions.designer.preview import read_contract_of, read_workflow, require_readable
 from signet.store.database import Database
 from signet.store.definitions.designer import NodeCount, count_at_nodes
 from signet.store.definitions.write import DefinitionRow
@@ -59,12 +59,12 @@ class PublicationImpact:
 
     def read(self, principal: Principal, definition_id: UUID) -> Impact:
         with reading(self.database, principal) as read:
-            row = find_readable(read, definition_id)
+            row = require_readable(read, definition_id)
             new = _load(read, row, read_workflow(read, row))
             counts = _count(read, row)
-            running = _read_running(read, {each.definition_id for each in counts if each.definition_id})
+            running = _read_running(read, {count.definition_id for count in counts if count.definition_id})
         instance_count = counts[0].live_count if counts else 0
-        places = [place for each in counts if (place := _assess(each, running, new)) is not None]
+        places = [place for count in counts if (place := _assess(count, running, new)) is not None]
         is_complete = instance_count <= MAX_COUNTED_INSTANCES and len(places) <= MAX_PLACES
         counted = min(instance_count, MAX_COUNTED_INSTANCES)
         return Impact(new.workflow.hash, counted, is_complete, places[:MAX_PLACES])
@@ -92,13 +92,13 @@ def _count(read: ReadTransaction, definition: DefinitionRow) -> list[NodeCount]:
 
 def _read_running(read: ReadTransaction, ids: set[UUID]) -> dict[UUID, Definition]:
     connection, tenant_id = read.connection, read.principal.tenant_id
-    found = {}
+    definitions = {}
     for definition_id in ids:
-        row = find_definition(connection, tenant_id, definition_id)
+        row = require_definition(connection, tenant_id, definition_id)
         stored = read_stored(connection, tenant_id, row)
         if stored is not None:
-            found[definition_id] = _load(read, row, stored)
-    return found
+            definitions[definition_id] = _load(read, row, stored)
+    return definitions
 
 
 def _assess(row: NodeCount, running: dict[UUID, Definition], new: Definition) -> ImpactAtNode | None:
@@ -121,4 +121,7 @@ def _assess(row: NodeCount, running: dict[UUID, Definition], new: Definition) ->
 
 def _find_obstacles(old: Definition, new: Definition, token: Token) -> list[Obstacle]:
     report = assess(old, new, InstancePosition([token]))
-    return [*report.obstacles, *(one for assessment in report.assessments for one in assessment.obstacles)]
+    return [
+        *report.obstacles,
+        *(obstacle for assessment in report.assessments for obstacle in assessment.obstacles),
+    ]

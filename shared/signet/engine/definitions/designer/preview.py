@@ -24,12 +24,12 @@ from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import (
     PlacedFinding,
-    find_contract,
-    find_definition,
     place_findings,
     read_settings,
     read_stored,
     read_subject,
+    require_contract,
+    require_definition,
 )
 from signet.engine.definitions.definitions import READ
 from signet.store.database import Database
@@ -164,7 +164,9 @@ class DefinitionPreview:
 
     def compile(self, principal: Principal, definition_id: UUID) -> CompileReport:
         with reading(self.database, principal) as read:
-            subject = read_subject(read.connection, principal.tenant_id, find_readable(read, definition_id))
+            subject = read_subject(
+                read.connection, principal.tenant_id, require_readable(read, definition_id)
+            )
             compilation = subject.compile()
             artifact, findings = compilation.artifact, compilation.findings
             placed = place_findings(findings[:MAX_FINDINGS], subject.body)
@@ -172,15 +174,15 @@ class DefinitionPreview:
 
     def show_graph(self, principal: Principal, definition_id: UUID) -> WorkflowGraph:
         with reading(self.database, principal) as read:
-            return _show_graph(read_workflow(read, find_readable(read, definition_id)))
+            return _show_graph(read_workflow(read, require_readable(read, definition_id)))
 
     def draw(self, principal: Principal, definition_id: UUID) -> Flowchart:
         with reading(self.database, principal) as read:
-            return Flowchart(draw(read_workflow(read, find_readable(read, definition_id)).content))
+            return Flowchart(draw(read_workflow(read, require_readable(read, definition_id)).content))
 
     def explain(self, principal: Principal, definition_id: UUID) -> Explanation:
         with reading(self.database, principal) as read:
-            artifact = read_workflow(read, find_readable(read, definition_id))
+            artifact = read_workflow(read, require_readable(read, definition_id))
             lines = write_explanation(explain(artifact, read_contract_of(read, artifact)))
         return Explanation("\n".join(lines))
 
@@ -197,9 +199,9 @@ class DefinitionPreview:
     ) -> tuple[Artifact, Artifact]:
         """Read both sides. The older one is `against`, or else the envelope with nothing in its slots."""
         with reading(self.database, principal) as read:
-            after = read_workflow(read, find_readable(read, definition_id))
+            after = read_workflow(read, require_readable(read, definition_id))
             if against is not None:
-                return read_workflow(read, find_readable(read, against)), after
+                return read_workflow(read, require_readable(read, against)), after
             return _read_bare(read, after), after
 
 
@@ -207,9 +209,9 @@ def read_workflow(read: ReadTransaction, definition: DefinitionRow) -> Artifact:
     """Read the artifact that was published, or compile a draft now; raise every error if it fails."""
     connection, tenant_id = read.connection, read.principal.tenant_id
     if definition.definition_kind == "org_patch" and definition.status != "draft":
-        made = list_effective_of_patch(connection, tenant_id, definition.id)
-        found = find_row(connection, tenant_id, made[0]) if made else None
-        definition = found or definition
+        effective_ids = list_effective_of_patch(connection, tenant_id, definition.id)
+        effective = find_row(connection, tenant_id, effective_ids[0]) if effective_ids else None
+        definition = effective or definition
     stored = read_stored(connection, tenant_id, definition)
     return stored or read_subject(connection, tenant_id, definition).require_artifact()[0]
 
@@ -219,12 +221,12 @@ def read_contract_of(read: ReadTransaction, artifact: Artifact) -> Contract | No
     pinned, tenant_id = artifact.content.get("contract"), read.principal.tenant_id
     if pinned is None:
         return None
-    return find_contract(read.connection, tenant_id, artifact.content["entity_type"], pinned["version"])
+    return require_contract(read.connection, tenant_id, artifact.content["entity_type"], pinned["version"])
 
 
-def find_readable(read: ReadTransaction, definition_id: UUID) -> DefinitionRow:
+def require_readable(read: ReadTransaction, definition_id: UUID) -> DefinitionRow:
     read.require(READ)
-    return find_definition(read.connection, read.principal.tenant_id, definition_id)
+    return require_definition(read.connection, read.principal.tenant_id, definition_id)
 
 
 def _read_bare(read: ReadTransaction, artifact: Artifact) -> Artifact:

@@ -20,7 +20,7 @@ from signet.core.simulation import Script, SimulatedStep, Simulation, simulate
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import find_newest_contract, read_settings
-from signet.engine.definitions.designer.preview import find_readable, read_contract_of, read_workflow
+from signet.engine.definitions.designer.preview import read_contract_of, read_workflow, require_readable
 from signet.store.database import Database
 
 MAX_STEPS = 1_000
@@ -102,20 +102,20 @@ class DefinitionSimulation:
     def run(
         self, principal: Principal, definition_id: UUID, simulation_input: SimulationInput
     ) -> SimulationReport:
-        _check_sent(simulation_input)
+        _require_bounded(simulation_input)
         with reading(self.database, principal) as read:
-            artifact = read_workflow(read, find_readable(read, definition_id))
+            artifact = read_workflow(read, require_readable(read, definition_id))
             contract = read_contract_of(read, artifact) or find_newest_contract(
                 read.connection, principal.tenant_id, artifact.content["entity_type"]
             )
             script, now = _make_script(read, simulation_input), simulation_input.start or read.transaction.now
-        document = _check_document(contract, simulation_input)
+        document = _require_document(contract, simulation_input)
         workflow = Workflow(artifact)
         max_steps = min(simulation_input.max_steps, MAX_STEPS)
         return _show(artifact.hash, simulate(workflow, document, script, now, max_steps=max_steps))
 
 
-def _check_sent(simulation_input: SimulationInput) -> None:
+def _require_bounded(simulation_input: SimulationInput) -> None:
     sent = [
         simulation_input.document,
         simulation_input.events,
@@ -134,16 +134,16 @@ def _is_deep(value: Any) -> bool:
     for _ in range(MAX_SENT_DEPTH + 2):
         level = [
             inner
-            for one in level
-            if isinstance(one, list | dict)
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for outer in level
+            if isinstance(outer, list | dict)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
         ]
         if not level:
             return False
     return True
 
 
-def _check_document(contract: Contract | None, simulation_input: SimulationInput) -> Mapping[str, Any]:
+def _require_document(contract: Contract | None, simulation_input: SimulationInput) -> Mapping[str, Any]:
     if contract is None:
         return simulation_input.document
     if simulation_input.birth == "amended" and contract.amendment is None:
@@ -151,7 +151,9 @@ def _check_document(contract: Contract | None, simulation_input: SimulationInput
         raise Rejected("REQUEST_INVALID", "Nothing is born like this.", fields=(where,))
     document, mistakes = validate_fields(contract.fields, dict(simulation_input.document))
     if document is None:
-        fields = tuple(FieldError(f"/document{each.pointer}", each.code, each.message) for each in mistakes)
+        fields = tuple(
+            FieldError(f"/document{mistake.pointer}", mistake.code, mistake.message) for mistake in mistakes
+        )
         raise Rejected("FIELDS_INVALID", "the contract does not allow this document", fields=fields)
     return document
 
@@ -191,19 +193,19 @@ def _show(artifact_hash: str, simulation: Simulation) -> SimulationReport:
 
 def _show_steps(steps: Sequence[SimulatedStep]) -> list[StepReport]:
     shown, size = [], 0
-    for each in steps:
-        step = each.step
-        size += len(orjson.dumps(each.evidence, default=str))
+    for simulated in steps:
+        step = simulated.step
+        size += len(orjson.dumps(simulated.evidence, default=str))
         report = StepReport(
             seq=step.seq,
             end_seq=step.end_seq,
             node_id=step.node,
             token=step.token,
             status=step.status,
-            outcome=each.outcome,
+            outcome=simulated.outcome,
             chosen_edge_ids=step.chosen_edge_ids,
-            waited_for=escape(each.shown),
-            evidence=each.evidence if size <= MAX_EVIDENCE_BYTES else None,
+            waited_for=escape(simulated.shown),
+            evidence=simulated.evidence if size <= MAX_EVIDENCE_BYTES else None,
         )
         shown.append(report)
     return shown

@@ -1,31 +1,27 @@
-"""What a handler of an acting node is given, and what it answers.
+"""The handler of an acting node, and its answers.
 
-`prepare` finds out what the node would do, and changes nothing: no receipt has been written yet. `act` does
-it in the wave's transaction (a mutation, a row in an outbox), never outside of it. `resume` is asked when
-something woke the instance while the node's step waits.
+`prepare` plans what the node would do, and changes nothing: no receipt has been written yet. `act` does it
+in the wave's transaction (a mutation, a row in an outbox), never outside of it. `resume` is called when a
+trigger wakes the instance while the node's step waits.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
-from uuid import UUID
 
-from signet.core.runtime.decisions import Decision, DecisionInput
-from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution, PendingAction
+from signet.core.runtime.decisions import Decision
+from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.core.tenants.caller import Caller
-from signet.engine.approvals.requests import ApprovalRequests, ApprovalSubject
-from signet.engine.documents.unit_of_work import DocumentUnitOfWork
-from signet.store.documents.write import DocumentRow
+from signet.engine.execution.nodes.context import InstanceContext
 from signet.store.instances.waves import EffectOutcome
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A call to the outside, to be enqueued with the step that wants it (WF-10)."""
+    """A call to the outside, which is enqueued with its step (WF-10)."""
 
     effect_type: str
     payload: Mapping[str, Any]
@@ -34,7 +30,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class HandlerResult:
-    """`decision` is None while the step waits, for its moment or its event."""
+    """The answer of a handler; `decision` is None while the step waits for its moment or its event."""
 
     decision: Decision | None
     effect: Effect | None = None
@@ -42,53 +38,21 @@ class HandlerResult:
     waiting_for_event_key: str | None = None
 
 
-class NodeContext(Protocol):
-    """The instance at a node, as the wave shows it to a handler."""
-
-    @property
-    def execution(self) -> InstanceExecution: ...
-
-    @property
-    def documents(self) -> DocumentUnitOfWork: ...
-
-    @property
-    def document(self) -> DocumentRow | None: ...
-
-    @property
-    def now(self) -> datetime: ...
-
-    def decision_input(self, token: Token) -> DecisionInput: ...
-
-    def caller_of(self, node: WorkflowNode, step: Step | None = None) -> Caller: ...
-
-    @property
-    def approvals(self) -> ApprovalRequests: ...
-
-    @property
-    def about_instance(self) -> UUID: ...
-
-    def about(self, token: Token) -> ApprovalSubject: ...
-
-    def note_performed(self) -> None: ...
-
-    def effect_of(self, step: Step) -> EffectOutcome | None: ...
-
-
 def describe_delivery(effect: EffectOutcome, *of_body: str) -> dict[str, Any]:
-    """Evidence for the step: how it went, and of what was answered only what is named."""
-    said = effect.response_json if isinstance(effect.response_json, dict) else {}
-    body = said.get("body")
-    found = {name: said.get(name) for name in ("status", "duration_ms")}
+    """Return the evidence of a delivery, with the named values of the response's body."""
+    response = effect.response_json if isinstance(effect.response_json, dict) else {}
+    body = response.get("body")
+    evidence = {name: response.get(name) for name in ("status", "duration_ms")}
     if isinstance(body, dict):
-        found |= {name: body.get(name) for name in of_body}
-    return {name: value for name, value in found.items() if value is not None}
+        evidence |= {name: body.get(name) for name in of_body}
+    return {name: value for name, value in evidence.items() if value is not None}
 
 
 class NodeHandler(Protocol):
-    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked: ...
+    def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked: ...
 
-    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult: ...
+    def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult: ...
 
     def resume(
-        self, context: NodeContext, node: WorkflowNode, step: Step
+        self, context: InstanceContext, node: WorkflowNode, step: Step
     ) -> HandlerResult | Blocked | None: ...

@@ -1,4 +1,4 @@
-"""A gate performs its transition through mutate(), or sends the document back."""
+"""The gate: it performs its transition through mutate(), or sends the document back."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,19 +11,22 @@ from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.documents.change import DocumentChange
 from signet.engine.documents.commands import ConcludeTransition
-from signet.engine.execution.nodes.handler import HandlerResult, NodeContext
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.handler import HandlerResult
 
 
 @dataclass(frozen=True, slots=True)
 class _GatePassage:
+    """The plan of a gate: what it decided, and the change that carries it out."""
+
     decision: Decision
     operation: ConcludeTransition
     change: DocumentChange
 
 
 class LifecycleGate:
-    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
-        """With what the tenant's rules say: a gate that is held leaves no step, and can be tried again."""
+    def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+        """Plan the passage, also by the tenant's rules. A blocked gate leaves no step, to be tried again."""
         decision = decide(context.execution.workflow, token, context.decision_input(token))
         if decision.outcome is None:
             return Blocked(decision.reason or "the gate cannot be passed", decision.evidence)
@@ -43,7 +46,7 @@ class LifecycleGate:
             return Blocked(change.message, {**decision.evidence, "code": change.code})
         return ActionPlan(_GatePassage(decision, operation, change))
 
-    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
+    def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
         passage: _GatePassage = pending.plan
         change, caller = passage.change, context.caller_of(pending.node, pending.step)
         if change.before is not context.document:
@@ -57,13 +60,15 @@ class LifecycleGate:
         if passage.decision.outcome == "passed" and pending.node.config["kind"] != "automatic":
             context.note_performed()
         if _uses_approvals(pending.node, passage.decision):
-            context.approvals.consume(context.about_instance)
+            context.approvals.consume(context.row.id)
         return HandlerResult(passage.decision)
 
-    def resume(self, context: NodeContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
+    def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
         return None
 
-    def _conclude(self, context: NodeContext, node: WorkflowNode, decision: Decision) -> ConcludeTransition:
+    def _conclude(
+        self, context: InstanceContext, node: WorkflowNode, decision: Decision
+    ) -> ConcludeTransition:
         target = node.config["to"] if decision.outcome == "passed" else None
         if decision.outcome == "rejected" and decision.edges:
             target = context.execution.workflow.nodes[decision.edges[0].target].config["state"]
@@ -77,12 +82,12 @@ class LifecycleGate:
 
 
 def _uses_approvals(node: WorkflowNode, decision: Decision) -> bool:
-    """An interrupt leaves the way on which they were given."""
+    """Return whether the passage uses up approvals. An interrupt leaves the path that they were given on."""
     return decision.outcome == "passed" and node.config["kind"] != "interrupting"
 
 
-def _find_stale(context: NodeContext) -> int | None:
-    """An approval counts for the version that it was given for, and for no other (WF-03)."""
+def _find_stale(context: InstanceContext) -> int | None:
+    """Return the version of an unused approval that is not the document's: it does not count (WF-03)."""
     version = context.document.version if context.document is not None else 0
-    unused = context.approvals.list_unused(context.about_instance)
+    unused = context.approvals.list_unused(context.row.id)
     return next((r.document_version for r in unused if r.document_version != version), None)

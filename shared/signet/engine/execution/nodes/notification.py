@@ -1,4 +1,4 @@
-"""Telling people: enqueued here, delivered elsewhere; waited for only where the author says `await`."""
+"""The notification node: it enqueues a message to people, and waits only where the author says `await`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,14 +8,15 @@ from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.execution.nodes.handler import Effect, HandlerResult, NodeContext, describe_delivery
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.handler import Effect, HandlerResult, describe_delivery
 
 
 class Notification:
-    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+    def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         return ActionPlan()
 
-    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
+    def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
         node = pending.node
         env = context.decision_input(context.execution.token_of(pending.step)).env
         (subject, _), (text, _) = node.templates["/subject"](env), node.templates["/text"](env)
@@ -25,8 +26,8 @@ class Notification:
             return HandlerResult(None, effect)
         return HandlerResult(conclude(context.execution.workflow, node, "done", env), effect)
 
-    def resume(self, context: NodeContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
-        effect = context.effect_of(step)
+    def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
+        effect = context.effects.get(step.id)
         if effect is None:
             return None
         execution = context.execution
@@ -40,7 +41,7 @@ class Notification:
 
 
 def _name_people(node: WorkflowNode, env: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Whom the document names is fixed now; who holds a role, or manages whom, is found on delivery."""
+    """Name the people. A role or a manager is resolved on delivery, a value of the document now."""
     named: list[dict[str, Any]] = []
     for index, person in enumerate(node.config["to"]):
         match person["by"]:
@@ -52,6 +53,6 @@ def _name_people(node: WorkflowNode, env: Mapping[str, Any]) -> list[dict[str, A
                 of = node.expressions[f"/to/{index}/of"].value(env)
                 named.append({"manager_of": of, "levels": person["levels"]})
             case _:
-                found = node.expressions[f"/to/{index}/expression"].value(env)
-                named.extend({"user": user} for user in (found if isinstance(found, list) else [found]))
+                value = node.expressions[f"/to/{index}/expression"].value(env)
+                named.extend({"user": user} for user in (value if isinstance(value, list) else [value]))
     return named

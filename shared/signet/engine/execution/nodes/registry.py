@@ -1,9 +1,14 @@
-"""The handlers of acting nodes, by type. What a pure node decides stands in `core/runtime/decisions.py`."""
+"""The handlers of acting nodes, by type. `core/runtime/decisions.py` decides for all other nodes."""
 
 from collections.abc import Mapping
 
+from signet.core.runtime.execution import ActionPlan, Blocked
+from signet.core.runtime.projection import Actor
+from signet.core.runtime.tokens import ROOT, Token, TokenState
+from signet.core.runtime.workflow import WorkflowNode
 from signet.engine.execution.nodes.action import ActionHandler
 from signet.engine.execution.nodes.approval import ApprovalHandler
+from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import NodeHandler
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGate
 from signet.engine.execution.nodes.notification import Notification
@@ -16,3 +21,22 @@ HANDLERS: Mapping[str, NodeHandler] = {
     "webhook_out": WebhookOut(),
     "notification": Notification(),
 }
+
+
+def prepare(context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+    handler = HANDLERS.get(node.type.name)
+    if handler is None:
+        return Blocked(f"NODE_TYPE_NOT_RUN: this release does not run nodes of type {node.type.name}")
+    return handler.prepare(context, node, token)
+
+
+def try_gate(context: InstanceContext, gate: str, asker: Actor) -> str | None:
+    """Return why the asker cannot pass the gate. What is under way was requested by another person."""
+    projection, node = context.execution.projection, context.execution.workflow.nodes[gate]
+    token = Token(ROOT, gate, TokenState.READY, projection.entity_version)
+    served, projection.actor = projection.actor, asker
+    try:
+        prepared = prepare(context, node, token)
+    finally:
+        projection.actor = served
+    return prepared.reason if isinstance(prepared, Blocked) else None

@@ -1,4 +1,4 @@
-"""A call to an endpoint, or an event on the bus: enqueued here, delivered elsewhere, and waited for."""
+"""The webhook node: it enqueues a call to an endpoint or an event on the bus, and waits for its delivery."""
 
 from typing import Any
 
@@ -7,14 +7,15 @@ from signet.core.runtime.execution import ActionPlan, Blocked, PendingAction
 from signet.core.runtime.projection import Step
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import WorkflowNode
-from signet.engine.execution.nodes.handler import Effect, HandlerResult, NodeContext, describe_delivery
+from signet.engine.execution.nodes.context import InstanceContext
+from signet.engine.execution.nodes.handler import Effect, HandlerResult, describe_delivery
 
 
 class WebhookOut:
-    def prepare(self, context: NodeContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
+    def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         return ActionPlan()
 
-    def act(self, context: NodeContext, pending: PendingAction) -> HandlerResult:
+    def act(self, context: InstanceContext, pending: PendingAction) -> HandlerResult:
         node = pending.node
         payload, _ = node.templates["/payload"](
             context.decision_input(context.execution.token_of(pending.step)).env
@@ -22,14 +23,14 @@ class WebhookOut:
         event, document = node.config.get("event"), context.document
         if event is None:
             return HandlerResult(None, Effect("webhook", {"payload": payload}, node.config["endpoint"]))
-        said = {"event": event, "payload": payload}
+        message = {"event": event, "payload": payload}
         if document is not None:
-            said["subject"] = f"{document.entity_type}/{document.id}"
-        return HandlerResult(None, Effect("integration", said))
+            message["subject"] = f"{document.entity_type}/{document.id}"
+        return HandlerResult(None, Effect("integration", message))
 
-    def resume(self, context: NodeContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
-        """Delivered, with what the receiver answered; or given up, which takes the way for errors."""
-        effect = context.effect_of(step)
+    def resume(self, context: InstanceContext, node: WorkflowNode, step: Step) -> HandlerResult | None:
+        """End with the response of the receiver, or with an error where the call was given up."""
+        effect = context.effects.get(step.id)
         if effect is None:
             return None
         execution = context.execution

@@ -1,0 +1,101 @@
+"""The values that expressions of one instance can read, made once for each version of its document."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from signet.core.contracts.compiled_contract import CompiledContract
+from signet.core.documents.personal_data import mask_variables
+from signet.core.documents.rules import CompiledRule, RejectAction
+from signet.core.errors import Rejected
+from signet.core.expressions import Environment
+from signet.core.runtime.projection import Actor
+from signet.core.runtime.workflow import Workflow
+from signet.core.tenants.caller import Caller
+from signet.engine.documents.change import format_moment
+from signet.engine.documents.references import RefQuery
+from signet.engine.documents.unit_of_work import DocumentUnitOfWork
+from signet.store.documents.write import DocumentRow
+
+
+@dataclass(slots=True, eq=False)
+class ExpressionEnvironment:
+    """The document, what it refers to, the organisation and the time; actor and variables are given."""
+
+    documents: DocumentUnitOfWork
+    workflow: Workflow
+    # The documents that a ref leads to are read as the system.
+    caller: Caller
+    # Other documents are read: any step of the wave may change what they say.
+    follows_refs: bool = False
+    _shared: dict[str, Any] | None = None
+
+    def make(self, document: DocumentRow | None, actor: Actor, variables: Mapping[str, Any]) -> Environment:
+        """Return the environment for an actor; its part that all actors share is made once."""
+        if self._shared is None:
+            self._shared = self._make_shared(document)
+        described = {"user_id": actor.id, "roles": list(actor.roles)}
+        return {**self._shared, "actor": described, "context": variables}
+
+    def clear(self) -> None:
+        """Forget what was made of the document as it was."""
+        self._shared = None
+
+    def list_ref_queries(self, document: DocumentRow | None) -> Iterator[RefQuery]:
+        """Yield what the expressions ask of other documents, so that a wave reads all of it at once."""
+        if document is not None:
+            contract = self.documents.contract_of(document)
+            if followed := self.workflow.followed_refs(contract):
+                self.follows_refs = True
+                yield RefQuery(contract, followed, document.data)
+
+    def ask_rules(
+        self,
+        document: DocumentRow | None,
+        actor: Actor,
+        variables: Mapping[str, Any],
+        names: Sequence[str],
+    ) -> tuple[bool, Mapping[str, Any]]:
+        """Return whether no rule rejects, with evidence. Other actions of a rule are for mutations only."""
+        if document is None:
+            raise Rejected("RULE_UNKNOWN", "rules are about documents, and there is none")
+        contract = self.documents.contract_of(document)
+        rules = {rule.rule.name: rule for rule in self.documents.rules_of(contract)}
+        evidence: dict[str, Any] = {}
+        has_passed = True
+        for name in names:
+            if name not in rules:
+                raise Rejected("RULE_UNKNOWN", f"the tenant has no rule '{name}'")
+            env = self.make(document, actor, variables)
+            rejects, of_rule = _ask(rules[name], self._add_refs(env, document, contract, rules[name]))
+            of_rule["variables"] = mask_variables(of_rule["variables"], contract.personal_fields)
+            evidence[name] = {**of_rule, "rejects": rejects}
+            has_passed = has_passed and not rejects
+        return has_passed, evidence
+
+    def _make_shared(self, document: DocumentRow | None) -> dict[str, Any]:
+        if document is None:
+            now = format_moment(self.documents.transaction.now)
+            return {"entity": None, "refs": {}, "org": self.documents.org, "now": now}
+        contract = self.documents.contract_of(document)
+        return self._read(document, contract, self.workflow.followed_refs(contract))
+
+    def _add_refs(
+        self, env: Environment, document: DocumentRow, contract: CompiledContract, rule: CompiledRule
+    ) -> Environment:
+        if not rule.followed:
+            return env
+        followed = self._read(document, contract, rule.followed)
+        return {**env, "refs": {**env["refs"], **followed["refs"]}}
+
+    def _read(
+        self, document: DocumentRow, contract: CompiledContract, followed: frozenset[str]
+    ) -> dict[str, Any]:
+        context = self.documents.make_context(self.caller, contract, document, followed)
+        return context.env(context.data, status=document.status, version=document.version)
+
+
+def _ask(rule: CompiledRule, env: Environment) -> tuple[bool, dict[str, Any]]:
+    evaluation = rule.condition.evaluate(env)
+    can_reject = any(isinstance(action, RejectAction) for action in rule.rule.actions)
+    return can_reject and evaluation.value is True, dict(evaluation.evidence)
