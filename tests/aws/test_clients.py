@@ -11,7 +11,7 @@ from signet.aws import clients as module
 from signet.aws.clients import CALL_SECONDS, MAX_ATTEMPTS, Clients
 from signet.aws.mail import Mail
 from signet.engine.integrations.effects import LEASE_SECONDS, MAX_CLAIMED
-from signet.outbound.fan_out import TELLING_SECONDS
+from signet.outbound.fan_out import FAN_OUT_SECONDS
 from signet.settings import DeliverySettings
 from signet.wiring.effects import make_connectors
 from tests.aws.sending import ANN, message, serving
@@ -31,7 +31,7 @@ def test_attempts_are_few_and_times_are_named(clients: Clients) -> None:
 
 
 def test_a_claim_is_over_before_its_lease_and_its_function() -> None:
-    slowest = TELLING_SECONDS + CALL_SECONDS
+    slowest = FAN_OUT_SECONDS + CALL_SECONDS
     assert slowest < LEASE_SECONDS
     assert slowest * 1_000 < EFFECTS_RESERVE_MS
 

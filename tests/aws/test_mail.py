@@ -134,7 +134,7 @@ def test_who_has_it_is_not_sent_it_again(clients: Clients) -> None:
 def test_whom_the_time_does_not_suffice_for_is_left(
     clients: Clients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fan_out, "TELLING_SECONDS", -1.0)
+    monkeypatch.setattr(fan_out, "FAN_OUT_SECONDS", -1.0)
     delivery = Mail(clients, SENDER).deliver(message(ANN, BEN))
     assert (delivery.error or "").startswith("TIMED_OUT: there was no time for everybody")
     assert not delivery.is_final

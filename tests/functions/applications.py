@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from signet.api.application import Application, Dependencies, More
+from signet.api.application import Application, Dependencies, MoreRoutes
 from signet.api.auth.authentication import Authentication
 from signet.api.auth.tokens import make_tokens
 from signet.engine.access.quotas import RequestQuotas
@@ -27,7 +27,7 @@ def wire(
     *,
     secret: str = SECRET,
     origins: tuple[str, ...] = (),
-    more: More = (),
+    more: MoreRoutes = (),
     secrets: ReadSecret = no_secrets,
     telemetry: Telemetry = SILENT,
     metrics_token: str | None = None,

@@ -9,7 +9,8 @@ from psycopg import Connection
 
 from signet.core.errors import Transient
 from signet.core.tenants.tenant_file import TenantFile
-from signet.store.database import Database, PoolSettings, PreparedText
+from signet.store.database import Database, PoolSettings
+from signet.store.pipeline import PreparedText
 from tests.pooling.reaching import as_role
 
 SHOW = "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')"

@@ -18,7 +18,7 @@ from psycopg.rows import class_row
 from signet.store.database import Connection, Database, PoolSettings
 from signet.store.documents.write import parse_locked_documents, prepare_lock
 from signet.store.instances.lists import END
-from signet.store.instances.waves import open_wave, read_opened
+from signet.store.instances.waves import open_wave, parse_opened_wave
 from signet.store.outbox.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill, measure_queue
 from signet.store.schema.server import create_database, use_database
 from tests.databases import drop_database
@@ -241,7 +241,7 @@ def check_that_waves_scan_nothing(database: Database) -> None:
         rows = claim(connection, EVENTS, LARGE, at_most=50, lease_seconds=60, claim_id=ROW)
         statement = open_wave(rows, ROW)
         with counting(connection) as read:
-            opened = read_opened(connection.execute(statement.text, statement.values).fetchone())
+            opened = parse_opened_wave(connection.execute(statement.text, statement.values).fetchone())
     assert opened is not None and len(opened.triggers) == len(rows) > 1
     assert read.by_scans == 0
     assert read.by_keys < 20 * len(rows)

@@ -35,9 +35,9 @@ from signet.engine.documents.change import DocumentChange, audit_only_change, tr
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.ids import make_id
-from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_asked
-from signet.store.database import PipelinedTransaction
+from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_request
 from signet.store.documents.write import DocumentRow, lock_documents
+from signet.store.pipeline import PipelinedTransaction
 
 EVENT = "approval_decided"
 _VOTES = get_args(Vote)
@@ -140,7 +140,7 @@ def _lock(
     contract = documents.contract_of(document)
     # At most the creator, editors and two requesters, and for each seat a holder and a delegate.
     barred = 3 + len(document.editor_ids)
-    locked = lock_asked(
+    locked = lock_request(
         connection,
         tenant_id,
         request_id,

@@ -14,7 +14,7 @@ from signet.engine.documents.change import format_moment
 from signet.engine.documents.command_checks import check_reason
 from signet.ids import make_id
 from signet.store.approvals import delegations as store
-from signet.store.approvals.delegations import DelegationRecord
+from signet.store.approvals.delegations import DelegationRecord as DelegationRecord
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database
 

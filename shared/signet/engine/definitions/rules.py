@@ -24,7 +24,8 @@ from signet.engine.documents.rules import check_rule
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.definitions import rules as store
-from signet.store.definitions.rules import MAX_RULES_OF_TYPE, RuleRecord
+from signet.store.definitions.rules import MAX_RULES_OF_TYPE
+from signet.store.definitions.rules import RuleRecord as RuleRecord
 from signet.store.documents.lists import list_contract_versions
 
 READ, EDIT = "rule:read", "rule:edit"

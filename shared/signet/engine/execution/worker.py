@@ -20,7 +20,7 @@ from signet.engine.execution.wave_report import WaveResult
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.outbox.queue import EVENTS, ClaimedEvent, claim_due, fail, read_claimed
+from signet.store.outbox.queue import EVENTS, ClaimedEvent, claim_due, fail, parse_claimed
 
 LEASE_SECONDS = 60.0
 MAX_TRANSIENT_RETRIES = 3
@@ -89,10 +89,10 @@ class Worker:
             EVENTS, tenant_id, at_most=MAX_INSTANCES, lease_seconds=LEASE_SECONDS, claim_id=claim_id
         )
         with self._database.pipelined(tenant_id, due) as pipeline:
-            triggers = read_claimed(EVENTS, pipeline.opening_rows)
+            triggers = parse_claimed(EVENTS, pipeline.opening_rows)
             if not triggers and self._release_expired(pipeline.connection, tenant_id):
                 rows = pipeline.connection.execute(due.text, due.values).fetchall()
-                triggers = read_claimed(EVENTS, rows)
+                triggers = parse_claimed(EVENTS, rows)
         return Claim(claim_id, tenant_id, triggers) if triggers else None
 
     def _release_expired(self, connection: Connection, tenant_id: UUID) -> bool:

@@ -25,7 +25,7 @@ from signet.ids import make_id
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database
 from signet.store.tenants import api_keys as store
-from signet.store.tenants.api_keys import ApiKeyRecord
+from signet.store.tenants.api_keys import ApiKeyRecord as ApiKeyRecord
 
 READ_KEYS, EDIT_KEYS = "api_key:read", "api_key:edit"
 # The keys of one tenant that are neither revoked nor expired.
