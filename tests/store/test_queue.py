@@ -1,4 +1,4 @@
-"""Both queues by the same rules, as the worker: a row is claimed, and what comes of it."""
+"""Both queues by the same rules, in the worker's role: rows are claimed, completed, released or failed."""
 
 from dataclasses import replace
 
