@@ -126,7 +126,7 @@ def test_many_at_once_share_a_backlog(worker: Database, admin: Admin, queue: str
             assert read_one(admin, queue, "claim_id, attempts", row_id) == (UUID(int=100 + number), 1)
 
 
-# --- no row for nobody ---
+# --- no row lost ---
 
 
 @QUEUE
@@ -169,7 +169,7 @@ def test_two_that_release_leases_do_not_wait_for_each_other(
     assert len(first) == len(second) == 1 and first | second == set(ids)
 
 
-# --- no word from who came too late ---
+# --- no result of a worker that is too late ---
 
 
 @QUEUE

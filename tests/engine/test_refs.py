@@ -253,7 +253,7 @@ def test_a_workflows_own_step_asks_for_no_refs_of_conditions(company: Company) -
     assert isinstance(outcome, Applied) and outcome.version == 2
 
 
-# --- what it costs ---
+# --- costs ---
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def pages(client: Client, path: str, **query: Any) -> list[Any]:
             return items
 
 
-# --- one ---
+# --- a single instance ---
 
 
 def test_one_that_waits_for_a_request(client: Client, company: Company, worker: Worker) -> None:
@@ -257,7 +257,7 @@ def test_what_nothing_will_wake(client: Client, company: Company, worker: Worker
     assert client.call("GET", "/v1/instances/stuck", query={"idle_seconds": 7_200}).body == {"items": []}
 
 
-# --- who may ---
+# --- permissions ---
 
 
 @pytest.mark.parametrize("part", [*LISTS, *(f"/{{id}}{part}" for part in OF_ONE)])
@@ -283,7 +283,7 @@ def test_of_another_tenant_it_is_not_there(
     assert listed(stranger) == []
 
 
-# --- nonsense ---
+# --- bad input ---
 
 
 @pytest.mark.parametrize(

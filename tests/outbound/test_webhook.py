@@ -138,7 +138,7 @@ def test_too_large_a_body_is_never_sent() -> None:
     assert (delivery.is_final, receiver.received) == (True, [])
 
 
-# --- where nothing is sent ---
+# --- addresses that are never called ---
 
 
 class Opened(Exception):

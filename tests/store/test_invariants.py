@@ -20,7 +20,7 @@ def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
         yield made
 
 
-# --- WF-04: what is published is frozen, a default never changes ---
+# --- WF-04: published definitions are frozen, a default never changes ---
 
 FREEZE_CONTRACT: list[LiteralString] = [
     "UPDATE contracts SET body = '{}' WHERE status = 'published'",

@@ -158,7 +158,7 @@ def test_a_row_has_a_claim_with_a_lease_exactly_while_it_is_processing(
         assert attack(standing, role, statement) == CLAIMS[change]
 
 
-# --- what a step came to ---
+# --- results of steps ---
 
 
 @pytest.mark.parametrize("role", ["signet_api", "signet_worker", OWNER])

@@ -142,7 +142,7 @@ def test_another_tenants_rows_are_out_of_reach(worker: Database, admin: Admin, q
         assert depth_of(connection, BY_NAME[queue], OTHER_TENANT).pending == 0
 
 
-# --- what comes after a claim ---
+# --- the end of a claim ---
 
 
 @QUEUE

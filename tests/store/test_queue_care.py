@@ -122,7 +122,7 @@ def test_an_operator_puts_dead_letters_back(
     assert [(row.id, row.attempts) for row in claimed(worker, queue)] == [(dead[0], 1), (dead[2], 1)]
 
 
-# --- who may do what ---
+# --- the rights of each role ---
 
 
 @QUEUE
@@ -142,7 +142,7 @@ def test_the_api_claims_nothing_and_the_janitor_only_frees(
         janitor.close()
 
 
-# --- how it stands ---
+# --- figures ---
 
 
 @QUEUE

@@ -28,7 +28,7 @@ def refused(asking: Asking, code: str) -> Iterator[list[Rejected]]:
     assert asking.written() == before
 
 
-# --- what a vote writes ---
+# --- the rows of a vote ---
 
 
 def test_a_vote_that_decides_ends_the_request_and_wakes_the_workflow(asking: Asking) -> None:
@@ -298,7 +298,7 @@ def test_a_delegation_that_does_not_hold_now_and_here_gives_nothing(asking: Aski
         asking.decide(request_id, "dora")
 
 
-# --- what is refused for the request's sake ---
+# --- requests that accept no vote ---
 
 
 @pytest.mark.parametrize("reason", [None, "", "  "])

@@ -156,7 +156,7 @@ def test_for_others_it_is_not_there(asking: Asking) -> None:
     assert asking.approvals.read_request(asking.company.caller("emil", "reader"), request_id).seats
 
 
-# --- what people were told ---
+# --- notifications ---
 
 
 def tell(asking: Asking, *whom: str) -> list[UUID]:

@@ -122,7 +122,7 @@ class Story:
         self.stage.answer_steps({step_id: answer})
         self.work()
 
-    # --- what is on record ---
+    # --- the record ---
 
     def check(self, name: str, *document_ids: UUID) -> None:
         """Compare the whole history word by word; check the rebuilt rows and the audit trail."""
