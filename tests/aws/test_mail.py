@@ -1,4 +1,4 @@
-"""Mail by SES: to each person one, known again by its header, and nothing of it in what is kept."""
+"""Mail by SES: one to each person, recognized by its header, with no content in the stored result."""
 
 import json
 from http.server import BaseHTTPRequestHandler
@@ -176,7 +176,7 @@ def test_without_credentials_nothing_is_sent(clients: Clients, monkeypatch: pyte
 
 
 def test_a_mistake_of_ours_forgets_nobody_who_has_it() -> None:
-    """The next attempt is sent to the others only."""
+    """Send the next attempt to the others only."""
     sent: list[str] = []
 
     def send(address: str) -> Delivery:

@@ -1,4 +1,4 @@
-"""Two transactions by explicit steps: one holds, the other is seen to wait, then the first goes on."""
+"""Two transactions by explicit steps: one holds locks, the other is seen to wait, then the first goes on."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -11,12 +11,12 @@ from tests.engine.standing_company import WAIT_SECONDS, CompanyWithWorkers
 
 
 class LetGo(Exception):
-    """Ends the holder's transaction without a commit."""
+    """An exception that ends the holder's transaction without a commit."""
 
 
 @dataclass
 class Second:
-    """What runs in a thread of its own, and what came of it."""
+    """A call in a thread of its own, and its outcomes."""
 
     act: Callable[[], list[Outcome]]
     came: list[Outcome | SignetError] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Second:
             self.came.append(error)
 
     def result(self) -> Outcome | SignetError:
-        """The first outcome."""
+        """Return the first outcome."""
         self._thread.join(WAIT_SECONDS)
         assert self.came, "it did not end"
         return self.came[0]
@@ -42,7 +42,7 @@ class Second:
 def holding(
     standing: CompanyWithWorkers, operations: list[Operation], *, commits: bool = True
 ) -> Iterator[None]:
-    """The operations are done and their transaction is open as long as the block runs."""
+    """Apply the operations, and keep their transaction open until the block ends."""
     company = standing.company
     try:
         with company.database.transaction(company.tenant_id) as connection:

@@ -1,4 +1,4 @@
-"""Keys of machines, by HTTP: made, used, listed, revoked; and what they can never do."""
+"""Keys of machines, by HTTP: made, used, listed, revoked; and the acts that they can never do."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ Admin = psycopg.Connection[Any]
 
 @pytest.fixture(autouse=True)
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was verified is asked again each time."""
+    """Make each call verify the key again."""
     monkeypatch.setattr(authentication, "KEEP_SECONDS", 0)
 
 
@@ -106,7 +106,7 @@ def test_a_revoked_key_is_refused(client: Client, admin: Admin) -> None:
 
 
 def test_within_the_time_that_is_promised(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Longer than KEEP_SECONDS nothing is remembered: tests/unit/test_issuer_tokens.py."""
+    """Use a revoked key within KEEP_SECONDS; tests/unit/test_issuer_tokens.py has the time after them."""
     monkeypatch.undo()
     assert authentication.KEEP_SECONDS <= 30
     made = make(client)
@@ -230,7 +230,7 @@ def asking(company: Company, admin: Admin) -> Asking:
 
 
 def test_a_key_decides_no_approval(client: Client, asking: Asking, admin: Admin) -> None:
-    """Whatever its roles: seats are for members, and no member can have a key's name."""
+    """Give the key any role: seats are for members, and no member can have a key's name."""
     request_id = asking.ask("anna")
     admin.execute("UPDATE approval_seats SET holder_user_id = NULL, holder_role = 'admin'")
     machine = use(client, make(client, roles=["admin"])["token"])

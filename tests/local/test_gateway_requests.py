@@ -1,4 +1,4 @@
-"""What the local gateway makes of requests over real sockets: events, or refusals."""
+"""Requests to the local gateway over real sockets: turned into events, or refused."""
 
 import base64
 import http.client

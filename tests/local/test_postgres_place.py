@@ -1,4 +1,4 @@
-"""As whom the embedded Postgres runs, and where its files stand when that account may not pass."""
+"""The account of the embedded Postgres, and the place of its files when that account may not reach them."""
 
 import os
 import pwd
@@ -83,7 +83,7 @@ def test_no_permission_above_the_state_is_changed(state: Path) -> None:
 
 @as_root_only
 class TestUnderAClosedFolder:
-    """A checkout under /root, say: the account that serves may not pass."""
+    """A checkout in a folder, such as /root, that the server's account may not enter."""
 
     def test_the_data_stand_outside_while_it_runs_and_come_home(self, closed: Path) -> None:
         before = permissions(closed)

@@ -28,7 +28,7 @@ Start = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts `signet run`, by default on a port that is free."""
+    """Yield a function that starts `signet run`, by default on a free port."""
     running: list[subprocess.Popen[str]] = []
 
     def start(
@@ -67,7 +67,7 @@ def read_greeting(process: subprocess.Popen[str]) -> str:
 
 
 def call(greeting: str) -> dict[str, Any]:
-    """What the first printed `curl` would answer."""
+    """Return the answer to the first `curl` that the greeting prints."""
     line = re.search(r"^  (curl .*)$", greeting, re.MULTILINE)
     assert line is not None
     _curl, _option, header, url = shlex.split(line[1])
@@ -152,7 +152,7 @@ def test_a_server_of_ones_own_is_used_and_not_stopped(
     assert call(read_greeting(process))["status"] == "ok"
     assert [path.name for path in (folder / ".signet").iterdir()] == ["development-secret"]
     assert end(process, signal.SIGTERM) == "stopping\n"
-    drop_database(empty_database_url, "none")  # somebody still answers there
+    drop_database(empty_database_url, "none")  # the port still answers
 
 
 def test_what_is_made_while_it_runs_is_moved(start: Start, folder: Path, owner_url: str) -> None:

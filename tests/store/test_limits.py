@@ -1,4 +1,4 @@
-"""No transaction waits, or lets others wait, for ever: its limits go with its BEGIN and end with it."""
+"""Limits of transactions: they come with BEGIN and end with the transaction, so that none waits for ever."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

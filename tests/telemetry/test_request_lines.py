@@ -1,4 +1,4 @@
-"""A line for each request; and nothing in it that somebody has sent, whatever goes wrong."""
+"""A log line for each request, without any value that a caller has sent, even after errors."""
 
 import io
 import json
@@ -31,7 +31,7 @@ def stream() -> io.StringIO:
 def add_failing_routes(routes: Routes) -> None:
     @routes.post("/v1/fail", "Fails", dict)
     def fail(call: Any, body: dict[str, Any]) -> None:
-        """As a library does that repeats what it choked on."""
+        """Raise an error that repeats its input, as some libraries do."""
         try:
             raise ValueError(f"cannot read {body}")
         except ValueError as error:

@@ -43,7 +43,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Traced:
-    """What was exported, by name."""
+    """Telemetry whose exported spans can be taken by name."""
 
     def __init__(self) -> None:
         self._exporter = InMemorySpanExporter()
@@ -57,7 +57,7 @@ class Traced:
 
 
 class Mailbox:
-    """A connector that keeps the traces of what it gets."""
+    """A connector that keeps the traces of its messages."""
 
     def __init__(self) -> None:
         self.traces: list[str | None] = []
@@ -90,7 +90,7 @@ def traced() -> Iterator[Traced]:
 
 @pytest.fixture
 def company(database: Database) -> Company:
-    """Whose invoices send a notification on their way."""
+    """Return a company whose invoices send a notification on their way."""
     company = make_company(database)
     company.publish("invoice")
     told = {"channel": "email", "to": [{"by": "role", "role": "admin"}], "text": "posted"}
@@ -106,7 +106,7 @@ def client(database: Database, company: Company, traced: Traced) -> Client:
 
 @pytest.fixture
 def waves(worker: Database, traced: Traced, monkeypatch: pytest.MonkeyPatch) -> Worker:
-    # However slow the machine is: one wave is one.
+    # A slow machine must not split the wave.
     monkeypatch.setattr("signet.engine.execution.wave.MAX_WAVE_SECONDS", 600.0)
     return make_worker(worker, traced.telemetry)
 
@@ -225,7 +225,7 @@ def test_only_what_is_switched_on_is_loaded(
     environment: dict[str, str], traces: bool, loaded: list[str]
 ) -> None:
     script = SCRIPT.format(environment={"SIGNET_DATABASE_URL": "postgresql://", **environment})
-    # Nothing listens there: what could not be sent is given up at once.
+    # Nothing listens there: spans that cannot be sent are given up at once.
     ended = f"{script}os._exit(0) if not sys.stdout.flush() else None\n"
     done = subprocess.run(
         [sys.executable, "-c", ended],
@@ -252,7 +252,7 @@ class Collector(SpanExporter):
 
 
 def test_who_is_answered_does_not_wait_for_a_collector_that_is_down() -> None:
-    """Each answer is held back until its spans are told: the next one's are not even tried."""
+    """Hold back each answer until its spans are sent; after a failure, do not even try for a time."""
     collector, now = Collector(), [0.0]
     tracing = Tracing(SimpleSpanProcessor(RestingExporter(collector, lambda: now[0])), "signet-test")
 
@@ -270,7 +270,7 @@ def test_who_is_answered_does_not_wait_for_a_collector_that_is_down() -> None:
 
 
 def test_an_export_takes_no_longer_than_a_flush_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDK's flush waits for it, whatever it is told."""
+    """Limit the export itself: the SDK's flush waits for it and ignores its own timeout."""
     asked: list[float] = []
 
     class Exporter(Collector):

@@ -1,4 +1,4 @@
-"""What is taken away and what stays: as the janitor, tenant by tenant, batch by batch."""
+"""Rows that pruning deletes and rows that it keeps: as the janitor, tenant by tenant, batch by batch."""
 
 from typing import LiteralString
 from uuid import UUID, uuid4
@@ -94,7 +94,7 @@ def test_the_answer_that_an_open_step_waits_for_stays(house: House) -> None:
 
 
 def finish_one(house: House, moving: Worker) -> UUID:
-    """An invoice that went its way to the end."""
+    """Create an invoice and cancel it, so that its instance ends."""
     number = f"R-{uuid4()}"
     made = house.company.documents.mutate(
         house.company.caller(), Create("invoice", {**INVOICE, "number": number})

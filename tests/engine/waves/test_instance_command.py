@@ -36,7 +36,7 @@ NOTING = {"draft_to_submitted": {"nodes": [{"id": "note", "type": "script", "con
 
 @pytest.fixture
 def signet(company: Company, owner_url: str) -> Signet:
-    """What it printed, when it exits as expected."""
+    """Return a function that runs the command, checks its exit code and returns its output."""
     members = (
         Member(user_id="olga", display_name="Olga", roles=("admin",)),
         Member(user_id="carl", display_name="Carl", roles=("clerk",)),
@@ -165,7 +165,7 @@ def test_what_is_stuck_is_exit_code_1(company: Company, worker: Worker, signet: 
 
 
 def test_it_is_moved_when_it_can_be(company: Company, worker: Worker, signet: Signet, admin: Admin) -> None:
-    """A dry run says which, and what it will never come to."""
+    """Report movable and refused instances in a dry run."""
     instance_id = instance_of(create(company, worker))
     publish_patch(company, NOTING)
     well = ["--to", 1, "--name", "own"]
@@ -220,7 +220,7 @@ def test_no_answer_is_exit_code_2(signet: Signet) -> None:
 def test_the_page_runs_as_it_stands(
     company: Company, worker: Worker, signet: Signet, owner_url: str, admin: Admin
 ) -> None:
-    """In the order of the page, on one invoice that waits in draft."""
+    """Run the page's commands in order, on one invoice that waits in draft."""
     made = create(company, worker)
     known = {
         "$TENANT": str(company.tenant_id),

@@ -1,4 +1,4 @@
-"""What operators do to an instance: who may, at which version, and what is on record of it."""
+"""Operators' acts on an instance: the permission, the version, and the record of it."""
 
 from typing import LiteralString
 from uuid import UUID
@@ -45,7 +45,7 @@ TRIGGERS: LiteralString = (
 def assert_rebuilds_alike(
     company: Company, instances: Instances, worker_database: Database, admin: Admin, instance_id: UUID
 ) -> None:
-    """WF-15: the steps alone say what the row says."""
+    """Rebuild from the steps and expect the same row (WF-15)."""
     before = row_of(admin, instance_id)
     cache = instances._compiled
     assert rebuild_instance(worker_database, cache, company.tenant_id, instance_id) is False
@@ -159,7 +159,7 @@ def test_an_instance_that_is_ended_is_over_and_what_waited_is_cancelled(
     assert read(admin, HISTORY, instance_id)[-1][:3] == (status, "olga", {"reason": "entered twice"})
     assert [row["action"] for row in audited(admin)][-1] == act
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
-    # The document is as it was, and a request begins anew where it stands.
+    # The document is unchanged, and a new request starts a new instance at its status.
     again = company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
     assert again.instance_id not in (None, instance_id)
     worker.drain([company.tenant_id])
@@ -249,7 +249,7 @@ def test_any_difference_of_the_row_is_found(
 def test_a_row_that_lags_is_put_right_before_its_next_step(
     company: Company, worker: Worker, worker_database: Database, instances: Instances, admin: Admin
 ) -> None:
-    """Or the step would get a number that another one has."""
+    """Rebuild the row first, or the next step would repeat a number."""
     instance_id = instance_of(create(company, worker))
     admin.execute("UPDATE workflow_instances SET version = 1")
     with pytest.raises(Rejected) as caught:

@@ -1,4 +1,4 @@
-"""Documents move through their workflow, from birth to the end."""
+"""Documents that move through their workflow, from birth to the end."""
 
 from typing import Any, LiteralString
 
@@ -55,5 +55,5 @@ def test_the_request_may_be_there_before_the_worker(company: Company, worker: Wo
     assert worker.drain([company.tenant_id]).waves == 1
     assert read(company, INSTANCE) == [("completed", 8, [], None, None)]
     versions = read(company, "SELECT entity_version FROM workflow_step_executions ORDER BY seq")
-    # The edit is on record first; a token keeps the version at which it entered its node.
+    # The edit is recorded first; a token keeps the version at which it entered its node.
     assert versions == [(1,), (1,), (2,), (2,), (3,), (3,), (4,), (4,)]
