@@ -14,10 +14,10 @@ from signet.core.compiler.artifact import Artifact
 from signet.core.compiler.compiler import compile_effective
 from signet.core.compiler.envelope import Envelope, make_envelope
 from signet.core.compiler.patch import Patch
-from signet.core.contracts.reader import read_contract
+from signet.core.contracts.reader import parse_contract
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Script, simulate
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 
 MAX_RATIO = 4.0
 MIN_DOCUMENTS_A_SECOND = 5_000
@@ -82,13 +82,13 @@ def make_patch(size: int) -> Patch:
             edges.append({"source": f"last-{piece - 1}", "target": f"amount-{piece}"})
     slots = {"approval": {"nodes": nodes, "edges": edges, "exit": "join"}}
     base = {"entity_type": "invoice", "envelope_version": 1}
-    patch, mistakes = read_strictly(Patch, {"patch": "bench", "base": base, "slots": slots})
+    patch, mistakes = parse_strictly(Patch, {"patch": "bench", "base": base, "slots": slots})
     assert patch is not None, mistakes
     return patch
 
 
 def make_bench_envelope() -> Envelope:
-    contract, mistakes = read_contract(CONTRACT)
+    contract, mistakes = parse_contract(CONTRACT)
     assert contract is not None, mistakes
     return make_envelope(contract)
 

@@ -10,10 +10,10 @@ from signet.core.canonical_json import canonical_bytes
 from signet.core.compiler.compiler import compile_effective
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Patch
-from signet.core.contracts.reader import read_contract
+from signet.core.contracts.reader import parse_contract
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Script, SimulatedStep, simulate
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 
 ENTITY_TYPE = "parcel"
 STEPS, GATES = 10, 2
@@ -44,8 +44,8 @@ def make_data(number: int) -> dict[str, Any]:
 
 
 def compile_workflow() -> Workflow:
-    contract, findings = read_contract(read_contract_file())
-    patch, mistakes = read_strictly(Patch, read_patch_file())
+    contract, findings = parse_contract(read_contract_file())
+    patch, mistakes = parse_strictly(Patch, read_patch_file())
     assert contract is not None and patch is not None, (findings, mistakes)
     compilation = compile_effective(make_envelope(contract), patch)
     assert compilation.artifact is not None, compilation.findings

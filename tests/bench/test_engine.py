@@ -13,7 +13,7 @@ from bench.engine.runs import LIMIT, Load, opened_arena
 from signet.core.canonical_json import canonical_bytes
 from signet.core.compiler.compiler import compile_effective
 from signet.core.compiler.envelope import make_envelope
-from signet.core.contracts.reader import read_contract
+from signet.core.contracts.reader import parse_contract
 from signet.core.runtime.projection import Step, project
 from signet.core.runtime.workflow import Workflow
 from signet.store.database import Database
@@ -38,7 +38,7 @@ def test_the_workflow_is_of_ten_steps_with_two_gates() -> None:
 
 
 def test_another_workflow_is_not_measured() -> None:
-    contract, _ = read_contract(workflow.read_contract_file())
+    contract, _ = parse_contract(workflow.read_contract_file())
     assert contract is not None
     without_patch = compile_effective(make_envelope(contract), None).artifact
     assert without_patch is not None

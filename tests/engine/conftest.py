@@ -12,7 +12,7 @@ from signet.core.documents.rules import Rule
 from signet.core.tenants.caller import Caller
 from signet.core.tenants.principal import Principal
 from signet.core.tenants.tenant_file import TenantFile
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from signet.engine.definitions.definitions import Definitions
 from signet.engine.documents.mutate import Documents
 from signet.engine.tenants.install import install_tenant
@@ -48,7 +48,7 @@ class Company:
 
     def add_rule(self, name: str, phase: str, condition: str, *actions: dict[str, Any], **more: Any) -> None:
         document = {"name": name, "entity_type": "invoice", "phase": phase, "actions": list(actions)}
-        rule, findings = read_strictly(Rule, {**document, "condition": {"expression": condition}, **more})
+        rule, findings = parse_strictly(Rule, {**document, "condition": {"expression": condition}, **more})
         assert rule is not None, findings
         with self.database.transaction(self.tenant_id) as connection:
             save_rule(connection, self.tenant_id, rule)

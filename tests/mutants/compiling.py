@@ -47,7 +47,8 @@ COMPILING = (
         "a slot that is not declared is passed over",
         6,
         "shared/signet/core/compiler/merge.py",
-        '            findings.append(find("SLOT_UNKNOWN", name, allowed=", ".join(slots) or "(none)"))\n',
+        "            findings.append("
+        'make_finding("SLOT_UNKNOWN", name, allowed=", ".join(slots) or "(none)"))\n',
         "",
         (f"{WF_06}only_declared_slots_are_filled",),
     ),

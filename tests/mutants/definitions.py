@@ -100,11 +100,11 @@ CREATE TRIGGER reject_published_mutation BEFORE UPDATE OR DELETE ON contracts
         7,
         "shared/signet/engine/cache.py",
         """\
-        artifact = read_artifact(*stored)
+        artifact = parse_artifact(*stored)
         workflow = self._loaded.get(artifact.hash) or Workflow(artifact)
 """,
         """\
-        workflow = self._loaded.get(stored[1]) or Workflow(read_artifact(*stored))
+        workflow = self._loaded.get(stored[1]) or Workflow(parse_artifact(*stored))
 """,
         (CACHE,),
     ),

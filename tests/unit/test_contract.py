@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from signet.authoring.files import read_document
-from signet.core.contracts.reader import RESERVED_CONTRACTS, read_contract
+from signet.core.contracts.reader import RESERVED_CONTRACTS, parse_contract
 from signet.core.validation.finding import Severity
 from signet.core.validation.messages import TEXTS
 from tests.unit.broken_contracts import BROKEN, REMOVE, VALID, change
@@ -18,17 +18,17 @@ EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*/con
 
 
 def found_in(document: Any) -> set[tuple[str, str]]:
-    return {(finding.code, finding.place) for finding in read_contract(document)[1]}
+    return {(finding.code, finding.place) for finding in parse_contract(document)[1]}
 
 
 def test_the_valid_contract_is_read_as_written() -> None:
-    contract, findings = read_contract(VALID)
+    contract, findings = parse_contract(VALID)
     assert findings == ()
     assert contract is not None
     assert contract.initial_state == "draft"
     written = contract.to_json()
     assert written["transitions"]["submit"]["from"] == ["draft"]
-    again, findings = read_contract(written)
+    again, findings = parse_contract(written)
     assert (again and again.to_json(), findings) == (written, ())
 
 
@@ -36,7 +36,7 @@ def test_the_valid_contract_is_read_as_written() -> None:
     ("pointer", "value", "code", "place"), BROKEN, ids=[f"{code} {place}" for _, _, code, place in BROKEN]
 )
 def test_one_thing_broken_is_caught(pointer: str, value: Any, code: str, place: str) -> None:
-    contract, findings = read_contract(change(VALID, pointer, value))
+    contract, findings = parse_contract(change(VALID, pointer, value))
     assert (code, place) in {(finding.code, finding.place) for finding in findings}
     assert (contract is None) == any(finding.severity is Severity.ERROR for finding in findings)
 
@@ -54,7 +54,7 @@ def test_every_code_of_contracts_is_caught_by_a_test_of_this_file() -> None:
 
 
 def test_a_warning_does_not_hold_the_contract_up() -> None:
-    contract, findings = read_contract(change(VALID, "/conditions/invoice:fly", "true"))
+    contract, findings = parse_contract(change(VALID, "/conditions/invoice:fly", "true"))
     assert contract is not None
     assert [(finding.code, finding.severity) for finding in findings] == [
         ("CONDITION_NEVER_ASKED", Severity.WARNING)
@@ -85,14 +85,14 @@ def test_all_mistakes_are_reported_at_once() -> None:
 
 
 def test_a_finding_says_what_and_what_to_do() -> None:
-    [finding] = read_contract(change(VALID, "/slots/loss/from", "draft"))[1]
+    [finding] = parse_contract(change(VALID, "/slots/loss/from", "draft"))[1]
     assert finding.sentence == "The slot 'loss' begins at 'draft', where its transition does not."
     assert finding.remedy == "Set 'from' to one of: submitted, active."
 
 
 def test_who_may_not_decide_on_what_nobody_asks_for_is_told_what_there_is() -> None:
     for name in ("aprove", "approve"):
-        [finding] = read_contract(change(VALID, "/separation_of_duties/deciding/0", name))[1]
+        [finding] = parse_contract(change(VALID, "/separation_of_duties/deciding/0", name))[1]
         assert name in finding.sentence
         assert finding.remedy.endswith(": submit, cancel, renew, write_off.")
 
@@ -101,7 +101,7 @@ def test_a_circle_of_automatic_states_is_named() -> None:
     circle = change(VALID, "/transitions/approve/to", "checked")
     circle = change(circle, "/states/checked", {"edit": "locked"})
     back = {"from": ["checked"], "to": "submitted", "kind": "automatic", "rejected_to": "active"}
-    findings = read_contract(change(circle, "/transitions/recheck", back))[1]
+    findings = parse_contract(change(circle, "/transitions/recheck", back))[1]
     assert [(f.code, f.place, f.parameters.get("path")) for f in findings] == [
         ("RETURN_NEVER_WAITS", "/states/submitted", "submitted → checked → submitted")
     ]
@@ -129,7 +129,7 @@ def test_a_long_circle_is_named_by_its_shortest_way() -> None:
             "da": {"from": ["d"], "to": "a", "kind": "automatic", "rejected_to": "end"},
         },
     }
-    findings = read_contract(contract)[1]
+    findings = parse_contract(contract)[1]
     assert [(finding.code, finding.place) for finding in findings] == [
         ("RETURN_NEVER_WAITS", "/states/a"),
         ("RETURN_NEVER_WAITS", "/states/c"),
@@ -142,7 +142,7 @@ def test_fast_columns_are_counted_by_kind() -> None:
         broken = VALID
         for number in range(limit):
             broken = change(broken, f"/fields/f{number}", field)
-        assert read_contract(broken)[1] == ()
+        assert parse_contract(broken)[1] == ()
         assert found_in(change(broken, "/fields/one_more", field)) == {("FIELD_INDEX_TOO_MANY", "/fields")}
 
 
@@ -150,7 +150,7 @@ def test_fields_nest_to_a_limit() -> None:
     def nest(depth: int) -> dict[str, Any]:
         return {"type": "object", "fields": {"f": nest(depth - 1)}} if depth > 1 else {"type": "int"}
 
-    assert read_contract(change(VALID, "/fields/deep", nest(5)))[1] == ()
+    assert parse_contract(change(VALID, "/fields/deep", nest(5)))[1] == ()
     place = "/fields/deep" + "/fields/f" * 4
     assert found_in(change(VALID, "/fields/deep", nest(6))) == {("FIELD_TOO_DEEP", place)}
     assert found_in(change(VALID, "/fields/deep", nest(200)))
@@ -158,7 +158,7 @@ def test_fields_nest_to_a_limit() -> None:
 
 def test_a_contract_of_one_settled_state_is_enough() -> None:
     state = {"edit": "editable", "initial": True, "settled": True}
-    contract, findings = read_contract({"contract": "note", "fields": {}, "states": {"here": state}})
+    contract, findings = parse_contract({"contract": "note", "fields": {}, "states": {"here": state}})
     assert contract is not None and findings == ()
 
 
@@ -171,14 +171,14 @@ def test_slots_without_transitions_and_actions_without_fields_say_none() -> None
         "slots": {"s": {"transition": "t"}},
         "actions": {"a": {"kind": "update", "set": {"f": 1}}},
     }
-    assert [finding.remedy for finding in read_contract(broken)[1]] == ["Use one of: (none)."] * 2
+    assert [finding.remedy for finding in parse_contract(broken)[1]] == ["Use one of: (none)."] * 2
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.parent.name))
 def test_examples_read_without_findings(path: Path) -> None:
     document, findings = read_document(path)
     assert findings == ()
-    contract, findings = read_contract(document)
+    contract, findings = parse_contract(document)
     assert findings == ()
     assert contract is not None and contract.contract == path.parent.name
 
@@ -190,7 +190,7 @@ def test_there_are_examples() -> None:
 
 def test_the_invoice_has_the_slots_of_the_source() -> None:
     path = next(path for path in EXAMPLES if path.parent.name == "invoice")
-    contract, _ = read_contract(read_document(path)[0])
+    contract, _ = parse_contract(read_document(path)[0])
     assert contract is not None
     places = {
         name: (slot.transition, slot.position, slot.from_state) for name, slot in contract.slots.items()
@@ -234,7 +234,7 @@ def _list_pointers(document: Any, path: str = "") -> list[str]:
 
 @given(_json)
 def test_reading_never_raises(document: Any) -> None:
-    contract, findings = read_contract(document)
+    contract, findings = parse_contract(document)
     assert contract is not None or findings
 
 
@@ -253,7 +253,7 @@ def test_reading_a_mutated_contract_never_raises(data: st.DataObject) -> None:
             document = change(document, pointer, value)
         except (KeyError, ValueError, IndexError):
             continue  # a list has no such entry, a mapping nothing to remove
-    contract, findings = read_contract(document)
+    contract, findings = parse_contract(document)
     assert contract is not None or findings
     for finding in findings:
         assert finding.to_json()["place"] == finding.place

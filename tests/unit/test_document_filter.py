@@ -8,7 +8,7 @@ import pytest
 from signet.core.contracts.contract import Contract
 from signet.core.documents.list_filter import Sort, Term, parse_filter, parse_sort, place_fields
 from signet.core.errors import Rejected
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 
 
 def make_contract(**fields: dict[str, Any]) -> Contract:
@@ -29,7 +29,7 @@ def make_contract(**fields: dict[str, Any]) -> Contract:
         },
         "states": {"new": {"edit": "editable", "initial": True}, "sent": {"edit": "locked", "final": True}},
     }
-    contract, findings = read_strictly(Contract, document)
+    contract, findings = parse_strictly(Contract, document)
     assert contract is not None, findings
     return contract
 

@@ -14,19 +14,19 @@ from signet.core.contracts.expression_scope import (
     type_of_fields,
     type_of_settings,
 )
-from signet.core.contracts.indexed_columns import map_fast_fields, read_fast_values
-from signet.core.contracts.reader import read_contract
+from signet.core.contracts.indexed_columns import make_column_values, map_indexed_fields
+from signet.core.contracts.reader import parse_contract
 from signet.core.documents.rules import Rule, compile_rule
 from signet.core.runtime.idempotency_keys import effect_key, event_key, join_key, step_key
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from tests.unit.broken_contracts import VALID
 
 ONE = UUID(int=1)
 
 
 def load(**changes: Any) -> CompiledContract:
-    contract, findings = read_strictly(Contract, {**VALID, **changes})
+    contract, findings = parse_strictly(Contract, {**VALID, **changes})
     assert contract is not None, findings
     return CompiledContract(contract, "0" * 64)
 
@@ -78,13 +78,13 @@ def test_every_expression_of_a_contract_is_checked(part: str, change: dict[str, 
         document["conditions"] = {"invoice:submit": change["condition"]}
     else:
         document["actions"] = {**VALID.get("actions", {}), "fix": {"kind": "update", **change}}
-    contract, findings = read_strictly(Contract, document)
+    contract, findings = parse_strictly(Contract, document)
     assert contract is not None, findings
     assert part in [finding.place for finding in check_contract_expressions(contract)]
 
 
 def test_the_valid_contract_has_no_such_mistake() -> None:
-    contract, _ = read_contract(VALID)
+    contract, _ = parse_contract(VALID)
     assert contract is not None
     assert list(check_contract_expressions(contract)) == []
 
@@ -108,7 +108,7 @@ def test_which_refs_are_followed_is_known_of_each_expression() -> None:
     assert not load(fields={**VALID["fields"], "customer": {**customer, "reads": {}}}).has_readable_refs
     assert loaded.refs_of_conditions == {"invoice:submit": {"customer"}, "invoice:edit": frozenset()}
     assert loaded.refs_of_actions == {"thank": both, "ask": frozenset()}
-    rule, findings = read_strictly(
+    rule, findings = parse_strictly(
         Rule,
         {
             "name": "r",
@@ -142,16 +142,16 @@ def test_fast_fields_keep_their_columns() -> None:
         "at": {"type": "timestamp", "indexed": True},
         "note": {"type": "string"},
     }
-    columns = map_fast_fields(load(fields=fields).contract)
+    columns = map_indexed_fields(load(fields=fields).contract)
     assert columns == {"at": "d1", "name": "t1", "on": "d2", "paid": "n1"}
     data = {"paid": True, "name": "x", "on": "2026-01-02", "at": "2026-01-02T03:04:05.000006Z"}
-    assert read_fast_values(columns, data) == {
+    assert make_column_values(columns, data) == {
         "d1": datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC),
         "d2": datetime(2026, 1, 2, tzinfo=UTC),
         "n1": 1,
         "t1": "x",
     }
-    assert set(read_fast_values(columns, {}).values()) == {None}
+    assert set(make_column_values(columns, {}).values()) == {None}
 
 
 def test_keys_tell_apart_what_is_different() -> None:

@@ -13,7 +13,7 @@ from signet.core.documents.rules import (
     to_expression_text,
 )
 from signet.core.expressions import INT, STRING, Scope, list_of, object_of
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from tests.unit.broken_contracts import VALID
 
 SCOPE = Scope({"entity": object_of({"total": INT, "vendor": STRING, "tags": list_of(STRING)})})
@@ -22,7 +22,7 @@ REJECT = {"kind": "reject", "message": "no"}
 
 def read(condition: Any, phase: str = "before", actions: Any = None, **more: Any) -> Rule:
     document = {"name": "r", "entity_type": "invoice", "phase": phase, "condition": condition}
-    rule, findings = read_strictly(Rule, {**document, "actions": actions or [REJECT], **more})
+    rule, findings = parse_strictly(Rule, {**document, "actions": actions or [REJECT], **more})
     assert findings == () and rule is not None
     return rule
 
@@ -116,7 +116,7 @@ def test_a_condition_nested_too_deep_does_not_parse() -> None:
 
 
 def test_a_rule_names_only_fields_that_there_are() -> None:
-    contract, _ = read_strictly(Contract, VALID)
+    contract, _ = parse_strictly(Contract, VALID)
     assert contract is not None
     known = next(iter(contract.fields))
     actions = [

@@ -9,7 +9,7 @@ from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.contract import Contract
 from signet.core.tenants.tenant_file import CustomSetting, TenantSettings
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 
 CONTRACT: dict[str, Any] = {
     "contract": "invoice",
@@ -149,7 +149,7 @@ SETTINGS = TenantSettings(custom={"trusted_vendors": CustomSetting(type="list of
 
 
 def make_contract(**changes: Any) -> Contract:
-    contract, findings = read_strictly(Contract, {**copy.deepcopy(CONTRACT), **changes})
+    contract, findings = parse_strictly(Contract, {**copy.deepcopy(CONTRACT), **changes})
     assert contract is not None, findings
     return contract
 
@@ -157,7 +157,7 @@ def make_contract(**changes: Any) -> Contract:
 def compile_patch(document: dict[str, Any] | None, contract: Contract | None = None) -> Artifact:
     patch = None
     if document is not None:
-        patch, findings = read_strictly(Patch, document)
+        patch, findings = parse_strictly(Patch, document)
         assert patch is not None, findings
     compilation = compile_effective(make_envelope(contract or make_contract()), patch, SETTINGS)
     assert compilation.artifact is not None, compilation.findings
@@ -169,7 +169,7 @@ def compile_slot(slot: str, **body: Any) -> Artifact:
 
 
 def compile_automatic(document: dict[str, Any], contract: Contract | None = None) -> Artifact:
-    automation, findings = read_strictly(Automation, document)
+    automation, findings = parse_strictly(Automation, document)
     assert automation is not None, findings
     compilation = compile_automation(automation, contract, SETTINGS)
     assert compilation.artifact is not None, compilation.findings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from signet.core.contracts.fields import MAX_SAFE_INTEGER
-from signet.core.validation.finding import Finding, find, set_of
+from signet.core.validation.finding import Finding, drop_duplicates, make_finding
 from signet.core.validation.strict_model import MAX_MISTAKES, point
 from signet.core.validation.text import find_text_problem
 
@@ -43,7 +43,7 @@ class FileReading:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return tuple(set_of(self._findings))
+        return tuple(drop_duplicates(self._findings))
 
     @property
     def is_hopeless(self) -> bool:
@@ -53,7 +53,7 @@ class FileReading:
         if spot is not None:
             words |= {"line": spot.line, "column": spot.column}
         self._findings.append(
-            find(code, point(path), where=self._describe_where(path, spot), file=self.name, **words)
+            make_finding(code, point(path), where=self._describe_where(path, spot), file=self.name, **words)
         )
 
     def _describe_where(self, path: Steps, spot: Spot | None) -> str:

@@ -12,7 +12,7 @@ from signet.authoring.files import read_document
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Script, Simulation, simulate
 from signet.core.validation.finding import Finding
-from signet.core.validation.strict_model import Strict, read_strictly
+from signet.core.validation.strict_model import Strict, parse_strictly
 
 MAX_SCENARIOS = 1_000
 DEFAULT_START = "2026-01-01T00:00:00.000000Z"
@@ -57,7 +57,7 @@ def read_scenarios(path: Path) -> tuple[tuple[Scenario, ...], tuple[Finding, ...
     document, findings = read_document(path)
     if findings:
         return (), findings
-    file, findings = read_strictly(ScenarioFile, document)
+    file, findings = parse_strictly(ScenarioFile, document)
     return (file.scenarios if file else ()), findings
 
 

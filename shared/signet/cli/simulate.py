@@ -24,7 +24,7 @@ from signet.core.explain.vocabulary import escape
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation
 from signet.core.validation.finding import Finding
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 
 MAX_SHOWN_STEPS = 1_000
 
@@ -108,7 +108,7 @@ def _read_documents(file: Path, requests: list[str], approve_all: bool) -> tuple
         }
         for number, simulated_document in enumerate(listed, start=1)
     ]
-    read, findings = read_strictly(ScenarioFile, {"scenarios": described})
+    read, findings = parse_strictly(ScenarioFile, {"scenarios": described})
     _stop_at(file, findings)
     return read.scenarios if read else ()
 

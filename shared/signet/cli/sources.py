@@ -13,11 +13,11 @@ from signet.core.compiler.compiler import Compilation, compile_automation, compi
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.contract import Contract
-from signet.core.contracts.reader import read_contract
+from signet.core.contracts.reader import parse_contract
 from signet.core.explain.vocabulary import escape
 from signet.core.tenants.tenant_file import TenantFile, TenantSettings
 from signet.core.validation.finding import Finding, has_errors
-from signet.core.validation.strict_model import Strict, read_strictly
+from signet.core.validation.strict_model import Strict, parse_strictly
 
 ENDINGS = (".yaml", ".yml", ".json")
 KINDS = ("contract", "patch", "automation")
@@ -103,7 +103,7 @@ def read_sources(path: Path, patch_file: Path | None = None, tenant_file: Path |
 def read_contract_file(file: Path, sources: Sources) -> None:
     document, findings = read_document(file)
     if not findings:
-        sources.contract, findings = read_contract(document)
+        sources.contract, findings = parse_contract(document)
     sources.add(file, findings)
 
 
@@ -154,7 +154,7 @@ def _read_part(kind: str, file: Path, sources: Sources) -> None:
 
 
 def _read_as(model: type[T], file: Path, document: Any, sources: Sources) -> T | None:
-    value, findings = read_strictly(model, document)
+    value, findings = parse_strictly(model, document)
     sources.add(file, findings)
     return value
 

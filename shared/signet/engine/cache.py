@@ -7,12 +7,12 @@ from collections.abc import Callable
 from uuid import UUID
 
 from signet.core.canonical_json import hash_bytes
-from signet.core.compiler.artifact import read_artifact
+from signet.core.compiler.artifact import parse_artifact
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.contract import Contract
 from signet.core.errors import Defect, Rejected
 from signet.core.runtime.workflow import Workflow
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from signet.store.database import Connection
 from signet.store.definitions.write import read_compiled, read_contract_row
 from signet.store.documents.write import WorkflowOfType, find_workflow
@@ -45,7 +45,7 @@ class ContractCache:
 def load_contract(body: str, expected_hash: str) -> CompiledContract:
     if hash_bytes(body.encode()) != expected_hash:
         raise Defect("CONTRACT_HASH_MISMATCH", "a stored contract is not the one its hash was made of")
-    contract, findings = read_strictly(Contract, json.loads(body))
+    contract, findings = parse_strictly(Contract, json.loads(body))
     if contract is None:
         raise Defect("CONTRACT_UNREADABLE", f"a stored contract cannot be read: {findings[0].sentence}")
     return CompiledContract(contract, expected_hash)
@@ -108,7 +108,7 @@ class CompiledCache:
                 "DEFINITION_NOT_FOUND", f"there is no compiled definition {definition_id} version {version}"
             )
         # Verified before the cache is asked: a changed row must not hide behind the workflow of its old hash.
-        artifact = read_artifact(*stored)
+        artifact = parse_artifact(*stored)
         workflow = self._loaded.get(artifact.hash) or Workflow(artifact)
         self._keep(key, moment, workflow)
         return workflow

@@ -6,14 +6,14 @@ from signet.authoring.files import read_document
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.tenant_file import TenantFile
 from signet.core.validation.finding import Finding
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 
 
 def read_tenant_file(path: Path) -> TenantFile:
     document, mistakes = read_document(path)
     if mistakes:
         raise _reject(path, mistakes)
-    tenant, mistakes = read_strictly(TenantFile, document)
+    tenant, mistakes = parse_strictly(TenantFile, document)
     if tenant is None:
         raise _reject(path, mistakes)
     return tenant

@@ -13,7 +13,7 @@ from signet.authoring.actions import ActionRegistry
 from signet.core.documents.rules import Rule
 from signet.core.runtime.idempotency_keys import event_key
 from signet.core.tenants.tenant_file import Member
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from signet.engine.cache import CompiledCache, ContractCache
 from signet.engine.documents.commands import Applied, Create, Operation, RequestTransition, Update
 from signet.engine.documents.mutate import Documents
@@ -165,7 +165,7 @@ class WorkflowStage:
             "condition": {"expression": condition},
             "actions": [{"kind": "reject", "message": f"{name} is against it"}],
         }
-        rule, findings = read_strictly(Rule, document)
+        rule, findings = parse_strictly(Rule, document)
         assert rule is not None, findings
         with self.standing.company.database.transaction(self.tenant_id) as connection:
             save_rule(connection, self.tenant_id, rule)

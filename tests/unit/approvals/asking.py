@@ -7,7 +7,7 @@ from signet.core.approvals.eligibility import Origin, Seat
 from signet.core.approvals.policy import Policy, Stage
 from signet.core.approvals.votes import record_vote
 from signet.core.compiler.node_configurations import Quorum, Vote
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 
 VOTES: tuple[Vote, ...] = ("approved", "rejected", "abstained")
 
@@ -29,7 +29,7 @@ def expression(text: str) -> dict[str, Any]:
 
 
 def make_stage(*approvers: Mapping[str, Any], quorum: Quorum = "all", **more: Any) -> Stage:
-    stage, findings = read_strictly(Stage, {"approvers": list(approvers), "quorum": quorum, **more})
+    stage, findings = parse_strictly(Stage, {"approvers": list(approvers), "quorum": quorum, **more})
     assert stage is not None, findings
     return stage
 

@@ -16,7 +16,7 @@ from signet.core.approvals.policy import (
 )
 from signet.core.compiler.node_configurations import ApprovalConfiguration
 from signet.core.errors import Defect
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from tests.unit.approvals.asking import expression, make_policy, make_stage, manager, role, user
 
 EVERY_KIND = [
@@ -39,7 +39,7 @@ PLAIN: dict[str, Any] = {"approvers": [user("ada")]}
 
 def compile_config(document: dict[str, Any]) -> dict[str, Any]:
     """As a node's configuration stands in an artifact."""
-    config, findings = read_strictly(ApprovalConfiguration, document)
+    config, findings = parse_strictly(ApprovalConfiguration, document)
     assert config is not None, findings
     return config.model_dump(mode="json", by_alias=True)
 

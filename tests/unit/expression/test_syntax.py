@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from signet.core.expressions import ExpressionError, expression_to_json, parse_expression, to_text
-from signet.core.expressions.errors import MAX_SHOWN_CHARACTERS, MESSAGES, make_mistake
+from signet.core.expressions.errors import MAX_SHOWN_CHARACTERS, MESSAGES, make_error
 from signet.core.expressions.syntax_tree import Comparison, ListLiteral, Literal, Name
 from tests.unit.expression.generated import QUICK, fail, parse
 
@@ -183,7 +183,7 @@ def test_messages_are_made_from_their_parameters() -> None:
         parameters: dict[str, Any] = {}
         while True:
             try:
-                assert make_mistake(code, 0, 0, **parameters).message == message.format(**parameters)
+                assert make_error(code, 0, 0, **parameters).message == message.format(**parameters)
                 break
             except KeyError as missing:
                 parameters[str(missing.args[0])] = "x"

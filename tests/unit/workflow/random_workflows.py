@@ -8,9 +8,9 @@ from signet.core.compiler.compiler import Compilation, compile_automation, compi
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.contract import Contract
-from signet.core.contracts.reader import read_contract
+from signet.core.contracts.reader import parse_contract
 from signet.core.tenants.tenant_file import CustomSetting, TenantSettings
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from tests.unit.workflow.random_contracts import make_contract
 from tests.unit.workflow.random_regions import End, Region, RegionRules
 
@@ -27,13 +27,13 @@ class WorkflowCase:
     is_automation: bool = False
 
     def compile(self) -> Compilation:
-        contract, mistakes = read_contract(self.contract)
+        contract, mistakes = parse_contract(self.contract)
         assert contract is not None, mistakes
         if self.is_automation:
-            automation, mistakes = read_strictly(Automation, self.patch)
+            automation, mistakes = parse_strictly(Automation, self.patch)
             assert automation is not None, mistakes
             return compile_automation(automation, contract, SETTINGS)
-        patch, mistakes = read_strictly(Patch, self.patch)
+        patch, mistakes = parse_strictly(Patch, self.patch)
         assert patch is not None, mistakes
         return compile_effective(make_envelope(contract), patch, SETTINGS)
 
@@ -47,7 +47,7 @@ def make_case(rng: Random) -> WorkflowCase:
 
 def make_patch(rng: Random, contract: dict[str, Any], make_region: type[Region] = Region) -> dict[str, Any]:
     names = sorted(contract["slots"])
-    read, mistakes = read_contract(contract)
+    read, mistakes = parse_contract(contract)
     assert read is not None, mistakes
     envelope = make_envelope(read)
     slots: dict[str, Any] = {}

@@ -16,8 +16,8 @@ from signet.core.compiler.parallel_blocks import MAX_BLOCK_DEPTH, MAX_BRANCHES_I
 from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, Patch
 from signet.core.compiler.soundness import MAX_SHOWN_PATH
 from signet.core.contracts.contract import Contract
-from signet.core.contracts.reader import read_contract
-from signet.core.validation.strict_model import MAX_DOCUMENT_CHARACTERS, Strict, read_strictly
+from signet.core.contracts.reader import parse_contract
+from signet.core.validation.strict_model import MAX_DOCUMENT_CHARACTERS, Strict, parse_strictly
 from tests.unit.workflow.random_workflows import SETTINGS
 from tests.unit.workflow.strategies import fuzz, make, numbers, seeds
 from tests.unit.workflow.valid_workflow import PATCH, compile_patch, read_envelope
@@ -61,9 +61,9 @@ documents = st.recursive(
 
 def compile_anything(document: Any, *, is_automation: bool = False) -> Compilation:
     if is_automation:
-        automation, mistakes = read_strictly(Automation, document)
+        automation, mistakes = parse_strictly(Automation, document)
         return Compilation(None, mistakes) if automation is None else compile_automation(automation)
-    patch, mistakes = read_strictly(Patch, document)
+    patch, mistakes = parse_strictly(Patch, document)
     if patch is None:
         return Compilation(None, mistakes)
     return compile_effective(read_envelope(), patch)
@@ -72,7 +72,7 @@ def compile_anything(document: Any, *, is_automation: bool = False) -> Compilati
 @fuzz(150)
 @given(documents)
 def test_any_json_is_read_or_refused(document: Any) -> None:
-    contract, findings = read_contract(document)
+    contract, findings = parse_contract(document)
     assert contract is not None or findings
     for is_automation in (True, False):
         compilation = compile_anything(document, is_automation=is_automation)
@@ -98,24 +98,24 @@ def put_somewhere(document: Any, value: Any, rng: Random) -> Any:
 @given(seeds, numbers, documents)
 def test_any_value_anywhere_in_a_valid_document(seed: int, other: int, value: Any) -> None:
     case, rng = make(seed), Random(other)
-    contract, mistakes = read_contract(put_somewhere(case.contract, value, rng))
+    contract, mistakes = parse_contract(put_somewhere(case.contract, value, rng))
     assert contract is not None or mistakes
     if contract is not None:
         bare = compile_effective(make_envelope(contract), None, SETTINGS)
         assert bare.artifact is not None or bare.findings
     changed = put_somewhere(case.patch, value, rng)
-    contract, _ = read_contract(case.contract)
+    contract, _ = parse_contract(case.contract)
     assert contract is not None
     compilation: Compilation
     if case.is_automation:
-        automation, mistakes = read_strictly(Automation, changed)
+        automation, mistakes = parse_strictly(Automation, changed)
         compilation = (
             compile_automation(automation, contract, SETTINGS)
             if automation is not None
             else Compilation(None, mistakes)
         )
     else:
-        patch, mistakes = read_strictly(Patch, changed)
+        patch, mistakes = parse_strictly(Patch, changed)
         compilation = (
             compile_effective(make_envelope(contract), patch, SETTINGS)
             if patch is not None
@@ -152,7 +152,7 @@ def make_deep(levels: int) -> Any:
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_shapes_that_are_no_documents(model: type[Strict], document: Any, code: str) -> None:
-    read, findings = read_strictly(model, document)
+    read, findings = parse_strictly(model, document)
     assert read is None
     assert code in {finding.code for finding in findings}
 
@@ -160,12 +160,12 @@ def test_shapes_that_are_no_documents(model: type[Strict], document: Any, code: 
 def test_a_circle_of_references_is_no_document() -> None:
     circle: dict[str, Any] = {}
     circle["nodes"] = [circle]
-    _, findings = read_strictly(Patch, circle)
+    _, findings = parse_strictly(Patch, circle)
     assert [finding.code for finding in findings] == ["DOCUMENT_NOT_JSON"]
 
 
 def test_only_so_many_mistakes_are_told() -> None:
-    _, findings = read_strictly(Patch, {f"key{index}": 1 for index in range(1_000)})
+    _, findings = parse_strictly(Patch, {f"key{index}": 1 for index in range(1_000)})
     assert len(findings) == 200
 
 

@@ -12,14 +12,14 @@ from signet.core.errors import Defect
 from signet.core.runtime.decisions import conclude
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import Workflow
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from tests.unit.workflow.valid_workflow import CONTRACT, PATCH, compile_patch, edge, node, read_envelope
 
 
 def automate(**more: Any) -> Compilation:
     nodes = [{"id": "wait", "type": "wait_timer", "config": {"for": "PT1H"}}]
     document = {"automation": "auto", "trigger": {"on": "manual"}, "nodes": nodes, **more}
-    automation, mistakes = read_strictly(Automation, document)
+    automation, mistakes = parse_strictly(Automation, document)
     assert automation is not None, mistakes
     return compile_automation(automation)
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 
 from signet.core.canonical_json import content_hash, hash_bytes
-from signet.core.compiler.artifact import read_artifact
+from signet.core.compiler.artifact import parse_artifact
 from signet.core.compiler.compiler import compile_effective
 from signet.core.compiler.envelope import make_envelope
-from signet.core.contracts.reader import read_contract
+from signet.core.contracts.reader import parse_contract
 from signet.core.errors import Rejected
 from signet.core.runtime.workflow import Workflow
 from signet.core.validation.finding import Severity
@@ -101,7 +101,7 @@ def test_wf_06_a_patch_stays_inside_its_slot(seed: int) -> None:
 def test_wf_07_what_is_stored_is_what_was_compiled(seed: int) -> None:
     artifact = compile_seed(seed)
     assert hash_bytes(artifact.text.encode()) == artifact.hash == content_hash(artifact.content)
-    stored = read_artifact(artifact.text, artifact.hash)
+    stored = parse_artifact(artifact.text, artifact.hash)
     assert stored.content == json.loads(json.dumps(artifact.content))
     assert Workflow(stored).nodes.keys() == Workflow(artifact).nodes.keys()
 
@@ -109,11 +109,11 @@ def test_wf_07_what_is_stored_is_what_was_compiled(seed: int) -> None:
 def test_wf_07_altered_bytes_and_other_compilers_are_refused() -> None:
     artifact = compile_seed(1)
     with pytest.raises(Rejected, match="not the one its hash") as altered:
-        read_artifact(artifact.text.replace("sys:start", "sys:begin"), artifact.hash)
+        parse_artifact(artifact.text.replace("sys:start", "sys:begin"), artifact.hash)
     assert altered.value.code == "WORKFLOW_HASH_MISMATCH"
     old = artifact.text.replace('"compiler_version":"1"', '"compiler_version":"0"')
     with pytest.raises(Rejected, match="compiled by compiler 0") as stale:
-        read_artifact(old, hash_bytes(old.encode()))
+        parse_artifact(old, hash_bytes(old.encode()))
     assert stale.value.code == "WORKFLOW_COMPILER_STALE"
 
 
@@ -124,7 +124,7 @@ def test_wf_08_the_envelope_is_whole_in_every_workflow(seed: int) -> None:
     assert content["system_gate_integrity"]["valid"]
     if case.is_automation:
         return
-    contract, _ = read_contract(case.contract)
+    contract, _ = parse_contract(case.contract)
     assert contract is not None
     envelope = make_envelope(contract)
     place = {node: index for index, node in enumerate(content["topological_order"])}
@@ -154,7 +154,7 @@ def test_wf_08_every_action_is_behind_its_policy_gate(seed: int) -> None:
 @fuzz(30)
 @given(seeds)
 def test_the_bare_envelope_of_every_contract_compiles(seed: int) -> None:
-    contract, _ = read_contract(make(seed).contract)
+    contract, _ = parse_contract(make(seed).contract)
     assert contract is not None
     compilation = compile_effective(make_envelope(contract))
     assert compilation.artifact is not None, compilation.findings

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from signet.core.compiler.finding_locations import Places
+from signet.core.compiler.finding_locations import FindingLocations
 from signet.core.compiler.patch import Automation, Patch
-from signet.core.validation.finding import find
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.finding import make_finding
+from signet.core.validation.strict_model import parse_strictly
 
 BODY: dict[str, Any] = {
     "nodes": [
@@ -25,7 +25,7 @@ BODY: dict[str, Any] = {
 
 
 def read(model: Any, document: Any) -> Any:
-    found, findings = read_strictly(model, document)
+    found, findings = parse_strictly(model, document)
     assert found is not None, findings
     return found
 
@@ -57,17 +57,17 @@ AUTOMATION = read(
     ],
 )
 def test_a_place_in_a_patch(place: str, pointer: str) -> None:
-    assert Places(PATCH).point(find("NODE_ID_TWICE", place)) == pointer
+    assert FindingLocations(PATCH).point(make_finding("NODE_ID_TWICE", place)) == pointer
 
 
 @pytest.mark.parametrize(("inside", "pointer"), [("/", ""), ("/for", "/for")])
 def test_a_configuration_is_wrong_at_its_own_pointer(inside: str, pointer: str) -> None:
-    finding = find("NODE_CONFIG_INVALID", "usr:way:pay", pointer=inside, problem="p")
+    finding = make_finding("NODE_CONFIG_INVALID", "usr:way:pay", pointer=inside, problem="p")
     expected = f"/slots/way/nodes/1/config{pointer}" if pointer else "/slots/way/nodes/1"
-    assert Places(PATCH).point(finding) == expected
+    assert FindingLocations(PATCH).point(finding) == expected
 
 
 def test_an_automation_has_no_slots() -> None:
-    places = Places(AUTOMATION)
-    assert places.point(find("NODE_ID_TWICE", "usr:main:wait")) == "/nodes/0"
-    assert places.point(find("SLOT_EMPTY_ENTRY", "main")) == ""
+    places = FindingLocations(AUTOMATION)
+    assert places.point(make_finding("NODE_ID_TWICE", "usr:main:wait")) == "/nodes/0"
+    assert places.point(make_finding("SLOT_EMPTY_ENTRY", "main")) == ""

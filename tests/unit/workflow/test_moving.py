@@ -15,7 +15,7 @@ from signet.core.compiler.patch import Automation
 from signet.core.runtime.move_check import MAX_NAMED, Definition, InstancePosition, Obstacle, Report, assess
 from signet.core.runtime.tokens import Token, TokenState, find_root
 from signet.core.runtime.workflow import Workflow
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from tests.unit.workflow.valid_workflow import (
     CONTRACT,
     PATCH,
@@ -324,7 +324,7 @@ def load_automation(name: str) -> Workflow:
         "nodes": [{"id": "say", "type": "notification", "config": {
             "channel": "email", "to": [{"by": "user", "user": "ann"}], "text": "hello"}}],
     }  # fmt: skip
-    automation, mistakes = read_strictly(Automation, body)
+    automation, mistakes = parse_strictly(Automation, body)
     assert automation is not None, mistakes
     artifact = compile_automation(automation, None, SETTINGS).artifact
     assert artifact is not None

@@ -10,7 +10,7 @@ from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.runtime.workflow import Workflow
 from signet.core.validation.finding import Severity
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from tests.unit.workflow.random_histories import History
 from tests.unit.workflow.random_workflows import WorkflowCase
 from tests.unit.workflow.strategies import fuzz, make, numbers, seeds
@@ -113,7 +113,7 @@ def test_a_broken_patch_is_refused_or_still_sound(seed: int, other: int) -> None
     rng = Random(other)
     broken = break_case(make(seed), rng)
     model = Automation if broken.is_automation else Patch
-    read, mistakes = read_strictly(model, broken.patch)
+    read, mistakes = parse_strictly(model, broken.patch)
     if read is None:
         assert mistakes
         return

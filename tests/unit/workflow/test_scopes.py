@@ -3,14 +3,14 @@
 from copy import deepcopy
 from typing import Any
 
-from signet.core.compiler.compiler import find_scopes, read_automation, read_effective
+from signet.core.compiler.compiler import make_automation_source, make_effective_source, make_scopes
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.compiler.variable_scopes import Scopes
 from signet.core.contracts.contract import Contract
 from signet.core.expressions import list_names
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from tests.unit.workflow.valid_workflow import CONTRACT
 
 SLOT: dict[str, Any] = {
@@ -24,7 +24,7 @@ FIRST, SECOND = "usr:checks:first", "usr:checks:second"
 
 
 def scopes_of(slot: dict[str, Any]) -> Scopes:
-    contract, findings = read_strictly(Contract, CONTRACT)
+    contract, findings = parse_strictly(Contract, CONTRACT)
     assert contract is not None, findings
     base = {"entity_type": "invoice", "envelope_version": 3}
     document = {
@@ -33,9 +33,9 @@ def scopes_of(slot: dict[str, Any]) -> Scopes:
         "variables": {"said": {"type": "date"}},
         "slots": {"checks": slot},
     }
-    patch, findings = read_strictly(Patch, document)
+    patch, findings = parse_strictly(Patch, document)
     assert patch is not None, findings
-    return find_scopes(read_effective(make_envelope(contract), patch, TenantSettings()))
+    return make_scopes(make_effective_source(make_envelope(contract), patch, TenantSettings()))
 
 
 def variables(scopes: Scopes, node_id: str, *, is_after: bool = False) -> dict[str, str]:
@@ -73,7 +73,7 @@ def test_an_automation_reads_its_payload() -> None:
         "payload": {"amount": {"type": "int"}},
         "nodes": [{"id": "only", "type": "condition"}],
     }
-    automation, findings = read_strictly(Automation, document)
+    automation, findings = parse_strictly(Automation, document)
     assert automation is not None, findings
-    scopes = find_scopes(read_automation(automation, None, TenantSettings()))
+    scopes = make_scopes(make_automation_source(automation, None, TenantSettings()))
     assert list_names(scopes.at("usr:main:only"))["payload.amount"] == "int"

@@ -10,7 +10,7 @@ import pytest
 from signet.core.compiler.compiler import compile_automation, compile_effective
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
-from signet.core.contracts.reader import read_contract
+from signet.core.contracts.reader import parse_contract
 from signet.core.errors import Defect
 from signet.core.runtime.decisions import DecisionInput, decide
 from signet.core.runtime.tokens import Token, TokenState
@@ -18,7 +18,7 @@ from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Script, Simulation, simulate
 from signet.core.simulation.run import MAX_STEPS
 from signet.core.tenants.permissions import grants
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from tests.unit.workflow.valid_workflow import CONTRACT, SETTINGS
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -27,12 +27,12 @@ TELL = {"channel": "email", "to": [{"by": "user", "user": "ann"}], "text": "On {
 
 
 def load(contract: dict[str, Any], **slots: Any) -> Workflow:
-    read, mistakes = read_contract(contract)
+    read, mistakes = parse_contract(contract)
     assert read is not None, mistakes
     patch = None
     if slots:
         base = {"entity_type": read.contract, "envelope_version": read.version}
-        patch, mistakes = read_strictly(Patch, {"patch": "p", "base": base, "slots": slots})
+        patch, mistakes = parse_strictly(Patch, {"patch": "p", "base": base, "slots": slots})
         assert patch is not None, mistakes
     compilation = compile_effective(make_envelope(read), patch, SETTINGS)
     assert compilation.artifact is not None, compilation.findings
@@ -310,7 +310,7 @@ def test_a_rejection_after_the_gate_is_forgotten_in_the_state() -> None:
 def test_a_rejection_where_the_gate_has_no_way_back_does_not_compile() -> None:
     contract = deepcopy(CONTRACT)
     del contract["transitions"]["approve"]["rejected_to"]
-    read, _ = read_contract(contract)
+    read, _ = parse_contract(contract)
     assert read is not None
     for edges, found in [
         ([], ("REJECTION_UNHANDLED", "usr:approval:ask")),
@@ -319,7 +319,7 @@ def test_a_rejection_where_the_gate_has_no_way_back_does_not_compile() -> None:
     ]:  # fmt: skip
         base = {"entity_type": "invoice", "envelope_version": 3}
         slots = {"approval": chain(approval(), edges=edges)}
-        patch, _ = read_strictly(Patch, {"patch": "p", "base": base, "slots": slots})
+        patch, _ = parse_strictly(Patch, {"patch": "p", "base": base, "slots": slots})
         findings = compile_effective(make_envelope(read), patch).findings
         assert [(finding.code, finding.place) for finding in findings] == [found]
 
@@ -365,7 +365,7 @@ def test_a_simulation_has_an_end() -> None:
 
 def test_an_automation_has_no_document_status() -> None:
     document = {"automation": "tell", "trigger": {"on": "manual"}, **chain(("tell", "notification", TELL))}
-    automation, mistakes = read_strictly(Automation, document)
+    automation, mistakes = parse_strictly(Automation, document)
     assert automation is not None, mistakes
     compilation = compile_automation(automation)
     assert compilation.artifact is not None, compilation.findings
@@ -388,7 +388,7 @@ def test_the_clock_stops_at_the_end_of_the_calendar() -> None:
         "trigger": {"on": "manual"},
         "nodes": [{"id": "wait", "type": "wait_timer", "config": {"for": "P2D"}}],
     }
-    automation, findings = read_strictly(Automation, document)
+    automation, findings = parse_strictly(Automation, document)
     assert automation is not None, findings
     artifact = compile_automation(automation).artifact
     assert artifact is not None

@@ -7,10 +7,10 @@ from typing import Any
 from signet.core.compiler.compiler import Compilation, compile_effective
 from signet.core.compiler.envelope import Envelope, make_envelope
 from signet.core.compiler.patch import Patch
-from signet.core.contracts.reader import read_contract
+from signet.core.contracts.reader import parse_contract
 from signet.core.tenants.tenant_file import CustomSetting, TenantSettings
 from signet.core.validation.finding import Finding
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 
 SETTINGS = TenantSettings(custom={"trusted": CustomSetting(type="list of string", value=["acme"])})
 CONTRACT: dict[str, Any] = {
@@ -92,13 +92,13 @@ Break = Callable[[dict[str, Any]], object]
 
 
 def read_envelope(contract: dict[str, Any] = CONTRACT) -> Envelope:
-    read, mistakes = read_contract(contract)
+    read, mistakes = parse_contract(contract)
     assert read is not None, mistakes
     return make_envelope(read)
 
 
 def compile_patch(patch: dict[str, Any], envelope: Envelope | None = None) -> Compilation:
-    read, mistakes = read_strictly(Patch, patch)
+    read, mistakes = parse_strictly(Patch, patch)
     if read is None:
         return Compilation(None, mistakes)
     return compile_effective(envelope or read_envelope(), read, SETTINGS)

@@ -25,8 +25,8 @@ from signet.core.compiler.node_configurations import (
 from signet.core.contracts.expression_scope import make_scope
 from signet.core.errors import Defect
 from signet.core.expressions import ANY, ExpressionError, TypeKind, check, parse_expression
-from signet.core.validation.finding import Finding, find
-from signet.core.validation.strict_model import Duration, Label, Name, Strict, read_strictly
+from signet.core.validation.finding import Finding, make_finding
+from signet.core.validation.strict_model import Duration, Label, Name, Strict, parse_strictly
 
 MAX_STAGES = 20
 _USER = (TypeKind.STRING, TypeKind.REF, TypeKind.ANY)
@@ -100,7 +100,7 @@ def policy_of_node(config: Mapping[str, Any]) -> Policy:
 
 
 def _parse_stored(document: Any) -> Policy:
-    policy, findings = read_strictly(Policy, document)
+    policy, findings = parse_strictly(Policy, document)
     if policy is None:
         raise Defect("APPROVAL_POLICY_UNREADABLE", f"a stored policy: {findings[0].sentence}")
     return policy
@@ -108,7 +108,7 @@ def _parse_stored(document: Any) -> Policy:
 
 def parse_chain(document: Any) -> tuple[Chain | None, tuple[Finding, ...]]:
     """Parse an author's chain, or return every mistake in it."""
-    chain, findings = read_strictly(Chain, document)
+    chain, findings = parse_strictly(Chain, document)
     if chain is None:
         return None, findings
     mistakes = tuple(_check_stages(chain.steps, "/steps"))
@@ -117,7 +117,7 @@ def parse_chain(document: Any) -> tuple[Chain | None, tuple[Finding, ...]]:
 
 def policy_of_chain(bodies: Sequence[Mapping[str, Any]]) -> tuple[Policy | None, tuple[Finding, ...]]:
     """Make the policy of a chain's steps in their order, or return every mistake in them."""
-    policy, findings = read_strictly(Policy, {"stages": list(bodies)})
+    policy, findings = parse_strictly(Policy, {"stages": list(bodies)})
     if policy is None:
         return None, findings
     mistakes = tuple(_check_stages(policy.stages, "/stages"))
@@ -147,11 +147,11 @@ def _check_approver(approver: Approver, place: str) -> Iterator[Finding]:
 def _check_expression(text: str, place: str, kinds: tuple[TypeKind, ...], wanted: str) -> Iterator[Finding]:
     parsed = parse_expression(text)
     if isinstance(parsed, ExpressionError):
-        yield find("FIELD_INVALID", place, problem=parsed.message)
+        yield make_finding("FIELD_INVALID", place, problem=parsed.message)
         return
     value_type, errors = check(parsed, _SCOPE)
     if errors:
         for error in errors:
-            yield find("FIELD_INVALID", place, problem=error.message)
+            yield make_finding("FIELD_INVALID", place, problem=error.message)
     elif value_type.kind not in kinds:
-        yield find("FIELD_INVALID", place, problem=f"gives {value_type}, wants {wanted}")
+        yield make_finding("FIELD_INVALID", place, problem=f"gives {value_type}, wants {wanted}")

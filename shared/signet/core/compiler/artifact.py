@@ -28,7 +28,7 @@ def make_artifact(content: dict[str, Any]) -> Artifact:
     return Artifact(stored.decode(), hash_bytes(stored), content)
 
 
-def read_artifact(text: str, expected_hash: str) -> Artifact:
+def parse_artifact(text: str, expected_hash: str) -> Artifact:
     """What was stored, verified: the hash is of the stored bytes, nothing is serialised anew (WF-07)."""
     if hash_bytes(text.encode()) != expected_hash:
         raise Rejected("WORKFLOW_HASH_MISMATCH", "the compiled workflow is not the one its hash was made of")

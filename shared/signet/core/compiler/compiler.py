@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any
 
 from signet.core.compiler.artifact import COMPILER_VERSION, Artifact, make_artifact
-from signet.core.compiler.condition_coverage import find_condition_gaps
+from signet.core.compiler.condition_coverage import check_condition_coverage
 from signet.core.compiler.envelope import END, START, Envelope, EnvelopeSlot, make_envelope
 from signet.core.compiler.graph import ENVELOPE, Edge, Graph, Node, make_graph
 from signet.core.compiler.merge import Merged, merge
-from signet.core.compiler.node_expressions import NodeLogic, read_actions, read_condition, read_node_logic
+from signet.core.compiler.node_expressions import NodeLogic, parse_actions, parse_condition, parse_node_logic
 from signet.core.compiler.parallel_blocks import Blocks, find_blocks
 from signet.core.compiler.patch import MAX_EDGES, MAX_NODES, Automation, Patch, SlotPatch
 from signet.core.compiler.rejection_edges import add_rejection_edges
@@ -38,7 +38,7 @@ from signet.core.contracts.expression_scope import (
 from signet.core.expressions import Type, expression_to_json, to_text
 from signet.core.expressions.syntax_tree import Expression
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.core.validation.finding import Finding, Severity, find, has_errors, sort_findings
+from signet.core.validation.finding import Finding, Severity, has_errors, make_finding, sort_findings
 
 AUTOMATION_SLOT = "main"
 
@@ -92,10 +92,10 @@ def compile_effective(
     ]
     if mistakes:
         return Compilation(None, sort_findings(mistakes))
-    return _compile(read_effective(expected, patch, settings))
+    return _compile(make_effective_source(expected, patch, settings))
 
 
-def read_effective(envelope: Envelope, patch: Patch | None, settings: TenantSettings) -> Source:
+def make_effective_source(envelope: Envelope, patch: Patch | None, settings: TenantSettings) -> Source:
     names = Names(
         contract=envelope.contract,
         entity=type_of_entity(envelope.contract),
@@ -118,18 +118,20 @@ def compile_automation(
     automation: Automation, contract: Contract | None = None, settings: TenantSettings | None = None
 ) -> Compilation:
     """A tenant's own trigger and graph, by the same compiler: its envelope is only `start → end`."""
-    source = read_automation(automation, contract, settings or TenantSettings())
+    source = make_automation_source(automation, contract, settings or TenantSettings())
     if automation.trigger.condition is not None:
         names = source.names
         scope = make_scope(names.entity, names.org, type_of_fields({}), names.payload)
-        condition, mistakes = read_condition(automation.trigger.condition, "/trigger/condition", scope)
+        condition, mistakes = parse_condition(automation.trigger.condition, "/trigger/condition", scope)
         if condition is None:
             return Compilation(None, mistakes)
-        source.head["trigger_condition"] = _condition_json(condition)
+        source.head["trigger_condition"] = _make_condition_json(condition)
     return _compile(source)
 
 
-def read_automation(automation: Automation, contract: Contract | None, settings: TenantSettings) -> Source:
+def make_automation_source(
+    automation: Automation, contract: Contract | None, settings: TenantSettings
+) -> Source:
     direct = Edge("sys:edge:start>end#created", START, END, "created")
     window = EditWindow.EDITABLE
     base = make_graph([Node(START, "start", {}), Node(END, "end", {})], [direct])
@@ -154,14 +156,14 @@ def read_automation(automation: Automation, contract: Contract | None, settings:
     return Source(base, {AUTOMATION_SLOT: slot}, {AUTOMATION_SLOT: body}, names, head)
 
 
-def find_scopes(source: Source) -> Scopes:
+def make_scopes(source: Source) -> Scopes:
     """Also of a graph that does not compile, as far as it goes."""
     merged, names = merge(source.base, source.slots, source.patches), source.names
     node_ids = frozenset(node.id for node in merged.nodes)
-    shape = None if has_errors(merged.findings) else _shape(merged, names.contract)[0]
+    shape = None if has_errors(merged.findings) else _check_order_and_blocks(merged, names.contract)[0]
     if shape is None:
         return Scopes(names, node_ids, {}, {})
-    logic = _read_logic(shape, names)
+    logic = _parse_logic(shape, names)
     return Scopes(names, node_ids, logic.before, logic.after)
 
 
@@ -169,13 +171,13 @@ def _check_base(envelope: Envelope, patch: Patch, settings: TenantSettings) -> l
     if patch.base.entity_type != envelope.entity_type:
         actual = envelope.entity_type
         return [
-            find(
+            make_finding(
                 "ENVELOPE_ENTITY_MISMATCH", "/base/entity_type", pinned=patch.base.entity_type, actual=actual
             )
         ]
     if patch.base.envelope_version != envelope.version:
         return [
-            find(
+            make_finding(
                 "ENVELOPE_VERSION_MISMATCH",
                 "/base/envelope_version",
                 pinned=patch.base.envelope_version,
@@ -186,7 +188,7 @@ def _check_base(envelope: Envelope, patch: Patch, settings: TenantSettings) -> l
         ]
     if envelope.contract.amendment is None:
         return [
-            find("WINDOW_NEEDS_AMENDMENT", name)
+            make_finding("WINDOW_NEEDS_AMENDMENT", name)
             for name, slot in sorted(patch.slots.items())
             if slot.edit is EditWindow.AMEND_ONLY
         ]
@@ -215,25 +217,25 @@ def _compile(source: Source) -> Compilation:
     findings = [*merged.findings, *_check_limits(merged)]
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    shape, found = _shape(merged, names.contract)
+    shape, found = _check_order_and_blocks(merged, names.contract)
     findings += found
     if shape is None:
         return Compilation(None, sort_findings(findings))
     findings += _check_shape(shape, base, names.contract)
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    logic = _read_logic(shape, names)
+    logic = _parse_logic(shape, names)
     findings += logic.findings
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
     nothing = type_of_fields({})
-    actions, found = read_actions(
+    actions, found = parse_actions(
         names.contract, shape.graph, lambda payload: make_scope(names.entity, names.org, nothing, payload)
     )
     findings += found
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    described = _describe(shape, merged, base, logic.nodes, logic.conditions)
+    described = _make_graph_json(shape, merged, base, logic.nodes, logic.conditions)
     content = {**source.head, "actions": actions, **described}
     return Compilation(make_artifact(content), sort_findings(findings))
 
@@ -244,10 +246,12 @@ def _check_limits(merged: Merged) -> Iterable[Finding]:
         ("edges", len(merged.edges), MAX_EDGES),
     ]:
         if count > limit:
-            yield find("LIMIT_EXCEEDED", "/", what=what, count=count, limit=limit)
+            yield make_finding("LIMIT_EXCEEDED", "/", what=what, count=count, limit=limit)
 
 
-def _shape(merged: Merged, contract: Contract | None) -> tuple[_CheckedGraph | None, list[Finding]]:
+def _check_order_and_blocks(
+    merged: Merged, contract: Contract | None
+) -> tuple[_CheckedGraph | None, list[Finding]]:
     graph = make_graph([_complete_policy(node, contract) for node in merged.nodes], merged.edges)
     order, circles = sort_topologically(graph)
     if circles:
@@ -278,7 +282,7 @@ def _check_shape(shape: _CheckedGraph, expected: Graph, contract: Contract | Non
         yield from check_approved_content(shape.graph, shape.blocks, contract)
 
 
-def _read_logic(shape: _CheckedGraph, names: Names) -> _Logic:
+def _parse_logic(shape: _CheckedGraph, names: Names) -> _Logic:
     variables = Variables(names.variables)
     logic: dict[str, NodeLogic] = {}
     conditions: dict[str, Expression] = {}
@@ -288,7 +292,7 @@ def _read_logic(shape: _CheckedGraph, names: Names) -> _Logic:
     for node_id in shape.order:
         context = before[node_id] = variables.enter(shape.graph, node_id)
         scope_with = partial(make_scope, names.entity, names.org, context, names.payload)
-        read = read_node_logic(shape.graph.nodes[node_id], names.contract, scope_with)
+        read = parse_node_logic(shape.graph.nodes[node_id], names.contract, scope_with)
         logic[node_id] = read
         findings += read.findings
         for name, written in read.writes.items():
@@ -298,19 +302,19 @@ def _read_logic(shape: _CheckedGraph, names: Names) -> _Logic:
         if conditional:
             scope = make_scope(names.entity, names.org, after[node_id], names.payload)
             for edge in conditional:
-                expression, mistakes = read_condition(edge.condition or "", edge.id, scope)
+                expression, mistakes = parse_condition(edge.condition or "", edge.id, scope)
                 findings += mistakes
                 if expression is not None:
                     conditions[edge.id] = expression
-            findings += find_condition_gaps(node_id, conditional, conditions, scope)
+            findings += check_condition_coverage(node_id, conditional, conditions, scope)
     return _Logic(logic, conditions, before, after, findings)
 
 
-def _condition_json(expression: Expression) -> dict[str, Any]:
+def _make_condition_json(expression: Expression) -> dict[str, Any]:
     return {"text": to_text(expression), "tree": expression_to_json(expression)}
 
 
-def _describe(
+def _make_graph_json(
     shape: _CheckedGraph,
     merged: Merged,
     expected: Graph,
@@ -321,8 +325,8 @@ def _describe(
     required = sorted(expected.nodes)
     return {
         "compiler_version": COMPILER_VERSION,
-        "nodes": {node.id: _describe_node(node, logic[node.id]) for node in graph.nodes.values()},
-        "edges": {edge.id: _describe_edge(edge, conditions.get(edge.id)) for edge in graph.edges.values()},
+        "nodes": {node.id: _make_node_json(node, logic[node.id]) for node in graph.nodes.values()},
+        "edges": {edge.id: _make_edge_json(edge, conditions.get(edge.id)) for edge in graph.edges.values()},
         "adjacency": {node_id: [edge.id for edge in edges] for node_id, edges in graph.outgoing.items()},
         "reverse_adjacency": {
             node_id: [edge.id for edge in edges] for node_id, edges in graph.incoming.items()
@@ -356,7 +360,7 @@ def _describe(
     }
 
 
-def _describe_node(node: Node, logic: NodeLogic) -> dict[str, Any]:
+def _make_node_json(node: Node, logic: NodeLogic) -> dict[str, Any]:
     described: dict[str, Any] = {"type": node.type, "config": dict(node.config)}
     if logic.trees:
         described["logic"] = logic.trees
@@ -365,7 +369,7 @@ def _describe_node(node: Node, logic: NodeLogic) -> dict[str, Any]:
     return described
 
 
-def _describe_edge(edge: Edge, condition: Expression | None) -> dict[str, Any]:
+def _make_edge_json(edge: Edge, condition: Expression | None) -> dict[str, Any]:
     described: dict[str, Any] = {
         "source": edge.source,
         "target": edge.target,
@@ -375,7 +379,7 @@ def _describe_edge(edge: Edge, condition: Expression | None) -> dict[str, Any]:
         "provenance": edge.provenance,
     }
     if condition is not None:
-        described["condition"] = _condition_json(condition)
+        described["condition"] = _make_condition_json(condition)
     if edge.transition is not None:
         described["transition"] = edge.transition
     if edge.label:

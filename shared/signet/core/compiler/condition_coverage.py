@@ -5,13 +5,13 @@ from itertools import groupby
 
 from signet.core.compiler.graph import Edge
 from signet.core.expressions import Expression, RangeFindingKind, Scope, find_gaps_and_overlaps
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 
 # With a single condition the default edge is simply the other case.
 MIN_CONDITIONS = 2
 
 
-def find_condition_gaps(
+def check_condition_coverage(
     node_id: str, edges: Sequence[Edge], conditions: Mapping[str, Expression], scope: Scope
 ) -> Iterator[Finding]:
     by_outcome = sorted(edges, key=lambda edge: edge.on)
@@ -25,4 +25,4 @@ def find_condition_gaps(
                 continue  # one example of each kind is enough to look again
             seen.add(found.kind)
             code = "CONDITIONS_LEAVE_GAP" if found.kind is RangeFindingKind.GAP else "CONDITIONS_OVERLAP"
-            yield find(code, node_id, variable=found.variable, example=found.example)
+            yield make_finding(code, node_id, variable=found.variable, example=found.example)

@@ -12,7 +12,7 @@ from signet.core.validation.finding import Finding
 Part = SlotPatch | Automation
 
 
-class Places:
+class FindingLocations:
     """JSON pointers into one patch or automation; "" is the whole of it."""
 
     def __init__(self, body: Patch | Automation) -> None:

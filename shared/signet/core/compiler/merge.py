@@ -11,9 +11,9 @@ from signet.core.compiler.envelope import EnvelopeSlot
 from signet.core.compiler.graph import Edge, Graph, Node
 from signet.core.compiler.patch import SlotPatch
 from signet.core.compiler.rejection_edges import make_rejection_edges
-from signet.core.compiler.slot_graph import SlotGraph, read_slot_patch, slot_in, slot_out
+from signet.core.compiler.slot_graph import SlotGraph, make_slot_graph, slot_in, slot_out
 from signet.core.contracts.contract import EditWindow
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ def merge(base: Graph, slots: Mapping[str, EnvelopeSlot], patches: Mapping[str, 
     for name in sorted(patches):
         slot, patch = slots.get(name), patches[name]
         if slot is None:
-            findings.append(find("SLOT_UNKNOWN", name, allowed=", ".join(slots) or "(none)"))
+            findings.append(make_finding("SLOT_UNKNOWN", name, allowed=", ".join(slots) or "(none)"))
             continue
         window = _choose_window(slot, patch, findings)
-        filled = read_slot_patch(name, window, patch.entry, patch.exit, patch.nodes, patch.edges)
+        filled = make_slot_graph(name, window, patch.entry, patch.exit, patch.nodes, patch.edges)
         findings.extend(filled.findings)
         for node in _complete_nodes(slot, window, filled):
             nodes[node.id] = node
@@ -52,7 +52,9 @@ def policy_node(action_node: str) -> str:
 def _choose_window(slot: EnvelopeSlot, patch: SlotPatch, findings: list[Finding]) -> str:
     override: EditWindow = patch.edit or slot.window
     if override.strictness < slot.window.strictness:
-        findings.append(find("WINDOW_LOOSER", slot.id, default=slot.window.value, override=override.value))
+        findings.append(
+            make_finding("WINDOW_LOOSER", slot.id, default=slot.window.value, override=override.value)
+        )
         return slot.window.value
     return override.value
 

@@ -28,7 +28,7 @@ from signet.core.expressions import (
     parse_template,
     template_to_json,
 )
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 
 _USER = (TypeKind.STRING, TypeKind.REF, TypeKind.ANY)
 # What an action that makes a document gives back.
@@ -49,22 +49,22 @@ class NodeLogic:
 ScopeWith = Callable[[Type | None], Scope]  # the node's scope, with an item of this type
 
 
-def read_condition(text: str, place: str, scope: Scope) -> tuple[Expression | None, tuple[Finding, ...]]:
-    expression, found, findings = _read_expression(text, place, scope)
+def parse_condition(text: str, place: str, scope: Scope) -> tuple[Expression | None, tuple[Finding, ...]]:
+    expression, found, findings = _parse_expression(text, place, scope)
     if expression is not None and not findings and found.kind not in (TypeKind.BOOL, TypeKind.ANY):
-        findings = (find("EXPRESSION_NOT_BOOL", place, text=text, type=str(found)),)
+        findings = (make_finding("EXPRESSION_NOT_BOOL", place, text=text, type=str(found)),)
     return (None if findings else expression), findings
 
 
-def read_node_logic(node: Node, contract: Contract | None, scope_with: ScopeWith) -> NodeLogic:
+def parse_node_logic(node: Node, contract: Contract | None, scope_with: ScopeWith) -> NodeLogic:
     logic = NodeLogic()
-    reader = _READERS.get(node.type)
+    reader = _PARSERS.get(node.type)
     if reader is not None:
         reader(node, contract, scope_with, logic)
     return logic
 
 
-def _read_expression(
+def _parse_expression(
     text: str, place: str, scope: Scope
 ) -> tuple[Expression | None, Type, tuple[Finding, ...]]:
     parsed = parse_expression(text)
@@ -76,7 +76,7 @@ def _read_expression(
 
 def _to_finding(error: ExpressionError, place: str, text: str) -> Finding:
     suggestion = f"Write `{error.suggestion}`." if error.suggestion else "Correct it there."
-    return find(
+    return make_finding(
         "EXPRESSION_INVALID",
         place,
         text=text,
@@ -89,7 +89,7 @@ def _to_finding(error: ExpressionError, place: str, text: str) -> Finding:
 
 
 def _template_finding(error: ExpressionError, place: str) -> Finding:
-    return find(
+    return make_finding(
         "TEMPLATE_INVALID",
         f"{place}{error.pointer}",
         pointer=error.pointer or "/",
@@ -104,7 +104,7 @@ def _sentence(text: str) -> str:
     return text if text.endswith(("?", ".")) else f"{text}."
 
 
-def _expect(
+def _parse_typed(
     logic: NodeLogic,
     node: Node,
     pointer: str,
@@ -113,39 +113,41 @@ def _expect(
     kinds: tuple[TypeKind, ...],
     what: str,
 ) -> Type:
-    expression, found, findings = _read_expression(text, f"{node.id}{pointer}", scope)
+    expression, found, findings = _parse_expression(text, f"{node.id}{pointer}", scope)
     logic.findings.extend(findings)
     if expression is None or findings:
         return ANY
     if kinds and found.kind not in kinds:
         logic.findings.append(
-            find("EXPRESSION_WRONG_TYPE", f"{node.id}{pointer}", text=text, type=str(found), wanted=what)
+            make_finding(
+                "EXPRESSION_WRONG_TYPE", f"{node.id}{pointer}", text=text, type=str(found), wanted=what
+            )
         )
         return ANY
     logic.trees[pointer] = {"expression": expression_to_json(expression)}
     return found
 
 
-def _expect_template(logic: NodeLogic, node: Node, pointer: str, value: Any, scope: Scope) -> None:
+def _parse_template(logic: NodeLogic, node: Node, pointer: str, value: Any, scope: Scope) -> None:
     template, errors = parse_template(value, scope)
     logic.findings.extend(_template_finding(error, f"{node.id}{pointer}") for error in errors)
     if template is not None and not errors:
         logic.trees[pointer] = {"template": template_to_json(template)}
 
 
-def _read_gate(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+def _parse_gate(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
     for key in ("condition", "permission_condition"):
         text = node.config.get(key)
         if text is not None:
-            _expect(
+            _parse_typed(
                 logic, node, f"/{key}", text, scope_with(None), (TypeKind.BOOL, TypeKind.ANY), "a yes or no"
             )
 
 
-def _read_action(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+def _parse_action(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
     config, item = node.config, None
     if config["for_each"] is not None:
-        found = _expect(
+        found = _parse_typed(
             logic,
             node,
             "/for_each",
@@ -155,14 +157,14 @@ def _read_action(node: Node, contract: Contract | None, scope_with: ScopeWith, l
             "a list",
         )
         item = found.item if found.kind is TypeKind.LIST and found.item is not None else ANY
-    _expect_template(logic, node, "/payload", dict(config["payload"]), scope_with(item))
+    _parse_template(logic, node, "/payload", dict(config["payload"]), scope_with(item))
     name, output = str(config["action"]), ANY
     if "." not in name:
         known = contract.actions if contract is not None else {}
         declared = known.get(name)
         if declared is None:
             allowed = ", ".join(known) or "(none)"
-            logic.findings.append(find("ACTION_UNKNOWN", node.id, action=name, allowed=allowed))
+            logic.findings.append(make_finding("ACTION_UNKNOWN", node.id, action=name, allowed=allowed))
         else:
             _check_payload(node, name, declared.payload, logic)
             output = CREATED if declared.kind == "create" else type_of_fields(declared.output)
@@ -176,30 +178,32 @@ def _check_payload(node: Node, action: str, payload: Mapping[str, Any], logic: N
         if name not in payload:
             allowed = ", ".join(payload) or "(nothing)"
             logic.findings.append(
-                find("ACTION_PAYLOAD_UNKNOWN", node.id, field=name, action=action, allowed=allowed)
+                make_finding("ACTION_PAYLOAD_UNKNOWN", node.id, field=name, action=action, allowed=allowed)
             )
     for name, declared in payload.items():
         if declared.required and declared.default is None and name not in given:
-            logic.findings.append(find("ACTION_PAYLOAD_MISSING", node.id, field=name, action=action))
+            logic.findings.append(make_finding("ACTION_PAYLOAD_MISSING", node.id, field=name, action=action))
 
 
-def _read_approval(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
-    _read_people(node, "/approvers", node.config["approvers"], scope_with(None), logic)
+def _parse_approval(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+    _parse_people(node, "/approvers", node.config["approvers"], scope_with(None), logic)
     if node.config["escalate"] is not None:
-        _read_person(node, "/escalate/to", node.config["escalate"]["to"], scope_with(None), logic)
+        _parse_person(node, "/escalate/to", node.config["escalate"]["to"], scope_with(None), logic)
 
 
-def _read_people(node: Node, pointer: str, people: Any, scope: Scope, logic: NodeLogic) -> None:
+def _parse_people(node: Node, pointer: str, people: Any, scope: Scope, logic: NodeLogic) -> None:
     for index, person in enumerate(people):
-        _read_person(node, f"{pointer}/{index}", person, scope, logic)
+        _parse_person(node, f"{pointer}/{index}", person, scope, logic)
 
 
-def _read_person(node: Node, pointer: str, person: Mapping[str, Any], scope: Scope, logic: NodeLogic) -> None:
+def _parse_person(
+    node: Node, pointer: str, person: Mapping[str, Any], scope: Scope, logic: NodeLogic
+) -> None:
     if person["by"] == "manager":
-        _expect(logic, node, f"{pointer}/of", person["of"], scope, _USER, "a user's id")
+        _parse_typed(logic, node, f"{pointer}/of", person["of"], scope, _USER, "a user's id")
     elif person["by"] == "expression":
         kinds = (*_USER, TypeKind.LIST)
-        _expect(
+        _parse_typed(
             logic,
             node,
             f"{pointer}/expression",
@@ -210,38 +214,40 @@ def _read_person(node: Node, pointer: str, person: Mapping[str, Any], scope: Sco
         )
 
 
-def _read_timer(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+def _parse_timer(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
     if node.config["until"] is not None:
-        _expect(logic, node, "/until", node.config["until"], scope_with(None), _MOMENT, "a date or timestamp")
+        _parse_typed(
+            logic, node, "/until", node.config["until"], scope_with(None), _MOMENT, "a date or timestamp"
+        )
 
 
-def _read_event(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
-    _expect_template(logic, node, "/key", node.config["key"], scope_with(None))
+def _parse_event(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+    _parse_template(logic, node, "/key", node.config["key"], scope_with(None))
     if node.config["save_as"] is not None:
         logic.writes[node.config["save_as"]] = ANY
 
 
-def _read_webhook(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
-    _expect_template(logic, node, "/payload", dict(node.config["payload"]), scope_with(None))
+def _parse_webhook(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+    _parse_template(logic, node, "/payload", dict(node.config["payload"]), scope_with(None))
     if node.config["save_as"] is not None:
         logic.writes[node.config["save_as"]] = ANY
 
 
-def _read_notification(
+def _parse_notification(
     node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic
 ) -> None:
     scope = scope_with(None)
-    _read_people(node, "/to", node.config["to"], scope, logic)
-    _expect_template(logic, node, "/subject", node.config["subject"], scope)
-    _expect_template(logic, node, "/text", node.config["text"], scope)
+    _parse_people(node, "/to", node.config["to"], scope, logic)
+    _parse_template(logic, node, "/subject", node.config["subject"], scope)
+    _parse_template(logic, node, "/text", node.config["text"], scope)
 
 
-def _read_script(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
+def _parse_script(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
     for name, text in node.config["set"].items():
-        logic.writes[name] = _expect(logic, node, f"/set/{name}", text, scope_with(None), (), "")
+        logic.writes[name] = _parse_typed(logic, node, f"/set/{name}", text, scope_with(None), (), "")
 
 
-def read_actions(
+def parse_actions(
     contract: Contract | None, graph: Graph, scope_for: Callable[[Type], Scope]
 ) -> tuple[dict[str, Any], list[Finding]]:
     """The contract's actions that the workflow uses, their templates parsed, for the artifact."""
@@ -260,14 +266,14 @@ def read_actions(
     return described, logic.findings
 
 
-_READERS: Mapping[str, Callable[[Node, Contract | None, ScopeWith, NodeLogic], None]] = {
-    "lifecycle_gate": _read_gate,
-    "policy_gate": _read_gate,
-    "action": _read_action,
-    "approval": _read_approval,
-    "wait_timer": _read_timer,
-    "wait_event": _read_event,
-    "webhook_out": _read_webhook,
-    "notification": _read_notification,
-    "script": _read_script,
+_PARSERS: Mapping[str, Callable[[Node, Contract | None, ScopeWith, NodeLogic], None]] = {
+    "lifecycle_gate": _parse_gate,
+    "policy_gate": _parse_gate,
+    "action": _parse_action,
+    "approval": _parse_approval,
+    "wait_timer": _parse_timer,
+    "wait_event": _parse_event,
+    "webhook_out": _parse_webhook,
+    "notification": _parse_notification,
+    "script": _parse_script,
 }

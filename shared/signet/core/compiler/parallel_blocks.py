@@ -46,7 +46,7 @@ def find_blocks(graph: Graph, order: Sequence[str]) -> Blocks:
         if graph.nodes[node_id].type == "parallel_join":
             blocks.stacks[node_id] = _close_block(graph, blocks, node_id, arriving, stacks)
         else:
-            blocks.stacks[node_id] = _agree(blocks, ahead, node_id, arriving, stacks)
+            blocks.stacks[node_id] = _agree_on_stack(blocks, ahead, node_id, arriving, stacks)
     _check_splits(blocks)
     return blocks
 
@@ -61,18 +61,20 @@ def _number_branches(graph: Graph, blocks: Blocks) -> dict[str, int]:
             blocks.findings.extend(_check_split(node.id, outgoing))
     if len(branches) > MAX_BRANCHES_IN_ALL:
         what, limit = "branches of parallel splits", MAX_BRANCHES_IN_ALL
-        blocks.findings.append(find("LIMIT_EXCEEDED", "/", what=what, count=len(branches), limit=limit))
+        blocks.findings.append(
+            make_finding("LIMIT_EXCEEDED", "/", what=what, count=len(branches), limit=limit)
+        )
     return branches
 
 
 def _check_split(split: str, outgoing: Sequence[Edge]) -> Iterator[Finding]:
     if len(outgoing) < 2:
-        yield find("SPLIT_TOO_FEW", split, count=len(outgoing))
+        yield make_finding("SPLIT_TOO_FEW", split, count=len(outgoing))
     if len(outgoing) > MAX_BRANCHES:
-        yield find("LIMIT_EXCEEDED", split, what="branches", count=len(outgoing), limit=MAX_BRANCHES)
+        yield make_finding("LIMIT_EXCEEDED", split, what="branches", count=len(outgoing), limit=MAX_BRANCHES)
     for edge in outgoing:
         if edge.role == "exit":
-            yield find("EXIT_FROM_SPLIT", edge.id)
+            yield make_finding("EXIT_FROM_SPLIT", edge.id)
 
 
 def _stack_along(edge: Edge, blocks: Blocks, branches: Mapping[str, int]) -> Stack:
@@ -113,7 +115,7 @@ class _JoinsAhead:
         return bool(join & self._masks[node_id])
 
 
-def _agree(
+def _agree_on_stack(
     blocks: Blocks, ahead: _JoinsAhead, node_id: str, arriving: Sequence[Edge], stacks: Mapping[str, Stack]
 ) -> Stack:
     """Where several ways meet they must stand in the same block; early leavers come from further in."""
@@ -138,13 +140,13 @@ def _after_leaving(edge: Edge, stack: Stack) -> Stack:
 def _check_path(blocks: Blocks, edge: Edge, source: Stack, target: Stack, *, early: bool) -> None:
     if source == target:
         if edge.role == "exit" and edge.on not in REJECTING:
-            blocks.findings.append(find("EXIT_OUTSIDE_BLOCK", edge.id))
+            blocks.findings.append(make_finding("EXIT_OUTSIDE_BLOCK", edge.id))
     elif target == source[: len(target)]:
         if not early:
-            blocks.findings.append(find("BLOCK_LEFT_SIDEWAYS", edge.id, split=source[len(target)][0]))
+            blocks.findings.append(make_finding("BLOCK_LEFT_SIDEWAYS", edge.id, split=source[len(target)][0]))
     else:
         shared = _common_length(source, target)
-        blocks.findings.append(find("BLOCK_ENTERED_SIDEWAYS", edge.id, split=target[shared][0]))
+        blocks.findings.append(make_finding("BLOCK_ENTERED_SIDEWAYS", edge.id, split=target[shared][0]))
 
 
 def _common_length(one: Stack, other: Stack) -> int:
@@ -159,13 +161,13 @@ def _close_block(
 ) -> Stack:
     inside = [stacks[edge.id] for edge in arriving if stacks[edge.id]]
     if not inside:
-        blocks.findings.append(find("JOIN_WITHOUT_SPLIT", join))
+        blocks.findings.append(make_finding("JOIN_WITHOUT_SPLIT", join))
         return ()
     # Early leavers of an inner block may arrive from deeper in; the join closes the shallowest block.
     closing = min(inside, key=lambda s: (len(s), s))
     split, outer = closing[-1][0], closing[:-1]
     if split in blocks.join_of:
-        blocks.findings.append(find("SPLIT_WITHOUT_JOIN", split))
+        blocks.findings.append(make_finding("SPLIT_WITHOUT_JOIN", split))
         return outer
     blocks.join_of[split], blocks.split_of[join] = join, split
     arrived: set[int] = set()
@@ -189,15 +191,15 @@ def _check_every_branch_arrives(
     missing = sorted(set(range(blocks.branch_count[split])) - arrived)
     if missing and graph.nodes[join].config.get("mode") == "all":
         first = graph.outgoing[split][missing[0]]
-        blocks.findings.append(find("JOIN_NEVER_SATISFIED", join, split=split, branch=first.target))
+        blocks.findings.append(make_finding("JOIN_NEVER_SATISFIED", join, split=split, branch=first.target))
 
 
 def _check_splits(blocks: Blocks) -> None:
     for split in blocks.branch_count:
         if split not in blocks.join_of:
-            blocks.findings.append(find("SPLIT_WITHOUT_JOIN", split))
+            blocks.findings.append(make_finding("SPLIT_WITHOUT_JOIN", split))
         if len(blocks.stacks[split]) == MAX_BLOCK_DEPTH:  # told once, not for each block further in
             what, count = "parallel blocks inside each other", MAX_BLOCK_DEPTH + 1
             blocks.findings.append(
-                find("LIMIT_EXCEEDED", split, what=what, count=count, limit=MAX_BLOCK_DEPTH)
+                make_finding("LIMIT_EXCEEDED", split, what=what, count=count, limit=MAX_BLOCK_DEPTH)
             )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from signet.core.compiler.graph import Edge, Graph, Node, make_graph
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.compiler.slot_graph import slot_out
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 
 # Outcomes that, without an edge of their own, send the token to the gate as rejected.
 REJECTING = ("rejected", "expired")
@@ -98,6 +98,6 @@ def _check_taken(graph: Graph, taken: Mapping[str, Edge]) -> Iterator[Finding]:
         if any(edge.on == "rejected" for edge in graph.outgoing[behind.id]):
             continue
         if edge.id.startswith(REJECTION_EDGE):
-            yield find("REJECTION_UNHANDLED", edge.source, slot=end.provenance)
+            yield make_finding("REJECTION_UNHANDLED", edge.source, slot=end.provenance)
         elif behind.type == "lifecycle_gate":
-            yield find("REJECTION_NOT_TAKEN", edge.id, gate=behind.id)
+            yield make_finding("REJECTION_NOT_TAKEN", edge.id, gate=behind.id)

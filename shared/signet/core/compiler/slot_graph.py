@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from signet.core.compiler.graph import Edge, Node
 from signet.core.compiler.node_types import AUTHOR_NODE_TYPES, NODE_TYPES
 from signet.core.compiler.patch import MAX_PRIORITY, SLOT_IN, SLOT_OUT, PatchEdge, PatchNode
-from signet.core.validation.finding import Finding, find
-from signet.core.validation.strict_model import is_slug, read_strictly
+from signet.core.validation.finding import Finding, make_finding
+from signet.core.validation.strict_model import is_slug, parse_strictly
 
 # A default edge comes after every edge with a condition, whatever its author's number.
 DEFAULT_PRIORITY = MAX_PRIORITY + 1
@@ -33,12 +33,12 @@ def slot_out(slot: str) -> str:
     return f"sys:slot:{slot}:out"
 
 
-def read_slot_patch(
+def make_slot_graph(
     slot: str, window: str, entry: str, exit_mode: str, nodes: Sequence[PatchNode], edges: Sequence[PatchEdge]
 ) -> SlotGraph:
     findings: list[Finding] = []
-    own = _read_nodes(slot, window, nodes, findings)
-    drawn = _read_edges(slot, own, edges, findings)
+    own = _make_nodes(slot, window, nodes, findings)
+    drawn = _make_edges(slot, own, edges, findings)
     if findings:
         # What follows would only repeat the same mistakes in other words.
         return SlotGraph(tuple(own.values()), tuple(drawn), tuple(findings))
@@ -48,28 +48,28 @@ def read_slot_patch(
     return SlotGraph(tuple(own.values()), tuple(drawn), tuple(findings))
 
 
-def _read_nodes(
+def _make_nodes(
     slot: str, window: str, nodes: Sequence[PatchNode], findings: list[Finding]
 ) -> dict[str, Node]:
     allowed, own = ", ".join(AUTHOR_NODE_TYPES), {}
     for node in nodes:
         node_id = _full_id(slot, node.id)
         if node_id is None:
-            findings.append(find("NODE_ID_OUT_OF_SCOPE", node.id, slot=slot))
+            findings.append(make_finding("NODE_ID_OUT_OF_SCOPE", node.id, slot=slot))
             continue
         if _slug(node_id) in (SLOT_IN, SLOT_OUT):
-            findings.append(find("NODE_ID_RESERVED", node.id))
+            findings.append(make_finding("NODE_ID_RESERVED", node.id))
             continue
         if node_id in own:
-            findings.append(find("NODE_ID_TWICE", node_id))
+            findings.append(make_finding("NODE_ID_TWICE", node_id))
             continue
         config: Mapping[str, object] = {}
         if node.type not in NODE_TYPES:
-            findings.append(find("NODE_TYPE_UNKNOWN", node_id, type=node.type, allowed=allowed))
+            findings.append(make_finding("NODE_TYPE_UNKNOWN", node_id, type=node.type, allowed=allowed))
         elif node.type not in AUTHOR_NODE_TYPES:
-            findings.append(find("NODE_TYPE_RESERVED", node_id, type=node.type, allowed=allowed))
+            findings.append(make_finding("NODE_TYPE_RESERVED", node_id, type=node.type, allowed=allowed))
         else:
-            config = _read_config(node_id, node, findings)
+            config = _parse_config(node_id, node, findings)
         own[node_id] = Node(node_id, node.type, config, provenance=slot, window=window, label=node.label)
     return own
 
@@ -80,10 +80,10 @@ def _full_id(slot: str, author_id: str) -> str | None:
     return prefix + slug if is_slug(slug) else None
 
 
-def _read_config(node_id: str, node: PatchNode, findings: list[Finding]) -> Mapping[str, object]:
-    config, mistakes = read_strictly(NODE_TYPES[node.type].configuration, dict(node.config))
+def _parse_config(node_id: str, node: PatchNode, findings: list[Finding]) -> Mapping[str, object]:
+    config, mistakes = parse_strictly(NODE_TYPES[node.type].configuration, dict(node.config))
     findings.extend(
-        find(
+        make_finding(
             "NODE_CONFIG_INVALID",
             node_id,
             pointer=m.place or "/",
@@ -94,7 +94,7 @@ def _read_config(node_id: str, node: PatchNode, findings: list[Finding]) -> Mapp
     return {} if config is None else config.model_dump(mode="json", by_alias=True)
 
 
-def _read_edges(
+def _make_edges(
     slot: str, own: Mapping[str, Node], edges: Sequence[PatchEdge], findings: list[Finding]
 ) -> list[Edge]:
     drawn: list[Edge] = []
@@ -105,7 +105,7 @@ def _read_edges(
         target = _resolve_end(slot, own, edge.target, SLOT_OUT, shown, findings)
         if source is None or target is None:
             continue
-        outcome = _read_outcome(own, source, edge, shown, findings)
+        outcome = _resolve_outcome(own, source, edge, shown, findings)
         if outcome is None:
             continue
         edge_id = _edge_id(slot, source, outcome, target, edge.id)
@@ -116,7 +116,9 @@ def _read_edges(
                 edge_id, source, target, outcome, role, edge.priority, edge.condition, None, slot, edge.label
             )
         )
-    findings.extend(find("EDGE_ID_TWICE", edge_id) for edge_id, count in sorted(ids.items()) if count > 1)
+    findings.extend(
+        make_finding("EDGE_ID_TWICE", edge_id) for edge_id, count in sorted(ids.items()) if count > 1
+    )
     return drawn
 
 
@@ -141,15 +143,15 @@ def _resolve_end(
         is_in = end in (SLOT_IN, slot_in(slot))
         if is_in == (attachment == SLOT_IN):
             return slot_in(slot) if is_in else slot_out(slot)
-        findings.append(find("EDGE_INTO_IN" if is_in else "EDGE_FROM_OUT", shown))
+        findings.append(make_finding("EDGE_INTO_IN" if is_in else "EDGE_FROM_OUT", shown))
     elif end.startswith(("sys:", "usr:")):
-        findings.append(find("EDGE_END_OUT_OF_SCOPE", shown, end=end, slot=slot))
+        findings.append(make_finding("EDGE_END_OUT_OF_SCOPE", shown, end=end, slot=slot))
     else:
-        findings.append(find("EDGE_END_UNKNOWN", shown, end=end))
+        findings.append(make_finding("EDGE_END_UNKNOWN", shown, end=end))
     return None
 
 
-def _read_outcome(
+def _resolve_outcome(
     own: Mapping[str, Node], source: str, edge: PatchEdge, shown: str, findings: list[Finding]
 ) -> str | None:
     node_type = own[source].type if source in own else "slot_in"
@@ -159,7 +161,9 @@ def _read_outcome(
     outcome = edge.on or outcomes[0]
     if outcome not in outcomes:
         allowed = ", ".join(outcomes)
-        findings.append(find("EDGE_OUTCOME_UNKNOWN", shown, outcome=outcome, type=node_type, allowed=allowed))
+        findings.append(
+            make_finding("EDGE_OUTCOME_UNKNOWN", shown, outcome=outcome, type=node_type, allowed=allowed)
+        )
         return None
     return outcome
 
@@ -170,14 +174,14 @@ def _attach_entry(
     from_in = [edge for edge in drawn if edge.source == slot_in(slot)]
     if from_in:
         if entry == "serial" and len(from_in) > 1:
-            findings.append(find("SLOT_SERIAL_BRANCHES", slot, count=len(from_in)))
+            findings.append(make_finding("SLOT_SERIAL_BRANCHES", slot, count=len(from_in)))
         return
     targets = {edge.target for edge in drawn}
     first = sorted(node_id for node_id in own if node_id not in targets)
     if not first:
-        findings.append(find("SLOT_EMPTY_ENTRY", slot))
+        findings.append(make_finding("SLOT_EMPTY_ENTRY", slot))
     elif len(first) > 1:
-        findings.append(find("SLOT_SEVERAL_ENTRIES", slot, nodes=", ".join(first)))
+        findings.append(make_finding("SLOT_SEVERAL_ENTRIES", slot, nodes=", ".join(first)))
     else:
         yield _attachment(slot, slot_in(slot), first[0], "done")
 
@@ -195,9 +199,9 @@ def _attach_exit(
     ]
     ends = sorted(to_out | {node_id for node_id, _ in open_ends})
     if exit_mode == "single" and len(ends) > 1:
-        findings.append(find("SLOT_SEVERAL_EXITS", slot, nodes=", ".join(ends)))
+        findings.append(make_finding("SLOT_SEVERAL_EXITS", slot, nodes=", ".join(ends)))
     elif not ends:
-        findings.append(find("SLOT_NO_EXIT", slot))
+        findings.append(make_finding("SLOT_NO_EXIT", slot))
     else:
         for node_id, outcome in open_ends:
             yield _attachment(slot, node_id, slot_out(slot), outcome)

@@ -9,7 +9,7 @@ from signet.core.compiler.merge import policy_node
 from signet.core.compiler.node_types import NODE_TYPES
 from signet.core.compiler.parallel_blocks import Blocks
 from signet.core.contracts.contract import Contract
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 
 MAX_SHOWN_PATH = 20
 # Outcomes that come only where the configuration says when.
@@ -38,7 +38,7 @@ def sort_topologically(graph: Graph) -> tuple[tuple[str, ...], tuple[Finding, ..
         return tuple(order), ()
     circle = _find_circle(graph, set(graph.nodes) - set(order))
     shown = circle if len(circle) <= MAX_SHOWN_PATH else [*circle[:MAX_SHOWN_PATH], "…"]
-    return tuple(order), (find("CYCLE", min(circle), path=" → ".join(shown)),)
+    return tuple(order), (make_finding("CYCLE", min(circle), path=" → ".join(shown)),)
 
 
 def _find_circle(graph: Graph, left: set[str]) -> list[str]:
@@ -65,9 +65,9 @@ def check_reachability(graph: Graph) -> Iterator[Finding]:
     to_end = _reach(END, {node_id: [e.source for e in edges] for node_id, edges in graph.incoming.items()})
     for node_id in graph.nodes:
         if node_id not in from_start:
-            yield find("UNREACHABLE", node_id)
+            yield make_finding("UNREACHABLE", node_id)
         elif node_id not in to_end:
-            yield find("DEAD_END", node_id)
+            yield make_finding("DEAD_END", node_id)
 
 
 def _reach(begin: str, neighbours: Mapping[str, Sequence[str]]) -> set[str]:
@@ -92,10 +92,10 @@ def check_paths_on(graph: Graph) -> Iterator[Finding]:
             required.append("timeout")
         for outcome in required:
             if outcome not in groups and (node.type, outcome) != ("start", "amended"):
-                yield find("OUTCOME_WITHOUT_EDGE", node.id, outcome=outcome)
+                yield make_finding("OUTCOME_WITHOUT_EDGE", node.id, outcome=outcome)
         for outcome, setting in _NEEDS_SETTING.get(node.type, {}).items():
             if outcome in groups and node.config.get(setting) is None:
-                yield find("OUTCOME_NEVER_COMES", node.id, outcome=outcome, setting=setting)
+                yield make_finding("OUTCOME_NEVER_COMES", node.id, outcome=outcome, setting=setting)
         if node.type == "state":
             continue  # each way out of a state is a transition of its own
         for outcome, edges in groups.items():
@@ -107,11 +107,11 @@ def _check_choice(node_id: str, node_type: str, outcome: str, edges: Sequence[Ed
     defaults = [edge for edge in edges if edge.condition is None]
     if node_type == "parallel_split":
         for edge in conditional:
-            yield find("EDGE_CONDITION_ON_SPLIT", edge.id)
+            yield make_finding("EDGE_CONDITION_ON_SPLIT", edge.id)
     elif len(defaults) > 1:
-        yield find("SEVERAL_EDGES_WITHOUT_CHOICE", node_id, count=len(defaults), outcome=outcome)
+        yield make_finding("SEVERAL_EDGES_WITHOUT_CHOICE", node_id, count=len(defaults), outcome=outcome)
     elif conditional and not defaults:
-        yield find("BRANCH_WITHOUT_DEFAULT", node_id, outcome=outcome)
+        yield make_finding("BRANCH_WITHOUT_DEFAULT", node_id, outcome=outcome)
 
 
 def check_approved_content(graph: Graph, blocks: Blocks, contract: Contract) -> Iterator[Finding]:
@@ -123,9 +123,9 @@ def check_approved_content(graph: Graph, blocks: Blocks, contract: Contract) -> 
     }
     approvals = [node.id for node in graph.nodes.values() if node.type == "approval"]
     for approval, action in _find_after(graph, approvals, actions):
-        yield find("ACTION_AFTER_APPROVAL", action, approval=approval)
+        yield make_finding("ACTION_AFTER_APPROVAL", action, approval=approval)
     for approval, action in _find_beside(blocks, approvals, actions):
-        yield find("ACTION_BESIDE_APPROVAL", action, approval=approval)
+        yield make_finding("ACTION_BESIDE_APPROVAL", action, approval=approval)
 
 
 def changes_document(contract: Contract, action: str) -> bool:
@@ -192,7 +192,7 @@ def check_envelope(given: Envelope, expected: Envelope) -> Iterator[Finding]:
     ]:
         for name in sorted(found.keys() | wanted.keys()):
             if found.get(name) != wanted.get(name):
-                yield find(code, name)
+                yield make_finding(code, name)
 
 
 def check_integrity(envelope: Graph, graph: Graph, order: Sequence[str]) -> Iterator[Finding]:
@@ -201,15 +201,15 @@ def check_integrity(envelope: Graph, graph: Graph, order: Sequence[str]) -> Iter
     for node in envelope.nodes.values():
         found = graph.nodes.get(node.id)
         if found is None or (found.type, found.config, found.window) != (node.type, node.config, node.window):
-            yield find("SYSTEM_NODE_ALTERED", node.id)
+            yield make_finding("SYSTEM_NODE_ALTERED", node.id)
     for edge in envelope.edges.values():
         if edge.role != "return" and edge.source in position and edge.target in position:
             if position[edge.source] >= position[edge.target]:
-                yield find("SYSTEM_ORDER_ALTERED", edge.target)
+                yield make_finding("SYSTEM_ORDER_ALTERED", edge.target)
     for node in graph.nodes.values():
         if node.type == "action":
             ways_in = {edge.source for edge in graph.incoming[node.id]}
             if ways_in != {policy_node(node.id)}:
-                yield find("POLICY_GATE_MISSING", node.id)
+                yield make_finding("POLICY_GATE_MISSING", node.id)
         if not node.window:
-            yield find("WINDOW_UNASSIGNED", node.id)
+            yield make_finding("WINDOW_UNASSIGNED", node.id)

@@ -13,7 +13,7 @@ from signet.core.contracts.expression_scope import (
     type_of_settings,
 )
 from signet.core.contracts.fields import RefField
-from signet.core.contracts.indexed_columns import map_fast_fields
+from signet.core.contracts.indexed_columns import map_indexed_fields
 from signet.core.expressions import (
     ANY,
     Compiled,
@@ -34,7 +34,7 @@ from signet.core.expressions import (
 from signet.core.expressions.render import Render
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.tenant_file import TenantSettings
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 
 _ANYTHING = Scope(dict.fromkeys(("entity", "actor", "org", "context", "payload", "item"), ANY))
 
@@ -54,7 +54,7 @@ class CompiledContract:
 
     @cached_property
     def fast_columns(self) -> Mapping[str, str]:
-        return map_fast_fields(self.contract)
+        return map_indexed_fields(self.contract)
 
     @cached_property
     def unique_fields(self) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def _check_text(text: str, place: str, scope: Scope) -> Iterator[Finding]:
 
 
 def _as_finding(error: ExpressionError, place: str) -> Finding:
-    return find("FIELD_INVALID", place, problem=error.message)
+    return make_finding("FIELD_INVALID", place, problem=error.message)
 
 
 def _compile(text: str) -> Compiled:

@@ -17,7 +17,7 @@ from signet.core.contracts.fields import (
     RefField,
     StringField,
 )
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import point
 
 MAX_FIELD_DEPTH = 5
@@ -49,7 +49,7 @@ def check_fields(contract: Contract) -> Iterator[Finding]:
     for name, field in contract.fields.items():
         path = ("fields", name)
         if name in RESERVED_FIELDS:
-            yield find("NAME_RESERVED", point(path), name=name, what="field")
+            yield make_finding("NAME_RESERVED", point(path), name=name, what="field")
         yield from _check_flags(name, field, path)
         yield from _check_field(name, field, path, depth=1)
     yield from _check_fast_columns(contract.fields)
@@ -65,22 +65,22 @@ def check_payload_fields(fields: Mapping[str, Field], path: _Path) -> Iterator[F
 def _check_flags(name: str, field: Field, path: _Path) -> Iterator[Finding]:
     if field.indexed and field.type not in FAST_COLUMN_OF:
         allowed = ", ".join(FAST_COLUMN_OF)
-        yield find(
+        yield make_finding(
             "FIELD_INDEX_TYPE", point((*path, "indexed")), field=name, type=field.type, allowed=allowed
         )
     if field.unique and field.type not in _UNIQUE_TYPES:
         allowed = ", ".join(sorted(_UNIQUE_TYPES))
-        yield find(
+        yield make_finding(
             "FIELD_UNIQUE_TYPE", point((*path, "unique")), field=name, type=field.type, allowed=allowed
         )
     elif field.unique and not field.required:
-        yield find("FIELD_UNIQUE_OPTIONAL", point((*path, "unique")), field=name)
+        yield make_finding("FIELD_UNIQUE_OPTIONAL", point((*path, "unique")), field=name)
     if field.unique and field.default is not None:
-        yield find("FIELD_UNIQUE_DEFAULT", point((*path, "default")), field=name)
+        yield make_finding("FIELD_UNIQUE_DEFAULT", point((*path, "default")), field=name)
     if isinstance(field, StringField) and (field.indexed or field.unique):
         if field.max_length > MAX_INDEXED_CHARACTERS:
             place = point((*path, "max_length"))
-            yield find("FIELD_INDEX_TOO_LONG", place, field=name, limit=MAX_INDEXED_CHARACTERS)
+            yield make_finding("FIELD_INDEX_TOO_LONG", place, field=name, limit=MAX_INDEXED_CHARACTERS)
     if field.personal:
         yield from _check_personal(name, field, path)
 
@@ -88,9 +88,9 @@ def _check_flags(name: str, field: Field, path: _Path) -> Iterator[Finding]:
 def _check_personal(name: str, field: Field, path: _Path) -> Iterator[Finding]:
     """A personal value can be erased: nothing else may hold on to it."""
     if isinstance(field, RefField):
-        yield find("FIELD_PERSONAL_REF", point((*path, "personal")), field=name)
+        yield make_finding("FIELD_PERSONAL_REF", point((*path, "personal")), field=name)
     if field.indexed or field.unique:
-        yield find("FIELD_PERSONAL_INDEXED", point((*path, "personal")), field=name)
+        yield make_finding("FIELD_PERSONAL_INDEXED", point((*path, "personal")), field=name)
 
 
 def _check_fast_columns(fields: Mapping[str, Field]) -> Iterator[Finding]:
@@ -99,7 +99,7 @@ def _check_fast_columns(fields: Mapping[str, Field]) -> Iterator[Finding]:
         if count > FAST_COLUMNS[column]:
             types = ", ".join(kind for kind, kept_in in FAST_COLUMN_OF.items() if kept_in == column)
             limit = FAST_COLUMNS[column]
-            yield find("FIELD_INDEX_TOO_MANY", "/fields", count=count, types=types, limit=limit)
+            yield make_finding("FIELD_INDEX_TOO_MANY", "/fields", count=count, types=types, limit=limit)
 
 
 def _check_field(name: str, field: Field, path: _Path, depth: int) -> Iterator[Finding]:
@@ -109,21 +109,21 @@ def _check_field(name: str, field: Field, path: _Path, depth: int) -> Iterator[F
     if field.default is not None:
         for mistake in check_value(field, field.default):
             place = point((*path, "default")) + mistake.pointer
-            yield find("FIELD_DEFAULT_INVALID", place, field=name, problem=mistake.message)
+            yield make_finding("FIELD_DEFAULT_INVALID", place, field=name, problem=mistake.message)
     yield from _check_inner_fields(name, field, path, depth)
 
 
 def _check_limits(name: str, field: Field, path: _Path) -> Iterator[Finding]:
     if isinstance(field, StringField) and field.min_length > field.max_length:
-        yield find("FIELD_LIMITS_CROSSED", point((*path, "min_length")), field=name)
+        yield make_finding("FIELD_LIMITS_CROSSED", point((*path, "min_length")), field=name)
     if isinstance(field, IntField | DecimalField) and field.minimum > field.maximum:
-        yield find("FIELD_LIMITS_CROSSED", point((*path, "minimum")), field=name)
+        yield make_finding("FIELD_LIMITS_CROSSED", point((*path, "minimum")), field=name)
 
 
 def _check_enum(name: str, field: EnumField, path: _Path) -> Iterator[Finding]:
     for index, value in enumerate(field.values):
         if not value or value != value.strip():
-            yield find("FIELD_ENUM_BLANK", point((*path, "values", index)), field=name)
+            yield make_finding("FIELD_ENUM_BLANK", point((*path, "values", index)), field=name)
     yield from check_distinct(field.values, (*path, "values"))
 
 
@@ -131,7 +131,7 @@ def check_distinct(entries: Sequence[str], path: _Path) -> Iterator[Finding]:
     seen = set[str]()
     for index, entry in enumerate(entries):
         if entry in seen:
-            yield find("ENTRY_TWICE", point((*path, index)), entry=entry)
+            yield make_finding("ENTRY_TWICE", point((*path, index)), entry=entry)
         seen.add(entry)
 
 
@@ -145,7 +145,7 @@ def _check_inner_fields(name: str, field: Field, path: _Path, depth: int) -> Ite
     elif isinstance(field, ObjectField):
         inner, useless = {("fields", key): part for key, part in field.fields.items()}, _DOCUMENT_FLAGS
     if inner and depth == MAX_FIELD_DEPTH:
-        yield find("FIELD_TOO_DEEP", point(path), field=name, limit=MAX_FIELD_DEPTH)
+        yield make_finding("FIELD_TOO_DEEP", point(path), field=name, limit=MAX_FIELD_DEPTH)
         return
     for steps, part in inner.items():
         yield from _refuse_flags(str(steps[-1]), part, (*path, *steps), useless)
@@ -156,4 +156,4 @@ def _refuse_flags(name: str, field: AnyField, path: _Path, flags: tuple[str, ...
     for flag in flags:
         # By identity: a default of `false` is a default.
         if getattr(field, flag) is not type(field).model_fields[flag].default:
-            yield find("FIELD_FLAG_MEANINGLESS", point((*path, flag)), field=name, flag=flag)
+            yield make_finding("FIELD_FLAG_MEANINGLESS", point((*path, flag)), field=name, flag=flag)

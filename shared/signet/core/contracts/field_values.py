@@ -48,7 +48,7 @@ def validate_fields(
 ) -> tuple[dict[str, Any] | None, tuple[FieldError, ...]]:
     """The whole data of a document in its normal form, or what is wrong with it."""
     mistakes: list[FieldError] = []
-    values = _read_object(fields, data, (), mistakes)
+    values = _parse_object(fields, data, (), mistakes)
     return (None if mistakes else values), tuple(mistakes[:MAX_FIELD_ERRORS])
 
 
@@ -56,7 +56,7 @@ def check_value(field: Field, value: Any) -> tuple[FieldError, ...]:
     """What is wrong with one value; the pointers begin at the value."""
     mistakes: list[FieldError] = []
     if value is not None:
-        _read_value(field, value, (), mistakes)
+        _parse_value(field, value, (), mistakes)
     elif field.required:
         mistakes.append(_required(()))
     return tuple(mistakes[:MAX_FIELD_ERRORS])
@@ -70,7 +70,7 @@ def _required(path: _Path) -> FieldError:
     return FieldError(point(path), "FIELD_REQUIRED", "is required")
 
 
-def _read_object(
+def _parse_object(
     fields: Mapping[str, Field], data: Any, path: _Path, mistakes: list[FieldError]
 ) -> dict[str, Any]:
     if not isinstance(data, dict):
@@ -80,7 +80,7 @@ def _read_object(
     for name, field in fields.items():
         value = data.get(name, field.default)
         if value is not None:
-            values[name] = _read_value(field, value, (*path, name), mistakes)
+            values[name] = _parse_value(field, value, (*path, name), mistakes)
         elif field.required:
             mistakes.append(_required((*path, name)))
         elif name in data:
@@ -92,33 +92,33 @@ def _read_object(
     return values
 
 
-def _read_value(field: Field, value: Any, path: _Path, mistakes: list[FieldError]) -> Any:
+def _parse_value(field: Field, value: Any, path: _Path, mistakes: list[FieldError]) -> Any:
     match field:
         case ObjectField():
-            return _read_object(field.fields, value, path, mistakes)
+            return _parse_object(field.fields, value, path, mistakes)
         case ListField():
-            return _read_list(field, value, path, mistakes)
+            return _parse_list(field, value, path, mistakes)
         case IntField() | DecimalField():
-            return _read_number(field, value, path, mistakes)
+            return _parse_number(field, value, path, mistakes)
         case BoolField():
             if not isinstance(value, bool):
                 _refuse(mistakes, path, "FIELD_TYPE", "wants true or false")
             return value
         case _:
-            return _read_text(field, value, path, mistakes)
+            return _parse_text(field, value, path, mistakes)
 
 
-def _read_list(field: ListField, value: Any, path: _Path, mistakes: list[FieldError]) -> list[Any]:
+def _parse_list(field: ListField, value: Any, path: _Path, mistakes: list[FieldError]) -> list[Any]:
     if not isinstance(value, list):
         _refuse(mistakes, path, "FIELD_TYPE", "wants a list")
         return []
     if len(value) > field.max_items:
         _refuse(mistakes, path, "FIELD_TOO_MANY_ITEMS", f"has more than {field.max_items} items")
         return []
-    return [_read_value(field.of, item, (*path, index), mistakes) for index, item in enumerate(value)]
+    return [_parse_value(field.of, item, (*path, index), mistakes) for index, item in enumerate(value)]
 
 
-def _read_number(field: IntField | DecimalField, value: Any, path: _Path, mistakes: list[FieldError]) -> Any:
+def _parse_number(field: IntField | DecimalField, value: Any, path: _Path, mistakes: list[FieldError]) -> Any:
     if isinstance(value, bool) or not isinstance(value, int):
         units = f" of units of 1/{10**field.scale}" if isinstance(field, DecimalField) else ""
         _refuse(mistakes, path, "FIELD_TYPE", f"wants a whole number{units}")
@@ -134,7 +134,7 @@ def _read_number(field: IntField | DecimalField, value: Any, path: _Path, mistak
 _TextField = StringField | DateField | TimestampField | EnumField | RefField
 
 
-def _read_text(field: _TextField, value: Any, path: _Path, mistakes: list[FieldError]) -> Any:
+def _parse_text(field: _TextField, value: Any, path: _Path, mistakes: list[FieldError]) -> Any:
     if not isinstance(value, str):
         _refuse(mistakes, path, "FIELD_TYPE", f"wants {_describe(field)}")
         return value

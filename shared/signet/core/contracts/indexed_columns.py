@@ -11,7 +11,7 @@ _PREFIX = {"text": "t", "number": "n", "time": "d"}
 FAST_COLUMNS = ("t1", "t2", "t3", "t4", "n1", "n2", "n3", "n4", "d1", "d2")
 
 
-def map_fast_fields(contract: Contract) -> dict[str, str]:
+def map_indexed_fields(contract: Contract) -> dict[str, str]:
     """Field → column, by the order of the fields' names: the same on every machine."""
     used: dict[str, int] = {}
     columns: dict[str, str] = {}
@@ -23,7 +23,7 @@ def map_fast_fields(contract: Contract) -> dict[str, str]:
     return columns
 
 
-def read_fast_values(columns: Mapping[str, str], data: Mapping[str, Any]) -> dict[str, Any]:
+def make_column_values(columns: Mapping[str, str], data: Mapping[str, Any]) -> dict[str, Any]:
     return {column: _as_column(column, data.get(name)) for name, column in columns.items()}
 
 
@@ -33,11 +33,11 @@ def _as_column(column: str, value: Any) -> Any:
     if column.startswith("n"):
         return int(value)
     if column.startswith("d"):
-        return read_moment(value)
+        return parse_moment(value)
     return str(value)
 
 
-def read_moment(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
     """A day is its first moment in UTC."""
     if len(text) == len("YYYY-MM-DD"):
         day = date.fromisoformat(text)

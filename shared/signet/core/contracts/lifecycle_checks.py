@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from signet.core.contracts.contract import AMENDED, Contract, EditWindow, State, Transition
 from signet.core.contracts.field_checks import check_distinct
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import point
 
 # Permissions of their own, beside those of transitions and actions: `invoice:edit`.
@@ -28,42 +28,46 @@ def check_lifecycle(contract: Contract) -> Iterator[Finding]:
 
 def check_state_known(contract: Contract, state: str, place: str) -> Iterator[Finding]:
     if state not in contract.states:
-        yield find("STATE_UNKNOWN", place, state=state, allowed=", ".join(contract.states))
+        yield make_finding("STATE_UNKNOWN", place, state=state, allowed=", ".join(contract.states))
 
 
 def _check_initial(contract: Contract) -> Iterator[Finding]:
     initial = [name for name, state in contract.states.items() if state.initial]
     if not initial:
-        yield find("INITIAL_MISSING", "/states")
+        yield make_finding("INITIAL_MISSING", "/states")
     for name in initial[1:]:
-        yield find("INITIAL_SEVERAL", point(("states", name, "initial")), state=name, first=initial[0])
+        yield make_finding(
+            "INITIAL_SEVERAL", point(("states", name, "initial")), state=name, first=initial[0]
+        )
 
 
 def _check_state(name: str, state: State) -> Iterator[Finding]:
     if name == AMENDED:
-        yield find("STATE_RESERVED", point(("states", name)), state=name)
+        yield make_finding("STATE_RESERVED", point(("states", name)), state=name)
     if state.final and state.initial:
-        yield find("INITIAL_FINAL", point(("states", name, "final")), state=name)
+        yield make_finding("INITIAL_FINAL", point(("states", name, "final")), state=name)
     if state.final and state.settled:
-        yield find("SETTLED_AND_FINAL", point(("states", name, "settled")), state=name)
+        yield make_finding("SETTLED_AND_FINAL", point(("states", name, "settled")), state=name)
     if state.final and state.edit is not EditWindow.LOCKED:
-        yield find("FINAL_NOT_LOCKED", point(("states", name, "edit")), state=name, window=state.edit.value)
+        yield make_finding(
+            "FINAL_NOT_LOCKED", point(("states", name, "edit")), state=name, window=state.edit.value
+        )
 
 
 def _check_transition(contract: Contract, name: str, transition: Transition) -> Iterator[Finding]:
     path = ("transitions", name)
     if name in RESERVED_VERBS:
-        yield find("NAME_RESERVED", point(path), name=name, what="transition")
+        yield make_finding("NAME_RESERVED", point(path), name=name, what="transition")
     yield from check_state_known(contract, transition.to, point((*path, "to")))
     if transition.rejected_to is not None:
         place = point((*path, "rejected_to"))
         yield from check_state_known(contract, transition.rejected_to, place)
         if transition.kind == "interrupting":
-            yield find("INTERRUPT_REJECTED", place, transition=name)
+            yield make_finding("INTERRUPT_REJECTED", place, transition=name)
         elif transition.rejected_to == transition.to:
-            yield find("REJECTED_TO_TARGET", place, transition=name, state=transition.to)
+            yield make_finding("REJECTED_TO_TARGET", place, transition=name, state=transition.to)
     if transition.kind == "automatic" and transition.reason_required:
-        yield find("AUTOMATIC_WITH_REASON", point((*path, "reason_required")), transition=name)
+        yield make_finding("AUTOMATIC_WITH_REASON", point((*path, "reason_required")), transition=name)
 
 
 def _check_sources(contract: Contract, name: str, transition: Transition) -> Iterator[Finding]:
@@ -74,12 +78,14 @@ def _check_sources(contract: Contract, name: str, transition: Transition) -> Ite
         yield from check_state_known(contract, source, place)
         state = contract.states.get(source)
         if state is not None and state.final:
-            yield find("FINAL_HAS_EXIT", place, state=source, transition=name)
+            yield make_finding("FINAL_HAS_EXIT", place, state=source, transition=name)
         if state is not None and state.settled and transition.kind == "automatic":
-            yield find("SETTLED_HAS_AUTOMATIC_EXIT", place, state=source, transition=name)
+            yield make_finding("SETTLED_HAS_AUTOMATIC_EXIT", place, state=source, transition=name)
         # Only a person can mean "again": a renewal is requested from where it leads to.
         if source == transition.to and transition.kind != "requested":
-            yield find("TRANSITION_TO_ITSELF", place, state=source, transition=name, kind=transition.kind)
+            yield make_finding(
+                "TRANSITION_TO_ITSELF", place, state=source, transition=name, kind=transition.kind
+            )
 
 
 def _check_automatic_exits(contract: Contract) -> Iterator[Finding]:
@@ -90,7 +96,9 @@ def _check_automatic_exits(contract: Contract) -> Iterator[Finding]:
         for index, source in enumerate(transition.from_states):
             if first.setdefault(source, name) != name:
                 place = point(("transitions", name, "from", index))
-                yield find("AUTOMATIC_SEVERAL", place, state=source, transition=name, first=first[source])
+                yield make_finding(
+                    "AUTOMATIC_SEVERAL", place, state=source, transition=name, first=first[source]
+                )
 
 
 def _check_reachable(contract: Contract) -> Iterator[Finding]:
@@ -100,18 +108,18 @@ def _check_reachable(contract: Contract) -> Iterator[Finding]:
     reached = _reach(_find_transition_edges(contract), initial)
     for name in contract.states:
         if name not in reached:
-            yield find("STATE_UNREACHABLE", point(("states", name)), state=name)
+            yield make_finding("STATE_UNREACHABLE", point(("states", name)), state=name)
 
 
 def _check_endings(contract: Contract) -> Iterator[Finding]:
     edges = _find_transition_edges(contract)
     ends = [name for name, state in contract.states.items() if state.final or state.settled]
-    leads_to_end = _reach(_turn_round(edges), ends)
+    leads_to_end = _reach(_reverse(edges), ends)
     for name in contract.states:
         if name in leads_to_end:
             continue
         code = "STATE_NEVER_ENDS" if edges[name] - {name} else "STATE_WITHOUT_EXIT"
-        yield find(code, point(("states", name)), state=name)
+        yield make_finding(code, point(("states", name)), state=name)
 
 
 def _check_returns(contract: Contract) -> Iterator[Finding]:
@@ -131,7 +139,9 @@ def _check_returns(contract: Contract) -> Iterator[Finding]:
         circle = _find_circle(edges, state)
         if circle:
             reported.update(circle)
-            yield find("RETURN_NEVER_WAITS", point(("states", state)), path=" → ".join((*circle, state)))
+            yield make_finding(
+                "RETURN_NEVER_WAITS", point(("states", state)), path=" → ".join((*circle, state))
+            )
 
 
 def _find_circle(edges: _Edges, begin: str) -> tuple[str, ...]:
@@ -161,7 +171,7 @@ def _list_targets(contract: Contract, transition: Transition) -> frozenset[str]:
     return frozenset({transition.to, transition.rejected_to or transition.to}) & contract.states.keys()
 
 
-def _turn_round(edges: _Edges) -> _Edges:
+def _reverse(edges: _Edges) -> _Edges:
     return {name: frozenset(source for source, targets in edges.items() if name in targets) for name in edges}
 
 

@@ -9,8 +9,8 @@ from signet.core.contracts.field_checks import check_distinct, check_fields, che
 from signet.core.contracts.fields import Field, RefField
 from signet.core.contracts.lifecycle_checks import RESERVED_VERBS, check_lifecycle, check_state_known
 from signet.core.contracts.slot_checks import check_slots
-from signet.core.validation.finding import Finding, find, has_errors, sort_findings
-from signet.core.validation.strict_model import MAX_MISTAKES, point, read_strictly
+from signet.core.validation.finding import Finding, has_errors, make_finding, sort_findings
+from signet.core.validation.strict_model import MAX_MISTAKES, parse_strictly, point
 from signet.core.validation.text_checks import check_texts
 
 # Names that actions of Signet's own begin with, `store.set`, and its own permissions, `contract:edit`: who
@@ -38,9 +38,9 @@ RESERVED_CONTRACTS = frozenset(
 )
 
 
-def read_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]:
+def parse_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]:
     """The contract, unless a finding is an error; warnings alone do not hold it up."""
-    contract, findings = read_strictly(Contract, document)
+    contract, findings = parse_strictly(Contract, document)
     if contract is None:
         return None, findings
     all_findings = sort_findings((*check_texts(document), *check_contract(contract)))[:MAX_MISTAKES]
@@ -49,7 +49,7 @@ def read_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]:
 
 def check_contract(contract: Contract) -> Iterator[Finding]:
     if contract.contract in RESERVED_CONTRACTS:
-        yield find("NAME_RESERVED", "/contract", name=contract.contract, what="contract")
+        yield make_finding("NAME_RESERVED", "/contract", name=contract.contract, what="contract")
     yield from check_fields(contract)
     yield from check_lifecycle(contract)
     yield from check_slots(contract)
@@ -69,36 +69,38 @@ def _check_amendment(contract: Contract) -> Iterator[Finding]:
         states = [("states", name) for name, s in contract.states.items() if s.edit is EditWindow.AMEND_ONLY]
         slots = [("slots", name) for name, s in contract.slots.items() if s.edit is EditWindow.AMEND_ONLY]
         for path in (*states, *slots):
-            yield find("AMENDMENT_MISSING", point((*path, "edit")), name=path[1])
+            yield make_finding("AMENDMENT_MISSING", point((*path, "edit")), name=path[1])
         return
     yield from check_distinct(amendment.from_states, ("amendment", "from"))
     for index, name in enumerate(amendment.from_states):
         place = point(("amendment", "from", index))
         yield from check_state_known(contract, name, place)
         if name in contract.states and not contract.states[name].settled:
-            yield find("AMENDMENT_FROM_NOT_SETTLED", place, state=name)
+            yield make_finding("AMENDMENT_FROM_NOT_SETTLED", place, state=name)
     initial = {name for name, state in contract.states.items() if state.initial}
     requested = [t.from_states for t in contract.transitions.values() if t.kind == "requested"]
     if initial and not any(initial.intersection(sources) for sources in requested):
-        yield find("AMENDMENT_WITHOUT_REQUEST", "/amendment", state=min(initial))
+        yield make_finding("AMENDMENT_WITHOUT_REQUEST", "/amendment", state=min(initial))
 
 
 def _check_action(contract: Contract, name: str, action: DeclaredAction) -> Iterator[Finding]:
     path = ("actions", name)
     if name in RESERVED_VERBS:
-        yield find("NAME_RESERVED", point(path), name=name, what="action")
+        yield make_finding("NAME_RESERVED", point(path), name=name, what="action")
     if name in contract.transitions:
-        yield find("ACTION_NAMED_LIKE_TRANSITION", point(path), action=name)
+        yield make_finding("ACTION_NAMED_LIKE_TRANSITION", point(path), action=name)
     yield from check_payload_fields(action.payload, (*path, "payload"))
     yield from check_payload_fields(action.output, (*path, "output"))
     if action.kind == "python" and action.set:
-        yield find("ACTION_SET_UNUSED", point((*path, "set")), action=name)
+        yield make_finding("ACTION_SET_UNUSED", point((*path, "set")), action=name)
     if action.kind != "python" and not action.set:
-        yield find("ACTION_SET_MISSING", point(path), action=name, kind=action.kind)
+        yield make_finding("ACTION_SET_MISSING", point(path), action=name, kind=action.kind)
     if action.kind == "create" and action.entity_type is None:
-        yield find("ACTION_ENTITY_TYPE_MISSING", point(path), action=name)
+        yield make_finding("ACTION_ENTITY_TYPE_MISSING", point(path), action=name)
     if action.kind != "create" and action.entity_type is not None:
-        yield find("ACTION_ENTITY_TYPE_UNUSED", point((*path, "entity_type")), action=name, kind=action.kind)
+        yield make_finding(
+            "ACTION_ENTITY_TYPE_UNUSED", point((*path, "entity_type")), action=name, kind=action.kind
+        )
     yield from _check_set(contract, name, action)
     yield from _check_output(contract, name, action)
 
@@ -110,25 +112,27 @@ def _check_set(contract: Contract, name: str, action: DeclaredAction) -> Iterato
         for field in action.set:
             if field not in contract.fields:
                 place = point(("actions", name, "set", field))
-                yield find("ACTION_FIELD_UNKNOWN", place, action=name, field=field, allowed=allowed)
+                yield make_finding("ACTION_FIELD_UNKNOWN", place, action=name, field=field, allowed=allowed)
     if action.kind == "create" and action.entity_type == contract.contract:
         for field, declared in contract.fields.items():
             if declared.required and declared.default is None and field not in action.set:
-                yield find("ACTION_FIELD_MISSING", point(("actions", name, "set")), action=name, field=field)
+                yield make_finding(
+                    "ACTION_FIELD_MISSING", point(("actions", name, "set")), action=name, field=field
+                )
 
 
 def _check_output(contract: Contract, name: str, action: DeclaredAction) -> Iterator[Finding]:
     """A function's output is checked when it gives it; what an update gives back stands in the document."""
     path = ("actions", name, "output")
     if action.kind == "create" and action.output:
-        yield find("ACTION_OUTPUT_UNUSED", point(path), action=name)
+        yield make_finding("ACTION_OUTPUT_UNUSED", point(path), action=name)
     if action.kind != "update":
         return
     for field, declared in action.output.items():
         known = contract.fields.get(field)
         # Whatever is given back is kept with the workflow, where nothing can be erased.
         if known is None or known.personal or not _are_alike(known, declared):
-            yield find("ACTION_OUTPUT_UNKNOWN", point((*path, field)), action=name, field=field)
+            yield make_finding("ACTION_OUTPUT_UNKNOWN", point((*path, field)), action=name, field=field)
 
 
 def _are_alike(one: Field, other: Field) -> bool:
@@ -147,7 +151,9 @@ def _check_conditions(contract: Contract) -> Iterator[Finding]:
     for permission in contract.conditions:
         if permission not in asked:
             place = point(("conditions", permission))
-            yield find("CONDITION_NEVER_ASKED", place, permission=permission, contract=contract.contract)
+            yield make_finding(
+                "CONDITION_NEVER_ASKED", place, permission=permission, contract=contract.contract
+            )
 
 
 def _check_duties(contract: Contract) -> Iterator[Finding]:
@@ -159,4 +165,4 @@ def _check_duties(contract: Contract) -> Iterator[Finding]:
         if name not in asked:
             code = "DECIDING_AUTOMATIC" if name in contract.transitions else "TRANSITION_UNKNOWN"
             allowed = ", ".join(asked) or "(none)"
-            yield find(code, point((*path, index)), transition=name, allowed=allowed)
+            yield make_finding(code, point((*path, index)), transition=name, allowed=allowed)

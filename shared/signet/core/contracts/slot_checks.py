@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from signet.core.contracts.contract import AMENDED, Contract, EditWindow, Slot, Transition
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import point
 
 
@@ -13,7 +13,7 @@ def check_slots(contract: Contract) -> Iterator[Finding]:
         if transition is None:
             allowed = ", ".join(contract.transitions) or "(none)"
             place = point(("slots", name, "transition"))
-            yield find("TRANSITION_UNKNOWN", place, transition=slot.transition, allowed=allowed)
+            yield make_finding("TRANSITION_UNKNOWN", place, transition=slot.transition, allowed=allowed)
             continue
         yield from _check_place(contract, name, slot, transition)
         yield from _check_window(contract, name, slot, transition)
@@ -31,17 +31,19 @@ def _check_place(contract: Contract, name: str, slot: Slot, transition: Transiti
     place = point(("slots", name, "from"))
     if transition.kind == "interrupting":
         if slot.position == "before":
-            yield find("SLOT_BEFORE_INTERRUPT", point(("slots", name, "position")), slot=name)
+            yield make_finding("SLOT_BEFORE_INTERRUPT", point(("slots", name, "position")), slot=name)
         elif slot.from_state is not None:
-            yield find("SLOT_FROM_AT_INTERRUPT", place, slot=name, transition=slot.transition)
+            yield make_finding("SLOT_FROM_AT_INTERRUPT", place, slot=name, transition=slot.transition)
         return
     allowed = ", ".join(list_sources(contract, transition))
     if slot.from_state is None:
         if slot.position == "before" and len(transition.from_states) > 1:
             place = point(("slots", name))
-            yield find("SLOT_FROM_MISSING", place, slot=name, transition=slot.transition, allowed=allowed)
+            yield make_finding(
+                "SLOT_FROM_MISSING", place, slot=name, transition=slot.transition, allowed=allowed
+            )
     elif slot.from_state not in list_sources(contract, transition):
-        yield find("SLOT_FROM_UNKNOWN", place, slot=name, state=slot.from_state, allowed=allowed)
+        yield make_finding("SLOT_FROM_UNKNOWN", place, slot=name, state=slot.from_state, allowed=allowed)
 
 
 def _check_window(contract: Contract, name: str, slot: Slot, transition: Transition) -> Iterator[Finding]:
@@ -51,9 +53,9 @@ def _check_window(contract: Contract, name: str, slot: Slot, transition: Transit
     window = slot.edit or default
     if window.strictness < default.strictness:
         words = {"slot": name, "default": default.value, "window": window.value}
-        yield find("SLOT_WINDOW_LOOSER", point(("slots", name, "edit")), **words)
+        yield make_finding("SLOT_WINDOW_LOOSER", point(("slots", name, "edit")), **words)
     if slot.stable and window is EditWindow.EDITABLE:
-        yield find("SLOT_STABLE_EDITABLE", point(("slots", name, "stable")), slot=name)
+        yield make_finding("SLOT_STABLE_EDITABLE", point(("slots", name, "stable")), slot=name)
 
 
 def _find_default_window(contract: Contract, slot: Slot, transition: Transition) -> EditWindow | None:
@@ -69,14 +71,14 @@ def _find_default_window(contract: Contract, slot: Slot, transition: Transition)
 def _check_shared_places(contract: Contract) -> Iterator[Finding]:
     taken: dict[tuple[str, str, str], str] = {}
     for name, slot in contract.slots.items():
-        for source in _list_ways(contract, slot):
+        for source in _list_slot_sources(contract, slot):
             first = taken.setdefault((slot.transition, slot.position, source), name)
             if first != name:
-                yield find("SLOT_PLACE_TAKEN", point(("slots", name)), slot=name, first=first)
+                yield make_finding("SLOT_PLACE_TAKEN", point(("slots", name)), slot=name, first=first)
                 break
 
 
-def _list_ways(contract: Contract, slot: Slot) -> tuple[str, ...]:
+def _list_slot_sources(contract: Contract, slot: Slot) -> tuple[str, ...]:
     """The ways on which a slot stands: after the gates it may be all of them."""
     transition = contract.transitions.get(slot.transition)
     if transition is None:

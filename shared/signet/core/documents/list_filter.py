@@ -14,7 +14,7 @@ from signet.core.contracts.contract import Contract
 from signet.core.contracts.expression_scope import type_of_entity
 from signet.core.contracts.field_checks import FAST_COLUMN_OF
 from signet.core.contracts.fields import DecimalField
-from signet.core.contracts.indexed_columns import map_fast_fields, read_moment
+from signet.core.contracts.indexed_columns import map_indexed_fields, parse_moment
 from signet.core.errors import FieldError, Rejected
 from signet.core.expressions import (
     Expression,
@@ -75,7 +75,7 @@ def parse_filter(text: str, contract: Contract) -> tuple[Term, ...]:
 def parse_sort(text: str, contract: Contract) -> Sort:
     """Parse the name of a field, with `-` for descending order."""
     name = text.removeprefix("-")
-    sortable = [CREATED_AT, *map_fast_fields(contract)]
+    sortable = [CREATED_AT, *map_indexed_fields(contract)]
     if name not in sortable:
         message = f"documents cannot be sorted by `{name}`"
         raise _refuse("FIELD_NOT_INDEXED", message, f"There are: {', '.join(sortable)}.", "/query/sort")
@@ -87,7 +87,7 @@ def place_fields(names: Sequence[str], contract: Contract, newest: Contract) -> 
 
     Return None where it indexes a field not at all, or in another form than the newest contract.
     """
-    columns = map_fast_fields(contract)
+    columns = map_indexed_fields(contract)
     placed: dict[str, str] = {}
     for name in names:
         if name in _FIXED:
@@ -132,7 +132,7 @@ def _read_term(node: Expression, contract: Contract) -> Term:
 
 def _find_field(name: Name, contract: Contract) -> str:
     field = name.path[1] if len(name.path) == 2 else ""
-    known = [*_FIXED, *map_fast_fields(contract)]
+    known = [*_FIXED, *map_indexed_fields(contract)]
     if field not in known:
         remedy = f"Mark it `indexed` in the contract, or filter by one of: {', '.join(known)}."
         raise _refuse("FIELD_NOT_INDEXED", f"`{name.text}` is not indexed", remedy)
@@ -160,7 +160,7 @@ def _read_value(field: str, value: str | int, contract: Contract) -> Scalar:
     kind = _kind_of(field, contract)
     if kind == "text":
         return str(value)
-    return int(value) if kind == "number" else read_moment(str(value))
+    return int(value) if kind == "number" else parse_moment(str(value))
 
 
 def _refuse_form(node: Expression) -> Rejected:

@@ -27,7 +27,7 @@ from signet.core.expressions import (
     parse_template,
 )
 from signet.core.expressions.render import Render
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import ExpressionText, Name, Strict
 
 MAX_RULE_ACTIONS = 20
@@ -123,14 +123,14 @@ def compile_rule(
     errors: Sequence[ExpressionError] = (
         (parsed,) if isinstance(parsed, ExpressionError) else check_condition(parsed, scope)
     )
-    findings += [find("RULE_CONDITION_INVALID", "/condition", problem=m.message) for m in errors]
+    findings += [make_finding("RULE_CONDITION_INVALID", "/condition", problem=m.message) for m in errors]
     templates: dict[int, Render] = {}
     parts: list[Expression] = []
     for index, action in enumerate(rule.actions):
         if action.kind not in _ALLOWED[rule.phase]:
             allowed = " and ".join(_ALLOWED[rule.phase])
             findings.append(
-                find(
+                make_finding(
                     "RULE_ACTION_IN_PHASE",
                     f"/actions/{index}",
                     kind=action.kind,
@@ -142,7 +142,7 @@ def compile_rule(
             body = action.values if isinstance(action, SetAction) else action.payload
             template, wrong = parse_template(dict(body), scope)
             findings += [
-                find("RULE_TEMPLATE_INVALID", f"/actions/{index}{m.pointer}", problem=m.message)
+                make_finding("RULE_TEMPLATE_INVALID", f"/actions/{index}{m.pointer}", problem=m.message)
                 for m in wrong
             ]
             if template is not None:
@@ -165,7 +165,7 @@ def check_rule_fields(rule: Rule, contract: Contract) -> Iterator[Finding]:
         for name, place in named.items():
             if name not in contract.fields:
                 known = ", ".join(contract.fields)
-                yield find("RULE_FIELD_UNKNOWN", place, field=name, fields=known)
+                yield make_finding("RULE_FIELD_UNKNOWN", place, field=name, fields=known)
 
 
 def to_expression_text(condition: Condition, depth: int = 0) -> str:

@@ -12,7 +12,7 @@ from signet.core.contracts.contract import Contract
 from signet.core.contracts.fields import DecimalField, ListField, ObjectField, RefField
 from signet.core.expressions import Expression, ExpressionError, parse_expression, to_text
 from signet.core.expressions.syntax_tree import Comparison, Junction, ListLiteral, Literal, Name, Not
-from signet.core.validation.strict_model import read_duration_seconds
+from signet.core.validation.strict_model import parse_duration_seconds
 
 MAX_SHOWN_JSON = 300
 MAX_PLAIN_CHARACTERS = 2_000
@@ -64,7 +64,7 @@ def describe_count(count: int, noun: str) -> str:
 
 def describe_duration(text: str) -> str:
     """Describe an ISO 8601 duration: `PT72H` is 3 days."""
-    seconds, parts = read_duration_seconds(text), []
+    seconds, parts = parse_duration_seconds(text), []
     for unit, size in _UNITS:
         count, seconds = divmod(seconds, size)
         if count:

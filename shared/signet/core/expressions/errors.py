@@ -92,17 +92,17 @@ class ExpressionError:
     pointer: str = ""
 
 
-def make_mistake(
+def make_error(
     code: str, position: int, length: int, *, suggestion: str | None = None, **parameters: str | int
 ) -> ExpressionError:
-    shown = {key: show(value) if isinstance(value, str) else value for key, value in parameters.items()}
+    shown = {key: shorten(value) if isinstance(value, str) else value for key, value in parameters.items()}
     message = MESSAGES[code].format(**shown)
     if suggestion is not None:
         message = f"{message}; did you mean `{suggestion}`?"
     return ExpressionError(code, message, position, length, suggestion, MappingProxyType(shown))
 
 
-def show(text: str) -> str:
+def shorten(text: str) -> str:
     """The text as a message can hold it: short, and every character printable."""
     short = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1]}…"
     return "".join(char if char.isprintable() else f"U+{ord(char):04X}" for char in short)

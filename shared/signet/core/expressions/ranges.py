@@ -21,7 +21,7 @@ from signet.core.expressions.syntax_tree import (
     Not,
     list_variables,
 )
-from signet.core.expressions.types import ResolvedName, Scope, Type, TypeKind, find_name
+from signet.core.expressions.types import ResolvedName, Scope, Type, TypeKind, resolve_name
 
 MAX_CONDITIONS = 50
 MAX_FINDINGS = 100
@@ -53,7 +53,7 @@ def find_gaps_and_overlaps(
     if len(variables) != 1 or len(conditions) > MAX_CONDITIONS:
         return ()
     variable = variables.pop()
-    found = find_name(variable.path, scope)
+    found = resolve_name(variable.path, scope)
     if not isinstance(found, ResolvedName) or found.type.kind not in (
         TypeKind.INT,
         TypeKind.ENUM,
@@ -62,7 +62,7 @@ def find_gaps_and_overlaps(
         return ()
     try:
         domain = _Domain(variable, found.type)
-        covered = [domain.read(condition) for condition in conditions]
+        covered = [domain.find_true_cases(condition) for condition in conditions]
     except _NotAnalysable:
         return ()
     findings: list[RangeFinding] = []
@@ -87,7 +87,7 @@ class _Domain:
         self._whole: Interval = (None, None) if of.kind is TypeKind.INT else (0, len(self._values) - 1)
         self._all = Cases((self._whole,), True)
 
-    def read(self, node: Expression) -> Cases:
+    def find_true_cases(self, node: Expression) -> Cases:
         """Which values make the condition true."""
         match node:
             case Literal():
@@ -95,18 +95,18 @@ class _Domain:
             case Name() if self._kind is TypeKind.BOOL:
                 return Cases(((1, 1),), False)
             case Not():
-                return complement(self.read(node.operand), self._whole)
+                return complement(self.find_true_cases(node.operand), self._whole)
             case Junction():
-                cases = self.read(node.terms[0])
+                cases = self.find_true_cases(node.terms[0])
                 for term in node.terms[1:]:
-                    cases = (intersect if node.operator == "&&" else unite)(cases, self.read(term))
+                    cases = (intersect if node.operator == "&&" else unite)(cases, self.find_true_cases(term))
                 return cases
             case Comparison():
-                return self._read_comparison(node)
+                return self._find_cases_of_comparison(node)
             case _:
                 raise _NotAnalysable
 
-    def _read_comparison(self, node: Comparison) -> Cases:
+    def _find_cases_of_comparison(self, node: Comparison) -> Cases:
         operator, name, other = node.operator, node.left, node.right
         if isinstance(other, Name) and operator in _SWAPPED:
             operator, name, other = _SWAPPED[operator], other, name

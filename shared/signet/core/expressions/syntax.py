@@ -12,7 +12,7 @@ from signet.core.expressions.syntax_tree import (
     Not,
 )
 from signet.core.expressions.text import COMPARISON_POWER, MAX_DEPTH, MAX_LIST_ITEMS, POWERS, find_excess
-from signet.core.expressions.tokens import ExpressionToken, Stop, TokenKind, read_tokens, stop
+from signet.core.expressions.tokens import ExpressionToken, Stop, TokenKind, make_stop, parse_tokens
 from signet.core.expressions.types import NAMESPACES
 
 ALIASES = {"vars": "context"}
@@ -36,7 +36,7 @@ _CONDITIONAL_WORDS = ("if", "then", "else", "when", "case")
 def parse_expression(text: str) -> Expression | ExpressionError:
     """The tree, or the first thing that is wrong with the text."""
     try:
-        expression = _Parser(read_tokens(text)).parse_whole()
+        expression = _Parser(parse_tokens(text)).parse_whole()
     except Stop as stopped:
         return stopped.error
     return find_excess(expression) or expression
@@ -59,7 +59,7 @@ class _Parser:
 
     def parse_whole(self) -> Expression:
         if self._peek().kind is TokenKind.END:
-            raise stop("EMPTY", 0, 0)
+            raise make_stop("EMPTY", 0, 0)
         expression = self._parse(0)
         if self._peek().kind is not TokenKind.END:
             raise _explain_rest(self._peek())
@@ -71,7 +71,7 @@ class _Parser:
         while (power := _power_of(self._peek())) >= floor and power:
             operator = self._take()
             if power == COMPARISON_POWER and compared:
-                raise stop("COMPARISON_CHAINED", operator.position, len(operator.text))
+                raise make_stop("COMPARISON_CHAINED", operator.position, len(operator.text))
             compared = power == COMPARISON_POWER
             left = _join(operator.text, left, self._parse(power + 1))
         return left
@@ -86,10 +86,10 @@ class _Parser:
         if token.text == "[":
             return self._parse_list(token)
         if token.text not in ("!", "("):
-            raise stop("OPERAND_MISSING", token.position, length, found=str(token))
+            raise make_stop("OPERAND_MISSING", token.position, length, found=str(token))
         self._level += 1
         if self._level > MAX_DEPTH:
-            raise stop("TOO_DEEP", token.position, length, limit=MAX_DEPTH)
+            raise make_stop("TOO_DEEP", token.position, length, limit=MAX_DEPTH)
         inner = self._parse_negation(token) if token.text == "!" else self._parse_group(token)
         self._level -= 1
         return inner
@@ -102,7 +102,7 @@ class _Parser:
         inner = self._parse(0)
         end = self._take()
         if end.kind is TokenKind.END:
-            raise stop("PARENTHESIS_OPEN", token.position, 1)
+            raise make_stop("PARENTHESIS_OPEN", token.position, 1)
         if end.text != ")":
             raise _explain_rest(end)
         return inner
@@ -113,12 +113,12 @@ class _Parser:
         if token.text in _WORDS:
             return Literal(_WORDS[token.text], token.position, length)
         if token.text in _LOOP_WORDS:
-            raise stop("LOOP_ABSENT", token.position, length, operator=token.text)
+            raise make_stop("LOOP_ABSENT", token.position, length, operator=token.text)
         if self._peek().text == "(":
-            raise stop("CALL_ABSENT", token.position, length + 1, name=token.text)
+            raise make_stop("CALL_ABSENT", token.position, length + 1, name=token.text)
         root = ALIASES.get(root, root)
         if root not in NAMESPACES:
-            raise _explain_word(token) or stop(
+            raise _explain_word(token) or make_stop(
                 "NAMESPACE_UNKNOWN",
                 token.position,
                 length,
@@ -133,15 +133,15 @@ class _Parser:
         while self._peek().text != "]" or items:
             item = self._take()
             if item.text not in _WORDS and item.kind not in (TokenKind.INTEGER, TokenKind.STRING):
-                raise stop("LIST_ITEM", item.position, len(item.text), found=str(item))
+                raise make_stop("LIST_ITEM", item.position, len(item.text), found=str(item))
             value = _WORDS[item.text] if item.kind is TokenKind.NAME else item.value
             items.append(Literal(value, item.position, len(item.text)))
             if len(items) > MAX_LIST_ITEMS:
-                raise stop("LIST_TOO_LONG", item.position, len(item.text), limit=MAX_LIST_ITEMS)
+                raise make_stop("LIST_TOO_LONG", item.position, len(item.text), limit=MAX_LIST_ITEMS)
             if self._peek().text == "]":
                 break
             if self._peek().text != ",":
-                raise stop("LIST_OPEN", start.position, 1, found=str(self._peek()))
+                raise make_stop("LIST_OPEN", start.position, 1, found=str(self._peek()))
             self._take()
         end = self._take()
         return ListLiteral(tuple(items), start.position, end.position + 1 - start.position)
@@ -151,12 +151,12 @@ def _explain_rest(token: ExpressionToken) -> Stop:
     """Why what follows a complete operand cannot be read."""
     length = len(token.text)
     if token.text in (")", "]"):
-        return stop("CLOSES_NOTHING", token.position, length, found=token.text)
+        return make_stop("CLOSES_NOTHING", token.position, length, found=token.text)
     if token.text == "[":
-        return stop("INDEX_ABSENT", token.position, length)
+        return make_stop("INDEX_ABSENT", token.position, length)
     if token.kind is TokenKind.INTEGER and token.text.startswith("-"):
-        return stop("ARITHMETIC_ABSENT", token.position, 1, operator="-")
-    missing = stop("OPERATOR_MISSING", token.position, length, found=str(token))
+        return make_stop("ARITHMETIC_ABSENT", token.position, 1, operator="-")
+    missing = make_stop("OPERATOR_MISSING", token.position, length, found=str(token))
     return _explain_word(token) or missing
 
 
@@ -185,12 +185,12 @@ def _explain_word(token: ExpressionToken) -> Stop | None:
     position, length = token.position, len(token.text)
     if token.text in _WORDS_INSTEAD:
         instead = _WORDS_INSTEAD[token.text]
-        return stop("OPERATOR_UNKNOWN", position, length, suggestion=instead, operator=token.text)
+        return make_stop("OPERATOR_UNKNOWN", position, length, suggestion=instead, operator=token.text)
     for code, words in (
         ("REGEX_ABSENT", _PATTERN_WORDS),
         ("LOOP_ABSENT", _LOOP_WORDS),
         ("CONDITIONAL_ABSENT", _CONDITIONAL_WORDS),
     ):
         if token.text in words:
-            return stop(code, position, length, operator=token.text)
+            return make_stop(code, position, length, operator=token.text)
     return None

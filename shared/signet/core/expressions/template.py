@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 
-from signet.core.expressions.errors import ExpressionError, make_mistake
+from signet.core.expressions.errors import ExpressionError, make_error
 from signet.core.expressions.syntax import parse_expression
 from signet.core.expressions.syntax_tree import MAX_INTEGER, NAME, Expression, Name
 from signet.core.expressions.type_check import check
@@ -65,8 +65,8 @@ Template = Fixed | Computed | Text | Items | TemplateMembers
 
 def parse_template(value: object, scope: Scope) -> tuple[Template | None, tuple[ExpressionError, ...]]:
     """The template, or None with all mistakes, each with its JSON pointer into the template."""
-    reader = _Reader(scope)
-    template = reader.read(value, "", 1)
+    reader = _TemplateParser(scope)
+    template = reader.parse(value, "", 1)
     return (None if reader.errors else template), tuple(reader.errors)
 
 
@@ -75,22 +75,22 @@ def find_unstorable(value: object) -> ExpressionError | None:
     if isinstance(value, str):
         if len(value) > MAX_TEXT_CHARACTERS:
             limit = MAX_TEXT_CHARACTERS
-            return make_mistake("TEXT_TOO_LONG", limit, len(value) - limit, limit=limit, count=len(value))
+            return make_error("TEXT_TOO_LONG", limit, len(value) - limit, limit=limit, count=len(value))
         forbidden = _UNSTORABLE.search(value)
         if forbidden:
-            return make_mistake("TEXT_FORBIDDEN", forbidden.start(), 1, character=forbidden.group())
+            return make_error("TEXT_FORBIDDEN", forbidden.start(), 1, character=forbidden.group())
     elif isinstance(value, int):
         if abs(value) > MAX_INTEGER:
-            return make_mistake("NUMBER_NOT_JSON", 0, 0, text="a number", limit=MAX_INTEGER)
+            return make_error("NUMBER_NOT_JSON", 0, 0, text="a number", limit=MAX_INTEGER)
     elif isinstance(value, float):
         if not isfinite(value):
-            return make_mistake("NUMBER_NOT_JSON", 0, 0, text=str(value), limit=MAX_INTEGER)
+            return make_error("NUMBER_NOT_JSON", 0, 0, text=str(value), limit=MAX_INTEGER)
     elif value is not None and not isinstance(value, list | dict):
-        return make_mistake("NOT_JSON", 0, 0, type=type(value).__name__)
+        return make_error("NOT_JSON", 0, 0, type=type(value).__name__)
     return None
 
 
-class _Reader:
+class _TemplateParser:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._nodes = 0
@@ -100,54 +100,54 @@ class _Reader:
         self.errors.extend(replace(error, pointer=pointer) for error in errors)
         return Fixed(None)
 
-    def read(self, value: object, pointer: str, depth: int) -> Template:
+    def parse(self, value: object, pointer: str, depth: int) -> Template:
         self._nodes += 1
         if self._nodes > MAX_TEMPLATE_NODES:
             # Told once, however many values are left.
             told = self._nodes > MAX_TEMPLATE_NODES + 1
-            error = make_mistake("TEMPLATE_TOO_LARGE", 0, 0, limit=MAX_TEMPLATE_NODES)
+            error = make_error("TEMPLATE_TOO_LARGE", 0, 0, limit=MAX_TEMPLATE_NODES)
             return Fixed(None) if told else self._add(pointer, error)
         if depth > MAX_TEMPLATE_DEPTH:
-            return self._add(pointer, make_mistake("TEMPLATE_TOO_DEEP", 0, 0, limit=MAX_TEMPLATE_DEPTH))
+            return self._add(pointer, make_error("TEMPLATE_TOO_DEEP", 0, 0, limit=MAX_TEMPLATE_DEPTH))
         unstorable = find_unstorable(value)
         if unstorable is not None:
             return self._add(pointer, unstorable)
         if isinstance(value, str):
-            return self._read_text(value, pointer)
+            return self._parse_text(value, pointer)
         if isinstance(value, list):
             return _join_items(
-                [self.read(item, f"{pointer}/{at}", depth + 1) for at, item in enumerate(value)]
+                [self.parse(item, f"{pointer}/{at}", depth + 1) for at, item in enumerate(value)]
             )
         if isinstance(value, dict):
             if value.keys() == {EXPRESSION_KEY}:
-                return self._read_expression(value[EXPRESSION_KEY], f"{pointer}/{EXPRESSION_KEY}")
-            return self._read_members(value, pointer, depth)
+                return self._parse_expression(value[EXPRESSION_KEY], f"{pointer}/{EXPRESSION_KEY}")
+            return self._parse_members(value, pointer, depth)
         return Fixed(value)
 
-    def _read_members(self, value: Mapping[object, object], pointer: str, depth: int) -> Template:
+    def _parse_members(self, value: Mapping[object, object], pointer: str, depth: int) -> Template:
         members: list[tuple[str, Template]] = []
         for key, inner in value.items():
             if not isinstance(key, str):
-                self._add(pointer, make_mistake("NOT_JSON", 0, 0, type=f"{type(key).__name__} (a key)"))
+                self._add(pointer, make_error("NOT_JSON", 0, 0, type=f"{type(key).__name__} (a key)"))
                 continue
             unstorable = find_unstorable(key)
             if unstorable is not None:
                 self._add(pointer, unstorable)
                 continue
             inside = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
-            members.append((key, self.read(inner, inside, depth + 1)))
+            members.append((key, self.parse(inner, inside, depth + 1)))
         return _join_members(members)
 
-    def _read_expression(self, text: object, pointer: str) -> Template:
+    def _parse_expression(self, text: object, pointer: str) -> Template:
         if not isinstance(text, str):
-            return self._add(pointer, make_mistake("EXPR_NOT_TEXT", 0, 0))
+            return self._add(pointer, make_error("EXPR_NOT_TEXT", 0, 0))
         expression = parse_expression(text)
         if isinstance(expression, ExpressionError):
             return self._add(pointer, expression)
         self._add(pointer, *check(expression, self._scope)[1])
         return Computed(expression)
 
-    def _read_text(self, text: str, pointer: str) -> Template:
+    def _parse_text(self, text: str, pointer: str) -> Template:
         parts: list[str | Name] = []
         end = 0
         for match in _BRACES.finditer(text):
@@ -157,15 +157,15 @@ class _Reader:
                 _append(parts, match.group()[0])
             elif match.group() in ("{", "}"):
                 code = "BRACE_OPEN" if match.group() == "{" else "BRACE_CLOSED"
-                self._add(pointer, make_mistake(code, match.start(), 1))
+                self._add(pointer, make_error(code, match.start(), 1))
             else:
-                self._read_placeholder(match, pointer, parts)
+                self._parse_placeholder(match, pointer, parts)
         _append(parts, text[end:])
         if any(isinstance(part, Name) for part in parts):
             return Text(tuple(parts))
         return Fixed("".join(part for part in parts if isinstance(part, str)))
 
-    def _read_placeholder(self, match: re.Match[str], pointer: str, parts: list[str | Name]) -> None:
+    def _parse_placeholder(self, match: re.Match[str], pointer: str, parts: list[str | Name]) -> None:
         text, start = match.group(1), match.start(1)
         name = parse_expression(text) if NAME.fullmatch(text) else None
         if isinstance(name, ExpressionError):
@@ -176,7 +176,7 @@ class _Reader:
             self._add(pointer, *(replace(error, position=error.position + start) for error in found))
         else:
             self._add(
-                pointer, make_mistake("PLACEHOLDER_NOT_NAME", match.start(), len(match.group()), text=text)
+                pointer, make_error("PLACEHOLDER_NOT_NAME", match.start(), len(match.group()), text=text)
             )
 
 

@@ -44,7 +44,7 @@ def template_to_json(template: Template) -> dict[str, object]:
 
 def template_from_json(value: object) -> Template:
     """Raises MalformedTree."""
-    return _TreeReader().read(value, "", 1)
+    return _TreeParser().parse(value, "", 1)
 
 
 def copy_json(value: object) -> object:
@@ -56,7 +56,7 @@ def copy_json(value: object) -> object:
     return value
 
 
-class _TreeReader:
+class _TreeParser:
     def __init__(self) -> None:
         self._nodes = 0
 
@@ -65,23 +65,23 @@ class _TreeReader:
         if self._nodes > MAX_TEMPLATE_NODES or depth > MAX_TEMPLATE_DEPTH:
             raise MalformedTree(pointer, "a template of this size cannot have been written")
 
-    def read(self, value: object, pointer: str, depth: int) -> Template:
+    def parse(self, value: object, pointer: str, depth: int) -> Template:
         key, inner = take_only_member(value, pointer)
         pointer = f"{pointer}/{key}"
         if key == "fixed":
-            return Fixed(self._read_fixed(inner, pointer, depth))
+            return Fixed(self._parse_fixed(inner, pointer, depth))
         self._count(pointer, depth)
         if key == "computed":
             return Computed(expression_from_json(inner, pointer))
         if key == "text" and isinstance(inner, list):
-            return self._read_text(inner, pointer)
+            return self._parse_text(inner, pointer)
         if key == "items" and isinstance(inner, list):
-            items = tuple(self.read(item, f"{pointer}/{at}", depth + 1) for at, item in enumerate(inner))
+            items = tuple(self.parse(item, f"{pointer}/{at}", depth + 1) for at, item in enumerate(inner))
             self._require_computed(items, pointer)
             return Items(items)
         if key == "members" and isinstance(inner, dict):
             members = tuple(
-                (self._read_key(name, pointer), self.read(item, f"{pointer}/{name}", depth + 1))
+                (self._parse_key(name, pointer), self.parse(item, f"{pointer}/{name}", depth + 1))
                 for name, item in inner.items()
             )
             self._require_computed(tuple(item for _, item in members), pointer)
@@ -92,7 +92,7 @@ class _TreeReader:
         if all(isinstance(item, Fixed) for item in inner):
             raise MalformedTree(pointer, "not canonical: nothing is computed inside")
 
-    def _read_text(self, parts: list[object], pointer: str) -> Text:
+    def _parse_text(self, parts: list[object], pointer: str) -> Text:
         read: list[str | Name] = []
         for at, part in enumerate(parts):
             where = f"{pointer}/{at}"
@@ -109,20 +109,20 @@ class _TreeReader:
             raise MalformedTree(pointer, "not canonical: no placeholder")
         return Text(tuple(read))
 
-    def _read_key(self, key: object, pointer: str) -> str:
+    def _parse_key(self, key: object, pointer: str) -> str:
         if not isinstance(key, str) or find_unstorable(key):
             raise MalformedTree(pointer, "not a key")
         return key
 
-    def _read_fixed(self, value: object, pointer: str, depth: int) -> object:
+    def _parse_fixed(self, value: object, pointer: str, depth: int) -> object:
         self._count(pointer, depth)
         if find_unstorable(value):
             raise MalformedTree(pointer, "not JSON that can be kept")
         if isinstance(value, list):
-            return [self._read_fixed(item, pointer, depth + 1) for item in value]
+            return [self._parse_fixed(item, pointer, depth + 1) for item in value]
         if isinstance(value, dict):
             return {
-                self._read_key(key, pointer): self._read_fixed(item, pointer, depth + 1)
+                self._parse_key(key, pointer): self._parse_fixed(item, pointer, depth + 1)
                 for key, item in value.items()
             }
         return value

@@ -1,6 +1,6 @@
 """The canonical text of an expression, and the limits that hold for every tree."""
 
-from signet.core.expressions.errors import ExpressionError, make_mistake
+from signet.core.expressions.errors import ExpressionError, make_error
 from signet.core.expressions.syntax_tree import (
     Comparison,
     Expression,
@@ -71,20 +71,20 @@ def find_excess(node: Expression) -> ExpressionError | None:
     dereferences = 0
     for current, depth in walk(node):
         if depth > MAX_DEPTH:
-            return make_mistake("TOO_DEEP", current.position, current.length, limit=MAX_DEPTH)
+            return make_error("TOO_DEEP", current.position, current.length, limit=MAX_DEPTH)
         if isinstance(current, Name):
             dereferences += len(current.path) - 1
             if dereferences > MAX_DEREFERENCES:
                 position, length = current.position, current.length
-                return make_mistake(
+                return make_error(
                     "TOO_MANY_DEREFERENCES", position, length, limit=MAX_DEREFERENCES, count=dereferences
                 )
         if isinstance(current, ListLiteral) and len(current.items) > MAX_LIST_ITEMS:
-            return make_mistake("LIST_TOO_LONG", current.position, current.length, limit=MAX_LIST_ITEMS)
+            return make_error("LIST_TOO_LONG", current.position, current.length, limit=MAX_LIST_ITEMS)
     # The canonical text is kept as evidence and must itself be an expression.
     count = len(to_text(node))
     if count > MAX_EXPRESSION_CHARACTERS:
-        return make_mistake(
+        return make_error(
             "CANONICAL_TOO_LONG", node.position, node.length, limit=MAX_EXPRESSION_CHARACTERS, count=count
         )
     return None

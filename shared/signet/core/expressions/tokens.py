@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from signet.core.expressions.errors import ExpressionError, make_mistake
+from signet.core.expressions.errors import ExpressionError, make_error
 from signet.core.expressions.syntax_tree import FORBIDDEN_CHARACTER, MAX_INTEGER, NAME
 from signet.core.expressions.text import ESCAPES, MAX_EXPRESSION_CHARACTERS
 
@@ -36,10 +36,10 @@ class Stop(Exception):
         self.error = error
 
 
-def stop(
+def make_stop(
     code: str, position: int, length: int, *, suggestion: str | None = None, **parameters: str | int
 ) -> Stop:
-    return Stop(make_mistake(code, position, length, suggestion=suggestion, **parameters))
+    return Stop(make_error(code, position, length, suggestion=suggestion, **parameters))
 
 
 _TOKEN = re.compile(
@@ -63,13 +63,13 @@ _CONDITIONALS = ("?", ":")
 _CURLY_QUOTES = "‘’“”„«»"
 
 
-def read_tokens(text: str) -> list[ExpressionToken]:
+def parse_tokens(text: str) -> list[ExpressionToken]:
     if len(text) > MAX_EXPRESSION_CHARACTERS:
         limit = MAX_EXPRESSION_CHARACTERS
-        raise stop("EXPRESSION_TOO_LONG", limit, len(text) - limit, limit=limit, count=len(text))
+        raise make_stop("EXPRESSION_TOO_LONG", limit, len(text) - limit, limit=limit, count=len(text))
     forbidden = FORBIDDEN_CHARACTER.search(text.replace("\r", "\n"))
     if forbidden:
-        raise stop("CHARACTER_FORBIDDEN", forbidden.start(), 1, character=forbidden.group())
+        raise make_stop("CHARACTER_FORBIDDEN", forbidden.start(), 1, character=forbidden.group())
     tokens: list[ExpressionToken] = []
     position = 0
     while position < len(text):
@@ -92,36 +92,36 @@ def _make_token(match: re.Match[str]) -> ExpressionToken | None:
         case "name":
             return ExpressionToken(TokenKind.NAME, text, position)
         case "number":
-            return ExpressionToken(TokenKind.INTEGER, text, position, _read_integer(text, position))
+            return ExpressionToken(TokenKind.INTEGER, text, position, _parse_integer(text, position))
         case "string":
-            return ExpressionToken(TokenKind.STRING, text, position, _read_string(text, position))
+            return ExpressionToken(TokenKind.STRING, text, position, _parse_string(text, position))
         case "symbol":
             return ExpressionToken(TokenKind.SYMBOL, text, position)
         case _:
             raise _explain_operator(text, position)
 
 
-def _read_integer(text: str, position: int) -> int:
+def _parse_integer(text: str, position: int) -> int:
     if not _INTEGER.fullmatch(text):
         code = (
             "DECIMAL" if _DECIMAL.fullmatch(text) and not text.lstrip("-").isdigit() else "NUMBER_MALFORMED"
         )
-        raise stop(code, position, len(text), text=text)
+        raise make_stop(code, position, len(text), text=text)
     value = int(text)
     if abs(value) > MAX_INTEGER:
-        raise stop("INTEGER_TOO_LARGE", position, len(text), text=text, limit=MAX_INTEGER)
+        raise make_stop("INTEGER_TOO_LARGE", position, len(text), text=text, limit=MAX_INTEGER)
     return value
 
 
-def _read_string(text: str, position: int) -> str:
+def _parse_string(text: str, position: int) -> str:
     control = _CONTROL.search(text)
     if control:
-        raise stop("CHARACTER_FORBIDDEN", position + control.start(), 1, character=control.group())
+        raise make_stop("CHARACTER_FORBIDDEN", position + control.start(), 1, character=control.group())
 
     def unescape(match: re.Match[str]) -> str:
         if match.group(1) not in ESCAPES:
             # The match is in the text between the quotes.
-            raise stop("ESCAPE_UNKNOWN", position + 1 + match.start(), 2, text=match.group())
+            raise make_stop("ESCAPE_UNKNOWN", position + 1 + match.start(), 2, text=match.group())
         return ESCAPES[match.group(1)]
 
     return _ESCAPE.sub(unescape, text[1:-1])
@@ -131,24 +131,26 @@ def _explain(text: str, position: int) -> Stop:
     """Why no token starts here."""
     character = text[position]
     if character in "'\"":
-        return stop("STRING_UNTERMINATED", position, len(text) - position)
+        return make_stop("STRING_UNTERMINATED", position, len(text) - position)
     if character in _CURLY_QUOTES:
-        return stop("QUOTE_CURLY", position, 1, character=character)
+        return make_stop("QUOTE_CURLY", position, 1, character=character)
     if character == ".":
         if text[position + 1 : position + 2].isdigit():
-            return stop("DECIMAL", position, 2, text=text[position : position + 2])
-        return stop("NAME_BROKEN", position, 1)
+            return make_stop("DECIMAL", position, 2, text=text[position : position + 2])
+        return make_stop("NAME_BROKEN", position, 1)
     return _explain_operator(character, position)
 
 
 def _explain_operator(operator: str, position: int) -> Stop:
     length = len(operator)
     if operator in _INSTEAD:
-        return stop("OPERATOR_UNKNOWN", position, length, suggestion=_INSTEAD[operator], operator=operator)
+        return make_stop(
+            "OPERATOR_UNKNOWN", position, length, suggestion=_INSTEAD[operator], operator=operator
+        )
     if operator in _PATTERNS:
-        return stop("REGEX_ABSENT", position, length, operator=operator)
+        return make_stop("REGEX_ABSENT", position, length, operator=operator)
     if operator in _ARITHMETIC:
-        return stop("ARITHMETIC_ABSENT", position, length, operator=operator)
+        return make_stop("ARITHMETIC_ABSENT", position, length, operator=operator)
     if operator in _CONDITIONALS:
-        return stop("CONDITIONAL_ABSENT", position, length, operator=operator)
-    return stop("CHARACTER_UNKNOWN", position, length, character=operator)
+        return make_stop("CONDITIONAL_ABSENT", position, length, operator=operator)
+    return make_stop("CHARACTER_UNKNOWN", position, length, character=operator)

@@ -51,7 +51,7 @@ def expression_to_json(node: Expression) -> dict[str, object]:
 
 def expression_from_json(value: object, pointer: str = "") -> Expression:
     """Raises MalformedTree; `pointer` is where in a larger document the value stands."""
-    node = _read(value, pointer, 1)
+    node = _parse_node(value, pointer, 1)
     excess = find_excess(node)
     if excess is not None:
         raise MalformedTree(pointer, excess.message)
@@ -67,22 +67,22 @@ def take_only_member(value: object, pointer: str) -> tuple[str, object]:
     return key, inner
 
 
-def _read(value: object, pointer: str, depth: int) -> Expression:
+def _parse_node(value: object, pointer: str, depth: int) -> Expression:
     if depth > MAX_DEPTH:
         raise MalformedTree(pointer, "nested too deep")
     key, inner = take_only_member(value, pointer)
     pointer = f"{pointer}/{key}"
     if key == "literal":
-        return _read_literals(inner, pointer)
+        return _parse_literals(inner, pointer)
     if key == "name":
-        return _read_name(inner, pointer)
+        return _parse_name(inner, pointer)
     if key == "!":
-        return Not(_read(inner, pointer, depth + 1))
+        return Not(_parse_node(inner, pointer, depth + 1))
     if key not in COMPARISONS and key not in ("&&", "||"):
         raise MalformedTree(pointer, "unknown node")
     if not isinstance(inner, list) or not 2 <= len(inner) <= MAX_EXPRESSION_CHARACTERS:
         raise MalformedTree(pointer, "a list of operands is expected")
-    operands = tuple(_read(item, f"{pointer}/{index}", depth + 1) for index, item in enumerate(inner))
+    operands = tuple(_parse_node(item, f"{pointer}/{index}", depth + 1) for index, item in enumerate(inner))
     if key in COMPARISONS:
         if len(operands) > 2:
             raise MalformedTree(pointer, "two operands are expected")
@@ -92,7 +92,7 @@ def _read(value: object, pointer: str, depth: int) -> Expression:
     return Junction(key, operands)
 
 
-def _read_name(value: object, pointer: str) -> Name:
+def _parse_name(value: object, pointer: str) -> Name:
     if not isinstance(value, str) or len(value) > MAX_EXPRESSION_CHARACTERS or not NAME.fullmatch(value):
         raise MalformedTree(pointer, "not a dotted name")
     path = tuple(value.split("."))
@@ -101,15 +101,15 @@ def _read_name(value: object, pointer: str) -> Name:
     return Name(path)
 
 
-def _read_literals(value: object, pointer: str) -> Expression:
+def _parse_literals(value: object, pointer: str) -> Expression:
     if not isinstance(value, list):
-        return _read_literal(value, pointer)
+        return _parse_literal(value, pointer)
     if len(value) > MAX_LIST_ITEMS:
         raise MalformedTree(pointer, "too many items")
-    return ListLiteral(tuple(_read_literal(item, f"{pointer}/{index}") for index, item in enumerate(value)))
+    return ListLiteral(tuple(_parse_literal(item, f"{pointer}/{index}") for index, item in enumerate(value)))
 
 
-def _read_literal(value: object, pointer: str) -> Literal:
+def _parse_literal(value: object, pointer: str) -> Literal:
     if isinstance(value, str):
         if len(value) > MAX_EXPRESSION_CHARACTERS or FORBIDDEN_CHARACTER.search(value):
             raise MalformedTree(pointer, "not a string of expressions")

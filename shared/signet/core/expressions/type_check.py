@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from signet.core.expressions.errors import ExpressionError, make_mistake, suggest
+from signet.core.expressions.errors import ExpressionError, make_error, suggest
 from signet.core.expressions.syntax_tree import (
     ORDERINGS,
     Comparison,
@@ -29,8 +29,8 @@ from signet.core.expressions.types import (
     Scope,
     Type,
     TypeKind,
-    find_name,
     list_of,
+    resolve_name,
 )
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
@@ -59,12 +59,12 @@ def check_condition(expression: Expression, scope: Scope) -> tuple[ExpressionErr
 
 def list_followed_refs(expression: Expression, scope: Scope) -> frozenset[str]:
     """The ref fields of `entity` whose records the expression reads: what `env["refs"]` must hold."""
-    found = (find_name(name.path, scope) for name in list_variables(expression))
+    found = (resolve_name(name.path, scope) for name in list_variables(expression))
     return frozenset(one.followed_ref for one in found if isinstance(one, ResolvedName) and one.followed_ref)
 
 
 def _at(node: Expression, code: str, suggestion: str | None = None, **parameters: str) -> ExpressionError:
-    return make_mistake(code, node.position, node.length, suggestion=suggestion, **parameters)
+    return make_error(code, node.position, node.length, suggestion=suggestion, **parameters)
 
 
 class _Checker:
@@ -93,7 +93,7 @@ class _Checker:
         self.errors.append(_at(node, code, suggestion, **parameters))
 
     def _type_of_name(self, node: Name) -> Type:
-        found = find_name(node.path, self._scope)
+        found = resolve_name(node.path, self._scope)
         if isinstance(found, ResolvedName):
             return found.type
         # Counted from the end: an alias of the namespace may be shorter than what it stands for.
@@ -101,7 +101,7 @@ class _Checker:
         end = max(node.position + node.length - after, 0)
         length = len(node.path[found.step]) if found.step else end - node.position
         position = max(end - length, 0)
-        error = make_mistake(
+        error = make_error(
             found.code, position, end - position, suggestion=found.suggestion, **found.parameters
         )
         self.errors.append(error)
@@ -148,7 +148,7 @@ class _Checker:
             return
         member = owner_type.item or ANY
         item_type = self._narrow(item, item_type, owner, member)
-        if _why_never_equal(item_type, member) is not None:
+        if _find_type_conflict(item_type, member) is not None:
             texts = {"item": to_text(item), "item_type": str(item_type), "container": to_text(owner)}
             self._add(item, "NEVER_A_MEMBER", container_type=str(owner_type), **texts)
 
@@ -172,7 +172,7 @@ class _Checker:
     def _check_equality(self, left_node: Expression, left: Type, right_node: Expression, right: Type) -> None:
         left = self._narrow(left_node, left, right_node, right)
         right = self._narrow(right_node, right, left_node, left)
-        code = _why_never_equal(left, right)
+        code = _find_type_conflict(left, right)
         if code == "TYPES_DIFFER":
             self._add_types_differ(left_node, left, right_node, right)
         elif code is not None:
@@ -232,7 +232,7 @@ def _temporal_type(text: str) -> Type | None:
     return None
 
 
-def _why_never_equal(left: Type, right: Type) -> str | None:
+def _find_type_conflict(left: Type, right: Type) -> str | None:
     kinds = {left.kind, right.kind}
     if kinds & {TypeKind.ANY, TypeKind.NULL}:
         return None
@@ -245,5 +245,5 @@ def _why_never_equal(left: Type, right: Type) -> str | None:
     if left.kind is TypeKind.REF and left.entity_type != right.entity_type:
         return "TYPES_DIFFER"
     if left.kind is TypeKind.LIST:
-        return _why_never_equal(left.item or ANY, right.item or ANY)
+        return _find_type_conflict(left.item or ANY, right.item or ANY)
     return None

@@ -92,7 +92,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class UnresolvedName:
     """Why a name has no type: which step failed, and at what."""
 
     code: str
@@ -107,11 +107,11 @@ class ResolvedName:
     followed_ref: str | None = None
 
 
-def find_name(path: tuple[str, ...], scope: Scope) -> ResolvedName | Lost:
+def resolve_name(path: tuple[str, ...], scope: Scope) -> ResolvedName | UnresolvedName:
     root = path[0]
     if root not in scope.names:
         namespaces = ", ".join(scope.names)
-        return Lost(
+        return UnresolvedName(
             "NAMESPACE_ABSENT", 0, {"name": root, "namespaces": namespaces}, suggest(root, scope.names)
         )
     current, followed = scope.names[root], None
@@ -121,14 +121,16 @@ def find_name(path: tuple[str, ...], scope: Scope) -> ResolvedName | Lost:
         owner = ".".join(path[:step])
         if current.kind is TypeKind.REF:
             if followed is not None:
-                return Lost("REF_TWO_HOPS", step, {"owner": owner})
+                return UnresolvedName("REF_TWO_HOPS", step, {"owner": owner})
             if root != FOLLOWED_NAMESPACE or step != 2:
-                return Lost("REF_NOT_FOLLOWED", step, {"owner": owner})
+                return UnresolvedName("REF_NOT_FOLLOWED", step, {"owner": owner})
             followed = path[1]
         elif current.kind is not TypeKind.OBJECT:
-            return Lost("NO_FIELDS", step, {"owner": owner, "field": name, "type": str(current)})
+            return UnresolvedName("NO_FIELDS", step, {"owner": owner, "field": name, "type": str(current)})
         if name not in current.fields:
-            return Lost("UNKNOWN_FIELD", step, {"owner": owner, "field": name}, suggest(name, current.fields))
+            return UnresolvedName(
+                "UNKNOWN_FIELD", step, {"owner": owner, "field": name}, suggest(name, current.fields)
+            )
         current = current.fields[name]
     return ResolvedName(current, followed)
 
@@ -153,6 +155,6 @@ def _walk_names(scope: Scope) -> Iterator[tuple[tuple[str, ...], Type]]:
         if len(path) > MAX_LISTED_STEPS:
             continue
         for name in reversed(list(current.fields)):
-            found = find_name((*path, name), scope)
+            found = resolve_name((*path, name), scope)
             if isinstance(found, ResolvedName):
                 waiting.append(((*path, name), found.type))

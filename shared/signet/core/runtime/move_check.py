@@ -11,7 +11,7 @@ from typing import Any
 
 from signet.core.compiler.artifact import COMPILER_VERSION
 from signet.core.contracts.contract import AMENDED, Contract
-from signet.core.contracts.indexed_columns import map_fast_fields
+from signet.core.contracts.indexed_columns import map_indexed_fields
 from signet.core.runtime.tokens import Token, TokenState, find_root
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
@@ -171,14 +171,14 @@ def _find_contract_obstacles(old: Contract, new: Contract, status: str | None) -
 
 def _list_changed_fields(old: Contract, new: Contract) -> list[str]:
     """List fields that are declared differently, newly required, or held by another column."""
-    columns = map_fast_fields(new)
+    columns = map_indexed_fields(new)
     changed = {
         name
         for name, declared in old.fields.items()
         if name not in new.fields
         or declared.model_copy(update={"label": ""}) != new.fields[name].model_copy(update={"label": ""})
     }
-    changed |= {name for name, column in map_fast_fields(old).items() if columns.get(name) != column}
+    changed |= {name for name, column in map_indexed_fields(old).items() if columns.get(name) != column}
     return sorted(changed | {name for name in new.fields.keys() - old.fields if new.fields[name].required})
 
 

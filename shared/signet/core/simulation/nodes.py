@@ -10,7 +10,7 @@ from signet.core.runtime.projection import Actor
 from signet.core.runtime.tokens import ROOT, Token, TokenState
 from signet.core.runtime.workflow import WorkflowNode
 from signet.core.simulation.world import SimulatedRequest, SimulatedWait, SimulatedWorld
-from signet.core.validation.strict_model import read_duration_seconds
+from signet.core.validation.strict_model import parse_duration_seconds
 
 SimulatedResult = tuple[Decision, SimulatedWait | None]
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
@@ -206,7 +206,7 @@ def _notify(world: SimulatedWorld, pending: PendingAction) -> SimulatedResult:
 
 def _after(world: SimulatedWorld, duration: str) -> datetime:
     """Add a duration to the clock. A few thousand timers of ten years come to the end of the calendar."""
-    length = timedelta(seconds=read_duration_seconds(duration))
+    length = timedelta(seconds=parse_duration_seconds(duration))
     return world.now + length if length < _LAST_MOMENT - world.now else _LAST_MOMENT
 
 

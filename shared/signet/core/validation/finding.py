@@ -38,7 +38,7 @@ class Finding:
         }
 
 
-def find(code: str, place: str, /, **parameters: Any) -> Finding:
+def make_finding(code: str, place: str, /, **parameters: Any) -> Finding:
     severity, sentence, remedy = TEXTS[code]
     words = {"place": place, **parameters}
     return Finding(
@@ -57,8 +57,8 @@ def has_errors(findings: Iterable[Finding]) -> bool:
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Errors first, then by place: the same order whatever the order of checking."""
-    return tuple(sorted(set_of(findings), key=lambda f: (f.severity, f.place, f.code, f.sentence)))
+    return tuple(sorted(drop_duplicates(findings), key=lambda f: (f.severity, f.place, f.code, f.sentence)))
 
 
-def set_of(findings: Iterable[Finding]) -> list[Finding]:
+def drop_duplicates(findings: Iterable[Finding]) -> list[Finding]:
     return list({(f.code, f.place, f.sentence): f for f in findings}.values())

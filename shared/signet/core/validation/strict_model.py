@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.text import NAME_PATTERN
 
 MAX_DOCUMENT_CHARACTERS = 1_048_576
@@ -41,7 +41,7 @@ _SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "se
 MAX_DURATION_SECONDS = 10 * 366 * 86_400
 
 
-def read_duration_seconds(text: str) -> int:
+def parse_duration_seconds(text: str) -> int:
     """ISO 8601 without months and years, whose length depends on when they begin: PT72H, P3D, P2W."""
     match = _DURATION.fullmatch(text)
     seconds = sum(int(n) * _SECONDS[unit] for unit, n in match.groupdict().items() if n) if match else 0
@@ -55,7 +55,7 @@ def is_slug(text: str) -> bool:
 
 
 def _check_duration(text: str) -> str:
-    read_duration_seconds(text)
+    parse_duration_seconds(text)
     return text
 
 
@@ -72,15 +72,15 @@ def _shorten(text: str) -> str:
     return text if len(text) <= MAX_SHOWN_KEY_CHARACTERS else f"{text[:MAX_SHOWN_KEY_CHARACTERS]}…"
 
 
-def read_strictly(model: type[T], document: Any) -> tuple[T | None, tuple[Finding, ...]]:
+def parse_strictly(model: type[T], document: Any) -> tuple[T | None, tuple[Finding, ...]]:
     """The document as `model`, or every mistake in it with its place."""
     try:
         # Through JSON text: arrays become tuples without making numbers out of strings.
         text = json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        return None, (find("DOCUMENT_NOT_JSON", "", reason=str(error)),)
+        return None, (make_finding("DOCUMENT_NOT_JSON", "", reason=str(error)),)
     if len(text) > MAX_DOCUMENT_CHARACTERS:
-        return None, (find("DOCUMENT_TOO_LARGE", "", limit=MAX_DOCUMENT_CHARACTERS),)
+        return None, (make_finding("DOCUMENT_TOO_LARGE", "", limit=MAX_DOCUMENT_CHARACTERS),)
     unsafe = tuple(_find_unsafe_integers(document)) if _LONG_NUMBER.search(text) else ()
     if unsafe:
         return None, unsafe[:MAX_MISTAKES]
@@ -89,7 +89,8 @@ def read_strictly(model: type[T], document: Any) -> tuple[T | None, tuple[Findin
     except ValidationError as error:
         mistakes = error.errors(include_url=False, include_input=False)[:MAX_MISTAKES]
         return None, tuple(
-            find("FIELD_INVALID", point(_as_written(m["loc"], document)), problem=m["msg"]) for m in mistakes
+            make_finding("FIELD_INVALID", point(_as_written(m["loc"], document)), problem=m["msg"])
+            for m in mistakes
         )
 
 
@@ -118,4 +119,4 @@ def _find_unsafe_integers(document: Any) -> Iterator[Finding]:
             waiting.extend(((*path, index), value) for index, value in enumerate(here))
         elif isinstance(here, int) and abs(here) > MAX_SAFE_INTEGER:
             place = point(path)
-            yield find("DOCUMENT_NUMBER_INVALID", place, where=f"At {place}", number=str(here))
+            yield make_finding("DOCUMENT_NUMBER_INVALID", place, where=f"At {place}", number=str(here))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import point
 from signet.core.validation.text import find_text_problem
 
@@ -15,7 +15,9 @@ def check_texts(document: Any) -> Iterator[Finding]:
         if isinstance(here, str):
             problem = find_text_problem(here)
             if problem is not None:
-                yield find("DOCUMENT_TEXT_INVALID", point(path), where=f"At {point(path)}", problem=problem)
+                yield make_finding(
+                    "DOCUMENT_TEXT_INVALID", point(path), where=f"At {point(path)}", problem=problem
+                )
         elif isinstance(here, dict):
             waiting.extend((path, key) for key in here)
             waiting.extend(((*path, key), value) for key, value in here.items())

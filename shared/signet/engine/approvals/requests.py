@@ -37,7 +37,7 @@ from signet.core.expressions import (
     parse_expression,
 )
 from signet.core.runtime.workflow import WorkflowNode
-from signet.core.validation.strict_model import read_duration_seconds
+from signet.core.validation.strict_model import parse_duration_seconds
 from signet.ids import make_id
 from signet.store.approvals.requests import (
     ApprovalRows,
@@ -276,7 +276,7 @@ class ApprovalRequests:
         return self._after(escalate), self._after(stage.expire_after)
 
     def _after(self, duration: str | None) -> datetime | None:
-        return self._now + timedelta(seconds=read_duration_seconds(duration)) if duration else None
+        return self._now + timedelta(seconds=parse_duration_seconds(duration)) if duration else None
 
     def _wake(self, request: LiveRequest) -> None:
         for moment in (request.escalate_at, request.expire_at):

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 from uuid import UUID
 
-from signet.core.compiler.artifact import Artifact, read_artifact
+from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.compiler.compiler import Compilation, compile_automation, compile_effective
 from signet.core.compiler.envelope import make_envelope
-from signet.core.compiler.finding_locations import Places
+from signet.core.compiler.finding_locations import FindingLocations
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.contracts.contract import Contract
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding, Severity, has_errors
-from signet.core.validation.strict_model import MAX_MISTAKES, Strict, read_strictly
+from signet.core.validation.strict_model import MAX_MISTAKES, Strict, parse_strictly
 from signet.core.validation.text_checks import check_texts
 from signet.engine.cache import load_contract
 from signet.store.database import Connection
@@ -94,7 +94,7 @@ def read_subject(connection: Connection, tenant_id: UUID, definition: Definition
 def read_stored(connection: Connection, tenant_id: UUID, definition: DefinitionRow) -> Artifact | None:
     """Read the artifact that was published, verified; a draft and a patch have None."""
     stored = store.read_compiled(connection, tenant_id, definition.id, definition.version)
-    return None if stored is None else read_artifact(*stored)
+    return None if stored is None else parse_artifact(*stored)
 
 
 def require_definition(connection: Connection, tenant_id: UUID, definition_id: UUID) -> DefinitionRow:
@@ -126,7 +126,7 @@ def read_settings(connection: Connection, tenant_id: UUID) -> TenantSettings:
 
 def parse_body(model: type[T], document: Any) -> T:
     """Parse an author's document, or raise every mistake that shows before anything is compiled."""
-    read, findings = read_strictly(model, document)
+    read, findings = parse_strictly(model, document)
     findings = findings or tuple(check_texts(document))[:MAX_MISTAKES]
     if read is None or has_errors(findings):
         raise reject_findings(place_findings(findings))

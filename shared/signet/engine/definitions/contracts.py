@@ -9,7 +9,7 @@ from signet.core.compiler.compiler import compile_effective
 from signet.core.compiler.envelope import Envelope, make_envelope
 from signet.core.contracts.compiled_contract import check_contract_expressions
 from signet.core.contracts.contract import Contract
-from signet.core.contracts.reader import read_contract
+from signet.core.contracts.reader import parse_contract
 from signet.core.errors import Rejected
 from signet.core.validation.finding import has_errors
 from signet.engine.access.admin import AdminTransaction
@@ -38,7 +38,7 @@ class ContractDraft:
 
 
 def parse_contract_document(document: Any) -> tuple[Contract, tuple[PlacedFinding, ...]]:
-    contract, findings = read_contract(document)
+    contract, findings = parse_contract(document)
     placed = place_findings(findings)
     if contract is None:
         raise reject_findings(placed)

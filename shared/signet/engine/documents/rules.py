@@ -19,7 +19,7 @@ from signet.core.documents.rules import CompiledRule, EmitAction, RejectAction, 
 from signet.core.errors import FieldError, Rejected
 from signet.core.tenants.tenant_file import TenantSettings
 from signet.core.validation.finding import Finding
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from signet.engine.documents.change import DocumentChange, MutationContext, reject_fields
 from signet.engine.documents.commands import (
     Amend,
@@ -79,7 +79,7 @@ def _load(
     row: Mapping[str, Any], contract: CompiledContract, transaction: TransactionContext
 ) -> CompiledRule:
     document = {key: value for key, value in row.items() if key != "version"}
-    rule, _ = read_strictly(Rule, {**document, "entity_type": contract.contract.contract})
+    rule, _ = parse_strictly(Rule, {**document, "entity_type": contract.contract.contract})
     settings = TenantSettings.model_validate(transaction.settings)
     compiled, findings = check_rule(rule, contract, settings) if rule else (None, ())
     if compiled is None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from signet.core.approvals.eligibility import Allowed, VotingContext, choose_seat, separation_conflict
-from signet.core.compiler.artifact import Artifact, read_artifact
+from signet.core.compiler.artifact import Artifact, parse_artifact
 from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.errors import Rejected
 from signet.core.explain.instance import Earlier, InstanceExplanation, explain_instance
@@ -56,7 +56,7 @@ def _read(connection: Connection, tenant_id: UUID, definition_id: UUID, version:
     stored = read_compiled(connection, tenant_id, definition_id, version)
     if stored is None:
         raise Rejected("DEFINITION_NOT_FOUND", f"the instance's definition {definition_id} is not there")
-    return read_artifact(*stored)
+    return parse_artifact(*stored)
 
 
 def _read_contract(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from signet.core.compiler.artifact import read_artifact
+from signet.core.compiler.artifact import parse_artifact
 from signet.core.diagrams.instance_graph import GraphDrawing, draw_instance
 from signet.core.explain.instance import InstanceExplanation, write_instance
 from signet.core.explain.instance_record import InstanceStatus
@@ -216,7 +216,7 @@ class InstancesRead:
                 raise instance_not_found(instance_id)
             visits = store.list_visits(connection, tenant_id, instance_id)
             taken = store.count_taken_edges(connection, tenant_id, instance_id)
-        artifact = read_artifact(row.compiled_json, row.compiled_hash)
+        artifact = parse_artifact(row.compiled_json, row.compiled_hash)
         drawing = draw_instance(artifact.content, row.active_tokens, visits, taken, row.canvas)
         return InstanceGraph(drawing.nodes, drawing.edges, row.version, artifact.hash)
 

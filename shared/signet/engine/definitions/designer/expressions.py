@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from signet.core.compiler.compiler import find_scopes, read_automation, read_effective
+from signet.core.compiler.compiler import make_automation_source, make_effective_source, make_scopes
 from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Automation, Patch
 from signet.core.compiler.variable_scopes import Scopes
@@ -165,7 +165,7 @@ def _find_scopes(connection: Connection, tenant_id: UUID, definition: Definition
     if definition.definition_kind == "automation":
         automation = parse_body(Automation, definition.body_patches_json)
         contract = find_newest_contract(connection, tenant_id, automation.entity_type)
-        return find_scopes(read_automation(automation, contract, settings))
+        return make_scopes(make_automation_source(automation, contract, settings))
     return _find_scopes_of_documents(connection, tenant_id, definition, settings)
 
 
@@ -185,4 +185,4 @@ def _find_scopes_of_documents(
         if newest is None:
             raise contract_not_found(definition.entity_type)
         contract = newest
-    return find_scopes(read_effective(make_envelope(contract), patch, settings))
+    return make_scopes(make_effective_source(make_envelope(contract), patch, settings))

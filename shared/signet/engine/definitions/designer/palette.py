@@ -12,7 +12,7 @@ from signet.core.contracts.json_schema import Schema, schema_of_fields
 from signet.core.errors import Defect
 from signet.core.explain.node_sentences import describe_kind
 from signet.core.tenants.principal import Principal
-from signet.core.validation.strict_model import read_strictly
+from signet.core.validation.strict_model import parse_strictly
 from signet.engine.access.read import reading
 from signet.engine.definitions.definitions import READ
 from signet.store.database import Database
@@ -101,7 +101,7 @@ def _show_node_type(node_type: NodeType) -> NodeTypeRecord:
 
 
 def _show_action(row: ActionRow) -> ActionRecord:
-    action, findings = read_strictly(DeclaredAction, row.body)
+    action, findings = parse_strictly(DeclaredAction, row.body)
     if action is None:
         raise Defect("CONTRACT_UNREADABLE", f"a stored action cannot be read: {findings[0].sentence}")
     return ActionRecord(
