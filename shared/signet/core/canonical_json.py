@@ -11,10 +11,14 @@ _FAST = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 
 
 def canonical_bytes(value: Any) -> bytes:
-    """Raises ValueError for what JSON cannot say exactly: integers beyond 2^53, NaN, lone surrogates.
+    """Return the canonical bytes of the value.
 
-    For values without floats and with ASCII keys orjson writes the same bytes twenty times faster
-    (test_canonical holds the two equal); the rest goes to the reference implementation.
+    Raise ValueError for what JSON cannot say exactly: integers beyond 2^53, NaN, lone surrogates. For values
+    without floats and with ASCII keys orjson writes the same bytes twenty times faster, and a test holds the
+    two equal. All other values go to the reference implementation.
+
+    >>> canonical_bytes({"b": 1, "a": [True, None]})
+    b'{"a":[true,null],"b":1}'
     """
     try:
         if _is_plain(value, 0):
@@ -30,7 +34,7 @@ def canonical_bytes(value: Any) -> bytes:
 
 
 def _is_plain(value: Any, depth: int) -> bool:
-    """Whether orjson's order of keys (by UTF-8) and its numbers are those of the RFC."""
+    """Return whether orjson's order of keys (by UTF-8) and its numbers are those of the RFC."""
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return True

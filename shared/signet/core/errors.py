@@ -1,4 +1,4 @@
-"""The one error taxonomy. Expected outcomes are returned values; these are for the unexpected.
+"""The error taxonomy. Expected outcomes are returned values; these errors are for the unexpected.
 
     SignetError
       Rejected      the caller's fault: never retried, the answer says what to change
@@ -7,7 +7,7 @@
       Failed        a step of the author's workflow failed
       Defect        an invariant broke: an alarm for us
 
-Every error carries a stable code. What a caller may act on is the code, never the message.
+Every error carries a stable code. Callers may act on the code, never on the message.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from typing import ClassVar
 
 
 class ErrorKind(StrEnum):
-    """What sort of answer a code gets, wherever it surfaces; `api/http/problems.py` gives each its status."""
+    """The sort of answer that a code gets at every surface; `api/http/problems.py` gives each its status."""
 
     MALFORMED = "malformed"
     INVALID = "invalid"
@@ -33,14 +33,14 @@ class ErrorKind(StrEnum):
     TOO_LARGE = "too_large"
     TOO_MANY = "too_many"
     MEDIA_TYPE = "media_type"
-    # Each other class of error is one kind, whatever its code.
+    # Each of the other classes of error has one kind for all its codes.
     SUPERSEDED = "superseded"
     UNAVAILABLE = "unavailable"
     FAILED = "failed"
     DEFECT = "defect"
 
 
-# The codes of Rejected. A new one is one line here; a test finds those that were forgotten.
+# The codes of Rejected. A new code is one line here, and a test finds one that was forgotten.
 CODES: Mapping[str, ErrorKind] = MappingProxyType(
     {
         "ACTION_NOT_LOADED": ErrorKind.NOT_FOUND,
@@ -139,7 +139,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
         "WORKFLOW_COMPILER_STALE": ErrorKind.CONFLICT,
         "WORKFLOW_EDIT_LOCKED": ErrorKind.LOCKED,
         "WORKFLOW_HASH_MISMATCH": ErrorKind.CONFLICT,
-        # Met on the command line, before there is an API.
+        # These are met on the command line, before there is an API.
         "BUNDLE_FOLDER_NOT_EMPTY": ErrorKind.CONFLICT,
         "AUDIT_SUBJECT_NOT_FOUND": ErrorKind.NOT_FOUND,
         "DEVELOPMENT_SECRET_TOO_SHORT": ErrorKind.INVALID,
@@ -155,7 +155,7 @@ CODES: Mapping[str, ErrorKind] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One mistake in what was sent: where (RFC 6901 JSON pointer, "" is the whole), which, and a sentence."""
+    """An error in a request: its place (RFC 6901 JSON pointer, "" is the whole), its code, and a sentence."""
 
     pointer: str
     code: str
@@ -164,7 +164,7 @@ class FieldError:
 
 
 class SignetError(Exception):
-    """Raised only as one of its subclasses."""
+    """The base of all errors of Signet. Only its subclasses are raised."""
 
     kind_of_class: ClassVar[ErrorKind] = ErrorKind.DEFECT
 
@@ -182,7 +182,7 @@ class SignetError(Exception):
         self.message = message
         self.remedy = remedy
         self.fields = fields
-        # For logs and for the headers of an answer; never sent as it is.
+        # Details are for logs and for the headers of an answer; they are never sent as they are.
         self.details: Mapping[str, object] = dict(details or {})
 
     @property
@@ -200,29 +200,29 @@ class Rejected(SignetError):
 
     @property
     def kind(self) -> ErrorKind:
-        # A code without a home is still the caller's fault.
+        # An unknown code is still the caller's fault.
         return CODES.get(self.code, self.kind_of_class)
 
 
 class Superseded(SignetError):
-    """Lost a race: another writer did it, or made it pointless."""
+    """A lost race: another writer did the same, or made it pointless."""
 
     kind_of_class = ErrorKind.SUPERSEDED
 
 
 class Transient(SignetError):
-    """Not now: the same request may succeed later."""
+    """A passing failure: the same request may succeed later."""
 
     kind_of_class = ErrorKind.UNAVAILABLE
 
 
 class Failed(SignetError):
-    """A step that a tenant's author wrote failed by its own decision."""
+    """A failure that a step of a tenant's author decided itself."""
 
     kind_of_class = ErrorKind.FAILED
 
 
 class Defect(SignetError):
-    """An invariant broke. Never the caller's fault, and never shown to the caller in words."""
+    """A broken invariant. It is never the caller's fault, and its message is never shown to the caller."""
 
     kind_of_class = ErrorKind.DEFECT

@@ -1,7 +1,15 @@
 """The expression language: parse, check against a scope, keep as JSON, compile to closures.
 
-The steps in order: `parse_expression`, `check` or `check_condition`, `expression_to_json` into the artifact;
-later `expression_from_json`, `compile_expression`. Templates go the same way.
+An author's text goes through `parse_expression` and `check` or `check_condition`. The artifact holds it as
+JSON, by `expression_to_json`. The engine reads it by `expression_from_json` and `compile_expression`.
+Templates have functions of the same names.
+
+>>> scope = Scope({"entity": object_of({"total": INT})})
+>>> condition = parse_expression("entity.total > 1000")
+>>> check_condition(condition, scope)
+()
+>>> compile_expression(condition).value({"entity": {"total": 1500}})
+True
 """
 
 from signet.core.expressions.errors import ExpressionError

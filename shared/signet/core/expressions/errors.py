@@ -1,4 +1,4 @@
-"""What is wrong with an expression or a template: a stable code, where, and a sentence with its remedy.
+"""Errors of an expression or a template: a stable code, a position, and a sentence with its remedy.
 
 The sentence is made from the code and the parameters alone, so that it can be made in another language.
 """
@@ -88,7 +88,7 @@ class ExpressionError:
     length: int
     suggestion: str | None = None
     parameters: Mapping[str, str | int] = field(default_factory=dict, hash=False)
-    # Where in a template (RFC 6901); "" is the whole, or the expression alone.
+    # The place in a template (RFC 6901); "" is the whole, or the expression alone.
     pointer: str = ""
 
 
@@ -103,7 +103,7 @@ def make_error(
 
 
 def shorten(text: str) -> str:
-    """The text as a message can hold it: short, and every character printable."""
+    """Return the text as a message can hold it: short, and every character printable."""
     short = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1]}…"
     return "".join(char if char.isprintable() else f"U+{ord(char):04X}" for char in short)
 

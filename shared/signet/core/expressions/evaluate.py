@@ -1,10 +1,10 @@
-"""From tree to closures, once; then a value per environment.
+"""Closures of expressions: compiled once, then evaluated for one environment after another.
 
-The environment is a mapping of namespaces to JSON: `{"entity": {…}, "actor": {…}, "now": "…"}`. The records
-of followed refs stand in `env["refs"]` by field: when `entity.customer` is an id, `entity.customer.name`
-reads `env["refs"]["customer"]["name"]`. What is missing is null. Only `true` is true: `!x`, `&&` and `||`
-take every other value as not true, stop as soon as they know, and return a bool. No environment of JSON
-values makes an evaluation raise.
+The environment is a mapping of namespaces to JSON: `{"entity": {…}, "actor": {…}, "now": "…"}`. `env["refs"]`
+holds the records of followed refs by field. When `entity.customer` is an id, `entity.customer.name` reads
+`env["refs"]["customer"]["name"]`. A missing value is null. Only `true` is true: `!x`, `&&` and `||` take
+every other value as not true, stop as soon as they know, and return a bool. Evaluation never raises for an
+environment of JSON.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ _new_tuple = tuple.__new__
 
 class Evaluation(NamedTuple):
     value: Any
-    # {"expression": canonical text, "variables": {name: value}, "result": value}. Values are not copied.
+    # {"expression": canonical text, "variables": {name: value}, "result": value}; values are not copied.
     evidence: dict[str, Any]
 
 
@@ -48,6 +48,13 @@ class Compiled:
 
 
 def compile_expression(expression: Expression) -> Compiled:
+    """Return the closures of the expression: `value` gives its value, `evaluate` also the evidence of it.
+
+    >>> from signet.core.expressions.syntax import parse_expression
+    >>> compiled = compile_expression(parse_expression("entity.total > 5"))
+    >>> compiled.evaluate({"entity": {"total": 7}}).evidence
+    {'expression': 'entity.total > 5', 'variables': {'entity.total': 7}, 'result': True}
+    """
     text = to_text(expression)
     variables = list_variables(expression)
     read_variables = compile_variables(variables)
@@ -56,14 +63,14 @@ def compile_expression(expression: Expression) -> Compiled:
     def evaluate(env: Environment) -> Evaluation:
         value = read_value(env)
         evidence = {"expression": text, "variables": read_variables(env), "result": value}
-        # Past the named tuple's own constructor, which costs as much as a comparison.
+        # The named tuple's own constructor costs as much as a comparison, so it is not called.
         return _new_tuple(Evaluation, (value, evidence))
 
     return Compiled(expression, text, tuple(name.text for name in variables), read_value, evaluate)
 
 
 def compile_variables(names: Sequence[Name]) -> Callable[[Environment], dict[str, Any]]:
-    """The values of the names by dotted name; what is missing is null."""
+    """Return a function that reads the names' values, by dotted name. A missing value is null."""
     readers = tuple((name.text, compile_name(name)) for name in names)
     steps = tuple((name.text, *name.path) for name in names if len(name.path) == 2)
 
@@ -136,7 +143,7 @@ def _compile_value(node: Expression) -> Reader:
         case Literal(value=value):
             return lambda env: value
         case ListLiteral(items=items):
-            # A new list each time: it leaves this package.
+            # Every call returns a new list, because the list leaves this package.
             return lambda env: [item.value for item in items]
         case Name():
             return compile_name(node)
@@ -145,7 +152,7 @@ def _compile_value(node: Expression) -> Reader:
 
 
 def _compile_test(node: Expression) -> Reader:
-    """As `_compile_value`, but always a bool."""
+    """Return a closure like that of `_compile_value`, but one that always returns a bool."""
     match node:
         case Comparison():
             return _compile_comparison(node)

@@ -1,7 +1,8 @@
 """One closure for the commonest comparison: a field of a namespace with a literal.
 
-Each is exactly the general operation of values.py, made fast by what the literal's type rules out. The
-guards `is not True and is not False` come last, after the comparison: to Python True == 1.
+Each gives exactly what the general operation of values.py gives. It is fast because the literal's type rules
+cases out. The guards `is not True and is not False` come last, after the comparison, because to Python True
+== 1.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,15 +13,15 @@ from signet.core.expressions.syntax_tree import ORDERINGS, Comparison, ListLiter
 Environment = Mapping[str, Any]
 Reader = Callable[[Environment], Any]
 
-# A namespace that is missing or no object, or a value that the operator does not take.
+# The namespace is missing or no object, or the operator does not take the value.
 UNREADABLE = (KeyError, AttributeError, TypeError)
 _SWAPPED = {"==": "==", "!=": "!=", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
-# The numbers that to Python equal a bool.
+# To Python these numbers equal a bool.
 _LIKE_BOOLS = (0, 1)
 
 
 def fuse_comparison(node: Comparison) -> Reader | None:
-    """None where the shape is another; the general closures do the same then, more slowly."""
+    """Return the closure, or None for any other shape; the general closures do the same more slowly."""
     operator, name, other = node.operator, node.left, node.right
     if isinstance(other, Name) and operator in _SWAPPED:
         operator, name, other = _SWAPPED[operator], other, name
@@ -147,7 +148,7 @@ def _contains(root: str, field: str, literal: Any) -> Reader:
     def test(env: Environment) -> Any:
         try:
             value = env[root].get(field)
-            # Of an object, `in` would look among the keys.
+            # For an object `in` would look among the keys.
             return value is not None and literal in value and value.__class__ is not dict
         except UNREADABLE:
             return False
@@ -158,7 +159,7 @@ def _contains(root: str, field: str, literal: Any) -> Reader:
 def _in(root: str, field: str, literals: frozenset[Any]) -> Reader:
     def test(env: Environment) -> Any:
         try:
-            # What cannot be hashed is a list or an object and equals no literal.
+            # A value that cannot be hashed is a list or an object, and equals no literal.
             return env[root].get(field) in literals
         except UNREADABLE:
             return False

@@ -1,4 +1,4 @@
-"""Sets of whole numbers as unions of closed intervals, plus null. None is unbounded."""
+"""Sets of whole numbers as unions of closed intervals, plus null. A bound of None is infinite."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,18 @@ Interval = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """Intervals in ascending order that neither overlap nor touch, and whether null is among the values."""
+    """A set of numbers, perhaps with null. The intervals ascend and neither overlap nor touch."""
 
     intervals: tuple[Interval, ...]
     null: bool
 
 
 def unite(a: Cases, b: Cases) -> Cases:
-    """Each value that is in one of the two."""
+    """Return each value that is in one of the two.
+
+    >>> unite(Cases(((1, 3),), False), Cases(((4, None),), True))
+    Cases(intervals=((1, None),), null=True)
+    """
     united: list[Interval] = []
     for low, high in sorted((*a.intervals, *b.intervals), key=_low_key):
         if united and _reaches(united[-1][1], low):
@@ -25,7 +29,7 @@ def unite(a: Cases, b: Cases) -> Cases:
 
 
 def intersect(a: Cases, b: Cases) -> Cases:
-    """Each value that is in both."""
+    """Return each value that is in both."""
     shared: list[Interval] = []
     for a_low, a_high in a.intervals:
         for b_low, b_high in b.intervals:
@@ -37,7 +41,11 @@ def intersect(a: Cases, b: Cases) -> Cases:
 
 
 def complement(cases: Cases, whole: Interval) -> Cases:
-    """Each value of the whole, and null, that is not among the cases."""
+    """Return each value of the whole, and null, that is not among the cases.
+
+    >>> complement(Cases(((1, 3),), True), (0, 9))
+    Cases(intervals=((0, 0), (4, 9)), null=False)
+    """
     gaps: list[Interval] = []
     low: int | None = None
     for start, end in cases.intervals:

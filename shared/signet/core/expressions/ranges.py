@@ -1,7 +1,8 @@
 """Gaps and overlaps among sibling conditions on one variable, each with an example.
 
-Only what can be decided exactly is reported: ints compared with integer literals, enums and bools compared
-by `==`, `!=`, `in`, all joined by `&&`, `||`, `!`. Anything else, or a second variable, gives no findings.
+Findings are exact, so other conditions give none. Analysed are ints compared with integer literals, enums and bools
+compared by `==`, `!=`, `in`, all joined by `&&`, `||`, `!`. Anything else, or a second variable, gives no
+findings.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,17 +39,25 @@ class RangeFinding:
     kind: RangeFindingKind
     variable: str
     example: str | int | bool | None
-    # The whole range of ints, None is unbounded; of an enum, a bool or null both are the example.
+    # For ints the whole range, where None is unbounded. For an enum, a bool or null both are the example.
     low: str | int | bool | None
     high: str | int | bool | None
-    # The conditions that overlap, by their place in the sequence; of a gap none.
+    # The conditions that overlap, by their position in the sequence; a gap has none.
     conditions: tuple[int, ...]
 
 
 def find_gaps_and_overlaps(
     conditions: Sequence[Expression], scope: Scope, *, include_null: bool = False
 ) -> tuple[RangeFinding, ...]:
-    """Gaps first, then overlaps pair by pair. `include_null` also asks what happens to a missing value."""
+    """Return gaps first, then overlaps pair by pair. With `include_null`, also look for a missing value.
+
+    >>> from signet.core.expressions.syntax import parse_expression
+    >>> from signet.core.expressions.types import INT, object_of
+    >>> scope = Scope({"entity": object_of({"total": INT})})
+    >>> conditions = [parse_expression(text) for text in ("entity.total < 10", "entity.total > 10")]
+    >>> [(finding.kind.value, finding.example) for finding in find_gaps_and_overlaps(conditions, scope)]
+    [('gap', 10)]
+    """
     variables = {name for condition in conditions for name in list_variables(condition)}
     if len(variables) != 1 or len(conditions) > MAX_CONDITIONS:
         return ()
@@ -74,11 +83,11 @@ def find_gaps_and_overlaps(
 
 
 class _NotAnalysable(Exception):
-    """A shape whose values this module cannot tell exactly; never leaves it."""
+    """A shape of condition whose values are not known exactly; never leaves this module."""
 
 
 class _Domain:
-    """The values of one variable as numbers: ints as they are, an enum's or bool's values by their place."""
+    """The values of one variable as numbers: ints as they are, those of enums and bools by their position."""
 
     def __init__(self, variable: Name, of: Type) -> None:
         self._variable = variable
@@ -88,7 +97,7 @@ class _Domain:
         self._all = Cases((self._whole,), True)
 
     def find_true_cases(self, node: Expression) -> Cases:
-        """Which values make the condition true."""
+        """Return the values that make the condition true."""
         match node:
             case Literal():
                 return self._all if node.value is True else Cases((), False)
@@ -136,8 +145,8 @@ class _Domain:
             return Cases(((literal.value, literal.value),), False)
         if self._kind is TypeKind.INT or literal.value not in self._values:
             raise _NotAnalysable
-        place = self._values.index(literal.value)
-        return Cases(((place, place),), False)
+        position = self._values.index(literal.value)
+        return Cases(((position, position),), False)
 
     def compare(self, covered: Sequence[Cases], include_null: bool) -> Iterator[RangeFinding]:
         together = Cases((), False)

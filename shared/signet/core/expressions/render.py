@@ -1,4 +1,4 @@
-"""From template to closure, once; then a value and its evidence per environment."""
+"""Closures of templates: compiled once, then rendered with their evidence for one environment after another."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,13 @@ Render = Callable[[Environment], tuple[Any, dict[str, Any]]]
 
 
 def compile_template(template: Template) -> Render:
-    """The function gives the value and the variables that it read, by dotted name. It never raises."""
+    """Return a function that gives the value and the variables it read, by dotted name. It never raises.
+
+    >>> from signet.core.expressions.syntax_tree import Name
+    >>> render = compile_template(Text(("Invoice ", Name(("entity", "number")))))
+    >>> render({"entity": {"number": 7}})
+    ('Invoice 7', {'entity.number': 7})
+    """
     render = _compile(template)
     names = dict.fromkeys(name for part in list_template_parts(template) for name in list_variables(part))
     read_variables = compile_variables(tuple(names))
@@ -24,7 +30,7 @@ def compile_template(template: Template) -> Render:
 def _compile(template: Template) -> Reader:
     match template:
         case Fixed(value=list() | dict() as value):
-            # Copied, because whoever gets it may change it.
+            # Copied, because the receiver may change it.
             return lambda env: copy_json(value)
         case Fixed(value=value):
             return lambda env: value
@@ -49,7 +55,7 @@ def _compile_piece(part: str | Name) -> Reader:
 
 
 def text_of(value: object) -> str:
-    """How a value reads inside a text."""
+    """Return the value as it reads inside a text."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -57,5 +63,5 @@ def text_of(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (RecursionError, TypeError, ValueError):
-        # Nested deeper than Python's stack, or no JSON at all: it has no text.
+        # The value is nested deeper than Python's stack, or is no JSON: it has no text.
         return ""

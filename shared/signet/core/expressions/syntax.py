@@ -1,4 +1,4 @@
-"""From text to tree: a Pratt parser. It stops at the first mistake; the typed check finds all of its own."""
+"""A Pratt parser from text to tree. It stops at the first error; the type check finds all errors of its own."""
 
 from signet.core.expressions.errors import ExpressionError, suggest
 from signet.core.expressions.syntax_tree import (
@@ -34,7 +34,13 @@ _CONDITIONAL_WORDS = ("if", "then", "else", "when", "case")
 
 
 def parse_expression(text: str) -> Expression | ExpressionError:
-    """The tree, or the first thing that is wrong with the text."""
+    """Return the tree, or the first error of the text.
+
+    >>> parse_expression("entity.total > 5").operator
+    '>'
+    >>> parse_expression("entity.total > ").code
+    'OPERAND_MISSING'
+    """
     try:
         expression = _Parser(parse_tokens(text)).parse_whole()
     except Stop as stopped:
@@ -46,7 +52,7 @@ class _Parser:
     def __init__(self, tokens: list[ExpressionToken]) -> None:
         self._tokens = tokens
         self._index = 0
-        # Open parentheses and `!`: the only ways to recurse, so their number bounds the recursion.
+        # Open parentheses and `!` are the only ways to recurse, so their number bounds the recursion.
         self._level = 0
 
     def _peek(self) -> ExpressionToken:
@@ -148,7 +154,7 @@ class _Parser:
 
 
 def _explain_rest(token: ExpressionToken) -> Stop:
-    """Why what follows a complete operand cannot be read."""
+    """Return the error for a token that cannot follow a complete operand."""
     length = len(token.text)
     if token.text in (")", "]"):
         return make_stop("CLOSES_NOTHING", token.position, length, found=token.text)
@@ -161,7 +167,7 @@ def _explain_rest(token: ExpressionToken) -> Stop:
 
 
 def _power_of(token: ExpressionToken) -> int:
-    """How tightly the token binds as an operator; 0 when it is none."""
+    """Return how tightly the token binds as an operator, 0 when it is none."""
     is_operator = token.kind is TokenKind.SYMBOL or token.text in _WORD_OPERATORS
     return POWERS.get(token.text, 0) if is_operator else 0
 
@@ -181,7 +187,7 @@ def _join(operator: str, left: Expression, right: Expression) -> Expression:
 
 
 def _explain_word(token: ExpressionToken) -> Stop | None:
-    """What a word of other languages is called here."""
+    """Return the error for a word of other languages, with the word that expressions use for it."""
     position, length = token.position, len(token.text)
     if token.text in _WORDS_INSTEAD:
         instead = _WORDS_INSTEAD[token.text]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
-# What no string may hold: it could not be written, stored as JSON, or sent.
+# Strings may not hold these: they could not be written, stored as JSON, or sent.
 FORBIDDEN_CHARACTER = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff]")
 ORDERINGS = (">", ">=", "<", "<=")
 COMPARISONS = ("==", "!=", *ORDERINGS, "in", "contains")
@@ -60,7 +60,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Junction:
-    """`&&` or `||` of two terms or more, none of them a junction of the same operator."""
+    """A `&&` or `||` of two terms or more, none of them a junction of the same operator."""
 
     operator: str
     terms: tuple["Expression", ...]
@@ -84,7 +84,7 @@ def list_children(node: Expression) -> tuple[Expression, ...]:
 
 
 def walk(node: Expression) -> Iterator[tuple[Expression, int]]:
-    """Every node with its depth (1 is the whole), in the order of the text."""
+    """Yield every node with its depth, in the order of the text. The whole has depth 1."""
     waiting = [(node, 1)]
     while waiting:
         current, depth = waiting.pop()
@@ -93,5 +93,10 @@ def walk(node: Expression) -> Iterator[tuple[Expression, int]]:
 
 
 def list_variables(node: Expression) -> tuple[Name, ...]:
-    """The names that the expression reads, each once, in the order of the text."""
+    """Return the names that the expression reads, each once, in the order of the text.
+
+    >>> from signet.core.expressions.syntax import parse_expression
+    >>> [name.text for name in list_variables(parse_expression("entity.a == entity.b || entity.a == 1"))]
+    ['entity.a', 'entity.b']
+    """
     return tuple(dict.fromkeys(current for current, _ in walk(node) if isinstance(current, Name)))

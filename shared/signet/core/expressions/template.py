@@ -1,9 +1,9 @@
 """Templates: JSON in which some values are computed.
 
-Any JSON is literal, except two things. An object with exactly the key `$expr` is that expression's value.
-In a text, `{entity.number}` is replaced by the text of that value, and `{{` and `}}` are literal braces;
-such a text stays a text even when it is nothing but one placeholder (write `$expr` for the value itself).
-Keys are never replaced. null becomes the empty text, a bool `true` or `false`, a list or object compact JSON.
+Any JSON is literal, except two things. An object with exactly the key `$expr` is that expression's value. In
+a text, `{entity.number}` is replaced by the text of that value, and `{{` and `}}` are literal braces. Such a
+text stays a text even when it is one placeholder and nothing else; `$expr` gives the value itself. Keys are
+never replaced. null becomes the empty text, a bool `true` or `false`, a list or object compact JSON.
 """
 
 import re
@@ -23,7 +23,7 @@ MAX_TEXT_CHARACTERS = 10_000
 EXPRESSION_KEY = "$expr"
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-# A doubled brace, a placeholder, or a brace that is neither.
+# It matches a doubled brace, a placeholder, or a brace that is neither.
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
@@ -41,7 +41,7 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Literal pieces and placeholders; two literal pieces never meet, and at least one is a placeholder."""
+    """Literal pieces and placeholders: at least one placeholder, and no two literal pieces side by side."""
 
     parts: tuple[str | Name, ...]
 
@@ -64,14 +64,21 @@ Template = Fixed | Computed | Text | Items | TemplateMembers
 
 
 def parse_template(value: object, scope: Scope) -> tuple[Template | None, tuple[ExpressionError, ...]]:
-    """The template, or None with all mistakes, each with its JSON pointer into the template."""
+    """Return the template, or None with all errors, each with its JSON pointer into the template.
+
+    >>> from signet.core.expressions.types import ANY
+    >>> parse_template({"title": "Invoice {entity.number}"}, Scope({"entity": ANY}))[1]
+    ()
+    >>> [error.code for error in parse_template("{entity", Scope({"entity": ANY}))[1]]
+    ['BRACE_OPEN']
+    """
     reader = _TemplateParser(scope)
     template = reader.parse(value, "", 1)
     return (None if reader.errors else template), tuple(reader.errors)
 
 
 def find_unstorable(value: object) -> ExpressionError | None:
-    """Why the value itself, apart from what is inside it, cannot be kept in a template."""
+    """Return why a template cannot hold the value itself; values inside it are not looked at."""
     if isinstance(value, str):
         if len(value) > MAX_TEXT_CHARACTERS:
             limit = MAX_TEXT_CHARACTERS
@@ -103,10 +110,10 @@ class _TemplateParser:
     def parse(self, value: object, pointer: str, depth: int) -> Template:
         self._nodes += 1
         if self._nodes > MAX_TEMPLATE_NODES:
-            # Told once, however many values are left.
-            told = self._nodes > MAX_TEMPLATE_NODES + 1
+            # The error is reported once, not for each value that is left.
+            is_reported = self._nodes > MAX_TEMPLATE_NODES + 1
             error = make_error("TEMPLATE_TOO_LARGE", 0, 0, limit=MAX_TEMPLATE_NODES)
-            return Fixed(None) if told else self._add(pointer, error)
+            return Fixed(None) if is_reported else self._add(pointer, error)
         if depth > MAX_TEMPLATE_DEPTH:
             return self._add(pointer, make_error("TEMPLATE_TOO_DEEP", 0, 0, limit=MAX_TEMPLATE_DEPTH))
         unstorable = find_unstorable(value)
@@ -172,8 +179,8 @@ class _TemplateParser:
             self._add(pointer, replace(name, position=name.position + start))
         elif isinstance(name, Name):
             parts.append(name)
-            found = check(name, self._scope)[1]
-            self._add(pointer, *(replace(error, position=error.position + start) for error in found))
+            errors = check(name, self._scope)[1]
+            self._add(pointer, *(replace(error, position=error.position + start) for error in errors))
         else:
             self._add(
                 pointer, make_error("PLACEHOLDER_NOT_NAME", match.start(), len(match.group()), text=text)
@@ -200,7 +207,7 @@ def _join_members(members: list[tuple[str, Template]]) -> Template:
 
 
 def list_template_parts(template: Template) -> list[Expression]:
-    """Every expression and placeholder, in order: for `list_followed_refs` and `list_variables`."""
+    """Return every expression and placeholder, in order, for `list_followed_refs` and `list_variables`."""
     match template:
         case Fixed():
             return []

@@ -43,12 +43,12 @@ def template_to_json(template: Template) -> dict[str, object]:
 
 
 def template_from_json(value: object) -> Template:
-    """Raises MalformedTree."""
+    """Return the template. Raise MalformedTree for JSON that `template_to_json` did not make."""
     return _TreeParser().parse(value, "", 1)
 
 
 def copy_json(value: object) -> object:
-    """A copy that shares no list and no object; templates are at most MAX_TEMPLATE_DEPTH deep."""
+    """Return a copy that shares no list and no object. Templates are at most MAX_TEMPLATE_DEPTH deep."""
     if isinstance(value, list):
         return [copy_json(item) for item in value]
     if isinstance(value, dict):
@@ -93,21 +93,21 @@ class _TreeParser:
             raise MalformedTree(pointer, "not canonical: nothing is computed inside")
 
     def _parse_text(self, parts: list[object], pointer: str) -> Text:
-        read: list[str | Name] = []
+        pieces: list[str | Name] = []
         for at, part in enumerate(parts):
             where = f"{pointer}/{at}"
             if isinstance(part, str):
-                if not part or find_unstorable(part) or (read and isinstance(read[-1], str)):
+                if not part or find_unstorable(part) or (pieces and isinstance(pieces[-1], str)):
                     raise MalformedTree(where, "not canonical: a piece that cannot stand here")
-                read.append(part)
+                pieces.append(part)
                 continue
             name = expression_from_json(part, where)
             if not isinstance(name, Name):
                 raise MalformedTree(where, "a placeholder is a name")
-            read.append(name)
-        if not any(isinstance(part, Name) for part in read):
+            pieces.append(name)
+        if not any(isinstance(part, Name) for part in pieces):
             raise MalformedTree(pointer, "not canonical: no placeholder")
-        return Text(tuple(read))
+        return Text(tuple(pieces))
 
     def _parse_key(self, key: object, pointer: str) -> str:
         if not isinstance(key, str) or find_unstorable(key):

@@ -17,7 +17,7 @@ MAX_DEPTH = 10
 MAX_DEREFERENCES = 20
 MAX_LIST_ITEMS = 100
 
-# How tightly each operator binds. An operand that binds less tightly stands in parentheses.
+# A higher number binds more tightly. An operand that binds less tightly stands in parentheses.
 POWERS = {"||": 1, "&&": 2, **dict.fromkeys(("==", "!=", ">", ">=", "<", "<=", "in", "contains"), 3)}
 COMPARISON_POWER = 3
 NOT_POWER = 4
@@ -29,7 +29,12 @@ _WORDS = {True: "true", False: "false", None: "null"}
 
 
 def to_text(node: Expression) -> str:
-    """The one text of this tree: parsing it gives the same tree."""
+    """Return the one text of this tree: parsing it gives the same tree.
+
+    >>> from signet.core.expressions.syntax import parse_expression
+    >>> to_text(parse_expression('(entity.status=="draft")&&!vars.sent'))
+    "entity.status == 'draft' && !context.sent"
+    """
     match node:
         case Literal(value=str() as text):
             return f"'{text.translate(_ESCAPED)}'"
@@ -67,7 +72,7 @@ def _power_of(node: Expression) -> int:
 
 
 def find_excess(node: Expression) -> ExpressionError | None:
-    """The first limit that the tree breaks. The limits hold for trees however they were made."""
+    """Return the first limit that the tree breaks, also of a tree that was not made from text."""
     dereferences = 0
     for current, depth in walk(node):
         if depth > MAX_DEPTH:

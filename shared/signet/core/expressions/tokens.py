@@ -1,4 +1,4 @@
-"""From text to tokens. The first mistake ends it."""
+"""Tokens of an expression's text. Parsing them stops at the first error."""
 
 import re
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class ExpressionToken:
 
 
 class Stop(Exception):
-    """Ends the reading of an expression at its first mistake; never leaves this package."""
+    """The first error of an expression, which ends its parsing; never leaves this package."""
 
     def __init__(self, error: ExpressionError) -> None:
         super().__init__(error.message)
@@ -64,6 +64,11 @@ _CURLY_QUOTES = "‘’“”„«»"
 
 
 def parse_tokens(text: str) -> list[ExpressionToken]:
+    """Return the tokens of the text, the last of them the end.
+
+    >>> [str(token) for token in parse_tokens("entity.total >= 5")]
+    ['`entity.total`', '`>=`', '`5`', 'the end']
+    """
     if len(text) > MAX_EXPRESSION_CHARACTERS:
         limit = MAX_EXPRESSION_CHARACTERS
         raise make_stop("EXPRESSION_TOO_LONG", limit, len(text) - limit, limit=limit, count=len(text))
@@ -120,7 +125,7 @@ def _parse_string(text: str, position: int) -> str:
 
     def unescape(match: re.Match[str]) -> str:
         if match.group(1) not in ESCAPES:
-            # The match is in the text between the quotes.
+            # The match counts from the first character after the quote.
             raise make_stop("ESCAPE_UNKNOWN", position + 1 + match.start(), 2, text=match.group())
         return ESCAPES[match.group(1)]
 
@@ -128,7 +133,7 @@ def _parse_string(text: str, position: int) -> str:
 
 
 def _explain(text: str, position: int) -> Stop:
-    """Why no token starts here."""
+    """Return the error for a position at which no token starts."""
     character = text[position]
     if character in "'\"":
         return make_stop("STRING_UNTERMINATED", position, len(text) - position)

@@ -25,7 +25,7 @@ from signet.core.expressions.types import NAMESPACES
 
 
 class MalformedTree(Defect):
-    """A stored expression or template is not one that this package wrote."""
+    """A stored expression or template that this package did not write."""
 
     def __init__(self, pointer: str, problem: str) -> None:
         super().__init__(
@@ -34,6 +34,12 @@ class MalformedTree(Defect):
 
 
 def expression_to_json(node: Expression) -> dict[str, object]:
+    """Return the tree as JSON.
+
+    >>> from signet.core.expressions.syntax import parse_expression
+    >>> expression_to_json(parse_expression("!entity.paid"))
+    {'!': {'name': 'entity.paid'}}
+    """
     match node:
         case Literal():
             return {"literal": node.value}
@@ -50,7 +56,7 @@ def expression_to_json(node: Expression) -> dict[str, object]:
 
 
 def expression_from_json(value: object, pointer: str = "") -> Expression:
-    """Raises MalformedTree; `pointer` is where in a larger document the value stands."""
+    """Return the tree. Raise MalformedTree, with `pointer` as the value's place in a larger document."""
     node = _parse_node(value, pointer, 1)
     excess = find_excess(node)
     if excess is not None:

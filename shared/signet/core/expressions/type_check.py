@@ -1,4 +1,4 @@
-"""The typed check: every mistake of an expression against a scope, all at once."""
+"""The type check: all errors of an expression against a scope at once."""
 
 import re
 from collections.abc import Sequence
@@ -38,19 +38,25 @@ _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(
 _LITERAL_TYPES = {"str": STRING, "int": INT, "bool": BOOL, "NoneType": NULL}
 _TEMPORAL = (TypeKind.DATE, TypeKind.TIMESTAMP)
 _ORDERED = (TypeKind.ANY, TypeKind.INT, TypeKind.STRING, *_TEMPORAL)
-# Strings at runtime. An enum or an id may meet a free string, an enum never an id.
+# All are strings at runtime. An enum or an id may be compared with a free string, an enum never with an id.
 _TEXTUAL = (TypeKind.STRING, TypeKind.ENUM, TypeKind.REF)
 
 
 def check(expression: Expression, scope: Scope) -> tuple[Type, tuple[ExpressionError, ...]]:
-    """The type of the expression (any where it has none) and all its mistakes."""
+    """Return the type of the expression (any where it has none) and all its errors.
+
+    >>> from signet.core.expressions.syntax import parse_expression
+    >>> found, errors = check(parse_expression("entity.total > '5'"), Scope({"entity": ANY}))
+    >>> str(found), errors
+    ('bool', ())
+    """
     checker = _Checker(scope)
     found = checker.type_of(expression)
     return found, tuple(checker.errors)
 
 
 def check_condition(expression: Expression, scope: Scope) -> tuple[ExpressionError, ...]:
-    """As `check`, and the whole must be a bool."""
+    """Return all errors of the expression, one of them if the whole is no bool."""
     found, errors = check(expression, scope)
     if not errors and found.kind not in (TypeKind.BOOL, TypeKind.ANY):
         return (_at(expression, "CONDITION_NOT_BOOL", operand=to_text(expression), type=str(found)),)
@@ -58,9 +64,11 @@ def check_condition(expression: Expression, scope: Scope) -> tuple[ExpressionErr
 
 
 def list_followed_refs(expression: Expression, scope: Scope) -> frozenset[str]:
-    """The ref fields of `entity` whose records the expression reads: what `env["refs"]` must hold."""
-    found = (resolve_name(name.path, scope) for name in list_variables(expression))
-    return frozenset(one.followed_ref for one in found if isinstance(one, ResolvedName) and one.followed_ref)
+    """Return the ref fields of `entity` whose records the expression reads; `env["refs"]` must hold them."""
+    names = (resolve_name(name.path, scope) for name in list_variables(expression))
+    return frozenset(
+        name.followed_ref for name in names if isinstance(name, ResolvedName) and name.followed_ref
+    )
 
 
 def _at(node: Expression, code: str, suggestion: str | None = None, **parameters: str) -> ExpressionError:
@@ -96,7 +104,8 @@ class _Checker:
         found = resolve_name(node.path, self._scope)
         if isinstance(found, ResolvedName):
             return found.type
-        # Counted from the end: an alias of the namespace may be shorter than what it stands for.
+        # The position is counted from the end, because an alias of the namespace may be shorter than its
+        # name.
         after = sum(len(step) + 1 for step in node.path[found.step + 1 :])
         end = max(node.position + node.length - after, 0)
         length = len(node.path[found.step]) if found.step else end - node.position
@@ -185,7 +194,7 @@ class _Checker:
         self._add(right_node, "TYPES_DIFFER", left_type=str(left), right_type=str(right), **texts)
 
     def _narrow(self, node: Expression, own: Type, other_node: Expression, other: Type) -> Type:
-        """A string literal takes the type that it is compared with, or is a mistake."""
+        """Return the type that a string literal takes from the other operand; add an error where it cannot."""
         if isinstance(node, ListLiteral) and other.kind is TypeKind.LIST:
             for literal in node.items:
                 self._check_equality(literal, _LITERAL_TYPES[literal.kind], other_node, other.item or ANY)

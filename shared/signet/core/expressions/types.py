@@ -1,7 +1,7 @@
 """The types of expressions, and the scope that says which names there are.
 
-Values at runtime are plain JSON: a date is 'YYYY-MM-DD', a timestamp 'YYYY-MM-DDTHH:MM:SS[.ffffff]Z' in
-UTC, an enum and a ref (an id) are strings.
+Values at runtime are plain JSON. A date is 'YYYY-MM-DD', a timestamp 'YYYY-MM-DDTHH:MM:SS[.ffffff]Z' in UTC.
+Enums and refs (ids) are strings.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from types import MappingProxyType
 from signet.core.expressions.errors import suggest
 
 NAMESPACES = ("entity", "actor", "org", "now", "context", "payload", "item")
-# Only here may a ref be followed: the engine loads the records that a document names.
+# A ref can be followed only here: the engine loads the records that a document names.
 FOLLOWED_NAMESPACE = "entity"
 MAX_LISTED_STEPS = 4
 MAX_LISTED_NAMES = 5_000
@@ -74,13 +74,13 @@ def object_of(fields: Mapping[str, Type]) -> Type:
 
 
 def ref_to(entity_type: str, fields: Mapping[str, Type]) -> Type:
-    """An id; `fields` are those of the record that it names, reachable in one hop."""
+    """Return the type of an id, with the fields of its record, which are reachable in one hop."""
     return Type(TypeKind.REF, entity_type=entity_type, fields=MappingProxyType(dict(fields)))
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which namespaces an expression may read, and what is in each. `now` is always there."""
+    """The namespaces that an expression may read, with the type of each. `now` is always there."""
 
     names: Mapping[str, Type] = field(hash=False)
 
@@ -93,7 +93,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedName:
-    """Why a name has no type: which step failed, and at what."""
+    """The reason why a name has no type, and the step of its path that failed."""
 
     code: str
     step: int
@@ -136,12 +136,16 @@ def resolve_name(path: tuple[str, ...], scope: Scope) -> ResolvedName | Unresolv
 
 
 def list_names(scope: Scope) -> dict[str, str]:
-    """Every dotted name that an expression may use, with its type as text, for editors."""
+    """Return every dotted name that an expression may use, with its type as text, for editors.
+
+    >>> list_names(Scope({"entity": object_of({"total": INT})}))
+    {'entity': 'object', 'entity.total': 'int', 'now': 'timestamp'}
+    """
     listed: dict[str, str] = {}
-    for path, found in _walk_names(scope):
+    for path, name_type in _walk_names(scope):
         if len(listed) == MAX_LISTED_NAMES:
             break
-        listed[".".join(path)] = str(found)
+        listed[".".join(path)] = str(name_type)
     return listed
 
 
@@ -155,6 +159,6 @@ def _walk_names(scope: Scope) -> Iterator[tuple[tuple[str, ...], Type]]:
         if len(path) > MAX_LISTED_STEPS:
             continue
         for name in reversed(list(current.fields)):
-            found = resolve_name((*path, name), scope)
-            if isinstance(found, ResolvedName):
-                waiting.append(((*path, name), found.type))
+            resolved = resolve_name((*path, name), scope)
+            if isinstance(resolved, ResolvedName):
+                waiting.append(((*path, name), resolved.type))

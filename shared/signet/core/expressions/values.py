@@ -1,7 +1,7 @@
-"""What the operators do with values. Total: any two JSON values have an answer, and none raises.
+"""The operators on values. They are total: any two JSON values have an answer, and none raises.
 
-`null` equals only `null`. A bool is never a number. Values of different types are unequal and unordered, and
-nothing is in what is not a list (`contains` also looks into strings).
+`null` equals only `null`. A bool is never a number. Values of different types are unequal and unordered. Only
+a list has members; `contains` also looks into strings.
 """
 
 import operator
@@ -14,7 +14,7 @@ _T_POSITION = len("2026-01-31")
 
 
 def are_equal(left: Any, right: Any) -> bool:
-    # Not recursive: a value may be nested deeper than Python's stack.
+    # A loop, not recursion: a value may be nested deeper than Python's stack.
     pairs = [(left, right)]
     while pairs:
         a, b = pairs.pop()
@@ -32,7 +32,7 @@ def are_equal(left: Any, right: Any) -> bool:
 
 
 def order_key(text: str) -> str:
-    """The text without a timestamp's `Z`, so that 12:00:00.5Z comes after 12:00:00Z."""
+    """Return the text without a timestamp's `Z`, so that 12:00:00.5Z comes after 12:00:00Z."""
     is_timestamp = len(text) in _TIMESTAMP_LENGTHS and text[-1] == "Z" and text[_T_POSITION] == "T"
     return text[:-1] if is_timestamp else text
 
@@ -46,6 +46,11 @@ def is_in(item: Any, container: Any) -> bool:
 
 
 def contains(container: Any, item: Any) -> bool:
+    """Return whether a list has the item as a member, or a string has it as a part.
+
+    >>> contains(["a", "b"], "a"), contains("abc", "bc"), contains([1], True)
+    (True, True, False)
+    """
     if isinstance(container, str):
         return isinstance(item, str) and item in container
     return is_in(item, container)
