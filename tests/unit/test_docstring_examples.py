@@ -16,6 +16,7 @@ MODULES = [
     "signet.core.backoff",
     "signet.core.canonical_json",
     "signet.core.expressions",
+    "signet.core.validation.strict_model",
     "signet.core.validation.text",
     *EXPRESSIONS,
 ]

@@ -41,7 +41,7 @@ _ANYTHING = Scope(dict.fromkeys(("entity", "actor", "org", "context", "payload",
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """Why somebody may not, in the words of the rule that says so."""
+    """The reason why a person may not act, in the words of the rule that says so."""
 
     code: str
     sentence: str
@@ -49,6 +49,8 @@ class Denial:
 
 @dataclass(frozen=True)
 class CompiledContract:
+    """A contract with its closures, each compiled when it is first needed."""
+
     contract: Contract
     hash: str
 
@@ -74,23 +76,27 @@ class CompiledContract:
 
     @cached_property
     def has_readable_refs(self) -> bool:
-        """Else no expression can follow one."""
+        """Return whether any field is a ref that expressions can follow."""
         return any(isinstance(field, RefField) and field.reads for field in self.contract.fields.values())
 
     @cached_property
     def refs_of_conditions(self) -> Mapping[str, frozenset[str]]:
-        """By permission, the ref fields that its condition follows."""
-        return {name: self.find_followed([each.expression]) for name, each in self.conditions.items()}
+        """Return, for each permission, the ref fields that its condition follows."""
+        return {
+            name: self.find_followed([condition.expression]) for name, condition in self.conditions.items()
+        }
 
     @cached_property
     def refs_of_actions(self) -> Mapping[str, frozenset[str]]:
-        """By action, the ref fields that what it sets follows."""
-        return {name: self.find_followed(list_template_parts(each)) for name, each in self._sets.items()}
+        """Return, for each action, the ref fields that its `set` follows."""
+        return {
+            name: self.find_followed(list_template_parts(template)) for name, template in self._sets.items()
+        }
 
     def find_followed(self, expressions: Iterable[Expression]) -> frozenset[str]:
-        """The ref fields whose documents the expressions read: what an environment's `refs` must hold."""
+        """Return the ref fields whose documents the expressions read; an environment's `refs` must hold them."""
         scope = self._entity_scope
-        return frozenset(name for each in expressions for name in list_followed_refs(each, scope))
+        return frozenset(name for node in expressions for name in list_followed_refs(node, scope))
 
     @cached_property
     def _entity_scope(self) -> Scope:
@@ -107,6 +113,7 @@ class CompiledContract:
         return self.contract.actions[name].permission or f"{self.contract.contract}:{name}"
 
     def authorize(self, permission: str, permissions: Sequence[str], env: Environment) -> Denial | None:
+        """Return why the permission is not given: it is not held, or its condition does not hold."""
         if not grants(permissions, permission):
             return Denial("PERMISSION_DENIED", f"needs the permission '{permission}'")
         condition = self.conditions.get(permission)
@@ -117,11 +124,14 @@ class CompiledContract:
     def find_conflict_of_duties(
         self, person: str, *, creator: str, editors: Collection[str], requesters: Collection[str]
     ) -> Denial | None:
-        """Who created, edited or requested may not decide, unless the contract says so."""
+        """Return why the person may not decide.
+
+        The creator, editors and requesters may not, unless the contract names their part.
+        """
         allowed = self.contract.separation_of_duties.may_decide
         parts = {"creator": person == creator, "editor": person in editors, "requester": person in requesters}
-        for part, took_it in parts.items():
-            if took_it and part not in allowed:
+        for part, is_taken in parts.items():
+            if is_taken and part not in allowed:
                 sentence = f"{person} is the {part} of this document and may not decide about it"
                 return Denial("SEPARATION_OF_DUTIES", sentence)
         return None
@@ -130,7 +140,7 @@ class CompiledContract:
 def check_contract_expressions(
     contract: Contract, settings: TenantSettings | None = None
 ) -> Iterator[Finding]:
-    """Every expression and template of the contract itself, whether a workflow uses it or not."""
+    """Check every expression and template of the contract itself, used by a workflow or not."""
     entity, org = type_of_entity(contract), type_of_settings(settings or TenantSettings())
     nothing = type_of_fields({})
     scope = make_scope(entity, org, nothing)
@@ -165,7 +175,7 @@ def _compile(text: str) -> Compiled:
 
 
 def _parse_set(body: Mapping[str, Any]) -> Template:
-    # Checked at publication; here nothing is known of the types any more, and nothing needs to be.
+    # The types were checked at publication; here they are neither known nor needed.
     template, errors = parse_template(dict(body), _ANYTHING)
     if template is None:
         raise ValueError(f"a published contract holds a template that does not parse: {errors[0].message}")

@@ -14,12 +14,12 @@ MAX_STATES = 50
 MAX_TRANSITIONS = 100
 MAX_SLOTS = 100
 MAX_ACTIONS = 200
-# The status of a document that an amendment replaced, and the place where its replacement begins.
+# The status of a document that an amendment replaced, and the pseudo state where its replacement begins.
 AMENDED = "amended"
 
 
 class EditWindow(StrEnum):
-    """What an edit by a person does while the document is here; each is stricter than the one before."""
+    """The effect of an edit by a person while the document is here; each is stricter than the one before."""
 
     EDITABLE = "editable"
     AMEND_ONLY = "amend_only"
@@ -37,14 +37,17 @@ class State(Strict):
     edit: EditWindow
     label: Label = ""
     initial: bool = False
-    # The workflow ends here, the document does not: it may be cancelled or amended later.
+    # The workflow ends here but the document does not: it may be cancelled or amended later.
     settled: bool = False
-    # Nothing ever happens again.
+    # The document never changes again.
     final: bool = False
 
 
 class Transition(Strict):
-    """`requested` by a person, `automatic` when the way there is done, `interrupting` from anywhere."""
+    """A change of state, and its gate.
+
+    `requested` by a person, `automatic` when the steps before it are done, `interrupting` from anywhere.
+    """
 
     from_states: Annotated[tuple[Name, ...], Constraint(alias="from", min_length=1, max_length=MAX_STATES)]
     to: Name
@@ -52,18 +55,18 @@ class Transition(Strict):
     label: Label = ""
     permission: Permission | None = None
     condition: ExpressionText | None = None
-    # Where a rejection sends the document. Without it a request goes back where it began, and on the way
-    # of an automatic transition nothing may be rejected.
+    # A rejection sends the document here. Without it a request goes back where it began, and before an
+    # automatic transition nothing may be rejected.
     rejected_to: Name | None = None
     reason_required: bool = False
 
 
 class Slot(Strict):
-    """A region that tenants may fill: on the way to a transition's gate, or between gate and new state."""
+    """A region that tenants may fill: before a transition's gate, or between the gate and the new state."""
 
     transition: Name
     position: Literal["before", "after"] = "before"
-    # Which way, where a transition has several sources; `amended` is the way of an amendment.
+    # Names the source state where a transition has several; `amended` is that of an amendment.
     from_state: Annotated[Name | None, Constraint(alias="from")] = None
     edit: EditWindow | None = None
     stable: bool | None = None
@@ -71,29 +74,32 @@ class Slot(Strict):
 
 
 class DeclaredAction(Strict):
-    """Something a workflow or a person may do by name."""
+    """A change that a workflow or a person may make by name."""
 
     kind: Literal["update", "create", "python"]
     label: Label = ""
     permission: Permission | None = None
     payload: Fields = {}
     output: Fields = {}
-    # update: the fields to set; create: the fields of the new document. A template.
+    # A template. update: the fields to set; create: the fields of the new document.
     set: Mapping[Name, JsonValue] = {}
     entity_type: Name | None = None
 
 
 class Amendment(Strict):
-    """Amending makes a new document; `from` are the settled states where a person may ask for it."""
+    """A new document that replaces a settled one.
+
+    `from` names the settled states where a person may ask for it.
+    """
 
     from_states: Annotated[tuple[Name, ...], Constraint(alias="from", max_length=MAX_STATES)] = ()
     permission: Permission | None = None
 
 
 class SeparationOfDuties(Strict):
-    """Who created, edited or requested may not decide, unless named here."""
+    """The people who may decide although they created, edited or requested; all others of them may not."""
 
-    # Requests for these transitions are decisions too: approvals are always.
+    # Requests for these transitions are decisions too; approvals always are.
     deciding: Annotated[tuple[Name, ...], Constraint(max_length=MAX_TRANSITIONS)] = ()
     may_decide: Annotated[
         tuple[Literal["creator", "editor", "requester"], ...], Constraint(max_length=3)
@@ -119,7 +125,7 @@ class Contract(Strict):
         return next(name for name, state in self.states.items() if state.initial)
 
     def to_json(self) -> dict[str, Any]:
-        """What is hashed. Where an author lists names of which the order says nothing, they are sorted."""
+        """Return the JSON that is hashed. Lists of names whose order means nothing are sorted."""
         document = self.model_dump(mode="json", by_alias=True)
         for transition in document["transitions"].values():
             transition["from"].sort()

@@ -72,7 +72,7 @@ def type_of_fields(fields: Mapping[str, Any]) -> Type:
 
 
 def type_of_entity(contract: Contract | None) -> Type:
-    """The document's fields, and what every document has."""
+    """Return the type of the document's fields, with those that every document has."""
     if contract is None:
         return ANY
     return object_of(
@@ -91,7 +91,7 @@ def type_of_entity(contract: Contract | None) -> Type:
 
 
 def type_of_settings(settings: TenantSettings) -> Type:
-    """`org.*`: what every tenant has, and its own settings by their declared types."""
+    """Return the type of `org`: the settings that every tenant has, and its own by their declared types."""
     fixed = {"id": STRING, "name": STRING, "currency": STRING, "time_zone": STRING, "language": STRING}
     own = {name: _SETTINGS[setting.type] for name, setting in settings.custom.items()}
     return object_of({**own, **fixed})

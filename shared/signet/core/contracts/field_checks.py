@@ -1,4 +1,4 @@
-"""Can the fields that a contract declares be kept, found and filled as it says?"""
+"""Checks of a contract's fields: they can be stored, indexed and filled as declared."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,11 +23,11 @@ from signet.core.validation.strict_model import point
 MAX_FIELD_DEPTH = 5
 # Postgres refuses a larger entry in a btree (2,704 bytes); a character has up to four bytes.
 MAX_INDEXED_CHARACTERS = 500
-# What every document has beside its fields.
+# Every document has these beside its fields.
 RESERVED_FIELDS = frozenset(
     "id status version tenant_id amended_from_id contract_version created_at updated_at creator refs".split()
 )
-# Which of the fast columns keeps which type.
+# The kind of fast column that keeps each type.
 FAST_COLUMN_OF = {
     "string": "text",
     "enum": "text",
@@ -56,7 +56,10 @@ def check_fields(contract: Contract) -> Iterator[Finding]:
 
 
 def check_payload_fields(fields: Mapping[str, Field], path: _Path) -> Iterator[Finding]:
-    """What an action takes and gives is kept in no document: flags of documents mean nothing there."""
+    """Check the fields of a payload or output.
+
+    Flags of documents mean nothing there, as no document keeps them.
+    """
     for name, field in fields.items():
         yield from _refuse_flags(name, field, (*path, name), _DOCUMENT_FLAGS)
         yield from _check_field(name, field, (*path, name), depth=1)
@@ -86,7 +89,7 @@ def _check_flags(name: str, field: Field, path: _Path) -> Iterator[Finding]:
 
 
 def _check_personal(name: str, field: Field, path: _Path) -> Iterator[Finding]:
-    """A personal value can be erased: nothing else may hold on to it."""
+    """Check that nothing else holds on to a personal value, which can be erased."""
     if isinstance(field, RefField):
         yield make_finding("FIELD_PERSONAL_REF", point((*path, "personal")), field=name)
     if field.indexed or field.unique:
@@ -97,7 +100,7 @@ def _check_fast_columns(fields: Mapping[str, Field]) -> Iterator[Finding]:
     indexed = [field.type for field in fields.values() if field.indexed and field.type in FAST_COLUMN_OF]
     for column, count in Counter(FAST_COLUMN_OF[kind] for kind in indexed).items():
         if count > FAST_COLUMNS[column]:
-            types = ", ".join(kind for kind, kept_in in FAST_COLUMN_OF.items() if kept_in == column)
+            types = ", ".join(kind for kind, name in FAST_COLUMN_OF.items() if name == column)
             limit = FAST_COLUMNS[column]
             yield make_finding("FIELD_INDEX_TOO_MANY", "/fields", count=count, types=types, limit=limit)
 
@@ -154,6 +157,6 @@ def _check_inner_fields(name: str, field: Field, path: _Path, depth: int) -> Ite
 
 def _refuse_flags(name: str, field: AnyField, path: _Path, flags: tuple[str, ...]) -> Iterator[Finding]:
     for flag in flags:
-        # By identity: a default of `false` is a default.
+        # Compared by identity, because `false` is a default too.
         if getattr(field, flag) is not type(field).model_fields[flag].default:
             yield make_finding("FIELD_FLAG_MEANINGLESS", point((*path, flag)), field=name, flag=flag)

@@ -1,8 +1,8 @@
-"""A document's data against its contract's fields: every mistake at once, and the data in its normal form.
+"""A document's data against its contract's fields: all errors at once, and the data in its normal form.
 
-The normal form is one, so that equal content has equal bytes: an absent field has its default (an explicit
-null stays null), a timestamp is UTC with always six digits after the second, so that the order of the texts
-is the order of the moments, and a ref is a UUID in small letters.
+There is one normal form, so that equal content has equal bytes. An absent field has its default, and an
+explicit null stays null. A timestamp is UTC with six digits after the second, so that texts sort as their
+moments do. A ref is a UUID in small letters.
 
 No message repeats a value: it may be personal.
 """
@@ -46,14 +46,14 @@ _Path = tuple[str | int, ...]
 def validate_fields(
     fields: Mapping[str, Field], data: Any
 ) -> tuple[dict[str, Any] | None, tuple[FieldError, ...]]:
-    """The whole data of a document in its normal form, or what is wrong with it."""
+    """Return the whole data of a document in its normal form, or its errors."""
     mistakes: list[FieldError] = []
     values = _parse_object(fields, data, (), mistakes)
     return (None if mistakes else values), tuple(mistakes[:MAX_FIELD_ERRORS])
 
 
 def check_value(field: Field, value: Any) -> tuple[FieldError, ...]:
-    """What is wrong with one value; the pointers begin at the value."""
+    """Return the errors of one value; the pointers begin at the value."""
     mistakes: list[FieldError] = []
     if value is not None:
         _parse_value(field, value, (), mistakes)

@@ -16,14 +16,14 @@ MAX_FIELDS = 200
 MAX_ENUM_VALUES = 500
 MAX_TEXT_CHARACTERS = 100_000
 MAX_LIST_ITEMS = 1_000
-# How many fast columns a document row has for fields marked `indexed` (design §3).
+# The number of fast columns that a document row has for fields marked `indexed` (design §3).
 FAST_COLUMNS = {"text": 4, "number": 4, "time": 2}
 
 SafeInteger = Annotated[int, Constraint(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 
 
 class AnyField(Strict):
-    """What every field may say of itself."""
+    """The flags and the label that every field may have."""
 
     label: Label = ""
     required: bool = False
@@ -75,7 +75,7 @@ class EnumField(AnyField):
 
 
 class RefField(AnyField):
-    """Another document's id. `reads` names the fields of it that expressions may follow, one hop."""
+    """The id of another document. `reads` names its fields that expressions may follow, one hop."""
 
     type: Literal["ref"]
     entity_type: Name
@@ -97,7 +97,7 @@ _BY_TYPE = Constraint(discriminator="type")
 ScalarField = Annotated[
     StringField | IntField | DecimalField | BoolField | DateField | TimestampField | EnumField, _BY_TYPE
 ]
-# Objects inside lists, no lists inside lists: what a form and a table can show.
+# Objects inside lists but no lists inside lists, because a form and a table can show no more.
 ItemField = Annotated[
     StringField
     | IntField

@@ -1,4 +1,4 @@
-"""Which typed column of a document row holds which `indexed` field of its contract (design §3)."""
+"""The typed columns of a document row that hold the `indexed` fields of its contract (design §3)."""
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
@@ -12,7 +12,7 @@ FAST_COLUMNS = ("t1", "t2", "t3", "t4", "n1", "n2", "n3", "n4", "d1", "d2")
 
 
 def map_indexed_fields(contract: Contract) -> dict[str, str]:
-    """Field → column, by the order of the fields' names: the same on every machine."""
+    """Return the column of each indexed field, by the order of the names: the same on every machine."""
     used: dict[str, int] = {}
     columns: dict[str, str] = {}
     for name, declared in sorted(contract.fields.items()):
@@ -38,7 +38,7 @@ def _as_column(column: str, value: Any) -> Any:
 
 
 def parse_moment(text: str) -> datetime:
-    """A day is its first moment in UTC."""
+    """Return the moment; a day is its first moment in UTC."""
     if len(text) == len("YYYY-MM-DD"):
         day = date.fromisoformat(text)
         return datetime(day.year, day.month, day.day, tzinfo=UTC)

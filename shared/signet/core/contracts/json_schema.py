@@ -1,4 +1,4 @@
-"""Typed fields as JSON Schema (2020-12): what a form or a program outside is made from."""
+"""Typed fields as JSON Schema (2020-12), from which forms and programs outside are made."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ Schema = dict[str, Any]
 
 
 def schema_of_fields(fields: Mapping[str, AnyField]) -> Schema:
-    """An object of these fields, and of nothing else."""
+    """Return the schema of an object that has these fields and no others."""
     schema: Schema = {
         "type": "object",
         "properties": {name: schema_of_field(field) for name, field in fields.items()},
@@ -32,7 +32,7 @@ def schema_of_fields(fields: Mapping[str, AnyField]) -> Schema:
 
 
 def schema_of_field(field: AnyField) -> Schema:
-    """What is not required may be null."""
+    """Return the schema of a field, which may be null unless it is required."""
     schema: Schema = _WRITERS[type(field)](field)
     if not field.required:
         schema = {"anyOf": [schema, {"type": "null"}]}

@@ -1,4 +1,4 @@
-"""Do the states and transitions of a contract make a lifecycle that begins, goes on and can end?"""
+"""Checks of a contract's lifecycle: states and transitions make it begin, continue and end."""
 
 from collections.abc import Iterator, Mapping
 
@@ -7,7 +7,7 @@ from signet.core.contracts.field_checks import check_distinct
 from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import point
 
-# Permissions of their own, beside those of transitions and actions: `invoice:edit`.
+# These verbs are permissions of their own, beside those of transitions and actions: `invoice:edit`.
 RESERVED_VERBS = frozenset({"create", "read", "edit", "update", "delete", "amend"})
 
 _Edges = Mapping[str, frozenset[str]]
@@ -81,7 +81,7 @@ def _check_sources(contract: Contract, name: str, transition: Transition) -> Ite
             yield make_finding("FINAL_HAS_EXIT", place, state=source, transition=name)
         if state is not None and state.settled and transition.kind == "automatic":
             yield make_finding("SETTLED_HAS_AUTOMATIC_EXIT", place, state=source, transition=name)
-        # Only a person can mean "again": a renewal is requested from where it leads to.
+        # Only a person can mean "again": a renewal is requested from the state that it leads to.
         if source == transition.to and transition.kind != "requested":
             yield make_finding(
                 "TRANSITION_TO_ITSELF", place, state=source, transition=name, kind=transition.kind
@@ -123,29 +123,29 @@ def _check_endings(contract: Contract) -> Iterator[Finding]:
 
 
 def _check_returns(contract: Contract) -> Iterator[Finding]:
-    """A circle of states that nobody's request holds up would go round for ever."""
+    """Check that no cycle of automatic transitions runs for ever, because no request would stop it."""
     edges: dict[str, frozenset[str]] = dict.fromkeys(contract.states, frozenset())
     for transition in contract.transitions.values():
         if transition.kind != "automatic":
             continue
         for source in contract.states.keys() & set(transition.from_states):
-            # Leading from a state to itself is a finding of its own; being rejected to it is not.
+            # A transition to the same state is a finding of its own; a rejection to it is not.
             own = frozenset({source}) if transition.rejected_to != source else frozenset()
             edges[source] |= _list_targets(contract, transition) - own
     reported = set[str]()
     for state in contract.states:
         if state in reported:
             continue
-        circle = _find_circle(edges, state)
-        if circle:
-            reported.update(circle)
+        cycle = _find_cycle(edges, state)
+        if cycle:
+            reported.update(cycle)
             yield make_finding(
-                "RETURN_NEVER_WAITS", point(("states", state)), path=" → ".join((*circle, state))
+                "RETURN_NEVER_WAITS", point(("states", state)), path=" → ".join((*cycle, state))
             )
 
 
-def _find_circle(edges: _Edges, begin: str) -> tuple[str, ...]:
-    """The shortest way from a state back to itself, without its end; empty if there is none."""
+def _find_cycle(edges: _Edges, begin: str) -> tuple[str, ...]:
+    """Return the shortest path from a state back to itself, without its end; empty if there is none."""
     waiting: list[tuple[str, ...]] = [(begin,)]
     seen = set[str]()
     for path in waiting:
@@ -159,7 +159,7 @@ def _find_circle(edges: _Edges, begin: str) -> tuple[str, ...]:
 
 
 def _find_transition_edges(contract: Contract) -> _Edges:
-    """Where each state may lead next; names that are no states lead nowhere."""
+    """Return the states that each state may lead to next; unknown names lead nowhere."""
     edges: dict[str, frozenset[str]] = dict.fromkeys(contract.states, frozenset())
     for transition in contract.transitions.values():
         for source in contract.states.keys() & set(transition.from_states):
@@ -178,7 +178,7 @@ def _reverse(edges: _Edges) -> _Edges:
 def _reach(edges: _Edges, begin: list[str]) -> set[str]:
     reached, waiting = set(begin), list(begin)
     while waiting:
-        found = edges[waiting.pop()] - reached
-        reached |= found
-        waiting.extend(found)
+        targets = edges[waiting.pop()] - reached
+        reached |= targets
+        waiting.extend(targets)
     return reached

@@ -1,4 +1,4 @@
-"""Reads a contract: its shape first, then everything that one part of it says about another, all at once."""
+"""The parser of contracts: first the shape, then everything that one part says about another, all at once."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,8 +13,8 @@ from signet.core.validation.finding import Finding, has_errors, make_finding, so
 from signet.core.validation.strict_model import MAX_MISTAKES, parse_strictly, point
 from signet.core.validation.text_checks import check_texts
 
-# Names that actions of Signet's own begin with, `store.set`, and its own permissions, `contract:edit`: who
-# may edit documents of such a type could edit more than documents.
+# Actions of Signet's own begin with such a name (`store.set`), and so do its own permissions
+# (`contract:edit`). A role for documents of such a type would permit more than to edit documents.
 RESERVED_CONTRACTS = frozenset(
     {
         "store",
@@ -39,7 +39,7 @@ RESERVED_CONTRACTS = frozenset(
 
 
 def parse_contract(document: Any) -> tuple[Contract | None, tuple[Finding, ...]]:
-    """The contract, unless a finding is an error; warnings alone do not hold it up."""
+    """Return the contract unless a finding is an error; warnings alone do not prevent it."""
     contract, findings = parse_strictly(Contract, document)
     if contract is None:
         return None, findings
@@ -106,7 +106,10 @@ def _check_action(contract: Contract, name: str, action: DeclaredAction) -> Iter
 
 
 def _check_set(contract: Contract, name: str, action: DeclaredAction) -> Iterator[Finding]:
-    """The fields of another contract are known only where both are installed."""
+    """Check the fields that an action sets.
+
+    Fields of another contract are known only where both are installed.
+    """
     if action.kind == "update" or (action.kind == "create" and action.entity_type == contract.contract):
         allowed = ", ".join(contract.fields) or "(none)"
         for field in action.set:
@@ -122,7 +125,10 @@ def _check_set(contract: Contract, name: str, action: DeclaredAction) -> Iterato
 
 
 def _check_output(contract: Contract, name: str, action: DeclaredAction) -> Iterator[Finding]:
-    """A function's output is checked when it gives it; what an update gives back stands in the document."""
+    """Check the output of an update, which is read from the document.
+
+    A function's output is checked when it is given.
+    """
     path = ("actions", name, "output")
     if action.kind == "create" and action.output:
         yield make_finding("ACTION_OUTPUT_UNUSED", point(path), action=name)
@@ -130,14 +136,14 @@ def _check_output(contract: Contract, name: str, action: DeclaredAction) -> Iter
         return
     for field, declared in action.output.items():
         known = contract.fields.get(field)
-        # Whatever is given back is kept with the workflow, where nothing can be erased.
+        # Output is kept with the workflow, where nothing can be erased.
         if known is None or known.personal or not _are_alike(known, declared):
             yield make_finding("ACTION_OUTPUT_UNKNOWN", point((*path, field)), action=name, field=field)
 
 
 def _are_alike(one: Field, other: Field) -> bool:
     if isinstance(one, RefField) and isinstance(other, RefField):
-        return one.entity_type == other.entity_type  # `reads` counts only where a document is read
+        return one.entity_type == other.entity_type  # `reads` matters only where a document is read
     return type_of_field(one) == type_of_field(other)
 
 

@@ -1,4 +1,4 @@
-"""Does every slot of a contract have one place of its own, with a window no looser than the place has?"""
+"""Checks of a contract's slots: each has a position of its own, with a window no looser than the state there."""
 
 from collections.abc import Iterator
 
@@ -15,19 +15,19 @@ def check_slots(contract: Contract) -> Iterator[Finding]:
             place = point(("slots", name, "transition"))
             yield make_finding("TRANSITION_UNKNOWN", place, transition=slot.transition, allowed=allowed)
             continue
-        yield from _check_place(contract, name, slot, transition)
+        yield from _check_position(contract, name, slot, transition)
         yield from _check_window(contract, name, slot, transition)
-    yield from _check_shared_places(contract)
+    yield from _check_shared_positions(contract)
 
 
 def list_sources(contract: Contract, transition: Transition) -> tuple[str, ...]:
-    """The states where a transition begins, and the pseudo state where an amendment does."""
+    """Return the states where a transition begins, with the pseudo state if an amendment may begin there."""
     begins = any(contract.states[s].initial for s in transition.from_states if s in contract.states)
     is_amended = contract.amendment is not None and transition.kind == "requested" and begins
     return (*transition.from_states, AMENDED) if is_amended else transition.from_states
 
 
-def _check_place(contract: Contract, name: str, slot: Slot, transition: Transition) -> Iterator[Finding]:
+def _check_position(contract: Contract, name: str, slot: Slot, transition: Transition) -> Iterator[Finding]:
     place = point(("slots", name, "from"))
     if transition.kind == "interrupting":
         if slot.position == "before":
@@ -68,7 +68,7 @@ def _find_default_window(contract: Contract, slot: Slot, transition: Transition)
     return state.edit if state else None
 
 
-def _check_shared_places(contract: Contract) -> Iterator[Finding]:
+def _check_shared_positions(contract: Contract) -> Iterator[Finding]:
     taken: dict[tuple[str, str, str], str] = {}
     for name, slot in contract.slots.items():
         for source in _list_slot_sources(contract, slot):
@@ -79,7 +79,7 @@ def _check_shared_places(contract: Contract) -> Iterator[Finding]:
 
 
 def _list_slot_sources(contract: Contract, slot: Slot) -> tuple[str, ...]:
-    """The ways on which a slot stands: after the gates it may be all of them."""
+    """Return the sources of the slot's transition that it serves; after the gates it may be all of them."""
     transition = contract.transitions.get(slot.transition)
     if transition is None:
         return ()

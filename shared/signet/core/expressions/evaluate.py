@@ -1,4 +1,4 @@
-"""Closures of expressions: compiled once, then evaluated for one environment after another.
+"""Closures of expressions: compiled once, then evaluated for each environment.
 
 The environment is a mapping of namespaces to JSON: `{"entity": {…}, "actor": {…}, "now": "…"}`. `env["refs"]`
 holds the records of followed refs by field. When `entity.customer` is an id, `entity.customer.name` reads

@@ -1,8 +1,8 @@
 """Gaps and overlaps among sibling conditions on one variable, each with an example.
 
-Findings are exact, so other conditions give none. Analysed are ints compared with integer literals, enums and bools
-compared by `==`, `!=`, `in`, all joined by `&&`, `||`, `!`. Anything else, or a second variable, gives no
-findings.
+Only conditions that can be decided exactly are analysed: ints compared with integer literals, and enums and
+bools compared by `==`, `!=`, `in`. `&&`, `||` and `!` may join them. Anything else, or a second variable,
+gives no findings.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Closures of templates: compiled once, then rendered with their evidence for one environment after another."""
+"""Closures of templates: compiled once, then rendered with their evidence for each environment."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A Pratt parser from text to tree. It stops at the first error; the type check finds all errors of its own."""
+"""A Pratt parser from text to tree. It stops at the first error; the type check finds all of its own."""
 
 from signet.core.expressions.errors import ExpressionError, suggest
 from signet.core.expressions.syntax_tree import (

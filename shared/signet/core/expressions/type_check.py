@@ -194,7 +194,7 @@ class _Checker:
         self._add(right_node, "TYPES_DIFFER", left_type=str(left), right_type=str(right), **texts)
 
     def _narrow(self, node: Expression, own: Type, other_node: Expression, other: Type) -> Type:
-        """Return the type that a string literal takes from the other operand; add an error where it cannot."""
+        """Return the type that a string literal takes from the other operand, or add an error."""
         if isinstance(node, ListLiteral) and other.kind is TypeKind.LIST:
             for literal in node.items:
                 self._check_equality(literal, _LITERAL_TYPES[literal.kind], other_node, other.item or ANY)

@@ -1,7 +1,7 @@
-"""What is wrong with a contract, a patch or an automation: a code, where, one sentence, one remedy.
+"""Findings in a contract, a patch or an automation: a code, a place, one sentence, one remedy.
 
-All texts stand in one table by code; a finding carries its parameters, so that another language needs
-only another table.
+One table holds all texts by code. A finding carries its parameters, so that another language needs only
+another table.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,7 +56,7 @@ def has_errors(findings: Iterable[Finding]) -> bool:
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Errors first, then by place: the same order whatever the order of checking."""
+    """Return errors first, then by place: the same order in any order of checking."""
     return tuple(sorted(drop_duplicates(findings), key=lambda f: (f.severity, f.place, f.code, f.sentence)))
 
 

@@ -1,4 +1,4 @@
-"""The base of everything that authors write: unknown keys and guessed types are mistakes."""
+"""The base of every model of what authors write: unknown keys and guessed types are errors."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from signet.core.validation.text import NAME_PATTERN
 
 MAX_DOCUMENT_CHARACTERS = 1_048_576
 MAX_MISTAKES = 200
-# Beyond it not every reader of JSON keeps an integer, and canonical JSON has no form for it.
+# Beyond it some readers of JSON lose digits of an integer, and canonical JSON has no form for it.
 MAX_SAFE_INTEGER = 2**53 - 1
 MAX_SHOWN_KEY_CHARACTERS = 200
 
@@ -42,7 +42,13 @@ MAX_DURATION_SECONDS = 10 * 366 * 86_400
 
 
 def parse_duration_seconds(text: str) -> int:
-    """ISO 8601 without months and years, whose length depends on when they begin: PT72H, P3D, P2W."""
+    """Return the seconds of an ISO 8601 duration such as PT72H, P3D or P2W.
+
+    Months and years are refused, because their length depends on when they begin.
+
+    >>> parse_duration_seconds("P1DT2H")
+    93600
+    """
     match = _DURATION.fullmatch(text)
     seconds = sum(int(n) * _SECONDS[unit] for unit, n in match.groupdict().items() if n) if match else 0
     if not 0 < seconds <= MAX_DURATION_SECONDS:
@@ -63,19 +69,23 @@ Duration = Annotated[str, Field(max_length=40), AfterValidator(_check_duration)]
 
 
 def point(path: Sequence[str | int]) -> str:
-    """A JSON pointer (RFC 6901)."""
+    """Return the JSON pointer (RFC 6901) of a path.
+
+    >>> point(["fields", "a/b", 0])
+    '/fields/a~1b/0'
+    """
     return "".join("/" + _shorten(str(part)).replace("~", "~0").replace("/", "~1") for part in path)
 
 
 def _shorten(text: str) -> str:
-    """A key as long as a document would be repeated by every mistake in it."""
+    """Return a key short enough to be repeated by every error inside it."""
     return text if len(text) <= MAX_SHOWN_KEY_CHARACTERS else f"{text[:MAX_SHOWN_KEY_CHARACTERS]}…"
 
 
 def parse_strictly(model: type[T], document: Any) -> tuple[T | None, tuple[Finding, ...]]:
-    """The document as `model`, or every mistake in it with its place."""
+    """Return the document as `model`, or every error in it with its place."""
     try:
-        # Through JSON text: arrays become tuples without making numbers out of strings.
+        # JSON text makes tuples of arrays without making numbers of strings.
         text = json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         return None, (make_finding("DOCUMENT_NOT_JSON", "", reason=str(error)),)
@@ -89,34 +99,34 @@ def parse_strictly(model: type[T], document: Any) -> tuple[T | None, tuple[Findi
     except ValidationError as error:
         mistakes = error.errors(include_url=False, include_input=False)[:MAX_MISTAKES]
         return None, tuple(
-            make_finding("FIELD_INVALID", point(_as_written(m["loc"], document)), problem=m["msg"])
+            make_finding("FIELD_INVALID", point(_find_written_path(m["loc"], document)), problem=m["msg"])
             for m in mistakes
         )
 
 
-def _as_written(location: Sequence[str | int], document: Any) -> list[str]:
-    """Pydantic's places also name what it tried (`decimal`, `[key]`); an author's pointer does not."""
+def _find_written_path(location: Sequence[str | int], document: Any) -> list[str]:
+    """Return the path as the author wrote it. Pydantic's also names what it tried (`decimal`, `[key]`)."""
     parts = [str(part) for part in location]
     written: list[str] = []
-    here = document
+    value = document
     for index, part in enumerate(parts):
-        is_entry = isinstance(here, list | tuple) and part.isdecimal() and int(part) < len(here)
-        if is_entry or (isinstance(here, dict) and part in here):
-            here = here[int(part) if is_entry else part]
+        is_entry = isinstance(value, list | tuple) and part.isdecimal() and int(part) < len(value)
+        if is_entry or (isinstance(value, dict) and part in value):
+            value = value[int(part) if is_entry else part]
             written.append(part)
-        elif isinstance(here, dict) and index == len(parts) - 1 and part != "[key]":
-            written.append(part)  # what is missing
+        elif isinstance(value, dict) and index == len(parts) - 1 and part != "[key]":
+            written.append(part)  # the missing key
     return written
 
 
 def _find_unsafe_integers(document: Any) -> Iterator[Finding]:
     waiting: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
     while waiting:
-        path, here = waiting.pop()
-        if isinstance(here, dict):
-            waiting.extend(((*path, str(key)), value) for key, value in here.items())
-        elif isinstance(here, list | tuple):
-            waiting.extend(((*path, index), value) for index, value in enumerate(here))
-        elif isinstance(here, int) and abs(here) > MAX_SAFE_INTEGER:
+        path, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(((*path, str(key)), inner) for key, inner in value.items())
+        elif isinstance(value, list | tuple):
+            waiting.extend(((*path, index), inner) for index, inner in enumerate(value))
+        elif isinstance(value, int) and abs(value) > MAX_SAFE_INTEGER:
             place = point(path)
-            yield make_finding("DOCUMENT_NUMBER_INVALID", place, where=f"At {place}", number=str(here))
+            yield make_finding("DOCUMENT_NUMBER_INVALID", place, where=f"At {place}", number=str(value))

@@ -1,9 +1,9 @@
-"""Text that comes in: names, dates, moments, and what Postgres and JSON cannot keep."""
+"""Text from outside: names, dates, moments, and characters that Postgres and JSON cannot keep."""
 
 import re
 from datetime import UTC, date, datetime
 
-# Of why somebody did something, for the audit trail.
+# The limit of reasons that people give for the audit trail.
 MAX_REASON_CHARACTERS = 4_000
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -15,7 +15,7 @@ _TIMESTAMP = re.compile(
 
 
 def find_text_problem(text: str) -> str | None:
-    """What Postgres and JSON cannot keep."""
+    """Return why Postgres or JSON cannot keep the text, or None."""
     if "\0" in text:
         return "contains a NUL character"
     if _SURROGATE.search(text):
@@ -28,7 +28,11 @@ def replace_surrogates(text: str) -> str:
 
 
 def is_calendar_date(text: str) -> bool:
-    """'YYYY-MM-DD', and a day that there was or will be."""
+    """Return whether the text is 'YYYY-MM-DD' and the day exists.
+
+    >>> is_calendar_date("2026-02-28"), is_calendar_date("2026-02-29")
+    (True, False)
+    """
     if not _DATE.fullmatch(text):
         return False
     try:
@@ -39,7 +43,7 @@ def is_calendar_date(text: str) -> bool:
 
 
 def normalise_timestamp(text: str) -> str | None:
-    """RFC 3339 with an offset → 'YYYY-MM-DDTHH:MM:SS.ffffffZ'; None for what is no such moment.
+    """Return an RFC 3339 timestamp with an offset as 'YYYY-MM-DDTHH:MM:SS.ffffffZ', or None for other text.
 
     >>> normalise_timestamp("2026-01-31T12:00:00+02:00")
     '2026-01-31T10:00:00.000000Z'
@@ -50,7 +54,7 @@ def normalise_timestamp(text: str) -> str | None:
     seconds, fraction, offset = match.groups()
     try:
         moment = datetime.fromisoformat(f"{seconds}.{fraction or '0':0<6}{offset}").astimezone(UTC)
-    except (ValueError, OverflowError):  # no such day; or a moment before year 1 or after 9999 in UTC
+    except (ValueError, OverflowError):  # no such day, or a moment before year 1 or after 9999 in UTC
         return None
     return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 

@@ -1,8 +1,8 @@
-"""About what one part of a contract says of another."""
+"""Texts of findings in contracts."""
 
 from collections.abc import Mapping
 
-# What a contract may say that no other part may make sense of; see contract_checks.
+# One part of a contract contradicts another; see `core/contracts/reader.py`.
 CONTRACT: Mapping[str, tuple[str, str, str]] = {
     "NAME_RESERVED": (
         "error",

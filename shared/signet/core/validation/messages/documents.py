@@ -1,4 +1,4 @@
-"""About author files as such, and the expressions in them."""
+"""Texts of findings in any author file, and in the expressions of one."""
 
 from collections.abc import Mapping
 

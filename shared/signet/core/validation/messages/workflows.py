@@ -1,4 +1,4 @@
-"""About patches, automations and the graphs that they make."""
+"""Texts of findings in patches, automations and the graphs that they make."""
 
 from collections.abc import Mapping
 
