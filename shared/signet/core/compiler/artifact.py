@@ -11,7 +11,7 @@ from typing import Any
 from signet.core.canonical_json import canonical_bytes, hash_bytes
 from signet.core.errors import Rejected
 
-# Changes only when an artifact's meaning changes (design §4); the engine also runs the previous one.
+# It changes only when an artifact's meaning changes (design §4); the engine also runs the previous one.
 COMPILER_VERSION = "1"
 RUNNABLE_COMPILER_VERSIONS = frozenset({COMPILER_VERSION})
 
@@ -29,7 +29,7 @@ def make_artifact(content: dict[str, Any]) -> Artifact:
 
 
 def parse_artifact(text: str, expected_hash: str) -> Artifact:
-    """What was stored, verified: the hash is of the stored bytes, nothing is serialised anew (WF-07)."""
+    """Return the stored artifact if its hash is right; the hash is of the stored bytes (WF-07)."""
     if hash_bytes(text.encode()) != expected_hash:
         raise Rejected("WORKFLOW_HASH_MISMATCH", "the compiled workflow is not the one its hash was made of")
     content = json.loads(text)

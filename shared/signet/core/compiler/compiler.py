@@ -1,8 +1,8 @@
-"""`compile_effective`: envelope + patches → one verified, hashed graph. Pure, and the same bytes anywhere.
+"""The compiler: envelope and patches become one verified, hashed graph. Pure; the same bytes on any machine.
 
-Mistakes come in stages, each complete in itself: scope and form (merge), shape (order, blocks, ways on),
-then expressions. A stage runs only when the one before found no error, because a broken graph has no
-scopes to check expressions in.
+Errors come in stages, each complete in itself: scope and form (merge), shape (order, blocks, edges for all
+outcomes), then expressions. A stage runs only when the one before found no error, because a broken graph has
+no scopes to check expressions in.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +53,7 @@ class Compilation:
 
 @dataclass(frozen=True)
 class Source:
-    """Everything that is compiled: an envelope's graph, what fills its slots, and what may be named."""
+    """Everything that is compiled: the envelope's graph, the patches of its slots, and the names in scope."""
 
     base: Graph
     slots: Mapping[str, EnvelopeSlot]
@@ -66,7 +66,7 @@ class Source:
 class _Logic:
     nodes: Mapping[str, NodeLogic]
     conditions: Mapping[str, Expression]
-    # What `context` has at a node, and what conditions on its edges see.
+    # The type of `context` at a node, and for conditions on its edges.
     before: Mapping[str, Type]
     after: Mapping[str, Type]
     findings: list[Finding]
@@ -82,8 +82,8 @@ class _CheckedGraph:
 def compile_effective(
     envelope: Envelope, patch: Patch | None = None, settings: TenantSettings | None = None
 ) -> Compilation:
-    """The effective workflow of an envelope with a tenant's patch, or bare."""
-    # Made anew from the contract: whoever altered the envelope that was handed in is found out (WF-08).
+    """Compile the effective workflow of an envelope with a tenant's patch, or bare."""
+    # Made again from the contract, so that an altered envelope is found out (WF-08).
     expected = make_envelope(envelope.contract)
     settings = settings or TenantSettings()
     mistakes = [
@@ -117,7 +117,7 @@ def make_effective_source(envelope: Envelope, patch: Patch | None, settings: Ten
 def compile_automation(
     automation: Automation, contract: Contract | None = None, settings: TenantSettings | None = None
 ) -> Compilation:
-    """A tenant's own trigger and graph, by the same compiler: its envelope is only `start → end`."""
+    """Compile a tenant's own trigger and graph; its envelope is only `start → end`."""
     source = make_automation_source(automation, contract, settings or TenantSettings())
     if automation.trigger.condition is not None:
         names = source.names
@@ -157,7 +157,7 @@ def make_automation_source(
 
 
 def make_scopes(source: Source) -> Scopes:
-    """Also of a graph that does not compile, as far as it goes."""
+    """Return the scopes of a graph, as far as they go when it does not compile."""
     merged, names = merge(source.base, source.slots, source.patches), source.names
     node_ids = frozenset(node.id for node in merged.nodes)
     shape = None if has_errors(merged.findings) else _check_order_and_blocks(merged, names.contract)[0]
@@ -204,8 +204,8 @@ def _propose_rebase(envelope: Envelope, patch: Patch, settings: TenantSettings) 
     pinned = Patch.model_copy(
         patch, update={"base": patch.base.model_copy(update={"envelope_version": envelope.version})}
     )
-    tried = compile_effective(envelope, pinned, settings)
-    findings = [finding for finding in tried.findings if finding.severity is Severity.ERROR]
+    compilation = compile_effective(envelope, pinned, settings)
+    findings = [finding for finding in compilation.findings if finding.severity is Severity.ERROR]
     if findings:
         return f"{pin}; then {len(findings)} finding(s) remain, the first: {findings[0].sentence}"
     return f"{pin}; the patch compiles there as it is."
@@ -217,8 +217,8 @@ def _compile(source: Source) -> Compilation:
     findings = [*merged.findings, *_check_limits(merged)]
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    shape, found = _check_order_and_blocks(merged, names.contract)
-    findings += found
+    shape, shape_findings = _check_order_and_blocks(merged, names.contract)
+    findings += shape_findings
     if shape is None:
         return Compilation(None, sort_findings(findings))
     findings += _check_shape(shape, base, names.contract)
@@ -229,14 +229,14 @@ def _compile(source: Source) -> Compilation:
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
     nothing = type_of_fields({})
-    actions, found = parse_actions(
+    actions, action_findings = parse_actions(
         names.contract, shape.graph, lambda payload: make_scope(names.entity, names.org, nothing, payload)
     )
-    findings += found
+    findings += action_findings
     if has_errors(findings):
         return Compilation(None, sort_findings(findings))
-    described = _make_graph_json(shape, merged, base, logic.nodes, logic.conditions)
-    content = {**source.head, "actions": actions, **described}
+    graph_json = _make_graph_json(shape, merged, base, logic.nodes, logic.conditions)
+    content = {**source.head, "actions": actions, **graph_json}
     return Compilation(make_artifact(content), sort_findings(findings))
 
 
@@ -253,17 +253,17 @@ def _check_order_and_blocks(
     merged: Merged, contract: Contract | None
 ) -> tuple[_CheckedGraph | None, list[Finding]]:
     graph = make_graph([_complete_policy(node, contract) for node in merged.nodes], merged.edges)
-    order, circles = sort_topologically(graph)
-    if circles:
-        return None, [*circles, *check_reachability(graph)]
+    order, cycles = sort_topologically(graph)
+    if cycles:
+        return None, [*cycles, *check_reachability(graph)]
     blocks = find_blocks(graph, order)
     graph, untaken = add_rejection_edges(graph, blocks.find_innermost_join)
-    order, circles = sort_topologically(graph)
-    return _CheckedGraph(graph, order, blocks), [*blocks.findings, *untaken, *circles]
+    order, cycles = sort_topologically(graph)
+    return _CheckedGraph(graph, order, blocks), [*blocks.findings, *untaken, *cycles]
 
 
 def _complete_policy(node: Node, contract: Contract | None) -> Node:
-    """A policy gate asks for the permission that the contract gives the action."""
+    """Return a policy gate with the permission that the contract demands for the action."""
     if node.type != "policy_gate":
         return node
     action = str(node.config["action"])
@@ -292,12 +292,12 @@ def _parse_logic(shape: _CheckedGraph, names: Names) -> _Logic:
     for node_id in shape.order:
         context = before[node_id] = variables.enter(shape.graph, node_id)
         scope_with = partial(make_scope, names.entity, names.org, context, names.payload)
-        read = parse_node_logic(shape.graph.nodes[node_id], names.contract, scope_with)
-        logic[node_id] = read
-        findings += read.findings
-        for name, written in read.writes.items():
+        parsed = parse_node_logic(shape.graph.nodes[node_id], names.contract, scope_with)
+        logic[node_id] = parsed
+        findings += parsed.findings
+        for name, written in parsed.writes.items():
             variables.write(node_id, name, written)
-        after[node_id] = variables.after(node_id) if read.writes else context
+        after[node_id] = variables.after(node_id) if parsed.writes else context
         conditional = [edge for edge in shape.graph.outgoing[node_id] if edge.condition is not None]
         if conditional:
             scope = make_scope(names.entity, names.org, after[node_id], names.payload)

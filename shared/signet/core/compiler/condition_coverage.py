@@ -1,4 +1,4 @@
-"""Sibling conditions that speak of one variable: values that none covers, or more than one."""
+"""Sibling conditions on one variable: no value should be covered by none or by several of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -7,7 +7,7 @@ from signet.core.compiler.graph import Edge
 from signet.core.expressions import Expression, RangeFindingKind, Scope, find_gaps_and_overlaps
 from signet.core.validation.finding import Finding, make_finding
 
-# With a single condition the default edge is simply the other case.
+# Beside a single condition the default edge is simply the other case.
 MIN_CONDITIONS = 2
 
 
@@ -19,10 +19,10 @@ def check_condition_coverage(
         parsed = [conditions[edge.id] for edge in siblings if edge.id in conditions]
         if len(parsed) < MIN_CONDITIONS:
             continue
-        seen: set[RangeFindingKind] = set()
-        for found in find_gaps_and_overlaps(parsed, scope):
-            if found.kind in seen:
-                continue  # one example of each kind is enough to look again
-            seen.add(found.kind)
-            code = "CONDITIONS_LEAVE_GAP" if found.kind is RangeFindingKind.GAP else "CONDITIONS_OVERLAP"
-            yield make_finding(code, node_id, variable=found.variable, example=found.example)
+        reported: set[RangeFindingKind] = set()
+        for example in find_gaps_and_overlaps(parsed, scope):
+            if example.kind in reported:
+                continue  # One example of each kind is enough for an author to look again.
+            reported.add(example.kind)
+            code = "CONDITIONS_LEAVE_GAP" if example.kind is RangeFindingKind.GAP else "CONDITIONS_OVERLAP"
+            yield make_finding(code, node_id, variable=example.variable, example=example.example)

@@ -1,8 +1,7 @@
-"""The envelope: the system graph that follows from a contract. Ids are stable (`sys:*`), nobody edits it.
+"""The envelope: the system graph that follows from a contract. Ids are stable (`sys:*`), and nobody edits it.
 
-Each way out of a state has a gate of its own: where a transition has several sources, the gate's id ends
-in the source, so that a refusal knows where to go back to. An amendment's way has its own gate for the
-same reason.
+Each edge out of a state has a gate of its own. Where a transition has several sources, the gate's id ends in
+the source, so that a refusal knows where to go back to. For the same reason an amendment has its own gate.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +18,7 @@ START, END = "sys:start", "sys:end"
 
 @dataclass(frozen=True)
 class EnvelopeSlot:
-    """Where a patch goes: it replaces `replaced` edges, all of which lead to `exit`."""
+    """The region that a patch fills: it replaces the `replaced` edges, all of which lead to `exit`."""
 
     id: str
     entries: tuple[str, ...]
@@ -86,7 +85,7 @@ def state_node(state: str) -> str:
 
 
 def find_gate_sources(contract: Contract, transition: Transition) -> tuple[str, ...]:
-    """The places a transition begins, the pseudo state of amendments among them."""
+    """Return the states where a transition begins, the pseudo state of amendments among them."""
     begins_first = contract.amendment is not None and contract.initial_state in transition.from_states
     amended = (AMENDED,) if begins_first and transition.kind == "requested" else ()
     return (*sorted(transition.from_states), *amended)
@@ -122,7 +121,7 @@ def _make_nodes(contract: Contract) -> Iterator[Node]:
 
 
 def _gate_owners(contract: Contract, transition: Transition) -> tuple[str, ...]:
-    """One source for each gate: an interrupting transition has one gate for all of its sources."""
+    """Return one source for each gate; an interrupting transition has one gate for all its sources."""
     sources = find_gate_sources(contract, transition)
     return sources[:1] if transition.kind == "interrupting" else sources
 
@@ -132,7 +131,7 @@ def _make_gate(contract: Contract, name: str, transition: Transition, source: st
     real_source = contract.initial_state if source == AMENDED else source
     window = contract.states[real_source].edit
     if window is EditWindow.EDITABLE:
-        # A gate is never looser than what it leads to: nobody edits a document at the gate.
+        # A gate is never looser than the state it leads to: nobody edits a document at the gate.
         window = contract.states[transition.to].edit
     permission = transition.permission or f"{contract.contract}:{name}"
     config = {
@@ -198,7 +197,7 @@ def _edge(source: str, target: str, on: str, *, role: str = "forward", transitio
 
 
 def _find_returns(contract: Contract) -> frozenset[str]:
-    """Transitions that lead back to a state already passed: the back edges of a walk in order of names."""
+    """Return the transitions back to a state already passed: the back edges of a walk in order of names."""
     exits: dict[str, list[tuple[str, str]]] = {name: [] for name in contract.states}
     for name, transition in sorted(contract.transitions.items()):
         for source in transition.from_states:

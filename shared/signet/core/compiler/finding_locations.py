@@ -1,4 +1,4 @@
-"""Where in an author's own document a finding is; the compiler names nodes and edges by their full ids."""
+"""Locations of findings in an author's own document. The compiler names nodes and edges by their full ids."""
 
 from collections.abc import Iterator
 
@@ -57,7 +57,7 @@ def _name_edges(slot: str, part: Part) -> Iterator[tuple[str, str]]:
 
 
 def _name_edge(prefix: str, types: dict[str, str], edge: PatchEdge) -> str:
-    """As the compiler names it."""
+    """Return the id that the compiler gives the edge."""
     if edge.id is not None:
         return f"{prefix}edge:{edge.id}"
     source, target = (end.rsplit(":", 1)[-1] for end in (edge.source, edge.target))

@@ -1,4 +1,4 @@
-"""Nodes and edges as the compiler works with them, whoever contributed them."""
+"""Nodes and edges as the compiler works with them, of the envelope and of authors alike."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ class Node:
     id: str
     type: str
     config: Mapping[str, Any]
-    # Which slot contributed it, or `envelope`.
+    # The slot that contributed it, or `envelope`.
     provenance: str = ENVELOPE
     window: str = "editable"
     label: str = ""
@@ -20,7 +20,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """`role`: forward, return (back to a state), interrupt, exit (leaves a block early), error."""
+    """A connection of two nodes for one outcome.
+
+    The role is forward, return (back to a state), interrupt, exit (leaves a block early) or error.
+    """
 
     id: str
     source: str
@@ -29,7 +32,7 @@ class Edge:
     role: str = "forward"
     priority: int = 100
     condition: str | None = None
-    # Which transition this way out of a state leads to.
+    # The transition that this edge out of a state leads to.
     transition: str | None = None
     provenance: str = ENVELOPE
     label: str = ""
@@ -44,7 +47,7 @@ class Graph:
 
 
 def make_graph(nodes: Iterable[Node], edges: Iterable[Edge]) -> Graph:
-    """Sorted by id, with each node's edges sorted by (priority, id): one order, whatever came in (WF-12)."""
+    """Return the graph sorted by id, each node's edges by (priority, id): one order for any input (WF-12)."""
     node_map = {node.id: node for node in sorted(nodes, key=lambda node: node.id)}
     edge_map = {edge.id: edge for edge in sorted(edges, key=lambda edge: edge.id)}
     outgoing: dict[str, list[Edge]] = {node_id: [] for node_id in node_map}

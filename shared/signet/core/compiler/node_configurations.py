@@ -1,4 +1,4 @@
-"""The typed configuration of each node type; an unknown key is a mistake."""
+"""The typed configuration of each node type; an unknown key is an error."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -17,7 +17,7 @@ MAX_BRANCHES = 50
 
 RunAs = Literal["actor", "system", "service_account"]
 UserId = Annotated[str, Constraint(min_length=1, max_length=200)]
-# What a CloudEvent is called: names with dots, such as com.example.invoice.approved.
+# The type of a CloudEvent: names with dots, such as com.example.invoice.approved.
 EventType = Annotated[
     str, Constraint(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$", max_length=MAX_TYPE_CHARACTERS)
 ]
@@ -25,7 +25,7 @@ TemplateText = Annotated[str, Constraint(max_length=10_000)]
 
 
 class Nothing(Strict):
-    """Start, end, condition and split: all that they do stands in their edges."""
+    """Start, end, condition and split have no configuration: their edges say all that they do."""
 
 
 class StateConfiguration(Strict):
@@ -55,13 +55,13 @@ class PolicyGateConfiguration(Strict):
 
 
 class ActionConfiguration(Strict):
-    """`action` is a contract's (`post`), or one of Signet's and of Python (`store.set`)."""
+    """The action to run: one of the contract (`post`), or one of Signet's or in Python (`store.set`)."""
 
     action: Annotated[str, Constraint(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$", max_length=200)]
     payload: Mapping[Name, JsonValue] = {}
     run_as: RunAs = "actor"
     save_as: Name | None = None
-    # A list; the action runs once for each item, which the payload reads as `item`.
+    # A list. The action runs once for each item, which the payload reads as `item`.
     for_each: ExpressionText | None = None
     max_items: Annotated[int, Constraint(ge=1, le=MAX_FOR_EACH_ITEMS)] = 100
 
@@ -78,7 +78,7 @@ class ByRole(Strict):
 
 
 class ByManager(Strict):
-    """The manager of a person in the org chart: of who requested, or of whom an expression names."""
+    """The manager in the org chart of the requester, or of the person that an expression names."""
 
     by: Literal["manager"]
     of: ExpressionText = "actor.user_id"
@@ -112,7 +112,7 @@ def check_quorum(quorum: Quorum, approvers: int) -> None:
 
 
 class ApprovalConfiguration(Strict):
-    """Inline approvers, or a chain of stages by name."""
+    """The approvers inline, or a chain of stages by name."""
 
     chain: Name | None = None
     approvers: Annotated[tuple[Approver, ...], Constraint(max_length=MAX_APPROVERS)] = ()
@@ -135,7 +135,7 @@ class JoinConfiguration(Strict):
 
 
 class WaitTimerConfiguration(Strict):
-    """Until a duration has passed, or until a moment that an expression names."""
+    """A wait for a duration, or until a moment that an expression names."""
 
     wait_for: Annotated[Duration | None, Constraint(alias="for")] = None
     until: ExpressionText | None = None
@@ -158,10 +158,10 @@ def _is_absent(value: object) -> bool:
 
 
 class WebhookOutConfiguration(Strict):
-    """A call to one of the tenant's endpoints, or an event for whoever listens to the deployment's bus."""
+    """A call to one of the tenant's endpoints, or an event for the listeners of the deployment's bus."""
 
     endpoint: Name | None = None
-    # Left out where it is not said: definitions from before it was there keep their hashes.
+    # Left out when it is absent, so that definitions from before this field keep their hashes.
     event: Annotated[EventType | None, Constraint(exclude_if=_is_absent)] = None
     payload: Mapping[Name, JsonValue] = {}
     run_as: RunAs = "actor"

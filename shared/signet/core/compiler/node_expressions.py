@@ -1,7 +1,7 @@
 """The expressions and templates inside a node's configuration: found, checked, parsed once.
 
-The artifact keeps each parsed tree under its JSON pointer into the configuration, so that the hot path
-parses nothing.
+The artifact keeps each parsed tree under its JSON pointer into the configuration, so that the hot path parses
+nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,28 +31,28 @@ from signet.core.expressions import (
 from signet.core.validation.finding import Finding, make_finding
 
 _USER = (TypeKind.STRING, TypeKind.REF, TypeKind.ANY)
-# What an action that makes a document gives back.
+# The output of an action that creates a document.
 CREATED = object_of({"document_id": STRING, "version": INT})
 _MOMENT = (TypeKind.DATE, TypeKind.TIMESTAMP, TypeKind.ANY)
 
 
 @dataclass
 class NodeLogic:
-    """What was found at one node."""
+    """The parsed trees and the findings of one node."""
 
     trees: dict[str, Any] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
-    # Variables that the node sets when it ends.
+    # The variables that the node sets when it ends.
     writes: dict[str, Type] = field(default_factory=dict)
 
 
-ScopeWith = Callable[[Type | None], Scope]  # the node's scope, with an item of this type
+ScopeWith = Callable[[Type | None], Scope]  # Gives the node's scope with an item of this type.
 
 
 def parse_condition(text: str, place: str, scope: Scope) -> tuple[Expression | None, tuple[Finding, ...]]:
-    expression, found, findings = _parse_expression(text, place, scope)
-    if expression is not None and not findings and found.kind not in (TypeKind.BOOL, TypeKind.ANY):
-        findings = (make_finding("EXPRESSION_NOT_BOOL", place, text=text, type=str(found)),)
+    expression, value_type, findings = _parse_expression(text, place, scope)
+    if expression is not None and not findings and value_type.kind not in (TypeKind.BOOL, TypeKind.ANY):
+        findings = (make_finding("EXPRESSION_NOT_BOOL", place, text=text, type=str(value_type)),)
     return (None if findings else expression), findings
 
 
@@ -70,8 +70,8 @@ def _parse_expression(
     parsed = parse_expression(text)
     if isinstance(parsed, ExpressionError):
         return None, ANY, (_to_finding(parsed, place, text),)
-    found, errors = check(parsed, scope)
-    return parsed, found, tuple(_to_finding(error, place, text) for error in errors)
+    value_type, errors = check(parsed, scope)
+    return parsed, value_type, tuple(_to_finding(error, place, text) for error in errors)
 
 
 def _to_finding(error: ExpressionError, place: str, text: str) -> Finding:
@@ -113,19 +113,19 @@ def _parse_typed(
     kinds: tuple[TypeKind, ...],
     what: str,
 ) -> Type:
-    expression, found, findings = _parse_expression(text, f"{node.id}{pointer}", scope)
+    expression, value_type, findings = _parse_expression(text, f"{node.id}{pointer}", scope)
     logic.findings.extend(findings)
     if expression is None or findings:
         return ANY
-    if kinds and found.kind not in kinds:
+    if kinds and value_type.kind not in kinds:
         logic.findings.append(
             make_finding(
-                "EXPRESSION_WRONG_TYPE", f"{node.id}{pointer}", text=text, type=str(found), wanted=what
+                "EXPRESSION_WRONG_TYPE", f"{node.id}{pointer}", text=text, type=str(value_type), wanted=what
             )
         )
         return ANY
     logic.trees[pointer] = {"expression": expression_to_json(expression)}
-    return found
+    return value_type
 
 
 def _parse_template(logic: NodeLogic, node: Node, pointer: str, value: Any, scope: Scope) -> None:
@@ -147,7 +147,7 @@ def _parse_gate(node: Node, contract: Contract | None, scope_with: ScopeWith, lo
 def _parse_action(node: Node, contract: Contract | None, scope_with: ScopeWith, logic: NodeLogic) -> None:
     config, item = node.config, None
     if config["for_each"] is not None:
-        found = _parse_typed(
+        value_type = _parse_typed(
             logic,
             node,
             "/for_each",
@@ -156,7 +156,7 @@ def _parse_action(node: Node, contract: Contract | None, scope_with: ScopeWith, 
             (TypeKind.LIST, TypeKind.ANY),
             "a list",
         )
-        item = found.item if found.kind is TypeKind.LIST and found.item is not None else ANY
+        item = value_type.item if value_type.kind is TypeKind.LIST and value_type.item is not None else ANY
     _parse_template(logic, node, "/payload", dict(config["payload"]), scope_with(item))
     name, output = str(config["action"]), ANY
     if "." not in name:
@@ -250,7 +250,7 @@ def _parse_script(node: Node, contract: Contract | None, scope_with: ScopeWith, 
 def parse_actions(
     contract: Contract | None, graph: Graph, scope_for: Callable[[Type], Scope]
 ) -> tuple[dict[str, Any], list[Finding]]:
-    """The contract's actions that the workflow uses, their templates parsed, for the artifact."""
+    """Return the contract's actions that the workflow uses, their templates parsed, for the artifact."""
     described: dict[str, Any] = {}
     logic = NodeLogic()
     used = {str(node.config["action"]) for node in graph.nodes.values() if node.type == "action"}

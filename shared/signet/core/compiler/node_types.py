@@ -1,6 +1,6 @@
-"""Every node type: its configuration, its closed set of outcomes, and who may place it.
+"""The table of node types: their configuration, their closed set of outcomes, and who may place them.
 
-This table is what the compiler, the palette and the docs read; the engine registers one handler for each.
+The compiler, the palette and the docs read this table; the engine registers one handler for each acting type.
 """
 
 from collections.abc import Mapping
@@ -17,20 +17,20 @@ class NodeType:
     configuration: type[Strict]
     outcomes: tuple[str, ...]
     summary: str
-    # The palette's group for what authors place; None for what only the compiler makes.
+    # The palette's group of a type that authors place; None for a type that only the compiler makes.
     group: str | None = None
-    # Computed in memory, no effect beyond the token: chains of these cost no round trip.
+    # Computed in memory without any effect beyond the token, so chains of these cost no round trip.
     is_pure: bool = False
-    # Chooses among its edges: the choice must be on record even when it is empty.
+    # Chooses among its edges, and the choice must be on record even when it is empty.
     is_branch: bool = False
-    # Stays until a person, the clock or the world says more.
+    # Waits for a person, the clock or an event from outside.
     waits: bool = False
-    # Outcomes that need no edge of their own; routing says what becomes of them.
+    # Outcomes that need no edge of their own; `core/runtime/decisions.py` decides where they lead.
     optional_outcomes: frozenset[str] = frozenset()
 
     @property
     def is_decided(self) -> bool:
-        """By core alone, from what is known; every other node acts, and has a handler in the engine."""
+        """Return whether core alone decides it; every other node acts, and has a handler in the engine."""
         return self.is_pure or self.name == "parallel_join"
 
 

@@ -1,8 +1,8 @@
-"""Parallel blocks: which join closes which split, and that nothing enters or leaves one sideways.
+"""Parallel blocks: each join closes one split, and no edge enters or leaves a block sideways.
 
-Nodes are visited in topological order, each with the stack of blocks that it stands in: `(split, branch)`
-from the outside in. A branch may leave its block early only by an `exit` or `error` edge or a rejection;
-that cancels the block's other tokens.
+Nodes are visited in topological order, each with the stack of blocks around it: `(split, branch)` from the
+outside in. A branch may leave its block early only by an `exit` or `error` edge or a rejection, which cancels
+the block's other tokens.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from signet.core.compiler.rejection_edges import REJECTING
 from signet.core.validation.finding import Finding, find
 
 MAX_BLOCK_DEPTH = 50
-# Fewer than the live tokens that an instance may have (see routing), whatever runs at once.
+# Fewer than the live tokens that an instance may have, so all branches may run at once.
 MAX_BRANCHES_IN_ALL = 900
 
 Stack = tuple[tuple[str, int], ...]
@@ -87,7 +87,7 @@ def _leaves_early(edge: Edge) -> bool:
 
 
 class _JoinsAhead:
-    """Which joins lie ahead of each node, as bit masks in their order: who is wrong about a block?"""
+    """The joins ahead of each node, as bit masks in their order. They tell which edge breaks a block."""
 
     def __init__(self, graph: Graph, order: Sequence[str]) -> None:
         self._graph, self._order = graph, order
@@ -107,7 +107,7 @@ class _JoinsAhead:
         return masks
 
     def is_inside(self, node_id: str, split: str) -> bool:
-        """The split's join is the first one that all of its branches lead to."""
+        """Return whether the node leads to the split's join: the first one that all its branches lead to."""
         common = ~0
         for edge in self._graph.outgoing[split]:
             common &= self._masks[edge.target]
@@ -118,22 +118,22 @@ class _JoinsAhead:
 def _agree_on_stack(
     blocks: Blocks, ahead: _JoinsAhead, node_id: str, arriving: Sequence[Edge], stacks: Mapping[str, Stack]
 ) -> Stack:
-    """Where several ways meet they must stand in the same block; early leavers come from further in."""
-    found = {stacks[edge.id] for edge in arriving if not _leaves_early(edge)}
-    found = found or {_after_leaving(edge, stacks[edge.id]) for edge in arriving}
-    if len(found) > 1:
-        # One of them is wrong: the node stands where its way on to a join says that it does.
+    """Return the one stack of a node where several edges meet. Early leavers come from further in."""
+    candidates = {stacks[edge.id] for edge in arriving if not _leaves_early(edge)}
+    candidates = candidates or {_after_leaving(edge, stacks[edge.id]) for edge in arriving}
+    if len(candidates) > 1:
+        # One of them is wrong. The joins ahead of the node tell in which block it is.
         begun = [stacks[e.id] for e in arriving if stacks[e.id][-1:] and stacks[e.id][-1][0] == e.source]
-        inside = {stack for stack in begun or found if stack and ahead.is_inside(node_id, stack[-1][0])}
-        found = inside or {min(found, key=lambda stack: (len(stack), stack))}
-    stack = max(found, key=lambda stack: (len(stack), stack), default=())
+        inside = {stack for stack in begun or candidates if stack and ahead.is_inside(node_id, stack[-1][0])}
+        candidates = inside or {min(candidates, key=lambda stack: (len(stack), stack))}
+    stack = max(candidates, key=lambda stack: (len(stack), stack), default=())
     for edge in arriving:
         _check_path(blocks, edge, stacks[edge.id], stack, early=_leaves_early(edge))
     return stack
 
 
 def _after_leaving(edge: Edge, stack: Stack) -> Stack:
-    # An exit leaves its innermost block; an error is handled where it happened unless it is led further.
+    # An exit leaves its innermost block. An error is handled where it happened unless an edge leads further.
     return stack[:-1] if edge.role == "exit" else stack
 
 
@@ -178,7 +178,7 @@ def _close_block(
             if len(stack) == depth + 1 or _leaves_early(edge):
                 arrived.add(stack[depth][1])
                 continue
-        # From deeper in the same block an edge leaves a block inside it; else it comes from elsewhere.
+        # An edge from deeper in the same block leaves a block inside it; any other comes from elsewhere.
         inside_it = stack[:depth] == outer and len(stack) > depth and stack[depth][0] == split
         _check_path(blocks, edge, stack, stack[: depth + 1] if inside_it else closing, early=False)
     _check_every_branch_arrives(graph, blocks, join, split, arrived)
@@ -198,7 +198,7 @@ def _check_splits(blocks: Blocks) -> None:
     for split in blocks.branch_count:
         if split not in blocks.join_of:
             blocks.findings.append(make_finding("SPLIT_WITHOUT_JOIN", split))
-        if len(blocks.stacks[split]) == MAX_BLOCK_DEPTH:  # told once, not for each block further in
+        if len(blocks.stacks[split]) == MAX_BLOCK_DEPTH:  # reported once, not for each block further in
             what, count = "parallel blocks inside each other", MAX_BLOCK_DEPTH + 1
             blocks.findings.append(
                 make_finding("LIMIT_EXCEEDED", split, what=what, count=count, limit=MAX_BLOCK_DEPTH)

@@ -1,4 +1,4 @@
-"""What tenants write: patches that fill slots, and automations with a trigger and a graph of their own."""
+"""The documents that tenants write: patches that fill slots, and automations with a trigger and a graph."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -15,14 +15,17 @@ MAX_EDGES = 6_000
 MAX_PATCHED_SLOTS = 100
 MAX_PRIORITY = 10_000
 
-# In an author's edges the slot's own ends are called so.
+# The names of the slot's own ends in an author's edges.
 SLOT_IN = "in"
 SLOT_OUT = "out"
 NodeReference = Annotated[str, Constraint(min_length=1, max_length=300)]
 
 
 class PatchNode(Strict):
-    """`id` is a slug, or in full `usr:<slot>:<slug>`. The configuration is checked by the node's type."""
+    """A node of an author. `id` is a slug, or in full `usr:<slot>:<slug>`.
+
+    The configuration is checked by the node's type.
+    """
 
     id: Annotated[str, Constraint(min_length=1, max_length=200)]
     type: Annotated[str, Constraint(max_length=40)]
@@ -34,11 +37,11 @@ class PatchEdge(Strict):
     source: NodeReference
     target: NodeReference
     id: Slug | None = None
-    # An outcome of the source's type; without it the first one.
+    # An outcome of the source's type, by default the first one.
     on: Annotated[str, Constraint(max_length=40)] | None = None
     condition: ExpressionText | None = None
     priority: Annotated[int, Constraint(ge=0, le=MAX_PRIORITY)] = 100
-    # exit: leaves its parallel block early and cancels what else runs in it.
+    # An exit leaves its parallel block early and cancels the block's other tokens.
     role: Literal["forward", "exit"] = "forward"
     label: Label = ""
 
@@ -46,9 +49,9 @@ class PatchEdge(Strict):
 class SlotPatch(Strict):
     nodes: Annotated[tuple[PatchNode, ...], Constraint(min_length=1, max_length=MAX_NODES)]
     edges: Annotated[tuple[PatchEdge, ...], Constraint(max_length=MAX_EDGES)] = ()
-    # serial: one node begins; branch: the first edge from `in` whose condition holds, with a default.
+    # serial: one node begins. branch: the first edge from `in` whose condition holds, with a default.
     entry: Literal["serial", "branch"] = "serial"
-    # single: one node ends; join: every node without a way on leads out.
+    # single: one node ends. join: every node without an edge to another leads out.
     exit: Literal["single", "join"] = "single"
     edit: EditWindow | None = None
 
@@ -67,7 +70,7 @@ class Patch(Strict):
 
 
 class Trigger(Strict):
-    """What starts an automation."""
+    """The event, request or time that starts an automation."""
 
     on: Literal["create", "mutation", "transition", "event", "cron", "manual"]
     action: Annotated[str, Constraint(max_length=200)] | None = None  # mutation

@@ -1,4 +1,7 @@
-"""Reads a slot's patch into nodes and edges with full ids; finds what reaches out of its scope (WF-06)."""
+"""A slot's patch as nodes and edges with full ids.
+
+An edge or id out of the slot's scope is a finding (WF-06).
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,15 +13,15 @@ from signet.core.compiler.patch import MAX_PRIORITY, SLOT_IN, SLOT_OUT, PatchEdg
 from signet.core.validation.finding import Finding, make_finding
 from signet.core.validation.strict_model import is_slug, parse_strictly
 
-# A default edge comes after every edge with a condition, whatever its author's number.
+# A default edge comes after every edge with a condition, also if its author's number is lower.
 DEFAULT_PRIORITY = MAX_PRIORITY + 1
-# Ways out of a slot that are not its end.
+# Outcomes that leave a slot and are not its end.
 _ASIDE = ("rejected", "error")
 
 
 @dataclass(frozen=True)
 class SlotGraph:
-    """A patch in full: its own nodes, and edges that may also name the slot's attachments."""
+    """A patch in full: its own nodes, and edges that may also name the slot's two ends."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -40,7 +43,7 @@ def make_slot_graph(
     own = _make_nodes(slot, window, nodes, findings)
     drawn = _make_edges(slot, own, edges, findings)
     if findings:
-        # What follows would only repeat the same mistakes in other words.
+        # The checks below would only repeat the same mistakes in other words.
         return SlotGraph(tuple(own.values()), tuple(drawn), tuple(findings))
     drawn += _attach_entry(slot, entry, own, drawn, findings)
     drawn += _attach_exit(slot, exit_mode, own, drawn, findings)
@@ -135,7 +138,7 @@ def _slug(node_id: str) -> str:
 def _resolve_end(
     slot: str, own: Mapping[str, Node], end: str, attachment: str, shown: str, findings: list[Finding]
 ) -> str | None:
-    """The node that an edge's end names. Only the slot's own nodes, and `in` as source, `out` as target."""
+    """Return the node at an edge's end: one of the slot's own, or `in` as a source and `out` as a target."""
     node_id = _full_id(slot, end)
     if node_id in own:
         return node_id
@@ -156,7 +159,7 @@ def _resolve_outcome(
 ) -> str | None:
     node_type = own[source].type if source in own else "slot_in"
     if source in own and node_type not in AUTHOR_NODE_TYPES:
-        return edge.on or "done"  # its own finding is already there
+        return edge.on or "done"  # its type is a finding already
     outcomes = NODE_TYPES[node_type].outcomes
     outcome = edge.on or outcomes[0]
     if outcome not in outcomes:
@@ -189,7 +192,7 @@ def _attach_entry(
 def _attach_exit(
     slot: str, exit_mode: str, own: Mapping[str, Node], drawn: Sequence[Edge], findings: list[Finding]
 ) -> Iterator[Edge]:
-    """Where a node's main outcome leads nowhere, it leads out of the slot."""
+    """Yield edges out of the slot for nodes whose main outcome has no edge."""
     continued = {(edge.source, edge.on) for edge in drawn}
     to_out = {edge.source for edge in drawn if edge.target == slot_out(slot) and edge.on not in _ASIDE}
     open_ends = [

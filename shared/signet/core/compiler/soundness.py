@@ -1,4 +1,4 @@
-"""What cannot finish, cannot be reached or can deadlock is found here, before anything runs."""
+"""Checks of the whole graph before it runs: every node can be reached, can finish and cannot deadlock."""
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,12 +12,15 @@ from signet.core.contracts.contract import Contract
 from signet.core.validation.finding import Finding, make_finding
 
 MAX_SHOWN_PATH = 20
-# Outcomes that come only where the configuration says when.
+# Outcomes that come only with this setting in the configuration.
 _NEEDS_SETTING = {"wait_event": {"timeout": "timeout"}, "approval": {"expired": "expire_after"}}
 
 
 def sort_topologically(graph: Graph) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
-    """Every edge but returns points onward; among equals the smaller id comes first (WF-13)."""
+    """Return the nodes in the order of all edges but returns.
+
+    Among equals the smaller id is first (WF-13).
+    """
     waiting_for = {
         node_id: sum(1 for edge in edges if edge.role != "return")
         for node_id, edges in graph.incoming.items()
@@ -36,13 +39,16 @@ def sort_topologically(graph: Graph) -> tuple[tuple[str, ...], tuple[Finding, ..
                 heapq.heappush(ready, edge.target)
     if len(order) == len(graph.nodes):
         return tuple(order), ()
-    circle = _find_circle(graph, set(graph.nodes) - set(order))
-    shown = circle if len(circle) <= MAX_SHOWN_PATH else [*circle[:MAX_SHOWN_PATH], "…"]
-    return tuple(order), (make_finding("CYCLE", min(circle), path=" → ".join(shown)),)
+    cycle = _find_cycle(graph, set(graph.nodes) - set(order))
+    shown = cycle if len(cycle) <= MAX_SHOWN_PATH else [*cycle[:MAX_SHOWN_PATH], "…"]
+    return tuple(order), (make_finding("CYCLE", min(cycle), path=" → ".join(shown)),)
 
 
-def _find_circle(graph: Graph, left: set[str]) -> list[str]:
-    """Each node left over has a predecessor left over: going backwards must come round."""
+def _find_cycle(graph: Graph, left: set[str]) -> list[str]:
+    """Return a cycle among the nodes left over.
+
+    Each of them has a predecessor left over, so going backwards must come round.
+    """
     node_id = min(left)
     seen: dict[str, int] = {}
     path: list[str] = []
@@ -52,10 +58,10 @@ def _find_circle(graph: Graph, left: set[str]) -> list[str]:
         node_id = min(
             edge.source for edge in graph.incoming[node_id] if edge.role != "return" and edge.source in left
         )
-    circle = path[seen[node_id] :][::-1]
-    begin = circle.index(min(circle))
-    circle = circle[begin:] + circle[:begin]
-    return [*circle, circle[0]]
+    cycle = path[seen[node_id] :][::-1]
+    begin = cycle.index(min(cycle))
+    cycle = cycle[begin:] + cycle[:begin]
+    return [*cycle, cycle[0]]
 
 
 def check_reachability(graph: Graph) -> Iterator[Finding]:
@@ -81,7 +87,7 @@ def _reach(begin: str, neighbours: Mapping[str, Sequence[str]]) -> set[str]:
 
 
 def check_paths_on(graph: Graph) -> Iterator[Finding]:
-    """After each outcome there is exactly one way on, or a choice with a default."""
+    """Check that each outcome has exactly one edge, or a choice with a default."""
     for node in graph.nodes.values():
         node_type = NODE_TYPES[node.type]
         groups: dict[str, list[Edge]] = {}
@@ -97,7 +103,7 @@ def check_paths_on(graph: Graph) -> Iterator[Finding]:
             if outcome in groups and node.config.get(setting) is None:
                 yield make_finding("OUTCOME_NEVER_COMES", node.id, outcome=outcome, setting=setting)
         if node.type == "state":
-            continue  # each way out of a state is a transition of its own
+            continue  # each edge out of a state is a transition of its own
         for outcome, edges in groups.items():
             yield from _check_choice(node.id, node.type, outcome, edges)
 
@@ -115,7 +121,10 @@ def _check_choice(node_id: str, node_type: str, outcome: str, edges: Sequence[Ed
 
 
 def check_approved_content(graph: Graph, blocks: Blocks, contract: Contract) -> Iterator[Finding]:
-    """What was approved is what is activated: nothing changes the document beside or after an approval."""
+    """Check that no action changes the document beside or after an approval.
+
+    What was approved is then what is activated.
+    """
     actions = {
         node.id
         for node in graph.nodes.values()
@@ -134,7 +143,7 @@ def changes_document(contract: Contract, action: str) -> bool:
 
 
 def _find_after(graph: Graph, approvals: Sequence[str], actions: set[str]) -> Iterator[tuple[str, str]]:
-    """Actions between an approval that said yes and the gate: one walk from all approvals at once.
+    """Yield actions between an approval that said yes and the gate, by one walk from all approvals at once.
 
     Behind the gate, and in an automation, no approval's decision is still to be used.
     """
@@ -157,7 +166,7 @@ def _find_after(graph: Graph, approvals: Sequence[str], actions: set[str]) -> It
 
 
 def _find_before_gates(graph: Graph) -> set[str]:
-    """Every node in a slot from which a gate is the next that the envelope has."""
+    """Return every node in a slot from which a gate is the next node of the envelope."""
     stack = [node.id for node in graph.nodes.values() if node.type == "lifecycle_gate"]
     before: set[str] = set()
     while stack:
@@ -184,23 +193,27 @@ def _find_beside(
 
 
 def check_envelope(given: Envelope, expected: Envelope) -> Iterator[Finding]:
-    """Is the envelope that was handed in the one that follows from its contract (WF-08)?"""
-    for code, found, wanted in [
+    """Check that the envelope is the one that follows from its contract (WF-08)."""
+    for code, actual, right in [
         ("SYSTEM_NODE_ALTERED", given.graph.nodes, expected.graph.nodes),
         ("SYSTEM_EDGE_ALTERED", given.graph.edges, expected.graph.edges),
         ("SYSTEM_SLOT_ALTERED", given.slots, expected.slots),
     ]:
-        for name in sorted(found.keys() | wanted.keys()):
-            if found.get(name) != wanted.get(name):
+        for name in sorted(actual.keys() | right.keys()):
+            if actual.get(name) != right.get(name):
                 yield make_finding(code, name)
 
 
 def check_integrity(envelope: Graph, graph: Graph, order: Sequence[str]) -> Iterator[Finding]:
-    """Every system node is there as the envelope made it, in the envelope's order (WF-08)."""
+    """Check that every system node is there as the envelope made it, in the envelope's order (WF-08)."""
     position = {node_id: index for index, node_id in enumerate(order)}
     for node in envelope.nodes.values():
-        found = graph.nodes.get(node.id)
-        if found is None or (found.type, found.config, found.window) != (node.type, node.config, node.window):
+        actual = graph.nodes.get(node.id)
+        if actual is None or (actual.type, actual.config, actual.window) != (
+            node.type,
+            node.config,
+            node.window,
+        ):
             yield make_finding("SYSTEM_NODE_ALTERED", node.id)
     for edge in envelope.edges.values():
         if edge.role != "return" and edge.source in position and edge.target in position:
@@ -208,8 +221,8 @@ def check_integrity(envelope: Graph, graph: Graph, order: Sequence[str]) -> Iter
                 yield make_finding("SYSTEM_ORDER_ALTERED", edge.target)
     for node in graph.nodes.values():
         if node.type == "action":
-            ways_in = {edge.source for edge in graph.incoming[node.id]}
-            if ways_in != {policy_node(node.id)}:
+            sources = {edge.source for edge in graph.incoming[node.id]}
+            if sources != {policy_node(node.id)}:
                 yield make_finding("POLICY_GATE_MISSING", node.id)
         if not node.window:
             yield make_finding("WINDOW_UNASSIGNED", node.id)

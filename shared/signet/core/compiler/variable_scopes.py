@@ -16,7 +16,7 @@ from signet.core.expressions import (
 
 @dataclass
 class Variables:
-    """The workflow's variables along the graph: who has written which before a node is reached.
+    """The workflow's variables along the graph: those that nodes have written before a node is reached.
 
     Sets of names are bit masks, so that a graph of thousands of nodes costs one integer a node.
     """
@@ -28,7 +28,7 @@ class Variables:
     _before: dict[str, int] = field(default_factory=dict)
 
     def enter(self, graph: Graph, node_id: str) -> Type:
-        """The type of `context` at this node; nodes are entered in topological order."""
+        """Return the type of `context` at this node. Nodes must be entered in topological order."""
         mask = 0
         for edge in graph.incoming[node_id]:
             if edge.role != "return":
@@ -40,11 +40,11 @@ class Variables:
         bit = self._bits.setdefault(name, 1 << len(self._bits))
         known = self._types.setdefault(name, written)
         if known != written:
-            self._types[name] = ANY  # two nodes save different things under one name
+            self._types[name] = ANY  # two nodes save values of different types under one name
         self._written[node_id] |= bit
 
     def after(self, node_id: str) -> Type:
-        """What conditions on the node's edges see: also what the node itself wrote."""
+        """Return the type of `context` on the node's edges, with the variables that the node itself wrote."""
         return self._type_of(self._written[node_id])
 
     def _type_of(self, mask: int) -> Type:
@@ -54,7 +54,7 @@ class Variables:
 
 @dataclass(frozen=True)
 class Names:
-    """What expressions of one workflow may read, apart from its variables."""
+    """The names that expressions of one workflow may read, apart from its variables."""
 
     contract: Contract | None
     entity: Type
@@ -65,9 +65,9 @@ class Names:
 
 @dataclass(frozen=True)
 class Scopes:
-    """Which names expressions may read, node by node.
+    """The names that expressions may read, node by node.
 
-    In a graph that has no order nobody knows which variables are set: there, only what is declared.
+    A graph without an order cannot tell which variables are set, so only declared ones are known there.
     """
 
     names: Names
@@ -76,7 +76,7 @@ class Scopes:
     after: Mapping[str, Type]
 
     def at(self, node_id: str, *, is_after: bool = False) -> Scope:
-        """In the node's configuration, or in conditions on its edges."""
+        """Return the scope of the node's configuration, or of conditions on its edges."""
         known = self.after if is_after else self.before
         context = known.get(node_id, object_of(self.names.variables))
         return make_scope(self.names.entity, self.names.org, context, self.names.payload)

@@ -94,7 +94,7 @@ class CompiledContract:
         }
 
     def find_followed(self, expressions: Iterable[Expression]) -> frozenset[str]:
-        """Return the ref fields whose documents the expressions read; an environment's `refs` must hold them."""
+        """Return the ref fields whose documents the expressions read: an environment's `refs` holds them."""
         scope = self._entity_scope
         return frozenset(name for node in expressions for name in list_followed_refs(node, scope))
 

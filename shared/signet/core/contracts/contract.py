@@ -97,7 +97,7 @@ class Amendment(Strict):
 
 
 class SeparationOfDuties(Strict):
-    """The people who may decide although they created, edited or requested; all others of them may not."""
+    """The exceptions to the rule that creators, editors and requesters of a document may not decide."""
 
     # Requests for these transitions are decisions too; approvals always are.
     deciding: Annotated[tuple[Name, ...], Constraint(max_length=MAX_TRANSITIONS)] = ()

@@ -1,4 +1,4 @@
-"""Checks of a contract's slots: each has a position of its own, with a window no looser than the state there."""
+"""Checks of a contract's slots: each has a position of its own and a window no looser than the state's."""
 
 from collections.abc import Iterator
 
