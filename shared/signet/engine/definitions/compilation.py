@@ -137,7 +137,7 @@ def place_findings(
     findings: Iterable[Finding], body: Patch | Automation | None = None
 ) -> tuple[PlacedFinding, ...]:
     """Give findings their pointers. Places are pointers already in a document without a `body`."""
-    places = Places(body) if body is not None else None
+    places = FindingLocations(body) if body is not None else None
     return tuple(
         PlacedFinding(
             finding.code,
