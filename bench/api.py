@@ -1,6 +1,6 @@
 """CPU that this process spends on a request: what every route costs, and two whole ones beside it.
 
-With the log and the metrics on, as in production; the lines are made and thrown away.
+The log and the metrics are on as in production; their lines are made and thrown away.
 """
 
 import json
@@ -52,7 +52,7 @@ def measure() -> list[str]:
 
 
 def _grant_quota(url: str, tenant: BenchTenant) -> None:
-    """As much as is asked for: what is refused is answered too soon."""
+    """Grant as much as the benchmark asks for, because a refusal is answered too soon."""
     owner = Database(url, PoolSettings())
     set_quota(owner, tenant.tenant_id, Quota(READS, capacity=10_000_000, refill_seconds=1))
     owner.close()
@@ -75,7 +75,7 @@ def _measure(application: Application, tenant: BenchTenant, path: str, name: str
 
 
 def _spend(application: Application, request: str) -> float:
-    """CPU time of this process. Lambda has read the event's text already."""
+    """Return the microseconds of CPU for one request. Lambda has parsed the event's text already."""
     events = [json.loads(request) for _ in range(REQUESTS)]
     begin = time.process_time()
     for event in events:
@@ -84,7 +84,7 @@ def _spend(application: Application, request: str) -> float:
 
 
 def make_event(path: str, tenant: BenchTenant) -> dict[str, Any]:
-    """As API Gateway sends it, with a caller's usual headers."""
+    """Make an event as API Gateway sends it, with a caller's usual headers."""
     token = make_development_token(SECRET, tenant.tenant_id, "bench", ["admin"], 3_600, datetime.now(UTC))
     return {
         "version": "2.0",

@@ -1,4 +1,4 @@
-"""CPU milliseconds of a fresh process, bytecode present: to import the API handler, and to answer once."""
+"""CPU milliseconds of a fresh process with bytecode: to import the API handler, and to answer once."""
 
 import compileall
 import json
@@ -26,7 +26,7 @@ start = time.process_time()
 print((time.process_time() - start) * 1000, file=answers)
 """
 HANDLER = "functions.api.handler"
-# What it stands on, each alone in a process of its own.
+# The libraries that it imports, each alone in a process of its own.
 PARTS = {
     HANDLER: "import functions.api.handler",
     "  psycopg and its pool alone": "import psycopg, psycopg_pool",

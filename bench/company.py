@@ -36,7 +36,7 @@ class BenchTenant:
 
 @contextmanager
 def durable_server() -> Iterator[str]:
-    """The owner's URL of a migrated database with durable settings."""
+    """Yield the owner's URL of a migrated database with durable settings."""
     with tempfile.TemporaryDirectory(prefix="signet-bench-") as folder:
         Path(folder).chmod(0o711)
         with running_postgres(Path(folder)) as server:
@@ -51,7 +51,7 @@ def open_database(url: str, size: int, role: str = "signet_api") -> Database:
 
 
 def install_author(database: Database, number: int) -> Caller:
-    """Who may do everything in a tenant of its own."""
+    """Install a tenant, and return a caller who may do everything in it."""
     tenant = TenantFile.model_validate(
         {
             "tenant_id": UUID(int=(0x7 << 76) | (0b10 << 62) | number),
@@ -64,7 +64,7 @@ def install_author(database: Database, number: int) -> Caller:
 
 
 def make_tenants(database: Database, document_counts: Sequence[int]) -> list[BenchTenant]:
-    """One tenant for each count."""
+    """Make one tenant for each count of documents."""
     contract, _ = read_document(EXAMPLES / "invoice" / "contract.yaml")
     definitions, documents = Definitions(database), Documents(database)
     tenants = []

@@ -1,4 +1,4 @@
-"""The compiler beside canonicalising and hashing what it makes; its growth; the simulator."""
+"""The compiler beside canonicalising and hashing of its output; its growth; the simulator."""
 
 import math
 from collections.abc import Callable
@@ -39,7 +39,7 @@ CONTRACT: dict[str, Any] = {
     "slots": {"approval": {"transition": "approve"}},
     "amendment": {"from": ["active"]},
 }
-# One of these after another: what people draw, ten nodes of it.
+# Ten nodes as people draw them; the workflow has one such piece after another.
 _PIECE = [
     ("amount", "condition", {}),
     ("split", "parallel_split", {}),
@@ -127,7 +127,7 @@ def _measure_growth(envelope: Envelope, sizes: tuple[int, ...], seconds: float) 
 
 
 def _measure_simulator(envelope: Envelope, seconds: float) -> str:
-    """Gate, state, gate, state and end: five steps a document."""
+    """Measure five steps a document: gate, state, gate, state and end."""
     workflow = Workflow(_compile(envelope, None))
     now = datetime(2026, 1, 1, tzinfo=UTC)
     script, document = Script(), {"grand_total": 100, "vendor": "acme"}
@@ -150,7 +150,10 @@ def _compile(envelope: Envelope, patch: Patch | None) -> Artifact:
 
 
 def time_in_turn(functions: list[Callable[[], object]], seconds: float) -> list[float]:
-    """Seconds per call, the best of all; in turn, so that a busy machine hurts all alike."""
+    """Return the best seconds per call of each function.
+
+    They are called in turn, so that a busy machine hurts all alike.
+    """
     best = [math.inf] * len(functions)
     started = perf_counter()
     while math.inf in best or perf_counter() - started < seconds * len(functions):

@@ -1,4 +1,4 @@
-"""What a piece of work costs beside time: messages on the wire, WAL, memory."""
+"""Costs of a piece of work beside time: messages on the wire, WAL, memory."""
 
 import resource
 import tempfile
@@ -15,7 +15,7 @@ Admin = psycopg.Connection[tuple[object, ...]]
 
 @dataclass(frozen=True, slots=True)
 class WireCount:
-    """Begins and commits are statements too."""
+    """Counts of messages on the wire. Begins and commits are statements too."""
 
     statements: int
     round_trips: int
@@ -23,7 +23,7 @@ class WireCount:
 
 
 def count_wire(database: Database, act: Callable[[], object]) -> WireCount:
-    """What goes between client and server meanwhile; the database's pool must be of one connection."""
+    """Count the messages between client and server. The database's pool must be of one connection."""
     with tempfile.TemporaryFile() as trace:
         with database.tenantless_transaction() as connection:
             traced = connection.pgconn
@@ -33,7 +33,7 @@ def count_wire(database: Database, act: Callable[[], object]) -> WireCount:
         finally:
             traced.untrace()
         trace.seek(0)
-        # Time, direction, length, kind of message, and what it says.
+        # The fields are time, direction, length, kind of message and its content.
         messages = [line.split(b"\t")[3:] for line in trace.read().splitlines()]
     completed = [message for message in messages if message[:1] == [b"CommandComplete"]]
     return WireCount(
@@ -44,16 +44,16 @@ def count_wire(database: Database, act: Callable[[], object]) -> WireCount:
 
 
 def read_wal(admin: Admin) -> int:
-    """The bytes of WAL that the server has written since it was made."""
+    """Return the bytes of WAL that the server has written since it was made."""
     row = admin.execute("SELECT pg_current_wal_insert_lsn() - '0/0'").fetchone()
     return int(str(row[0])) if row else 0
 
 
 def read_peak_memory() -> int:
-    """The most bytes that this process has held so far."""
+    """Return the most bytes that this process has held so far."""
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Not from getrusage: there a process begins with the peak of the one that started it.
+    # getrusage would begin with the peak of the process that started this one.
     line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) * 1024

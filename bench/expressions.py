@@ -19,7 +19,7 @@ MAX_EVALUATE_RATIO = 6.0
 
 
 def decide_by_hand(env: dict[str, Any]) -> bool:
-    """The reference: the same answer, with the same safety against what is null or missing."""
+    """Return the same answer as the expression, with the same safety against null and missing values."""
     entity, actor = env.get("entity") or {}, env.get("actor") or {}
     total, roles = entity.get("grand_total"), actor.get("roles")
     return (
@@ -51,7 +51,10 @@ def measure(rounds: int = ROUNDS, calls: int = CALLS) -> list[str]:
 def time_interleaved(
     functions: dict[str, Callable[[dict[str, Any]], object]], rounds: int, calls: int
 ) -> dict[str, float]:
-    """Nanoseconds per call, the best of many rounds; in turn, so that a busy machine hurts all alike."""
+    """Return the best nanoseconds per call of many rounds.
+
+    The functions are called in turn, so that a busy machine hurts all alike.
+    """
     best = dict.fromkeys(functions, float("inf"))
     for _ in range(rounds):
         for name, function in functions.items():

@@ -20,7 +20,7 @@ MANY_TENANTS = 20
 DOCUMENTS = 2_000
 BATCH = 100
 
-# The rows of one update, one statement each, and nothing else: no lock, no read, no check, no hash.
+# Writes the rows of one update, one statement each, and nothing else: no lock, no read, no check, no hash.
 SCRIPT = """\\set n random(1, {count})
 BEGIN;
 SELECT set_config('signet.tenant_id', t, true), set_config('bench.id', d, true) FROM bench_ids WHERE n = :n;
@@ -74,7 +74,7 @@ def measure(seconds: float = SECONDS) -> list[str]:
 def _run_single(
     database: Database, tenants: Sequence[BenchTenant], seconds: float, threads: int = CONNECTIONS
 ) -> float:
-    """Threads that update documents one at a time; each keeps to documents of its own."""
+    """Return the updates a second of threads that update documents one at a time, each its own documents."""
     counts = [0] * threads
     versions = {
         key: version for tenant in tenants for key, version in _read_versions(database, tenant).items()
@@ -137,7 +137,7 @@ def _run_pgbench(url: str, tenants: Sequence[BenchTenant], seconds: float) -> fl
 
 
 def _describe_one(url: str, database: Database, tenant: BenchTenant) -> str:
-    """What one update costs: counted on the wire and in the log of the server."""
+    """Describe the cost of one update: statements on the wire, and bytes in the server's log."""
     documents, document_id = Documents(database), tenant.document_ids[0]
     documents.mutate(tenant.author(), Update(document_id, 1, {"tax_total": 1}))
     operation = Update(document_id, 2, {"tax_total": 2})

@@ -1,4 +1,4 @@
-"""Runs Postgres's own pgbench as a runtime role: what the server does with the same rows and no Python."""
+"""Postgres's own pgbench as a runtime role: the same rows on the same server without Python."""
 
 import os
 import re
@@ -14,7 +14,7 @@ CLIENTS, THREADS = 4, 2
 
 
 def run_pgbench(url: str, role: str, scripts: Mapping[str, int], seconds: float) -> float:
-    """Transactions a second of these scripts, each chosen as often as its weight says."""
+    """Return the transactions a second of these scripts, each chosen as often as its weight says."""
     parts = describe_url(act_as(url, role))
     environment = {**os.environ, "PGPASSWORD": parts.get("password", ""), "PGOPTIONS": parts["options"]}
     command = [str(find_programs(major=18) / "bin" / "pgbench"), "-n", "-M", "prepared"]

@@ -24,7 +24,7 @@ BUNDLES = Path(__file__).resolve().parents[1] / "build"
 
 def build_app(app: App, bundles: Path = BUNDLES) -> App:
     settings = read_settings(app)
-    # What one stack takes from another cannot be taken away while it is used.
+    # A value that one stack takes from another cannot be taken away while it is used.
     app.node.set_context("@aws-cdk/core:defaultCrossStackReferences", "strong")
     network = NetworkStack(app, settings)
     data = DataStack(app, settings, network)
@@ -33,13 +33,13 @@ def build_app(app: App, bundles: Path = BUNDLES) -> App:
     functions = AppStack(app, settings, others, bundles / settings.bundle)
     ObservabilityStack(app, settings, others, functions)
     if settings.jwt_issuer.endswith(NOBODY):
-        # API Gateway would say so too, when the database has been made already.
+        # API Gateway would say so too, but only after the database has been made.
         Annotations.of(functions).add_warning_v2(
             "signet:issuer",
             f"infra/environments/{settings.name}.py names no jwt_issuer; `make deploy` wants one",
         )
     for key, value in {"system": "signet", "environment": settings.name}.items():
-        # CloudFormation takes no tags there, whatever CDK believes.
+        # CloudFormation takes no tags there, although CDK writes them.
         Tags.of(app).add(key, value, exclude_resource_types=["AWS::RDS::DBProxyTargetGroup"])
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     return app

@@ -1,7 +1,7 @@
-"""Makes what Lambda unpacks, without Docker: their layer, the one with what watches them, their code.
+"""Makes the archives that Lambda unpacks, without Docker: a layer, a telemetry layer and the functions.
 
-The same input gives the same bytes: files in order, without times, owners or notes of who installed them.
-(With the same zlib; another one may compress otherwise.)
+The same input gives the same bytes with the same zlib: files in order, without times, owners or notes of the
+installer.
 """
 
 import argparse
@@ -20,9 +20,9 @@ from signet.api.openapi.build import renew_page
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_BUNDLE_BYTES = 60_000_000
-# boto3 comes with the descriptions of 400 services, which is most of it. These are called by it.
+# boto3 comes with the descriptions of 400 services, which is most of it. The functions call these.
 AWS_SERVICES = ("events", "s3", "sesv2", "sns")
-# No Lambda imports these of our own, nor these of others.
+# No Lambda imports these modules of our own, nor the ones of others below.
 _NOT_ON_LAMBDA = ("cli", "local")
 _NEVER_IMPORTED = (
     "aws_lambda_powertools/event_handler/openapi/swagger_ui",
@@ -35,7 +35,7 @@ _NEVER_IMPORTED = (
     "aws_lambda_powertools/utilities/parameters",
     "aws_lambda_powertools/utilities/streaming",
     "boto3/examples",
-    "cffi",  # cryptography has what it needs of it in one library
+    "cffi",  # cryptography has the part that it needs in one library
     "pycparser",
 )
 _NEVER_READ = ("__pycache__", "tests", "bin")
@@ -51,13 +51,16 @@ _COMPRESSION = 6
 class BundleTarget:
     name: Literal["lambda", "local"]
     version: str
-    # In the words of uv and of pip; None is this machine.
+    # The platform as uv and pip call it; None is this machine.
     platform: str | None = None
     pip_platforms: tuple[str, ...] = ()
 
     @property
     def interpreter(self) -> str | None:
-        """One that can compile for it; bytecode knows the version, and no processor."""
+        """Return an interpreter that compiles for the target.
+
+        Bytecode depends on the version, not on the processor.
+        """
         if self.version == _version_here():
             return sys.executable
         return shutil.which(f"python{self.version}")
@@ -86,7 +89,7 @@ class FunctionBundle(NamedTuple):
 
 
 def make_bundles(target: BundleTarget, locks: Path, into: Path, install: Install) -> list[FunctionBundle]:
-    """`layer.zip`, `telemetry.zip` and `functions.zip`, each beside the folder that it holds."""
+    """Make `layer.zip`, `telemetry.zip` and `functions.zip`, each beside the folder that it holds."""
     shutil.rmtree(into, ignore_errors=True)
     layer, telemetry, functions = into / "layer", into / "telemetry", into / "functions"
     install(locks / "runtime.txt", layer / "python", target)
@@ -106,7 +109,7 @@ def make_bundles(target: BundleTarget, locks: Path, into: Path, install: Install
 
 
 def _leave_out(python: Path, carried: Path) -> None:
-    """The one layer stands on the other: what both have is in the first, of the same version."""
+    """Remove what the layer below holds already, in the same version."""
     for path in sorted(python.iterdir()):
         if not (carried / path.name).exists():
             continue
@@ -117,7 +120,7 @@ def _leave_out(python: Path, carried: Path) -> None:
 
 
 def install(requirements: Path, into: Path, target: BundleTarget) -> None:
-    """By uv; where it cannot reach an index that pip is configured for, pip does the same work."""
+    """Install with uv, or with pip where uv cannot reach an index that pip is configured for."""
     uv = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--quiet", "--system-certs"]
     uv += ["--link-mode", "copy", "--python-version", target.version]
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
@@ -175,11 +178,11 @@ def _copy_files(folder: Path, into: Path, pattern: str) -> None:
 
 
 def _compile(folder: Path, place: str, target: BundleTarget) -> None:
-    """Lambda can keep no bytecode of its own. Nothing checks it against the source beside it."""
+    """Compile the modules. Lambda can keep no bytecode of its own, and checks none against its source."""
     if target.interpreter is None:
         return
     command = [target.interpreter, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
-    # One after another: the order decides which constants are shared.
+    # One after another, because the order decides which constants are shared.
     subprocess.run([*command, "-s", str(folder), "-p", place, str(folder)], check=True)
 
 
@@ -221,10 +224,10 @@ def main() -> None:
             f"{bundle.archive.relative_to(arguments.into)}: {bundle.unpacked_bytes / _MEGABYTE:.1f} MB, "
             f"{packed / _MEGABYTE:.1f} MB zipped, sha256 {bundle.sha256}"
         )
-    found = (
+    bytecode = (
         f"with bytecode ({target.interpreter})" if target.interpreter else "without bytecode: none is at hand"
     )
-    print(f"For Python {target.version}, {found}")
+    print(f"For Python {target.version}, {bytecode}")
     largest = max(bundle.unpacked_bytes for bundle in bundles)
     if largest > MAX_BUNDLE_BYTES:
         raise SystemExit(f"A bundle may have {MAX_BUNDLE_BYTES / _MEGABYTE:.0f} MB, and one has more")

@@ -1,11 +1,11 @@
-"""Findings of cdk-nag, and warnings of CDK, about what is as it should be. Each says why in words."""
+"""Accepted findings of cdk-nag and accepted warnings of CDK, each with its reason in words."""
 
 from aws_cdk import Acknowledgment, Validations
 from constructs import IConstruct
 
 
 def explain(construct: IConstruct, rule: str, reason: str) -> None:
-    """`rule` without its family: `VPC7`, `IAM5[Resource::*]`."""
+    """Accept a finding. `rule` is without its family: `VPC7`, `IAM5[Resource::*]`."""
     explain_warning(construct, f"AwsSolutions-{rule}", reason)
 
 

@@ -1,4 +1,4 @@
-"""What of the migrations a deployment must notice."""
+"""The digest of the migrations. A deployment runs the migrator when it has changed."""
 
 import hashlib
 from pathlib import Path
@@ -7,6 +7,5 @@ MIGRATIONS = Path(__file__).resolve().parents[1] / "migrations"
 
 
 def digest_of(folder: Path) -> str:
-    """Another migration, another digest: then the migrator runs."""
     files = [path.name.encode() + b"\0" + path.read_bytes() for path in sorted(folder.glob("0*.sql"))]
     return hashlib.sha256(b"\0".join(files)).hexdigest()

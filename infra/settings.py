@@ -1,10 +1,10 @@
-"""What may differ between environments, and nothing else. Each has a file in `infra/environments/`."""
+"""The settings that differ between environments, each with a file in `infra/environments/`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-# Of a message of SQS.
+# The longest delay of a message in SQS.
 LONGEST_DELAY_MINUTES = 15
 
 
@@ -12,37 +12,38 @@ LONGEST_DELAY_MINUTES = 15
 class EnvironmentSettings:
     name: str
     region: str
-    # Stacks, database and its backups survive a mistaken delete.
+    # The stacks, the database and its backups survive a mistaken delete.
     is_protected: bool = False
-    # Which of the two that `make build` makes: the local one runs on this machine's interpreter.
+    # One of the two bundles of `make build`; the local one runs on this machine's interpreter.
     bundle: Literal["lambda", "local"] = "lambda"
 
-    # Who signs the tokens. On deployment API Gateway fetches `<issuer>/.well-known/openid-configuration`.
+    # The issuer signs the tokens. On deployment API Gateway fetches
+    # `<issuer>/.well-known/openid-configuration`.
     jwt_issuer: str = "https://issuer.example/"
     jwt_audiences: tuple[str, ...] = ("signet",)
     jwt_keys_url: str = "https://issuer.example/.well-known/jwks.json"
     operator_role: str | None = None
-    # Of the web pages that may call the API; without one no browser may.
+    # The origins of web pages that may call the API; without one no browser may.
     cors_origins: tuple[str, ...] = ()
     api_requests_per_second: int = 50
     api_burst: int = 100
-    # The second API, for callers without a JWT; API Gateway checks nothing there.
+    # The limits of the second API, for callers without a JWT; API Gateway checks nothing there.
     machine_requests_per_second: int = 20
     machine_burst: int = 40
-    # Domains of one's own need a certificate of this region; the DNS records are made by hand.
+    # A custom domain needs a certificate of this region; its DNS records are made by hand.
     api_domain_name: str | None = None
     machine_domain_name: str | None = None
     certificate_arn: str | None = None
 
-    # IPv6 reaches AWS without them; receivers of webhooks that have IPv4 only are reached through them.
+    # Only receivers of webhooks that have IPv4 alone need gateways; AWS is reached by IPv6.
     nat_gateways: int = 0
     has_flow_logs: bool = False
     uses_dual_stack_endpoints: bool = True
-    # A function of CDK's own takes the rules of the VPC's default group away: CloudFormation cannot.
+    # A function of CDK's own removes the rules of the VPC's default group, which CloudFormation cannot.
     closes_default_group: bool = True
 
     database_version: str = "18.4"
-    # 0 is asleep when nobody works; the first one then waits some 15 seconds.
+    # At 0 the database sleeps when nobody works; the first call then waits some 15 seconds.
     database_min_capacity: float = 0
     database_max_capacity: float = 2
     database_readers: int = 0
@@ -53,44 +54,46 @@ class EnvironmentSettings:
 
     log_retention_days: int = 14
     log_level: str = "INFO"
-    # Instances of a function at the same time, of those that the account has; others have what is left.
+    # The instances of a function at the same time, taken from the account's; others have the rest.
     reserved_concurrency: Mapping[str, int] = field(default_factory=dict)
-    # Of the API: it starts from a snapshot, which is paid for while it is kept.
+    # The API starts from a snapshot, which is paid for while it is kept.
     has_snap_start: bool = False
-    # A layer more, with OpenTelemetry and Sentry. Where they report to is said in `environment`.
+    # One more layer, with OpenTelemetry and Sentry. `environment` says where they report to.
     has_telemetry: bool = False
-    # OTEL_*, SENTRY_DSN, SIGNET_JWT_…_CLAIM and whatever else the functions read.
+    # Any variables that the functions read: OTEL_*, SENTRY_DSN, SIGNET_JWT_…_CLAIM.
     environment: Mapping[str, str] = field(default_factory=dict)
 
-    # How often a message may come again before it is set aside. The database alone counts attempts of work.
+    # A message is set aside after so many receives. The database alone counts attempts of work.
     max_receive_count: int = 5
     batch_size: int = 10
-    # Workers at the same time for each queue; 2 is the least that AWS takes.
+    # The workers at the same time for each queue; 2 is the least that AWS takes.
     events_concurrency: int = 2
     effects_concurrency: int = 2
-    # How often due work is looked for that nobody was woken for, and how often the janitor comes. Where that
-    # is more seldom than a message can wait, somebody also looks when something is known to be due.
+    # The relay looks this often for due work that no wake-up was sent for, and the janitor comes as often. If
+    # that is longer than a message can wait, sweeps are also planned for moments when work is known to be
+    # due.
     sweep_minutes: int = 1
-    # How long the bus keeps integration events to be replayed; 0 is not at all.
+    # The days that the bus keeps integration events to be replayed; 0 keeps none.
     archive_days: int = 0
 
     # The address that mails come from; SES must have verified it or its domain. None: no mail.
     mail_sender: str | None = None
     sends_sms: bool = False
 
-    # How long the seals of the audit trail cannot be deleted; by nobody at all where the mode is COMPLIANCE.
+    # The seals of the audit trail cannot be deleted for so many days; in the mode COMPLIANCE by nobody at
+    # all.
     anchor_mode: Literal["GOVERNANCE", "COMPLIANCE"] = "GOVERNANCE"
     anchor_days: int = 1
 
     # An alarm topic costs a key of its own each month.
     has_alarm_topic: bool = False
     alarm_emails: tuple[str, ...] = ()
-    # Where whoever is woken up reads what to do: an address of your own once the file is somewhere to browse.
+    # The address of the runbook in alarms: one of your own once the file can be browsed somewhere.
     runbook: str = "docs/runbook.md"
-    # What is too slow, too late or too many.
+    # The limits beyond which alarms are raised.
     alarm_api_milliseconds: int = 1_000
     alarm_wait_seconds: int = 120
-    # An endpoint's rests are an hour at the longest.
+    # An endpoint rests for an hour at the longest.
     alarm_overdue_seconds: int = 900
     alarm_connections: int = 150
 
@@ -108,9 +111,9 @@ class EnvironmentSettings:
 
 
 def override(settings: EnvironmentSettings, context: Mapping[str, Any]) -> EnvironmentSettings:
-    """`-c signet:jwt_issuer=…` sets one of them: what belongs to an account need not be in the repo."""
+    """Return the settings with values of `-c signet:jwt_issuer=…`, which need not be in the repository."""
     named = {name.removeprefix("signet:"): value for name, value in context.items()}
-    kinds = {one.name: one.type for one in fields(settings)}
+    kinds = {setting.name: setting.type for setting in fields(settings)}
     unknown = sorted(named.keys() - kinds.keys())
     if unknown:
         raise SystemExit(f"-c signet: names no setting {', '.join(unknown)}")
@@ -118,7 +121,7 @@ def override(settings: EnvironmentSettings, context: Mapping[str, Any]) -> Envir
 
 
 def _read(kind: Any, value: Any) -> Any:
-    """What the command line gives is text; a test gives the value itself."""
+    """Return the value as this type. The command line gives text; a test gives the value itself."""
     if not isinstance(value, str):
         return value
     if kind is bool:

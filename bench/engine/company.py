@@ -14,7 +14,7 @@ BATCH = 500
 
 
 class BenchCompany:
-    """Makes tenants and documents, each number once."""
+    """A maker of tenants and documents that gives each number once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -36,7 +36,7 @@ class BenchCompany:
         return authors
 
     def create_documents(self, callers: Sequence[Caller], count: int) -> None:
-        """So many in all, the same number for each author."""
+        """Create so many documents in all, the same number for each author."""
         for caller in callers:
             left = count // len(callers)
             while left:

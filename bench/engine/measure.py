@@ -17,7 +17,7 @@ SINGLES = 200
 TRACED = 100
 SECONDS = 6.0
 
-# Of a backlog; what waits alone is measured by its milliseconds.
+# The goals for a backlog; a single document is measured by its milliseconds.
 FLOOR, STRETCH = 10_000, 20_000
 MIN_RATIO = 0.35
 MAX_STATEMENTS = 12
@@ -35,7 +35,7 @@ def measure_server(url: str, loads: Sequence[Load], singles: int, seconds: float
     sides = (LIMIT, *ENGINES)
     most = max(load.waiting for load in loads)
     with opened_arena(url, max(load.tenants for load in loads)) as arena:
-        # A new server makes the files of its log, which it later uses again: a run that is not counted.
+        # A new server makes the files of its log, which it later uses again. So the first run is not counted.
         _run_in_turn(arena, Load(most, 1, 1), (LIMIT,))
         for load in loads:
             yield f"{load.waiting:,} waiting, {_count(load.tenants, 'tenant')}"
@@ -49,7 +49,7 @@ def measure_server(url: str, loads: Sequence[Load], singles: int, seconds: float
 
 
 def _run_in_turn(arena: Arena, load: Load, sides: Sequence[BenchSide]) -> dict[BenchSide, list[EngineRun]]:
-    """Repetition by repetition, so that whatever else the machine does hurts all sides alike."""
+    """Run all sides once in each repetition, so that a busy machine hurts all of them alike."""
     runs: dict[BenchSide, list[EngineRun]] = {side: [] for side in sides}
     with ExitStack() as leaving:
         children = {
@@ -99,10 +99,10 @@ def _time_singles(arena: Arena, side: BenchSide, singles: int) -> str:
 
 def _describe_wire(arena: Arena) -> str:
     traced = arena.trace(TRACED)
-    each = traced["statements"] / max(traced["rounds"], 1)
+    ratio = traced["statements"] / max(traced["rounds"], 1)
     return (
         f"{TRACED} documents, one worker: {_count(traced['waves'], 'wave')}, {traced['rounds']} rounds, "
-        f"{each:.1f} statements a round (at most {MAX_STATEMENTS}), {traced['round_trips']} round trips, "
+        f"{ratio:.1f} statements a round (at most {MAX_STATEMENTS}), {traced['round_trips']} round trips, "
         f"{traced['transactions']} transactions ({traced['transactions'] / TRACED / STEPS:.4f} a step)"
     )
 

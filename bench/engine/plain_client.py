@@ -1,4 +1,4 @@
-"""The limit: a process that writes the same rows set-based, with no engine. All values are made beforehand.
+"""The limit: a process that writes the same rows set-based, with no engine and values made beforehand.
 
 One message holds the whole transaction of up to a hundred documents; nothing is read, locked or decided.
 """
@@ -22,7 +22,7 @@ from signet.store.schema.server import act_as
 MODULE = "bench.engine.plain_client"
 BATCH = 100
 
-# The plan that is right however large the tables are: every row is found by its key.
+# This plan is right for tables of any size: every row is found by its key.
 _BY_KEY = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off"
 _READ_WAITING = """
 SELECT d.tenant_id, d.id, d.creator_id, i.id, e.id, e.created_at, v.snapshot, v.hash, a.hash
@@ -111,7 +111,7 @@ class PlainClient:
         self._messages: list[bytes] = []
 
     def prepare(self, index: int, count: int, tenant_ids: Sequence[str]) -> Mapping[str, Any]:
-        """Its share of the batches: every `count`th."""
+        """Prepare this process's share of the batches: every `count`th."""
         shares = [
             (tenant_id, waiting[begin : begin + BATCH])
             for tenant_id in map(UUID, tenant_ids)
@@ -122,7 +122,7 @@ class PlainClient:
         return {"memory": read_peak_memory()}
 
     def write(self, index: int, count: int, tenant_ids: Sequence[str]) -> Mapping[str, Any]:
-        """What was prepared."""
+        """Write the prepared messages."""
         begin = perf_counter()
         for message in self._messages:
             self._connection.execute(message)
@@ -134,7 +134,10 @@ class PlainClient:
         return [WaitingDocument(*row) for row in rows]
 
     def _compose(self, tenant_id: UUID, documents: Sequence[WaitingDocument]) -> bytes:
-        """Claims their triggers too: no part of what is measured, yet a trigger's status cannot skip it."""
+        """Return the message of one batch, with its triggers claimed before.
+
+        Claiming is no part of the measurement, but a trigger's status cannot skip it.
+        """
         with self._transaction(tenant_id):
             self._connection.execute(_CLAIM, {"ids": [document.event_id for document in documents]})
         maker = BenchRowMaker(self._workflow, self._steps, datetime.now(UTC))

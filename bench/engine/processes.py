@@ -27,7 +27,7 @@ class ChildProcess:
             text=True,
             cwd=ROOT,
         )
-        # Not as an argument, where everyone on the machine could read the password.
+        # The password is no argument, because everyone on the machine can read arguments.
         self._write({"url": url})
 
     def ask(self, task: str, **arguments: Any) -> None:
@@ -59,7 +59,7 @@ class ChildProcess:
 
 @contextmanager
 def child_processes(module: str, url: str, count: int) -> Iterator[list[ChildProcess]]:
-    """Ready to work: connected, with everything imported."""
+    """Yield processes that are ready to work: connected, with everything imported."""
     children: list[ChildProcess] = []
     try:
         for _ in range(count):
@@ -73,14 +73,14 @@ def child_processes(module: str, url: str, count: int) -> Iterator[list[ChildPro
 
 
 def ask_all(children: Sequence[ChildProcess], task: str, **arguments: Any) -> list[dict[str, Any]]:
-    """All at once; every one is told its place among them."""
+    """Ask all processes at once, each with its number among them."""
     for index, child in enumerate(children):
         child.ask(task, index=index, count=len(children), **arguments)
     return [child.answer() for child in children]
 
 
 def serve(open_tasks: Callable[[str], Mapping[str, Task]]) -> None:
-    """Until nobody asks any more."""
+    """Answer requests until standard input is closed."""
     tasks = open_tasks(json.loads(sys.stdin.readline())["url"])
     _reply({})
     for line in sys.stdin:

@@ -6,7 +6,7 @@ from bench.pgbench import run_pgbench
 
 ROLE = "signet_worker"
 
-# Settings of the transaction name the document, since what one statement answers no other can use.
+# Settings of the transaction name the document, because no statement can use the answer of another.
 _BEGIN_STEP = """\\set n random(1, {documents})
 BEGIN;
 SELECT set_config('signet.tenant_id', tenant_id, true), set_config('bench.document', document_id, true),
@@ -38,7 +38,7 @@ UPDATE workflow_step_executions SET status = 'completed', end_seq = 1, output_js
   WHERE tenant_id = current_tenant_id() AND created_at = now() AND id = current_setting('bench.step')::uuid;
 COMMIT;
 """
-# What is written once for a document, with its last step.
+# These are written once for a document, with its last step.
 _END_INSTANCE = """UPDATE workflow_instances
   SET status = 'completed', version = version + 1, active_tokens = '[]', current_nodes = '{}',
       edit_window = NULL, edit_window_node = NULL, completed_at = now(), updated_at = now()
@@ -72,7 +72,7 @@ SELECT (SELECT avg(octet_length(output_json::text))::integer FROM workflow_step_
 
 
 def measure_single_steps(url: str, admin: Admin, seconds: float) -> float:
-    """Steps a second over the documents that wait, with rows of the sizes that the tables already hold."""
+    """Return the steps a second over the waiting documents, with rows as large as the tables already hold."""
     output, snapshot, audit = _read_integers(admin, _READ_SIZES)
     admin.execute(_CLAIM)
     admin.execute(_NAME_WAITING)
@@ -82,7 +82,7 @@ def measure_single_steps(url: str, admin: Admin, seconds: float) -> float:
     admin.execute(f"GRANT USAGE ON SEQUENCE bench_version TO {ROLE}")
     admin.execute("VACUUM ANALYZE")
     (documents,) = _read_integers(admin, "SELECT count(*) FROM bench_waiting")
-    # A JSON object of this size: its keys and quotes take twenty bytes.
+    # The JSON object has this size; its keys and quotes take twenty bytes.
     text = f"jsonb_build_object('chosen_edge_ids', repeat('x', {output - 20}))"
     light = _BEGIN_STEP.format(documents=documents, end_seq="1", status="'completed'", output=text)
     gate = _BEGIN_STEP.format(documents=documents, end_seq="NULL", status="'running'", output="NULL")

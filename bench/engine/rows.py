@@ -14,7 +14,7 @@ from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.simulation import SimulatedStep
 from signet.ids import created_at_of, make_id
 
-# The transaction that will write an audit row is not known yet: one of as many digits stands for it.
+# The transaction that will write an audit row is not known yet. One with as many digits stands for it.
 _SOME_TRANSACTION = Transaction(epoch=1, xid=100_000)
 # The entries of an instance that begins and ends in one pass.
 HISTORY = ("started", "completed")
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class WaitingDocument:
-    """One that was just created, its instance, and the trigger that wakes it."""
+    """A document that was just created, with its instance and the trigger that wakes it."""
 
     tenant_id: UUID
     document_id: UUID
@@ -38,13 +38,13 @@ class WaitingDocument:
 
 @dataclass(slots=True)
 class Rows:
-    """By what they are written to."""
+    """Rows by the table that they are written to."""
 
     receipts: list[Row] = field(default_factory=list)
     steps: list[Row] = field(default_factory=list)
-    # What a gate's step, first written as running, ends with.
+    # The ends of gates' steps, which were first written as running.
     ended_gates: list[Row] = field(default_factory=list)
-    # Written once, as it is in the end; every version on the way has a row of its own.
+    # Each is written once in its final form; every version before it has a row of its own.
     documents: list[Row] = field(default_factory=list)
     versions: list[Row] = field(default_factory=list)
     audit: list[Row] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Rows:
 
 @dataclass(slots=True)
 class _DocumentPassage:
-    """A document under way: its chain so far."""
+    """A document on its way, with its chain so far."""
 
     document: WaitingDocument
     snapshot: dict[str, Any]
@@ -64,7 +64,7 @@ class _DocumentPassage:
 
 
 class BenchRowMaker:
-    """Collects the rows of a batch of documents of one tenant."""
+    """A collector of the rows of a batch of documents of one tenant."""
 
     def __init__(self, workflow: Workflow, steps: Sequence[SimulatedStep], now: datetime) -> None:
         self._workflow = workflow

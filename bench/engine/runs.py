@@ -15,7 +15,7 @@ from bench.engine.company import BenchCompany
 from bench.engine.processes import ChildProcess, ask_all, child_processes
 from bench.engine.workflow import STEPS
 
-# A worker may leave what another held; that must end soon.
+# A worker may leave rows that another held; that must end soon.
 MAX_DRAINS = 20
 
 
@@ -47,7 +47,7 @@ class EngineRun:
     creating: float
     seconds: float
     wal: int
-    # the most that one of the processes held
+    # The most that one of the processes held.
     memory: int
 
     @property
@@ -56,7 +56,7 @@ class EngineRun:
 
     @property
     def documents_per_second(self) -> float:
-        """From before they are created until they are completed."""
+        """Return the documents a second, counted from before their creation until they are completed."""
         return self.steps / STEPS / (self.creating + self.seconds)
 
     @property
@@ -66,13 +66,13 @@ class EngineRun:
 
 @contextmanager
 def opened_arena(url: str, tenants: int) -> Iterator["Arena"]:
-    """On the server of this URL, a superuser's, with so many tenants beside the first."""
+    """Open an arena on a superuser's server, with so many tenants beside the first."""
     with psycopg.connect(url, autocommit=True) as admin, closing(open_database(url, 1)) as database:
         yield Arena(url, admin, BenchCompany(database), tenants)
 
 
 class Arena:
-    """The first tenant is for loads of one, all the others are for loads of many."""
+    """A server with tenants: the first for loads of one tenant, all others for loads of many."""
 
     def __init__(self, url: str, admin: Admin, company: BenchCompany, tenants: int) -> None:
         self.url = url
@@ -81,14 +81,14 @@ class Arena:
         self._authors = company.install_tenants(1 + tenants)
 
     def create(self, waiting: int, tenants: int = 1) -> tuple[list[str], float]:
-        """Documents that wait, in so many tenants, made in so many seconds."""
+        """Create waiting documents in so many tenants, and return the tenants and the seconds it took."""
         callers = self._authors[:1] if tenants == 1 else self._authors[1 : 1 + tenants]
         begin = perf_counter()
         self._company.create_documents(callers, waiting)
         return [str(caller.principal.tenant_id) for caller in callers], perf_counter() - begin
 
     def run(self, load: Load, children: Sequence[ChildProcess], task: str) -> EngineRun:
-        # Every run begins just after a checkpoint, so that none falls into the time that is measured.
+        # Every run begins just after a checkpoint, so that none falls into the measured time.
         self.admin.execute("CHECKPOINT")
         tenant_ids, creating = self.create(load.waiting, load.tenants)
         self.admin.execute("VACUUM ANALYZE")
@@ -107,16 +107,16 @@ class Arena:
         return EngineRun(load.waiting * STEPS, creating, seconds, wal, memory)
 
     def time_single(self, child: ChildProcess, task: str) -> float:
-        """Milliseconds for the ten steps of one document on an idle system, inside the process."""
+        """Return the milliseconds for ten steps of one document on an idle system, inside the process."""
         tenant_ids, _ = self.create(1)
         self._prepare([child], task, tenant_ids)
         (answer,) = ask_all([child], task, tenant_ids=tenant_ids)
         return float(answer["seconds"]) * 1_000
 
     def trace(self, waiting: int) -> Mapping[str, Any]:
-        """What one worker sends to the server for these documents."""
+        """Return what one worker sends to the server for these documents."""
         with child_processes(worker.MODULE, self.url, 1) as children:
-            for task in ("drain", "drain_traced"):  # the first fills its caches
+            for task in ("drain", "drain_traced"):  # the first fills the caches
                 tenant_ids, _ = self.create(waiting)
                 (answer,) = ask_all(children, task, tenant_ids=tenant_ids)
         return answer
@@ -126,7 +126,7 @@ class Arena:
             ask_all(children, "prepare", tenant_ids=tenant_ids)
 
     def _check(self, steps: int) -> None:
-        """Whatever was measured, it was measured on work that is done."""
+        """Refuse a measurement whose work was not done."""
         running, written = self._count_running(), self._count_steps()
         if running or written != steps:
             raise RuntimeError(f"{running} instances still run; {written} steps were written, not {steps}")

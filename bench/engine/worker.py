@@ -1,4 +1,4 @@
-"""The engine's side: a process with one worker, as a Lambda runs it, that drains tenants when told to."""
+"""The engine's side: a process with one worker, as in Lambda, that drains tenants on request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -35,7 +35,7 @@ class WorkerProcess:
         }
 
     def drain_traced(self, index: int, count: int, tenant_ids: Sequence[str]) -> Mapping[str, Any]:
-        """The same, slower, with what went over the wire."""
+        """Drain more slowly, and also return the counts of messages on the wire."""
         answers: list[Mapping[str, Any]] = []
         wire = count_wire(self._database, lambda: answers.append(self.drain(index, count, tenant_ids)))
         return {**answers[0], **asdict(wire)}

@@ -1,4 +1,4 @@
-"""What the benchmark runs: ten steps from created to completed, two of them gates, on a document of 1 KB."""
+"""The benchmark's workflow: ten steps from created to completed, two of them gates, on a document of 1 KB."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ ENTITY_TYPE = "parcel"
 STEPS, GATES = 10, 2
 DOCUMENT_BYTES = 1_024
 _FOLDER = Path(__file__).parent
-# Text that does not compress away.
+# A text that does not compress.
 _NOTE = " ".join(f"{number * 7919 % 9973:04}" for number in range(300))
 
 
@@ -38,7 +38,7 @@ def _read(name: str) -> Any:
 
 
 def make_data(number: int) -> dict[str, Any]:
-    """A document's data, of 1 KB as canonical JSON."""
+    """Make a document's data, of 1 KB as canonical JSON."""
     data: dict[str, Any] = {"number": f"P-{number:08}", "amount": 10_000, "note": ""}
     return {**data, "note": _NOTE[: DOCUMENT_BYTES - len(canonical_bytes(data))]}
 
@@ -53,9 +53,11 @@ def compile_workflow() -> Workflow:
 
 
 def simulate_steps(workflow: Workflow, data: Mapping[str, Any]) -> Sequence[SimulatedStep]:
-    """The steps of one document, or an error where the workflow is not what the benchmark says it is."""
+    """Return the steps of one document. Raise if the workflow is not what the benchmark says it is."""
     simulation = simulate(workflow, data, Script(), datetime(2026, 1, 1, tzinfo=UTC))
-    gates = [one for one in simulation.steps if workflow.nodes[one.step.node].type.name == "lifecycle_gate"]
+    gates = [
+        step for step in simulation.steps if workflow.nodes[step.step.node].type.name == "lifecycle_gate"
+    ]
     if (simulation.status, len(simulation.steps), len(gates)) != ("completed", STEPS, GATES):
         raise RuntimeError(
             f"{simulation.status} after {len(simulation.steps)} steps with {len(gates)} gates, "

@@ -71,7 +71,7 @@ def _serving(kind: str, url: str) -> Iterator[str]:
 
 
 def _prepare(url: str, tenant: BenchTenant) -> None:
-    """More requests than wrk can send, and a full inbox."""
+    """Grant more requests than wrk can send, and make the caller a member."""
     owner = open_database(url, 1, "signet_owner")
     for name in (READS, WRITES):
         set_quota(owner, tenant.tenant_id, Quota(name, PLENTY, 60))

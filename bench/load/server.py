@@ -32,7 +32,7 @@ def make_api(url: str, secret: str) -> Handler:
 
 
 def main() -> None:
-    """Until its input is closed. Prints where it answers."""
+    """Print the address and serve until standard input is closed."""
     kind, url, secret = sys.argv[1:]
     handler = answer_bare if kind == "bare" else make_api(url, secret)
     with open_gateway("127.0.0.1", 0) as gateway:

@@ -1,4 +1,4 @@
-"""wrk against an address: so many clients for so long, and what it saw."""
+"""A run of wrk against an address: so many clients for so long, and its figures."""
 
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ class LoadRun:
 def run_wrk(
     url: str, call: str, token: str, documents: Sequence[str], *, clients: int, seconds: int
 ) -> LoadRun:
-    """One thread a client, so that each knows the version that it has brought its document to."""
+    """Run wrk with one thread a client, so that each knows the version of its own document."""
     program = shutil.which("wrk")
     if program is None:
         raise Rejected("FILE_UNREADABLE", "wrk is not installed", remedy="Install it: apt install wrk")

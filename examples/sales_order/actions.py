@@ -2,14 +2,14 @@
 
 from signet.authoring.actions import ActionInput, ActionResult, NewDocument, action
 
-# What a warehouse gives away without asking anybody.
+# A warehouse gives away so much without a question.
 MAX_QUANTITY_AT_ONCE = 1_000
 MAX_CHECKLIST_ITEMS = 100
 
 
 @action("sales_order", "reserve_inventory")
 def reserve_inventory(given: ActionInput) -> ActionResult:
-    """Reserves the stock in a warehouse; of lines too large for that, somebody gets a task."""
+    """Reserve the stock in a warehouse; lines too large for that become a task."""
     order = given.document.data
     large = [line for line in order["lines"] if line["quantity"] > MAX_QUANTITY_AT_ONCE]
     if not large:

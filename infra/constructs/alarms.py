@@ -1,4 +1,4 @@
-"""Alarms that say what to read: each has a section of the runbook."""
+"""Alarms, each with a section of the runbook to read."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,13 @@ _NOTHING_IS_WRONG = aws_cloudwatch.TreatMissingData.BREACHING
 
 @dataclass(frozen=True)
 class Trouble:
-    """When something is wrong: `section` of the runbook says what then."""
+    """A condition that raises an alarm, and the `section` of the runbook about it."""
 
     name: str
     section: str
     words: str
     threshold: float
-    # Periods of the metric, one after another.
+    # The number of periods of the metric, one after another.
     periods: int = 1
     is_less: bool = False
     is_silence: bool = False
@@ -57,7 +57,7 @@ class Alarms(Construct):
         self.made.append(alarm)
 
     def _add_topic(self) -> aws_sns.Topic:
-        """CloudWatch may not use the key that SNS has by itself: this one lets it."""
+        """Make the topic with a key of its own, because CloudWatch may not use the key that SNS brings."""
         key = aws_kms.Key(
             self,
             "Key",

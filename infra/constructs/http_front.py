@@ -1,4 +1,4 @@
-"""An HTTP API in front of a function: throttled, and logged without what was asked for."""
+"""An HTTP API in front of a function: throttled, and logged without paths, query strings and headers."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,8 @@ from infra.constructs.kept_log import KeptLog
 from infra.findings import explain
 from infra.settings import EnvironmentSettings
 
-# As observing.md has it: names, codes and times; no path as it was sent, no query string, no header.
+# These are the fields in observing.md: names, codes and times. No path as it was sent, no query string, no
+# header.
 _LOGGED = {
     "request_id": "$context.requestId",
     "route": "$context.routeKey",
@@ -55,7 +56,7 @@ class HttpFront(Construct):
             create_default_stage=False,
             disable_execute_api_endpoint=domain_name is not None,
             ip_address_type=aws_apigatewayv2.IpAddressType.DUAL_STACK,
-            # The function itself answers browsers: with CORS here, API Gateway would take its headers away.
+            # The function itself answers browsers. With CORS here, API Gateway would remove its headers.
         )
         self.stage = aws_apigatewayv2.HttpStage(
             self,
@@ -88,7 +89,7 @@ class HttpFront(Construct):
             path=path,
             methods=[*methods],
             integration=self._integration,
-            # The API has none of its own, so that none is what a route has without one.
+            # The API has no default authorizer, so a route without one is open.
             authorizer=authorizer,
         )
         if authorizer is None:

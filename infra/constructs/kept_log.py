@@ -1,4 +1,4 @@
-"""A log group that somebody has decided how long to keep."""
+"""A log group with a retention of our choice."""
 
 from aws_cdk import RemovalPolicy, aws_logs
 from constructs import Construct

@@ -1,4 +1,4 @@
-"""Functions that are started by the clock, which may start that one and nothing else."""
+"""Functions that are started by a clock, whose role may start that one and nothing else."""
 
 from aws_cdk import Aws, Stack, aws_iam, aws_scheduler, aws_sqs
 from constructs import Construct
@@ -24,7 +24,7 @@ class ScheduledStart(Construct):
         missed: aws_sqs.IQueue,
     ) -> None:
         super().__init__(scope, construct_id)
-        # The next start does the same work: neither Lambda nor the schedule need insist on this one.
+        # The next start does the same work, so neither Lambda nor the schedule repeats this one.
         started.function.configure_async_invoke(retry_attempts=0)
         role = _add_scheduler_role(self)
         allowed = [
@@ -98,7 +98,7 @@ def _add_scheduler_role(scope: Construct) -> aws_iam.Role:
 
 
 def _rate(minutes: int) -> str:
-    """AWS wants `1 minute`, `5 minutes`, `1 hour`."""
+    """Return the rate as AWS writes it: `1 minute`, `5 minutes`, `1 hour`."""
     number, unit = (
         (minutes // MINUTES_PER_HOUR, "hour") if minutes % MINUTES_PER_HOUR == 0 else (minutes, "minute")
     )

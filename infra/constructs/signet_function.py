@@ -1,4 +1,4 @@
-"""One of Signet's functions: all of them are made here, and differ by what they are given."""
+"""A function of Signet. All functions are made here, and differ only in their arguments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _NETWORK_ACTIONS = [
 
 @dataclass(frozen=True)
 class FunctionParts:
-    """What all functions of an environment share."""
+    """The parts that all functions of an environment share."""
 
     settings: EnvironmentSettings
     code: aws_lambda.Code
@@ -53,7 +53,7 @@ class SignetFunction(Construct):
         self.name = name
         self.seconds = seconds
         self.full_name = f"{settings.prefix}-{name.replace('_', '-')}"
-        # What logs, metrics and traces call it.
+        # The name in logs, metrics and traces.
         self.service = f"signet-{name.replace('_', '-')}"
         logs = KeptLog(self, "Log", f"/aws/lambda/{self.full_name}", settings.log_retention_days)
         self.role = self._add_role(logs)
@@ -79,9 +79,9 @@ class SignetFunction(Construct):
             tracing=aws_lambda.Tracing.DISABLED,
             environment={**parts.environment, **environment, "POWERTOOLS_SERVICE_NAME": self.service},
         )
-        # `sam remote invoke` wants to be told it.
+        # A name that can be typed: `sam remote invoke` needs it.
         self.resource.override_logical_id(f"{construct_id}Function")
-        # A snapshot is of a published version: callers take that one.
+        # A snapshot belongs to a published version, so callers use that version.
         self.invoked: aws_lambda.IFunction = self._publish() if has_snap_start else self.function
 
     @property
@@ -98,7 +98,7 @@ class SignetFunction(Construct):
         )
 
     def allow_all_but(self, actions: Sequence[str], resources: Sequence[str]) -> None:
-        """For what has no resource of its own, such as a telephone number."""
+        """Allow actions on all resources but these; a telephone number, for one, is no resource."""
         self.role.add_to_policy(aws_iam.PolicyStatement(actions=[*actions], not_resources=[*resources]))
 
     def _publish(self) -> aws_lambda.Alias:

@@ -1,4 +1,4 @@
-"""What all stacks have in common: the region, the protection and the name of their environment."""
+"""The base of all stacks: the region, the protection and the name of their environment."""
 
 from aws_cdk import Environment, Stack
 from constructs import Construct

@@ -1,11 +1,11 @@
-"""A queue of wake-ups, with the one where those end that no worker could take."""
+"""A queue of wake-ups, with a dead-letter queue for those that no worker could take."""
 
 from aws_cdk import Duration, aws_sqs
 from constructs import Construct
 
-# A message that nobody looks at for that long is of no use to anybody.
+# A message that nobody looks at for that long is of no use.
 _DEAD_DAYS = 14
-# The database knows what is due: an old wake-up says nothing that the next sweep does not.
+# The database knows what is due, so an old wake-up says nothing that the next sweep does not.
 _KEPT_DAYS = 1
 # AWS's own advice for queues that a function reads.
 VISIBILITY_PER_TIMEOUT = 6

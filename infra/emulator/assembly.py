@@ -1,6 +1,6 @@
 """Synthesizes the stacks for the emulator: `python -m infra.emulator.assembly <folder> <bundles> <settings>`.
 
-They are those of every other environment; what differs are settings, given as JSON.
+They are those of every other environment. Only settings differ, which are given as JSON.
 """
 
 import json
@@ -15,7 +15,7 @@ from infra.app import build_app
 def synthesize(assembly: Path, bundles: Path, settings: dict[str, object]) -> None:
     context = {
         "environment": "local",
-        # The bundles are read where they are, and not copied.
+        # The bundles are read in their place, and not copied.
         "aws:cdk:disable-asset-staging": True,
         **{f"signet:{name}": value for name, value in settings.items()},
     }

@@ -1,4 +1,4 @@
-"""An authority of the run's own: all that the functions trust, and gone with the run."""
+"""A certificate authority of the run's own: the only one that the functions trust, and gone with the run."""
 
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -32,7 +32,7 @@ def make_authority(certificate: Path, key: Path) -> None:
 
 
 def issue(authority: Path, authority_key: Path, host: str, folder: Path) -> Path:
-    """One file with the certificate and the key of `host`, a name or an address."""
+    """Return one file with the certificate and the key of `host`, a name or an address."""
     issuer = x509.load_pem_x509_certificate(authority.read_bytes())
     signer = load_pem_private_key(authority_key.read_bytes(), None)
     if not isinstance(signer, ec.EllipticCurvePrivateKey):

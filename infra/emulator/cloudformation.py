@@ -1,4 +1,4 @@
-"""The types of CloudFormation that ministack lacks, and what it gets wrong of those that it has."""
+"""The types of CloudFormation that ministack lacks, and corrections of those that it has."""
 
 import functools
 import inspect
@@ -19,7 +19,7 @@ Properties = Mapping[str, Any]
 
 _HANDLERS: dict[str, dict[str, Any]] = provisioners._RESOURCE_HANDLERS
 
-# Of the addresses that are kept for documentation.
+# A block of the addresses that are kept for documentation.
 _IPV6_BLOCK = "2001:db8:0:100::/56"
 # Records without behaviour: the name's beginning, and the attributes that templates ask for.
 _RECORDS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -64,34 +64,37 @@ def _make_record(prefix: str, attributes: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _only_record(resource_type: str, when: Callable[[Properties], bool]) -> None:
-    """Where it has properties that ministack refuses: such as an alarm on the sum of two metrics."""
+    """Record without behaviour the resources that ministack refuses, such as an alarm on a sum of metrics."""
     record = _make_record("record", ("Arn",))
-    made = dict(_HANDLERS[resource_type])
+    handler = dict(_HANDLERS[resource_type])
 
     def create(logical_id: str, properties: Properties, stack_name: str) -> Made:
-        action = record if when(properties) else made
-        found: Made = action["create"](logical_id, properties, stack_name)
-        return found
+        action = record if when(properties) else handler
+        resource: Made = action["create"](logical_id, properties, stack_name)
+        return resource
 
     def delete(name: str, properties: Properties) -> None:
-        (record if when(properties) else made)["delete"](name, properties)
+        (record if when(properties) else handler)["delete"](name, properties)
 
     _HANDLERS[resource_type].update(create=create, delete=delete)
 
 
 def _make_proxy_handler() -> dict[str, Any]:
-    """ministack knows RDS Proxy, only not from a template. It is the door that stands for it."""
+    """Return the handler of RDS Proxy, which ministack knows but not from a template.
+
+    The door stands for it.
+    """
 
     def describe(name: str) -> Made:
         proxy = rds._db_proxies[name]
         return name, {attribute: proxy[attribute] for attribute in ("Endpoint", "DBProxyArn", "VpcId")}
 
     def create(logical_id: str, properties: Properties, stack_name: str) -> Made:
-        told = {key: value for key, value in properties.items() if key not in ("DBProxyName", "Tags")}
+        allowed = {key: value for key, value in properties.items() if key not in ("DBProxyName", "Tags")}
         name = properties.get("DBProxyName") or provisioners._physical_name(
             stack_name, logical_id, lowercase=True, max_len=63
         )
-        query = {"DBProxyName": name, **provisioners._ec_query(told)}
+        query = {"DBProxyName": name, **provisioners._ec_query(allowed)}
         provisioners._rds_call(rds._create_db_proxy, query, "AWS::RDS::DBProxy", "create")
         return describe(name)
 
@@ -124,14 +127,14 @@ def _wrap(
     change: Callable[[Properties], Properties],
     add: Callable[[str, Properties], Mapping[str, Any]],
 ) -> Callable[..., Made]:
-    # The properties that hold afterwards: the second argument of a create, the third of an update.
-    place = 1 if len(inspect.signature(made_by).parameters) == 3 else 2
+    # The properties of the result: the second argument of a create, the third of an update.
+    position = 1 if len(inspect.signature(made_by).parameters) == 3 else 2
 
     @functools.wraps(made_by)
     def handle(*arguments: Any, **named: Any) -> Made:
-        changed = [change(each) if isinstance(each, Mapping) else each for each in arguments]
+        changed = [change(argument) if isinstance(argument, Mapping) else argument for argument in arguments]
         name, attributes = made_by(*changed, **named)
-        return name, {**add(name, arguments[place]), **attributes}
+        return name, {**add(name, arguments[position]), **attributes}
 
     return handle
 
@@ -152,7 +155,7 @@ def _lock_objects(name: str, properties: Properties) -> Mapping[str, Any]:
 
 
 def _describe_cluster(plan: EmulatorPlan, name: str, properties: Properties) -> Mapping[str, Any]:
-    """With its master and its database in the real Postgres, and the secret where RDS keeps the password."""
+    """Make the cluster's master, database and secret in the real Postgres. Return the secret's attribute."""
     prepare_database(plan, properties)
     if not properties.get("ManageMasterUserPassword"):
         return {}
@@ -160,6 +163,6 @@ def _describe_cluster(plan: EmulatorPlan, name: str, properties: Properties) -> 
     secret_name = f"rds!{cluster['DbClusterResourceId']}"
     if secret_name not in secretsmanager._secrets:
         cluster["_MasterUserPassword"] = secrets.token_urlsafe(24)
-        told = {"username": cluster["MasterUsername"], "password": cluster["_MasterUserPassword"]}
-        secretsmanager._store_new_secret(secret_name, secret_string=json.dumps(told))
+        credentials = {"username": cluster["MasterUsername"], "password": cluster["_MasterUserPassword"]}
+        secretsmanager._store_new_secret(secret_name, secret_string=json.dumps(credentials))
     return {"MasterUserSecret.SecretArn": secretsmanager._secrets[secret_name]["ARN"]}

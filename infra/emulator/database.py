@@ -1,4 +1,4 @@
-"""What making a cluster gives on AWS, in the Postgres that stands for it: its master and its database."""
+"""The master and the database of a cluster, in the Postgres that stands for it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,12 +9,12 @@ from psycopg import sql
 from infra.emulator.plan import EmulatorPlan
 
 SUPERUSER = "postgres"
-# Who has it signs in with tokens of IAM.
+# Roles with this role sign in with tokens of IAM.
 _IAM_ROLE = "rds_iam"
 
 
 def prepare_database(plan: EmulatorPlan, properties: Mapping[str, Any]) -> None:
-    """Once is enough, again is harmless."""
+    """Make the master and the database unless they exist."""
     master, database = properties["MasterUsername"], properties.get("DatabaseName")
     with psycopg.connect(
         host=str(plan.database_folder),
@@ -31,8 +31,8 @@ def prepare_database(plan: EmulatorPlan, properties: Mapping[str, Any]) -> None:
             grant = sql.SQL("GRANT {} TO {} WITH ADMIN OPTION, INHERIT FALSE, SET FALSE")
             connection.execute(grant.format(sql.Identifier(_IAM_ROLE), sql.Identifier(master)))
         if database and not _exists(connection, "SELECT 1 FROM pg_database WHERE datname = %s", database):
-            made = sql.SQL("CREATE DATABASE {} OWNER {}")
-            connection.execute(made.format(sql.Identifier(database), sql.Identifier(master)))
+            create = sql.SQL("CREATE DATABASE {} OWNER {}")
+            connection.execute(create.format(sql.Identifier(database), sql.Identifier(master)))
 
 
 def _exists(connection: psycopg.Connection[Any], query: Any, name: str) -> bool:

@@ -1,7 +1,7 @@
-"""Stands for Aurora's endpoint and for RDS Proxy: TLS, and the password is a token that IAM signed.
+"""A door that stands for Aurora's endpoint and for RDS Proxy, with TLS and tokens that IAM signed.
 
-Behind it is a real Postgres that trusts its own socket. What the door lets in, it passes on as it is; the
-proxy's pooling has no stand-in here.
+Behind it is a real Postgres that trusts its own socket. The door passes accepted connections on unchanged.
+The proxy's pooling has no stand-in here.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _LOG = logging.getLogger("signet.database_door")
 
 
 class Refused(Exception):
-    """With the code that Postgres has for it."""
+    """A refused connection, with the code that Postgres has for it."""
 
     def __init__(self, message: str, code: str = "28P01") -> None:
         super().__init__(message)
@@ -40,7 +40,7 @@ class Refused(Exception):
 
 
 def open_door(plan: EmulatorPlan) -> None:
-    """In a thread of its own: what queries the database does not wait for ministack."""
+    """Open the door in a thread of its own, so that queries do not wait for ministack."""
     is_open = threading.Event()
     threading.Thread(target=lambda: asyncio.run(_serve(plan, is_open)), daemon=True).start()
     if not is_open.wait(_OPEN_SECONDS):
@@ -68,7 +68,7 @@ async def _serve(plan: EmulatorPlan, is_open: threading.Event) -> None:
 
 
 def _make_context(plan: EmulatorPlan) -> ssl.SSLContext:
-    """Whatever name of AWS a client asks for, it gets that name's certificate."""
+    """Return a context that gives a client the certificate of the name it asks for."""
 
     @functools.cache
     def choose(name: str) -> ssl.SSLContext:
@@ -139,7 +139,7 @@ async def _read_password(reader: asyncio.StreamReader) -> str:
 
 
 def check_password(plan: EmulatorPlan, role: str, password: str) -> None:
-    """The master's own, or a token that names an endpoint which the signer may connect to as this role."""
+    """Accept the master's password, or a token for an endpoint on which its signer may be this role."""
     if any(_is_master(cluster, role, password) for cluster in rds._clusters._data.values()):
         return
     target = urlsplit(f"//{password}")
@@ -165,7 +165,7 @@ def _is_master(cluster: dict[str, object], role: str, password: str) -> bool:
 
 
 def _list_endpoints() -> Iterator[tuple[str, str]]:
-    """Each with the id that a policy names it by."""
+    """Yield each endpoint with the id that a policy names it by."""
     for cluster in rds._clusters._data.values():
         yield cluster["Endpoint"].lower(), cluster["DbClusterResourceId"]
         yield cluster["ReaderEndpoint"].lower(), cluster["DbClusterResourceId"]

@@ -25,11 +25,11 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class DeployFailed(Exception):
-    """With what CloudFormation says of each resource that it could not make."""
+    """A failed deployment, with CloudFormation's reason for each resource that it could not make."""
 
 
 class Deployment:
-    """Of one assembly (`cdk.out`) into one account."""
+    """A deployment of one assembly (`cdk.out`) into one account."""
 
     def __init__(self, assembly: Path, session: boto3.Session, endpoint: str, account: str) -> None:
         self._assembly = assembly
@@ -44,7 +44,7 @@ class Deployment:
         }
 
     def run(self, say: Callable[[str], None]) -> Outputs:
-        """All of it, in the order of its dependencies; what each stack answers, by the stack's name."""
+        """Deploy all stacks in the order of their dependencies. Return the outputs of each by its name."""
         self._clients["ssm"].put_parameter(
             Name=_BOOTSTRAP, Value=_BOOTSTRAP_VERSION, Type="String", Overwrite=True
         )
@@ -60,7 +60,7 @@ class Deployment:
         return outputs
 
     def _publish(self, manifest: Mapping[str, Any]) -> None:
-        """Each file under the name that its content has."""
+        """Upload each file under the name that its content has."""
         for file in manifest["files"].values():
             for destination in file["destinations"].values():
                 bucket = self._fill(destination["bucketName"])
@@ -101,33 +101,37 @@ class Deployment:
 
     def _apply(self, stack: str, template: str) -> Mapping[str, str]:
         client = self._clients["cloudformation"]
-        place = self._fill(template).removeprefix("s3://")
-        told = {
+        address = self._fill(template).removeprefix("s3://")
+        request = {
             "StackName": stack,
-            "TemplateURL": f"https://s3.amazonaws.com/{place}",
+            "TemplateURL": f"https://s3.amazonaws.com/{address}",
             "Capabilities": _CAPABILITIES,
         }
         try:
-            client.create_stack(**told)
+            client.create_stack(**request)
         except client.exceptions.AlreadyExistsException:
             try:
-                client.update_stack(**told)
+                client.update_stack(**request)
             except ClientError as error:
                 if "No updates" not in str(error):
                     raise
-        found = self._await(stack)
-        if found["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
-            raise DeployFailed(f"{stack} is {found['StackStatus']}: {'; '.join(self._list_failures(stack))}")
-        return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}
+        description = self._await(stack)
+        if description["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
+            raise DeployFailed(
+                f"{stack} is {description['StackStatus']}: {'; '.join(self._list_failures(stack))}"
+            )
+        return {output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", [])}
 
     def _await(self, stack: str) -> dict[str, Any]:
         deadline = time.monotonic() + STACK_SECONDS
         while True:
-            found = self._clients["cloudformation"].describe_stacks(StackName=stack)["Stacks"][0]
-            if not found["StackStatus"].endswith("_IN_PROGRESS"):
-                return dict(found)
+            description = self._clients["cloudformation"].describe_stacks(StackName=stack)["Stacks"][0]
+            if not description["StackStatus"].endswith("_IN_PROGRESS"):
+                return dict(description)
             if time.monotonic() > deadline:
-                raise DeployFailed(f"{stack} is still {found['StackStatus']} after {STACK_SECONDS:.0f} s")
+                raise DeployFailed(
+                    f"{stack} is still {description['StackStatus']} after {STACK_SECONDS:.0f} s"
+                )
             time.sleep(_POLL_SECONDS)
 
     def _list_failures(self, stack: str) -> list[str]:
@@ -140,7 +144,7 @@ class Deployment:
 
 
 def zip_folder(folder: Path) -> bytes:
-    """Not compressed: it goes no further than this machine."""
+    """Return the folder as an archive without compression, because it stays on this machine."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as archive:
         for path in sorted(folder.rglob("*")):

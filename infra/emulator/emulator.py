@@ -24,7 +24,7 @@ from infra.emulator.state_folder import open_state_folder
 from signet.local.postgres import PostgresServer, throwaway_postgres
 
 ROOT = Path(__file__).resolve().parents[2]
-# What `make` installs: ministack with its own libraries, and what Lambda has beside a function's own.
+# `make` installs these: ministack with its own libraries, and the runtime that Lambda has beside a function.
 TOOLS = ROOT / ".venv-emulator"
 REGION = "us-east-1"
 START_SECONDS = 60.0
@@ -46,7 +46,7 @@ class Emulator:
 
     @property
     def session(self) -> boto3.Session:
-        """As the account's root, who may do everything."""
+        """Return a session of the account's root, who may do everything."""
         return boto3.Session(
             aws_access_key_id="test", aws_secret_access_key="test", region_name=self.plan.region
         )
@@ -56,13 +56,13 @@ class Emulator:
         return self.plan.state / "emulator.log"
 
     def make_api_url(self, api_id: str) -> str:
-        """Python resolves no names below localhost: the path says which API it is."""
+        """Return the API's URL. Its path names the API, because Python resolves no names below localhost."""
         return f"{self.plan.gateway_url}/_aws/execute-api/{api_id}/$default"
 
 
 @contextmanager
 def running_emulator() -> Iterator[Emulator]:
-    """Only from the main thread, as the Postgres that it starts."""
+    """Run the emulator. Call it from the main thread only, as its Postgres demands."""
     with (
         throwaway_postgres() as postgres,
         running_issuer() as issuer,
@@ -81,7 +81,7 @@ def _make_plan(state: Path, postgres: PostgresServer) -> EmulatorPlan:
         region=REGION,
         gateway_port=gateway_port,
         state=state,
-        # Without the environment that we run in: a function has what it brings, and what Lambda has.
+        # The interpreter without our environment: a function has its bundle and the runtime of Lambda.
         function_python=Path(getattr(sys, "_base_executable", sys.executable)),
         function_runtime=TOOLS / "runtime",
         authority=state / "authority.pem",
@@ -93,19 +93,19 @@ def _make_plan(state: Path, postgres: PostgresServer) -> EmulatorPlan:
 
 
 def _find_free_ports(count: int) -> list[int]:
-    """Different ones: they are held until all are found."""
+    """Return different ports: all are held until the last is found."""
     held = [socket.socket() for _ in range(count)]
     try:
-        for one in held:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in held]
+        for socket_ in held:
+            socket_.bind(("127.0.0.1", 0))
+        return [socket_.getsockname()[1] for socket_ in held]
     finally:
-        for one in held:
-            one.close()
+        for socket_ in held:
+            socket_.close()
 
 
 def _trust_own_socket(postgres: PostgresServer) -> None:
-    """The door checks who comes; behind it is a socket that only the door and root can reach."""
+    """Let Postgres trust its socket, which only the door and root can reach. The door checks its clients."""
     import psycopg
 
     rules = postgres.data_directory / "pg_hba.conf"
@@ -117,17 +117,17 @@ def _trust_own_socket(postgres: PostgresServer) -> None:
 
 @contextmanager
 def _running_ministack(plan: EmulatorPlan) -> Iterator[subprocess.Popen[bytes]]:
-    told = plan.state / "plan.json"
-    plan.write(told)
+    plan_file = plan.state / "plan.json"
+    plan.write(plan_file)
     with (plan.state / "emulator.log").open("wb") as log:
         process = subprocess.Popen(
-            [str(TOOLS / "bin" / "python"), "-m", "infra.emulator.launcher", str(told)],
+            [str(TOOLS / "bin" / "python"), "-m", "infra.emulator.launcher", str(plan_file)],
             cwd=ROOT,
             env={"PATH": os.defpath, "HOME": str(plan.state), "LANG": "C.UTF-8"},
-            stdin=subprocess.PIPE,  # it ends when this closes
+            stdin=subprocess.PIPE,  # The emulator ends when this closes.
             stdout=log,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C in the terminal is for us
+            start_new_session=True,  # Ctrl-C in the terminal is for this process alone.
         )
     try:
         _await_ready(plan, process)
@@ -147,8 +147,8 @@ def _await_ready(plan: EmulatorPlan, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not _is_ready(plan):
         if process.poll() is not None or time.monotonic() > deadline:
-            said = (plan.state / "emulator.log").read_text(errors="replace").splitlines()
-            raise EmulatorFailed("ministack did not start:\n" + "\n".join(said[-QUOTED_LOG_LINES:]))
+            log = (plan.state / "emulator.log").read_text(errors="replace").splitlines()
+            raise EmulatorFailed("ministack did not start:\n" + "\n".join(log[-QUOTED_LOG_LINES:]))
         time.sleep(_POLL_SECONDS)
 
 

@@ -1,7 +1,7 @@
 """Runs every Python function of ministack under the real runtime client instead of ministack's own worker.
 
 An environment is ministack's notion of one warm process: it leases environments to invocations, and reaps
-those that are idle.
+idle ones.
 """
 
 import hashlib
@@ -76,7 +76,7 @@ class Environment(lambda_runtime.Worker):  # type: ignore[misc]  # ministack has
             return _describe(outcome, running.take_output(), was_cold)
 
     def _spawn(self) -> None:
-        """Also what ministack calls where an environment is made before the first request (SnapStart)."""
+        """Start the process. With SnapStart ministack calls this before the first request too."""
         folder = _extract(self.plan.state / "code", self.code_zip)
         environment = make_environment(self.plan, self.config, folder)
         seconds = INIT_SECONDS
@@ -87,7 +87,7 @@ class Environment(lambda_runtime.Worker):  # type: ignore[misc]  # ministack has
             try:
                 started.await_start(seconds)
             except TimeoutError as error:
-                # Lambda tries a slow start once more, then with the function's own time.
+                # Lambda repeats a slow start once, with the function's own time.
                 if seconds != INIT_SECONDS:
                     raise StartFailed(str(error)) from None
                 seconds = max(INIT_SECONDS + 1, float(self.config.get("Timeout", 3)))
@@ -100,30 +100,30 @@ class Environment(lambda_runtime.Worker):  # type: ignore[misc]  # ministack has
         return self._running is not None and self._running.is_alive
 
     def _note(self) -> None:
-        """Where ministack looks for whether the environment lives."""
+        """Write the fields from which ministack learns that the environment lives."""
         self._proc = self._running.process if self._is_running and self._running else None
         self._cold = False
 
     def _discard_tmpdir(self) -> None:
-        """Called when ministack has ended the process."""
+        """End the process; ministack calls this when it has ended its own."""
         if self._running is not None:
             self._running.end()
 
 
 def _describe(outcome: InvocationOutcome, log: str, was_cold: bool) -> dict[str, Any]:
-    told = {"cold_start": was_cold, "log": log}
+    report = {"cold_start": was_cold, "log": log}
     if outcome.problem is None:
-        return {"status": "ok", "result": outcome.body, **told}
+        return {"status": "ok", "result": outcome.body, **report}
     return {
         "status": "error",
         "error": outcome.problem.get("errorMessage", ""),
         "error_payload": outcome.problem,
-        **told,
+        **report,
     }
 
 
 def make_environment(plan: EmulatorPlan, config: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    """Nothing of ours: what Lambda sets, what the template says, and where this machine's doors are."""
+    """Return only the variables of Lambda, of the template and of this machine's doors, none of our own."""
     name, region = config["FunctionName"], plan.region
     layers = [
         _extract(plan.state / "layers", content) / "python"
@@ -135,7 +135,7 @@ def make_environment(plan: EmulatorPlan, config: Mapping[str, Any], folder: Path
         "LANG": "C.UTF-8",
         "TZ": ":UTC",
         "PYTHONUNBUFFERED": "1",
-        "PYTHONPATH": os.pathsep.join(str(each) for each in (folder, *layers, plan.function_runtime)),
+        "PYTHONPATH": os.pathsep.join(str(path) for path in (folder, *layers, plan.function_runtime)),
         "LAMBDA_TASK_ROOT": str(folder),
         "LAMBDA_RUNTIME_DIR": str(plan.function_runtime),
         "AWS_EXECUTION_ENV": f"AWS_Lambda_python{sys.version_info.major}.{sys.version_info.minor}",
@@ -158,22 +158,22 @@ def make_environment(plan: EmulatorPlan, config: Mapping[str, Any], folder: Path
 
 
 def _make_credentials(config: Mapping[str, Any]) -> dict[str, str]:
-    """Those of the function's role."""
+    """Return the credentials of the function's role."""
     made: dict[str, str] = lambda_runtime.execution_credentials(config)
     session = sts._sessions.get(made["AWS_ACCESS_KEY_ID"])
     if session is not None:
-        # On AWS they end, and who checks them wants to know when; no run lasts that long.
+        # On AWS they expire, and their checker reads when; no run lasts that long.
         session.setdefault("Expiration", time.time() + _CREDENTIALS_SECONDS)
     return {name: value for name, value in made.items() if value}
 
 
 def _find_below_opt(plan: EmulatorPlan, value: str) -> str:
-    """There is no /opt of the function's own: of what stands there, only the certificates are named."""
+    """Replace paths below /opt, which a function does not have here; only certificates are named there."""
     return _CERTIFICATES.sub(str(plan.authority), value)
 
 
 def _lead_to_doors(plan: EmulatorPlan) -> dict[str, str]:
-    """Names of AWS keep their certificates and signatures; only the way to them is local."""
+    """Return variables that lead to local doors; names of AWS keep their certificates and signatures."""
     return {
         "PGHOSTADDR": "127.0.0.1",
         "PGPORT": str(plan.door_port),
@@ -183,7 +183,7 @@ def _lead_to_doors(plan: EmulatorPlan) -> dict[str, str]:
 
 
 def _extract(place: Path, content: bytes) -> Path:
-    """Once for each content: environments of one function share what they only read."""
+    """Extract the content once: environments of one function share the files, which they only read."""
     folder = place / hashlib.sha256(content).hexdigest()[:24]
     with _extracting:
         if not folder.exists():

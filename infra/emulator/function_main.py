@@ -1,6 +1,6 @@
 """Starts a function's process: the real runtime client, ended when the emulator ends.
 
-Runs under the interpreter of the functions, with nothing on its path but their bundle and the runtime.
+It runs under the interpreter of the functions, with nothing on its path but their bundle and the runtime.
 """
 
 import os
@@ -11,7 +11,7 @@ _LIFELINE = 0
 
 
 def _end_with_emulator() -> None:
-    """The other end of the pipe closes with the emulator, however that ends."""
+    """End when the other end of the pipe closes, which it does however the emulator ends."""
     os.read(_LIFELINE, 1)
     os._exit(1)
 

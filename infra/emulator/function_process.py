@@ -21,14 +21,14 @@ _MAIN = Path(__file__).with_name("function_main.py")
 
 
 class StartFailed(Exception):
-    """The process did not come to ask for its first invocation."""
+    """A process that did not ask for its first invocation."""
 
     error_type = "Runtime.InitError"
 
 
 @dataclass(frozen=True)
 class InvocationOutcome:
-    """What an invocation came to; `problem` as Lambda reports it."""
+    """The result of an invocation; `problem` is as Lambda reports it."""
 
     body: Any = None
     problem: dict[str, Any] | None = None
@@ -37,15 +37,15 @@ class InvocationOutcome:
 class FunctionProcess:
     def __init__(self, python: Path, handler: str, folder: Path, environment: Mapping[str, str]) -> None:
         self._api = RuntimeApi()
-        # -S and -P: neither what the interpreter has installed nor this folder is there for a function.
+        # With -S and -P a function sees neither the interpreter's installed packages nor this folder.
         self.process = subprocess.Popen(
             [str(python), "-S", "-P", str(_MAIN), handler],
             cwd=folder,
             env={**environment, "AWS_LAMBDA_RUNTIME_API": self._api.address},
-            stdin=subprocess.PIPE,  # kept open as long as we live
+            stdin=subprocess.PIPE,  # Stays open as long as this process lives.
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C in the terminal is not for it
+            start_new_session=True,  # Ctrl-C in the terminal is not for the function.
         )
         assert self.process.stdout is not None
         self._output = _Output(self.process.stdout.fileno())
@@ -56,15 +56,15 @@ class FunctionProcess:
         return self.process.poll() is None
 
     def await_start(self, seconds: float) -> None:
-        """False when it is slow, which Lambda forgives once."""
+        """Wait for the first invocation. Raise TimeoutError for a slow start, which Lambda forgives once."""
         report = self._next_report(seconds)
         if isinstance(report, Ready):
             return
-        said = report.problem if isinstance(report, InitFailed) else self.take_output()
+        reason = report.problem if isinstance(report, InitFailed) else self.take_output()
         self.end()
         if report is None:
-            raise TimeoutError(f"not ready after {seconds} seconds: {said}")
-        raise StartFailed(f"could not start: {said}")
+            raise TimeoutError(f"not ready after {seconds} seconds: {reason}")
+        raise StartFailed(f"could not start: {reason}")
 
     def invoke(self, invocation: Invocation, seconds: float) -> InvocationOutcome:
         self._api.give(invocation)
@@ -86,7 +86,7 @@ class FunctionProcess:
         return self._fail(f"Task timed out after {seconds:.2f} seconds", "Sandbox.Timedout")
 
     def take_output(self) -> str:
-        """All that it has written so far, since the last time."""
+        """Return all that the process has written since the last call."""
         return self._output.take()
 
     def end(self) -> None:
@@ -122,7 +122,7 @@ def _as_problem(body: Any) -> dict[str, Any]:
 
 
 class _Output:
-    """Reads all the time, so that a full pipe never stops the function; gives what there is, at once."""
+    """A reader that never stops, so that a full pipe never stops the function."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle

@@ -1,6 +1,6 @@
-"""An issuer of JWTs for one machine: a key made at its start, shown over loopback, and a mint.
+"""An issuer of JWTs for one machine: a key made at its start, served over loopback, and a mint.
 
-Whoever reaches it gets any token that they ask for: it stands for an identity provider, it is none.
+Every client gets any token that it asks for: this stands for an identity provider, and is none.
 """
 
 import json

@@ -12,7 +12,7 @@ from infra.emulator.plan import ACCOUNT, EmulatorPlan, read_plan
 
 # Seconds between two looks at what is due; ministack's own are 10.
 _SCHEDULE_SECONDS = 1.0
-# A message that comes while ministack has just looked is taken up this much later.
+# A message that arrives while ministack has just looked is taken up this much later.
 _WAKE_GAP_SECONDS = 0.002
 
 
@@ -20,7 +20,7 @@ def main() -> None:
     plan = read_plan(Path(sys.argv[1]))
     _end_with_parent()
     _tell_ministack(plan)
-    # Only now: ministack reads the environment when it is imported.
+    # Imported only now, because ministack reads the environment when it is imported.
     from ministack import app
     from ministack.services import eventbridge, lambda_svc, scheduler
 
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _end_with_parent() -> None:
-    """The other end of standard input closes when whoever started us ends, however that ends."""
+    """End when the other end of standard input closes, which it does however our parent ends."""
 
     def wait() -> None:
         os.read(0, 1)
@@ -61,10 +61,10 @@ def _tell_ministack(plan: EmulatorPlan) -> None:
             # Every call is checked against the policies of its role.
             "AUTH": "true",
             "LOG_LEVEL": "INFO",
-            # They listen on ports of their own, which another clone has too.
+            # They listen on fixed ports, which another clone would use too.
             "IOT_MTLS_ENABLED": "false",
             "SFTP_ENABLED": "false",
-            # What it fetches itself (an issuer's keys) it may trust as the functions do.
+            # ministack fetches an issuer's keys itself, and may trust the same authority as the functions.
             "SSL_CERT_FILE": str(plan.authority),
             "TMPDIR": str(plan.state),
             "S3_DATA_DIR": str(plan.state / "s3"),

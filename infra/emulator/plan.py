@@ -1,4 +1,4 @@
-"""What one run of the emulator is made of, told by `up` to the launcher as JSON."""
+"""The parts of one run of the emulator, which `up` gives to the launcher as JSON."""
 
 import json
 from dataclasses import asdict, dataclass, fields
@@ -10,19 +10,19 @@ ACCOUNT = "000000000000"
 
 @dataclass(frozen=True)
 class EmulatorPlan:
-    """All folders and ports belong to this run alone, so that two clones run at once."""
+    """The folders and ports of one run. They belong to it alone, so that two clones run at once."""
 
     region: str
     gateway_port: int
-    # What ministack and the functions write; gone with the run.
+    # The folder for files of ministack and the functions; gone with the run.
     state: Path
     # The interpreter of the functions, and the folder that stands for /var/runtime.
     function_python: Path
     function_runtime: Path
-    # The certificate of the run's own authority: all that its functions trust.
+    # The certificate of the run's own authority, the only one that its functions trust.
     authority: Path
     authority_key: Path
-    # Of the real Postgres; and where the functions find the door to it.
+    # The folder and port of the real Postgres, and the door through which functions reach it.
     database_folder: Path
     database_port: int
     door_port: int
@@ -40,8 +40,8 @@ class EmulatorPlan:
 
 
 def read_plan(path: Path) -> EmulatorPlan:
-    told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    for each in fields(EmulatorPlan):
-        if each.type is Path:
-            told[each.name] = Path(told[each.name])
-    return EmulatorPlan(**told)
+    values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    for member in fields(EmulatorPlan):
+        if member.type is Path:
+            values[member.name] = Path(values[member.name])
+    return EmulatorPlan(**values)

@@ -1,4 +1,4 @@
-"""Lambda's Runtime API for one process: it asks for the next invocation, and says what came of it."""
+"""Lambda's Runtime API for one process, which asks for the next invocation and reports its result."""
 
 import json
 import re
@@ -24,7 +24,7 @@ class Invocation:
 
 @dataclass(frozen=True)
 class Ready:
-    """It asked for its first invocation: its modules are loaded."""
+    """The report that the process asked for its first invocation: its modules are loaded."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class InvocationAnswer:
 
 @dataclass(frozen=True)
 class Ended:
-    """The process is gone."""
+    """The report that the process is gone."""
 
 
 Report = Ready | InitFailed | InvocationAnswer | Ended
 
 
 class RuntimeApi:
-    """Reports what the process says to one queue, in the order in which it says it."""
+    """The server of one process. It puts the process's reports into one queue, in their order."""
 
     def __init__(self) -> None:
         self.reports: SimpleQueue[Report] = SimpleQueue()
@@ -85,12 +85,12 @@ class _RuntimeServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A process that was killed leaves its connections open on our side: nothing to say."""
+        """Ignore connections that a killed process left open on our side."""
 
 
 class _RuntimeHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Headers and body are written apart: without this each answer waits 40 ms for an acknowledgement.
+    # Headers and body are written apart; without this each answer waits 40 ms for an acknowledgement.
     disable_nagle_algorithm = True
     api: RuntimeApi
 

@@ -42,17 +42,17 @@ class EmulatedStack:
 
     @property
     def machine_url(self) -> str:
-        """For whoever has an API key instead of a token."""
+        """Return the URL for callers with an API key instead of a token."""
         return self._find_url("MachinesUrl")
 
     @property
     def owner_url(self) -> str:
-        """Of the database, past the door: may do everything."""
+        """Return the owner's URL of the database, past the door. The owner may do everything."""
         return use_database(self.emulator.postgres.url, DATABASE)
 
     @cached_property
     def tokens(self) -> Mapping[str, str]:
-        """Of each member of the example tenant."""
+        """Return a token of each member of the example tenant."""
         return {
             member.user_id: self.emulator.issuer.mint(
                 subject=member.user_id, tenant_id=str(self.tenant.tenant_id), roles=member.roles
@@ -64,14 +64,20 @@ class EmulatedStack:
         return self.emulator.session.client(service, endpoint_url=self.emulator.plan.gateway_url)
 
     def _find_url(self, name: str) -> str:
-        """The template answers with a name of AWS, whose first part is the API."""
+        """Return the local URL of an API.
+
+        The template's output is a name of AWS whose first part is the API.
+        """
         address = self.outputs[f"{PREFIX}-app"][name]
         return self.emulator.make_api_url(str(urlsplit(address).hostname).partition(".")[0])
 
 
 @contextmanager
 def running_stack(say: Say, environment: Mapping[str, str] | None = None) -> Iterator[EmulatedStack]:
-    """With `environment` added to that of the functions. Only from the main thread."""
+    """Deploy and run the stack, with `environment` added to that of the functions.
+
+    Call it from the main thread only.
+    """
     with running_emulator() as emulator:
         state = emulator.plan.state
         say("Building the bundle")
@@ -96,7 +102,7 @@ def running_stack(say: Say, environment: Mapping[str, str] | None = None) -> Ite
 
 
 def _run(module: str, *arguments: str) -> None:
-    """In a process of its own: CDK keeps Node running as long as its process lives."""
+    """Run a module in a process of its own, because CDK keeps Node running as long as its process lives."""
     command = [sys.executable, "-m", module, *arguments]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if ended.returncode != 0:

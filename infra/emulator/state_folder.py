@@ -1,4 +1,4 @@
-"""A folder for one run, and nothing left of runs that were killed."""
+"""A folder for one run. Folders of runs that were killed are removed."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ _LOCK = "lock"
 def open_state_folder() -> Iterator[Path]:
     _remove_leftovers(Path(tempfile.gettempdir()))
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    # Held as long as this process lives, by whatever way it ends.
+    # The lock is held until this process ends, even if it is killed.
     handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     fcntl.flock(handle, fcntl.LOCK_EX)
     try:
@@ -31,11 +31,11 @@ def _remove_leftovers(place: Path) -> None:
         try:
             handle = os.open(folder / _LOCK, os.O_RDWR)
         except OSError:
-            continue  # somebody else's, or only just being made
+            continue  # the folder of another user, or one that is just being made
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            pass  # it runs
+            pass  # its run is alive
         else:
             shutil.rmtree(folder, ignore_errors=True)
         finally:

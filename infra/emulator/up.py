@@ -1,4 +1,4 @@
-"""`make up-local`: the stacks on this machine until Ctrl-C, SIGTERM or the end of what started it."""
+"""`make up-local`: the stacks on this machine until Ctrl-C, SIGTERM or the end of its parent."""
 
 import signal
 import sys
@@ -12,7 +12,7 @@ from signet.local.postgres import PostgresFailed
 
 
 class _EmulatorStopped(Exception):
-    """Whatever is being done ends here, and all that was started with it."""
+    """The end of the work in progress, and of everything that was started with it."""
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def _stop(_number: int, _frame: object) -> None:
-    # A second one changes nothing: the first one is already ending everything.
+    # A second signal changes nothing, because the first one is already ending everything.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     raise _EmulatorStopped

@@ -6,5 +6,5 @@ from infra.environments.prod import PROD
 from infra.environments.staging import STAGING
 
 ENVIRONMENTS = {settings.name: settings for settings in (DEV, STAGING, PROD, LOCAL)}
-# Those that are deployed to an account.
+# These are deployed to an account.
 DEPLOYED = [DEV.name, STAGING.name, PROD.name]

@@ -1,4 +1,7 @@
-"""For trying things out. Next to free while nobody works: the database sleeps, and is woken once an hour."""
+"""The environment for trying things out.
+
+It costs next to nothing while nobody works: the database sleeps and is woken once an hour.
+"""
 
 from infra.settings import EnvironmentSettings
 

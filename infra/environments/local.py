@@ -1,6 +1,6 @@
-"""The stacks of dev on an emulator: same templates, without what no emulator has.
+"""The stacks of dev on an emulator: the same templates, without the parts that the emulator lacks.
 
-One endpoint answers for all of AWS, by IPv4; and the functions run on this machine's interpreter.
+One endpoint answers for all of AWS, over IPv4. The functions run on this machine's interpreter.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""For whom it matters."""
+"""The environment for real work: the database never sleeps, and a mistaken delete takes nothing away."""
 
 from infra.settings import EnvironmentSettings
 

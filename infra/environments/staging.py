@@ -1,4 +1,4 @@
-"""Built as production is, and smaller."""
+"""The environment built as production is, but smaller."""
 
 from infra.settings import EnvironmentSettings
 

@@ -1,4 +1,4 @@
-"""What runs: the functions, what calls them, and the migration that goes before them."""
+"""The functions, their callers, and the migration that runs before them."""
 
 from dataclasses import dataclass
 from email.utils import parseaddr
@@ -24,8 +24,8 @@ from infra.stacks.network import NetworkStack
 # API Gateway gives up after 30 seconds.
 _API_SECONDS = 29
 _RELAY_SECONDS = 50
-# A database that sleeps takes some 15 to wake up. The clock comes once, and the next time it sleeps again:
-# whoever gave up sooner would never find it awake. An answer of the API must still come in time.
+# A sleeping database takes some 15 seconds to wake up. A function that gives up sooner never finds it awake,
+# because it sleeps again before the clock's next start. An answer of the API must still come in time.
 _WAKING_SECONDS = 20
 _JANITOR_SECONDS = 300
 _MIGRATOR_SECONDS = 900
@@ -37,7 +37,7 @@ _GET, _HEAD, _OPTIONS, _ANY = (
 )
 _CHECKED_INSIDE = "API keys and signed messages are no JWTs: the function checks each request itself."
 _PUBLIC = "What the API can do is public; it names no tenant and reads no row."
-# By the name that CDK gives to what one stack takes from another.
+# The name that CDK gives to a value that one stack takes from another.
 _EXPORTED_ANCHORS = "ExportsOutputFnGetAttAnchorsE78985FDArnBC8F3FC9"
 _PREFLIGHT = "A browser asks without a token whether it may send one; the function answers from its settings."
 
@@ -102,7 +102,7 @@ class AppStack(SignetStack):
         if not settings.database_min_capacity:
             environment["SIGNET_DATABASE_WAIT_SECONDS"] = str(_WAKING_SECONDS)
         if settings.uses_dual_stack_endpoints:
-            # Without a NAT gateway there is no other way to AWS.
+            # Without a NAT gateway AWS is reached by IPv6 alone.
             environment["AWS_USE_DUALSTACK_ENDPOINT"] = "true"
         return FunctionParts(
             settings=settings,
@@ -134,7 +134,7 @@ class AppStack(SignetStack):
         *,
         has_snap_start: bool = False,
     ) -> SignetFunction:
-        """One that works on the database as `role`, and may wake others up."""
+        """Add a function that works on the database as `role` and may send wake-ups."""
         data, messaging = self._others.data, self._others.messaging
         database = {"SIGNET_DATABASE_URL": data.url_of(role)}
         function = SignetFunction(
@@ -162,7 +162,8 @@ class AppStack(SignetStack):
             seconds=_MIGRATOR_SECONDS,
             megabytes=512,
             environment={
-                # With a password that RDS renews; the others come by tokens, which it lets them do.
+                # The admin has a password that RDS renews. The other roles sign in by tokens, which the admin
+                # allows.
                 "SIGNET_DATABASE_URL": data.admin_url(),
                 "SIGNET_ADMIN_SECRET": data.admin_secret_arn,
             },
@@ -208,7 +209,7 @@ class AppStack(SignetStack):
         if self.settings.mail_sender is not None:
             self._allow_mail(function, self.settings.mail_sender)
         if self.settings.sends_sms:
-            # A telephone number is no resource that could be named; a topic is one, and is none of ours.
+            # A telephone number is no resource that could be named. Topics are, and none of them is ours.
             function.allow_all_but(["sns:Publish"], [f"arn:{Aws.PARTITION}:sns:*:*:*"])
         return function
 
@@ -241,7 +242,10 @@ class AppStack(SignetStack):
         )
 
     def _allow_mail(self, function: SignetFunction, sender: str) -> None:
-        """SES asks for the identity that it verified: the address, or else its domain; no name before it."""
+        """Allow mail from the sender.
+
+        SES checks the identity it verified: the address or its domain, without a name.
+        """
         sender = parseaddr(sender)[1]
         base = f"arn:{Aws.PARTITION}:ses:{self.region}:{Aws.ACCOUNT_ID}:identity"
         identities = [f"{base}/{sender}", f"{base}/{sender.rpartition('@')[2]}"]
@@ -261,7 +265,7 @@ class AppStack(SignetStack):
             )
 
     def _plan_sweeps(self) -> None:
-        """By whoever writes work that is due later; the relay writes none."""
+        """Let every function that writes work due later plan a sweep; the relay writes none."""
         sweeps = PlannedSweeps(self, "Sweeps", self.settings, self.outbox_relay)
         for function in (self.api, self.node_execution, self.side_effect_io, self.janitor):
             sweeps.let_plan(function)
@@ -277,7 +281,7 @@ class AppStack(SignetStack):
         )
 
     def _add_front(self) -> HttpFront:
-        """For people, by the tokens of the issuer."""
+        """Add the API for people, who bring tokens of the issuer."""
         settings = self.settings
         front = HttpFront(
             self,
@@ -297,7 +301,7 @@ class AppStack(SignetStack):
         return front
 
     def _add_machines(self) -> HttpFront:
-        """For API keys, signed messages and whoever collects metrics: JWTs are not all there is."""
+        """Add the API for API keys, signed messages and collectors of metrics, none of which are JWTs."""
         settings = self.settings
         machines = HttpFront(
             self,
@@ -314,7 +318,7 @@ class AppStack(SignetStack):
         return machines
 
     def _migrate_before(self) -> None:
-        """The functions switch when the schema has. On the way back the migrator is told the older folder."""
+        """Migrate before the functions switch. On the way back the migrator is given the older folder."""
         migration = CustomResource(
             self,
             "Migration",
@@ -322,7 +326,7 @@ class AppStack(SignetStack):
             service_token=self.migrator.function.function_arn,
             service_timeout=Duration.seconds(_MIGRATOR_SECONDS),
             properties={"Migrations": digest_of(MIGRATIONS)},
-            # Deleting the stack takes no data away: the migrator has nothing to do then.
+            # Deleting the stack takes no data away, so the migrator has nothing to do then.
             removal_policy=RemovalPolicy.RETAIN,
         )
         for function in self.functions:

@@ -1,4 +1,4 @@
-"""What is kept: Aurora PostgreSQL Serverless v2, and a bucket that seals of the audit trail cannot leave."""
+"""The stores: Aurora PostgreSQL Serverless v2, and a bucket that no seal of the audit trail can leave."""
 
 from aws_cdk import Aws, Duration, Fn, RemovalPolicy, aws_ec2, aws_iam, aws_rds, aws_s3
 from constructs import Construct
@@ -11,7 +11,7 @@ from infra.stacks.network import POSTGRES, NetworkStack
 
 DATABASE = "signet"
 ADMIN = "signet_admin"
-# The roles that `migrations/` makes, and no others, come in by tokens.
+# Only these roles, which `migrations/` makes, sign in by tokens.
 RUNTIME_ROLES = ("signet_api", "signet_worker", "signet_janitor")
 _ISOLATED = aws_ec2.SubnetSelection(subnet_type=aws_ec2.SubnetType.PRIVATE_ISOLATED)
 _AUTO_PAUSE = Duration.minutes(5)
@@ -34,17 +34,17 @@ class DataStack(SignetStack):
         return secret.secret_arn
 
     def url_of(self, role: str) -> str:
-        """For a runtime role: through the proxy where there is one."""
+        """Return the URL for a runtime role, through the proxy if there is one."""
         if self.proxy is None:
             return self._url_of_cluster(role)
         return self._url(role, f"{self.proxy.endpoint}:{POSTGRES}", "amazon-roots.pem")
 
     def admin_url(self) -> str:
-        """To the cluster itself: no proxy knows the admin."""
+        """Return the URL of the cluster itself, because no proxy knows the admin."""
         return self._url_of_cluster(ADMIN)
 
     def user_arn(self, role: str) -> str:
-        """What `rds-db:connect` is granted on."""
+        """Return the resource on which `rds-db:connect` is granted."""
         if self.proxy is None:
             return self._user_arn(self.cluster.cluster_resource_identifier, role)
         return self._user_arn(Fn.select(6, Fn.split(":", self.proxy.db_proxy_arn)), role)
@@ -69,7 +69,7 @@ class DataStack(SignetStack):
 
     def _add_cluster(self, network: NetworkStack) -> aws_rds.DatabaseCluster:
         settings = self.settings
-        # RDS would make it itself, and keep it forever.
+        # RDS would make the log group itself, and keep it for ever.
         name = f"/aws/rds/cluster/{settings.prefix}/postgresql"
         logs = KeptLog(self, "DatabaseLog", name, settings.log_retention_days)
         insights = settings.has_performance_insights
@@ -83,7 +83,7 @@ class DataStack(SignetStack):
                 )
             ),
             credentials=aws_rds.Credentials.from_username(ADMIN),
-            # RDS makes the secret and renews it each week, with no function in this VPC.
+            # RDS makes the secret and renews it each week, without a function in this VPC.
             manage_master_user_password=True,
             default_database_name=DATABASE,
             parameters={"rds.force_ssl": "1"},
@@ -114,7 +114,10 @@ class DataStack(SignetStack):
         return cluster
 
     def _add_proxy(self, network: NetworkStack) -> aws_rds.DatabaseProxy:
-        """Tokens on both sides: it holds no password, and may come in as the runtime roles only."""
+        """Add a proxy with tokens on both sides.
+
+        It has no password and signs in as the runtime roles only.
+        """
         role = aws_iam.Role(self, "ProxyRole", assumed_by=aws_iam.ServicePrincipal("rds.amazonaws.com"))
         role.add_to_policy(
             aws_iam.PolicyStatement(
@@ -153,7 +156,7 @@ class DataStack(SignetStack):
             enforce_ssl=True,
             encryption=aws_s3.BucketEncryption.S3_MANAGED,
             block_public_access=aws_s3.BlockPublicAccess.BLOCK_ALL,
-            # What is locked cannot be deleted, the bucket neither.
+            # A locked object cannot be deleted, and neither can its bucket.
             removal_policy=RemovalPolicy.RETAIN,
         )
         explain(

@@ -1,4 +1,4 @@
-"""What goes between: the queues of wake-ups, and the bus that integration events leave by."""
+"""The messages between functions: the queues of wake-ups, and the bus of integration events."""
 
 from aws_cdk import Duration, aws_events
 from constructs import Construct
@@ -8,7 +8,7 @@ from infra.constructs.work_queue import WorkQueue, add_dead_letter_queue
 from infra.findings import explain
 from infra.settings import EnvironmentSettings
 
-# How long one worker may take for its batch.
+# The time that one worker may take for its batch.
 NODE_EXECUTION_SECONDS = 60
 SIDE_EFFECT_SECONDS = 120
 
@@ -18,7 +18,7 @@ class MessagingStack(SignetStack):
         super().__init__(scope, "messaging", settings)
         self.events = self._add_queue("Events", "events", NODE_EXECUTION_SECONDS)
         self.effects = self._add_queue("Effects", "effects", SIDE_EFFECT_SECONDS)
-        # Where a schedule leaves what it could not start.
+        # A schedule leaves the starts here that failed.
         self.missed = add_dead_letter_queue(self, "Missed", f"{settings.prefix}-missed")
         explain(self.missed, "SQS3", "It is a dead-letter queue itself, of the schedules.")
         self.bus = aws_events.EventBus(self, "Bus", event_bus_name=settings.prefix)

@@ -9,7 +9,7 @@ from infra.findings import explain
 from infra.settings import EnvironmentSettings
 
 POSTGRES = 5432
-# Where webhooks may go (`signet.outbound.webhook`), and all of AWS.
+# The ports of webhooks (`signet.outbound.webhook`) and of all of AWS.
 PORTS_OUT = (443, 8443)
 FLOW_LOG_DAYS = 30
 _WAY_OUT = aws_ec2.SubnetType.PRIVATE_WITH_EGRESS
@@ -24,7 +24,7 @@ class NetworkStack(SignetStack):
             aws_ec2.SubnetConfiguration(name="database", subnet_type=_NO_WAY, cidr_mask=24),
         ]
         if settings.nat_gateways:
-            # The gateways stand there, and nothing else.
+            # These subnets hold the gateways and nothing else.
             subnets.append(
                 aws_ec2.SubnetConfiguration(
                     name="gateways",
@@ -51,7 +51,7 @@ class NetworkStack(SignetStack):
             explain(self.vpc, "VPC7", "What passes is logged in production; here nobody would read it.")
 
     def _add_function_group(self) -> aws_ec2.SecurityGroup:
-        """Made here: with the database or the functions, their stacks would need each other."""
+        """Make the group here: beside the database or the functions, their stacks would need each other."""
         group = aws_ec2.SecurityGroup(
             self,
             "Functions",
@@ -67,7 +67,10 @@ class NetworkStack(SignetStack):
         return group
 
     def _add_way_to_s3(self) -> None:
-        """CloudFormation hears the migrator's answer from a bucket that has IPv4 only. This way is free."""
+        """Add a free endpoint of S3.
+
+        CloudFormation reads the migrator's answer from a bucket on IPv4 only.
+        """
         endpoint = self.vpc.add_gateway_endpoint(
             "S3",
             service=aws_ec2.GatewayVpcEndpointAwsService.S3,

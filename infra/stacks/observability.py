@@ -1,7 +1,7 @@
-"""What wakes somebody up, and what they look at: alarms, and a dashboard each for the engine and for effects.
+"""Alarms, and a dashboard each for the engine and for effects.
 
-A dead letter of the engine stops an instance, and raises an alarm. One of an effect waits for somebody to
-send it again: its receiver is who is in trouble.
+A dead letter of the engine stops an instance and raises an alarm. One of an effect waits for an operator to
+send it again, because its receiver is the one in trouble.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _MILLISECONDS = 1_000
 _FULL_PERCENT = 90
 _SERVER_ERRORS = 5
 _DEADLOCKS = 5
-# Of the starts of a schedule.
+# The number of missed starts of a schedule.
 _MISSED_STARTS = 3
 _LEAST_SILENCE_MINUTES = 15
 _WIDTH = 24
@@ -42,7 +42,7 @@ class ObservabilityStack(SignetStack):
         self._watch_engine()
         self._watch_queues()
         for function in app.functions:
-            # CloudFormation says itself when the migrator fails.
+            # CloudFormation itself reports a failure of the migrator.
             if function is not app.migrator:
                 self._watch_function(function)
         self._watch_front("api", app.front)
@@ -53,7 +53,7 @@ class ObservabilityStack(SignetStack):
         self._show_effects()
 
     def _own(self, name: str, statistic: str, *functions: SignetFunction) -> IMetric:
-        """One of `signet.telemetry.metrics`, as these functions together write it."""
+        """Return a metric of `signet.telemetry.metrics`, summed over these functions."""
         metrics = {
             f"m{number}": Metric(
                 namespace=self.settings.metrics_namespace,
@@ -66,12 +66,12 @@ class ObservabilityStack(SignetStack):
         }
         if len(functions) == 1:
             return metrics["m0"]
-        # One of them that says nothing has had nothing to say.
+        # A function that reports nothing counts as 0.
         summed = " + ".join(f"FILL({key}, 0)" for key in metrics)
         return MathExpression(expression=summed, using_metrics=metrics, label=name, period=_PERIOD)
 
     def _by_effect_type(self, name: str, statistic: str) -> IMetric:
-        """What has the type of the effect as a dimension: a line for each."""
+        """Return a metric with the effect's type as a dimension: one line for each type."""
         schema = f"{{{self.settings.metrics_namespace},effect_type,service}}"
         expression = f"SEARCH('{schema} MetricName=\"{name}\"', '{statistic}', {_PERIOD.to_seconds()})"
         return MathExpression(expression=expression, label="", period=_PERIOD)
@@ -107,7 +107,7 @@ class ObservabilityStack(SignetStack):
             )
 
     def _oldest_due(self, queue: str) -> IMetric:
-        """As the relay found it, with each of its sweeps."""
+        """Return the age of the oldest due row, as the relay measured it with each sweep."""
         return Metric(
             namespace=self.settings.metrics_namespace,
             metric_name="OldestDue",
@@ -200,7 +200,7 @@ class ObservabilityStack(SignetStack):
             )
 
     def _watch_clock(self) -> None:
-        """Missing is worse than failing: nobody else says so."""
+        """Watch for missing starts: a function that does not run reports no failure."""
         silence = Duration.minutes(max(_LEAST_SILENCE_MINUTES, _MISSED_STARTS * self.settings.sweep_minutes))
         for function in (self._app.janitor, self._app.outbox_relay):
             name = function.name.replace("_", "-")
@@ -267,13 +267,13 @@ class ObservabilityStack(SignetStack):
         )
 
     def _show_functions(self, functions: Sequence[SignetFunction]) -> list[tuple[str, list[IMetric]]]:
-        made = [function.function for function in functions]
+        lambdas = [function.function for function in functions]
         return [
-            ("Functions: errors", [one.metric_errors(period=_PERIOD) for one in made]),
-            ("Functions: throttles", [one.metric_throttles(period=_PERIOD) for one in made]),
+            ("Functions: errors", [function.metric_errors(period=_PERIOD) for function in lambdas]),
+            ("Functions: throttles", [function.metric_throttles(period=_PERIOD) for function in lambdas]),
             (
                 "Functions: duration (ms)",
-                [one.metric_duration(period=_PERIOD, statistic="p95") for one in made],
+                [function.metric_duration(period=_PERIOD, statistic="p95") for function in lambdas],
             ),
         ]
 

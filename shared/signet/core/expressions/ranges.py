@@ -62,15 +62,15 @@ def find_gaps_and_overlaps(
     if len(variables) != 1 or len(conditions) > MAX_CONDITIONS:
         return ()
     variable = variables.pop()
-    found = resolve_name(variable.path, scope)
-    if not isinstance(found, ResolvedName) or found.type.kind not in (
+    resolved = resolve_name(variable.path, scope)
+    if not isinstance(resolved, ResolvedName) or resolved.type.kind not in (
         TypeKind.INT,
         TypeKind.ENUM,
         TypeKind.BOOL,
     ):
         return ()
     try:
-        domain = _Domain(variable, found.type)
+        domain = _Domain(variable, resolved.type)
         covered = [domain.find_true_cases(condition) for condition in conditions]
     except _NotAnalysable:
         return ()

@@ -101,25 +101,25 @@ class _Checker:
         self.errors.append(_at(node, code, suggestion, **parameters))
 
     def _type_of_name(self, node: Name) -> Type:
-        found = resolve_name(node.path, self._scope)
-        if isinstance(found, ResolvedName):
-            return found.type
+        resolved = resolve_name(node.path, self._scope)
+        if isinstance(resolved, ResolvedName):
+            return resolved.type
         # The position is counted from the end, because an alias of the namespace may be shorter than its
         # name.
-        after = sum(len(step) + 1 for step in node.path[found.step + 1 :])
+        after = sum(len(step) + 1 for step in node.path[resolved.step + 1 :])
         end = max(node.position + node.length - after, 0)
-        length = len(node.path[found.step]) if found.step else end - node.position
+        length = len(node.path[resolved.step]) if resolved.step else end - node.position
         position = max(end - length, 0)
         error = make_error(
-            found.code, position, end - position, suggestion=found.suggestion, **found.parameters
+            resolved.code, position, end - position, suggestion=resolved.suggestion, **resolved.parameters
         )
         self.errors.append(error)
         return ANY
 
     def _expect_bool(self, operator: str, node: Expression) -> None:
-        found = self.type_of(node)
-        if found.kind not in (TypeKind.BOOL, TypeKind.ANY):
-            self._add(node, "NOT_BOOL", operator=operator, operand=to_text(node), type=str(found))
+        operand_type = self.type_of(node)
+        if operand_type.kind not in (TypeKind.BOOL, TypeKind.ANY):
+            self._add(node, "NOT_BOOL", operator=operator, operand=to_text(node), type=str(operand_type))
 
     def _check_comparison(self, node: Comparison) -> None:
         left, right = self.type_of(node.left), self.type_of(node.right)
