@@ -208,12 +208,8 @@ def check_integrity(envelope: Graph, graph: Graph, order: Sequence[str]) -> Iter
     """Check that every system node is there as the envelope made it, in the envelope's order (WF-08)."""
     position = {node_id: index for index, node_id in enumerate(order)}
     for node in envelope.nodes.values():
-        actual = graph.nodes.get(node.id)
-        if actual is None or (actual.type, actual.config, actual.window) != (
-            node.type,
-            node.config,
-            node.window,
-        ):
+        kept = graph.nodes.get(node.id)
+        if kept is None or (kept.type, kept.config, kept.window) != (node.type, node.config, node.window):
             yield make_finding("SYSTEM_NODE_ALTERED", node.id)
     for edge in envelope.edges.values():
         if edge.role != "return" and edge.source in position and edge.target in position:
