@@ -43,7 +43,7 @@ def make_versions(count: int, document_id: str = "d1") -> list[DocumentVersion]:
 
 
 def make_chain(count: int, subject_id: str = "d1", first_xid: int = 10) -> list[AuditRow]:
-    """One row for each version of a document, each in a transaction of its own."""
+    """Make one row for each version of a document, each in a transaction of its own."""
     rows: list[AuditRow] = []
     for version in make_versions(count, subject_id):
         number = version.version
@@ -55,7 +55,7 @@ def make_chain(count: int, subject_id: str = "d1", first_xid: int = 10) -> list[
 
 
 def make_trail() -> tuple[list[AuditRow], list[Seal]]:
-    """Two chains and an unchained row under two seals, and a tail of one row."""
+    """Make two chains and an unchained row under two seals, and a tail of one row."""
     rows = [*make_chain(4, "d1", 10), *make_chain(3, "d2", 20)]
     rows.append(leave_unchained(make_entry(5, "k", subject_type="entry"), Transaction(1, 23)))
     rows.sort(key=lambda row: (row.position, row.id))
@@ -74,7 +74,7 @@ def by_chain(rows: list[AuditRow]) -> list[AuditRow]:
 
 
 def rehash(row: AuditRow, old: str, new: str) -> AuditRow:
-    """Changed by somebody who knows how: content and hash agree again."""
+    """Change the content as an expert would: content and hash agree again."""
     assert old in row.content
     content = row.content.replace(old, new)
     return replace(row, content=content, hash=hash_text(content))

@@ -1,4 +1,4 @@
-"""A valid contract, and what breaks it: what is changed, to what, and which finding that gives where."""
+"""A valid contract and ways to break it: a pointer, a new value, and the finding with its place."""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""Compares a text with its golden file; `SIGNET_WRITE_GOLDEN=1` writes it anew.
+"""Compares a text with its golden file; `SIGNET_WRITE_GOLDEN=1` writes the file again.
 
 Hashes are masked: they change with every compiler, and have tests of their own.
 """

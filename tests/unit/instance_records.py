@@ -71,7 +71,7 @@ def control(name: str, **data: Any) -> ExplainedStep:
 
 
 def record(**changes: Any) -> InstanceRecords:
-    """`status`, `reason`, `tokens` and `request_id` are the instance's."""
+    """Make the records; `status`, `reason`, `tokens` and `request_id` are the instance's."""
     own = {name: changes.pop(name) for name in ("status", "reason", "request_id") if name in changes}
     instance = replace(INSTANCE, active_tokens=changes.pop("tokens", []), **own)
     nothing: dict[str, Any] = {"steps": [], "request": None, "triggers": [], "effects": [], "turns": []}
@@ -79,7 +79,7 @@ def record(**changes: Any) -> InstanceRecords:
 
 
 def at(node: str, **changes: Any) -> InstanceRecords:
-    """Waiting there."""
+    """Make the records of an instance that waits at the node."""
     node_type = changes.pop("node_type", "state")
     return record(tokens=[token(node)], steps=[step(node, node_type, is_open=True, **changes)])
 

@@ -50,13 +50,13 @@ def make_claims(**changes: Any) -> dict[str, Any]:
 
 def sign(key: Any = RSA_KEY, algorithm: str = "RS256", kid: str | None = "r1", **changes: Any) -> str:
     headers = {} if kid is None else {"kid": kid}
-    # As bytes: the library would refuse claims of the wrong type.
+    # Signed as bytes, because the library would refuse claims of the wrong type.
     payload = json.dumps(make_claims(**changes)).encode()
     return jwt.api_jws.encode(payload, key, algorithm=algorithm, headers=headers)
 
 
 def sign_by_hand(header: Mapping[str, Any], secret: bytes, **changes: Any) -> str:
-    """What no library would sign: a public key as the secret of an HMAC."""
+    """Sign what no library would: a public key serves as the secret of an HMAC."""
     signed = f"{_encode(header)}.{_encode(make_claims(**changes))}"
     signature = hmac.new(secret, signed.encode(), hashlib.sha256).digest()
     return f"{signed}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
@@ -67,7 +67,7 @@ def _encode(part: Mapping[str, Any]) -> str:
 
 
 def list_public_texts(key: rsa.RSAPrivateKey = RSA_KEY) -> list[bytes]:
-    """The forms in which a verifier might hold the public key."""
+    """Return the forms in which a verifier might hold the public key."""
     public = key.public_key()
     return [
         public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
@@ -80,13 +80,13 @@ def list_public_texts(key: rsa.RSAPrivateKey = RSA_KEY) -> list[bytes]:
 
 @dataclass
 class KeyServer:
-    """Answers with what it was told to; counts how often it was asked."""
+    """A server that gives prepared answers and counts the questions."""
 
     url: str = ""
     status: int = 200
     body: bytes = b"{}"
     headers: Mapping[str, str] = field(default_factory=dict)
-    # Set: answers nothing before `released`.
+    # A stuck server answers nothing before `released`.
     is_stuck: bool = False
     released: threading.Event = field(default_factory=threading.Event)
     asked: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The key of a machine as text."""
+"""API keys as text."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Writing: chains, seals, commitments. Checking is in test_evidence.py."""
+"""Writing the audit trail: chains, seals, commitments. Checks of it are in test_evidence.py."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone

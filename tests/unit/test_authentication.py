@@ -180,7 +180,7 @@ def test_a_claim_that_is_missing_or_wrong(changes: dict[str, object]) -> None:
 
 
 def test_a_subject_that_is_no_text() -> None:
-    # PyJWT refuses to make such a token, so that it is signed as bytes.
+    # PyJWT refuses to make such a token, so it is signed as bytes.
     payload = json.dumps(make_claims(sub=7)).encode()
     assert code_of(f"Bearer {jwt.api_jws.encode(payload, SECRET, algorithm='HS256')}") == "TOKEN_INVALID"
 
@@ -191,7 +191,7 @@ def test_a_subject_that_is_no_text() -> None:
         (None, ()),
         ([], ()),
         ("clerk  approver", ("clerk", "approver")),
-        # What no tenant can call a role is another system's.
+        # A name that no tenant can give a role is another system's.
         (["clerk", "", "Finance Managers", "signet:operator", "a" * 64], ("clerk",)),
     ],
 )

@@ -1,4 +1,4 @@
-"""Authors' files: what they say is read as JSON would say it, and whatever else they hold is a finding."""
+"""Authors' files: they mean what JSON would mean, and everything else in them is a finding."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""`signet contract check`, `signet compile`, `signet diff`: what they print, and their exit codes."""
+"""`signet contract check`, `signet compile`, `signet diff`: their output and their exit codes."""
 
 import copy
 import hashlib
@@ -28,7 +28,7 @@ TENANT = {
 
 
 def signet(*words: object) -> Result:
-    """Never a traceback, whatever the words: only exits come back."""
+    """Run the command line. No words give a traceback: only exits come back."""
     result = CliRunner().invoke(app, [str(word) for word in words])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result
@@ -56,7 +56,7 @@ def compiled(invoice: Path, tmp_path: Path) -> Path:
     return file
 
 
-# What no command may trip over: each file, and the exit code that follows.
+# Files that no command may fail on, and the exit code that follows.
 NONSENSE = {
     "empty.yaml": (b"", 1),
     "list.yaml": (b"- 1\n- 2\n", None),
@@ -82,7 +82,7 @@ def test_nonsense_files(tmp_path: Path, name: str, command: list[str]) -> None:
     content, expected = NONSENSE[name]
     file = tmp_path / name
     file.write_bytes(content)
-    # What is readable but neither contract nor patch: a contract with errors, or nothing to compile.
+    # A readable file that is neither contract nor patch is a contract with errors, or nothing to compile.
     code = expected or (1 if command[0] == "contract" else 2)
     result = signet(*command, file)
     assert result.exit_code == code, result.output
@@ -334,7 +334,7 @@ def test_no_part_of_an_artifact_can_be_missing_or_nonsense(tmp_path: Path, key: 
         file = put(tmp_path / "a.json", _break(GOOD, key, to=value))
         good = put(tmp_path / "good.json", GOOD)
         for words in (["diff", file, good], ["diff", good, file], ["diff", good, file, "--mermaid"]):
-            # Without a compiler's version it is read as a contract.
+            # Without a compiler's version the file is taken for a contract.
             assert signet(*words).exit_code in (0, 2) or (key, value) == ("compiler_version", None)
 
 

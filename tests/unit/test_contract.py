@@ -252,7 +252,7 @@ def test_reading_a_mutated_contract_never_raises(data: st.DataObject) -> None:
         try:
             document = change(document, pointer, value)
         except (KeyError, ValueError, IndexError):
-            continue  # a list has no such entry, a mapping nothing to remove
+            continue  # A list has no such entry, or a mapping nothing to remove.
     contract, findings = parse_contract(document)
     assert contract is not None or findings
     for finding in findings:
@@ -260,7 +260,7 @@ def test_reading_a_mutated_contract_never_raises(data: st.DataObject) -> None:
 
 
 def test_no_contract_is_called_like_a_permission_of_signets_own() -> None:
-    """Who may edit documents of such a type could edit more than documents."""
+    """A permission for documents of such a type would permit more than to edit documents."""
     sources = (Path(__file__).parents[2] / "shared" / "signet" / "engine").rglob("*.py")
     named = re.compile(r'^[A-Z_, ]+ = ("[a-z_]+:[a-z_]+".*)$', re.MULTILINE)
     found = [text for path in sources for text in named.findall(path.read_text(encoding="utf-8"))]

@@ -1,4 +1,4 @@
-"""What differs between two compiled workflows, slot by slot, and how a reviewer reads it."""
+"""The differences of two compiled workflows, slot by slot, and their text for a reviewer."""
 
 import copy
 import json

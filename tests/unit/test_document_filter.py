@@ -1,4 +1,4 @@
-"""Filters and orders of lists: what they come to in columns, and what is refused with which words."""
+"""Filters and orders of lists: their columns, and the words of a refusal."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -57,7 +57,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
         ("entity.sent_on == '2026-03-01'", [Term("sent_on", "==", DAY)]),
         ("entity.sent_on < '2026-03-01'", [Term("sent_on", "<", DAY)]),
         ("entity.seen_at < '2026-03-01T12:00:00Z'", [Term("seen_at", "<", NOON)]),
-        # A day goes before each of its moments.
+        # A day sorts before each of its moments.
         ("entity.sent_on < '2026-03-01T12:00:00Z'", [Term("sent_on", "<=", NOON)]),
         ("entity.sent_on >= '2026-03-01T12:00:00Z'", [Term("sent_on", ">", NOON)]),
         ("entity.seen_at <= '2026-03-01'", [Term("seen_at", "<", DAY)]),
@@ -116,7 +116,7 @@ def test_each_version_of_a_contract_keeps_fields_in_columns_of_its_own() -> None
     }
     assert place_fields(["code"], earlier, PARCEL) == {"code": "t2"}
     assert place_fields(["weight"], make_contract(weight={"type": "int"}), PARCEL) is None
-    # The same digits would be other amounts.
+    # With another scale the same digits are other amounts.
     other_scale = make_contract(price={"type": "decimal", "scale": 3, "indexed": True})
     assert place_fields(["price"], other_scale, PARCEL) is None
     other_type = make_contract(code={"type": "enum", "values": ["a"], "indexed": True})

@@ -1,4 +1,4 @@
-"""Checking: whatever is done to a row, a seal or a version is found, and the right one is named."""
+"""Checking the audit trail: any change of a row, a seal or a version is found, and the right one is named."""
 
 import json
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ ROW_FIELDS = [field.name for field in fields(AuditRow)]
 
 
 def check(rows: Sequence[AuditRow], seals: Sequence[Seal] = SEALS) -> list[AuditFinding]:
-    """Everything, as the service does it."""
+    """Check everything, as the service does."""
     rows = sorted(rows, key=lambda row: (row.position, row.id))
     chained = by_chain([row for row in rows if row.seq is not None])
     return [*verify_rows(rows), *verify_chains(chained), *verify_seals(seals, rows).findings]
@@ -88,7 +88,7 @@ def test_each_leaf_has_a_path_to_the_root_and_no_other_leaf_or_place_has_it(
 
 
 def flip(text: str, place: int) -> str:
-    """Another character of one byte at that place."""
+    """Change the character at that place."""
     old = text[place]
     return text[:place] + ("1" if old != "1" else "2") + text[place + 1 :]
 
@@ -196,7 +196,7 @@ def test_a_history_that_was_written_anew_with_new_seals_is_found_by_its_anchor()
     rows = make_chain(3)
     kept = seal_rows(None, rows, 99)
     forged = [rehash(row, "carl", "eve.") for row in rows[:1]]
-    assert check(forged, [seal_rows(None, forged, 99)]) != []  # its columns still say carl
+    assert check(forged, [seal_rows(None, forged, 99)]) != []  # its columns still name carl
     forged = make_chain(2)
     new = seal_rows(None, forged, 99)
     assert check(forged, [new]) == []

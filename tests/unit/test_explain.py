@@ -33,7 +33,7 @@ WORDS = Vocabulary("invoice", CONTRACT)
 
 
 def read(artifact: Artifact, **options: Any) -> str:
-    """The whole text without its line breaks."""
+    """Return the whole text without its line breaks."""
     return " ".join(" ".join(write_explanation(explain(artifact, **options))).split())
 
 
@@ -104,7 +104,7 @@ def test_a_contract_without_amendment_and_without_permissions() -> None:
     assert "may ask for one" not in read(compile_patch(None, from_nowhere), contract=from_nowhere)
 
 
-# What stands between a state and its gate, and whether somebody must approve there.
+# The nodes between a state and its gate, and whether a person must approve there.
 ASK = {"type": "approval", "config": {"approvers": [{"by": "user", "user": "ada"}]}}
 
 

@@ -1,4 +1,4 @@
-"""What the explanation says about approvals holds in every history: nobody passes a gate unannounced."""
+"""The explanation's words about approvals hold in every history: nobody passes a gate unannounced."""
 
 from hypothesis import given
 

@@ -1,4 +1,4 @@
-"""Where an instance stands, what it waits for, and what would move it."""
+"""The place of an instance, what it waits for, and what would move it."""
 
 from dataclasses import replace
 from typing import Any
@@ -86,7 +86,7 @@ def test_without_a_document_and_a_contract() -> None:
     assert "Nothing: it is over.\n\nHow it came here" in over
 
 
-# --- where it is, and what it waits for ---
+# --- its place, and what it waits for ---
 
 
 def test_a_state_says_who_may_ask_for_what() -> None:
@@ -172,7 +172,7 @@ def test_a_node_that_is_not_begun() -> None:
     assert "It passes only if" not in without
 
 
-# --- what moves it ---
+# --- its triggers ---
 
 
 def trigger(status: str, error: str | None = None) -> TriggerRecord:

@@ -1,4 +1,4 @@
-"""What is said of approvals: each state that a request can be in, and each way in which it was overtaken."""
+"""The explanation of approvals: each state of a request, and each way in which it can be overtaken."""
 
 from dataclasses import replace
 from typing import Any
@@ -50,7 +50,7 @@ def request(**changes: Any) -> ApprovalRecord:
 
 
 def asked(end_seq: int | None = 10, status: str = "cancelled", **changes: Any) -> ExplainedStep:
-    """The step that the request belongs to."""
+    """Make the step that the request belongs to."""
     return step(FINANCE, "approval", id=ASKED, seq=8, end_seq=end_seq, status=status, **changes)
 
 
@@ -72,7 +72,7 @@ def said(approval: ApprovalRecord, *steps: ExplainedStep, **changes: Any) -> lis
     return list(explained(approval, *steps, **changes).text)
 
 
-# --- how it stands ---
+# --- its state ---
 
 
 def test_it_begins_with_how_it_stands_and_what_it_is_about() -> None:
@@ -93,7 +93,7 @@ def test_it_is_a_chapter_of_the_whole_where_there_is_any() -> None:
     ("applied", "steps", "sentence"),
     [
         (False, (), "approved, used by no gate yet."),
-        # The step is further back than what was read, or was never left.
+        # The step is further back than the history that was read, or was never left.
         (True, (), "approved, used up by a gate."),
         (True, (asked(None, "running"),), "approved, used up by a gate."),
         (True, (asked(10, "completed"),), "approved, used up by a gate."),
@@ -114,7 +114,7 @@ def test_which_gate_used_it_up(applied: bool, steps: tuple[ExplainedStep, ...], 
     assert said(request(status="approved", applied=applied), *steps)[0].endswith(sentence)
 
 
-# --- who decided ---
+# --- its decisions ---
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_who_decided_for_whom_by_what_right(changes: Any, sentence: str) -> None
     assert vote.endswith(sentence)
 
 
-# --- who may still decide ---
+# --- the people who may still decide ---
 
 
 def test_whom_it_waits_for() -> None:
@@ -196,7 +196,7 @@ def test_when_the_workflow_has_to_move_first() -> None:
     assert said(request(seats=[closed]), document=None)[2:] == said(request(seats=[closed]))[2:]
 
 
-# --- what voided it ---
+# --- the reasons why it was voided ---
 
 EDITS = [EditRecord(version, who, LATER) for version, who in ((2, "anna"), (3, "carl"), (4, "eve"))]
 VOTED = {"decisions": [DECISION, replace(DECISION, decided_by="frank"), DECISION]}
@@ -214,7 +214,7 @@ VOTED = {"decisions": [DECISION, replace(DECISION, decided_by="frank"), DECISION
             "anna and carl edited the document (version 3 at 2026-03-01 13:00:00 UTC)",
             ("edited", ("anna", "carl"), 3, 9),
         ),
-        # An edit of another version, and what the workflow only noted, voided nothing.
+        # An edit of another version voided nothing, nor did a change that the workflow only noted.
         (
             (
                 asked(),
@@ -256,7 +256,7 @@ VOTED = {"decisions": [DECISION, replace(DECISION, decided_by="frank"), DECISION
             'olga asked for "cancel" (at 2026-03-01 12:00:00 UTC)',
             ("asked", ("olga",), None, 10),
         ),
-        # What ended with it, and was not withdrawn itself.
+        # A step that ended with it and was not withdrawn itself.
         (
             (
                 asked(),
@@ -271,7 +271,7 @@ VOTED = {"decisions": [DECISION, replace(DECISION, decided_by="frank"), DECISION
             'The approval "owner" ended',
             ("withdrawn", (), None, 9),
         ),
-        # Approved, and then the document went another way.
+        # The request was approved, and then the document took another edge.
         (
             (
                 asked(10, "completed"),

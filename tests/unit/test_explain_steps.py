@@ -1,4 +1,4 @@
-"""What happened to an instance, step by step, with the conditions that were read."""
+"""The history of an instance, step by step, with the conditions that were read."""
 
 import ast
 import inspect
@@ -33,7 +33,7 @@ from tests.unit.workflows_to_read import compile_slot
         (control("paused", reason="why"), "It paused: why. (by carl)"),
         (control("resumed"), "It was resumed. (by carl)"),
         (control("amended"), "It was amended. (by carl)"),
-        # Of a later release.
+        # An action of a later release.
         (control("set_aside"), "It was set aside. (by carl)"),
         (control("failed", reason="why."), "It was given up: why. (by carl)"),
         (
@@ -198,7 +198,7 @@ def test_its_life_is_told_in_lines() -> None:
 
 
 def test_what_was_done_before_a_move_is_said_in_the_words_of_then() -> None:
-    """Each step by what it was executed under: its node may not be there any more."""
+    """Each step is described by the artifact it ran under, because its node may not exist any more."""
 
     def names(label: str) -> Artifact:
         return compile_slot(

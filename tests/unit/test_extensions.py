@@ -36,7 +36,7 @@ TWICE = GOOD + GOOD.replace("def close", "def close_again")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder that Python imports from; its modules are forgotten afterwards."""
+    """Yield a folder that Python imports from; its modules are forgotten afterwards."""
     monkeypatch.syspath_prepend(str(tmp_path))
     before = set(sys.modules)
     yield tmp_path
@@ -88,7 +88,7 @@ def test_a_function_belongs_to_one_action_and_stays_a_function() -> None:
     assert registry.action("case", "close")(close) is close
     assert registry.find("case", "close") is close
     assert registry.find("case", "open") is None and registry.find("invoice", "close") is None
-    registry.action("case", "close")(close)  # a module that is imported anew
+    registry.action("case", "close")(close)  # a module that is imported again
     with pytest.raises(ValueError, match=r"test_extensions\.close and .*test_extensions\.Reserve"):
         registry.action("case", "close")(Reserve())
 

@@ -1,4 +1,4 @@
-"""Typed fields as JSON Schema: what it lets through is what the contract takes."""
+"""Typed fields as JSON Schema: the schema accepts what the contract accepts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A document's data against its fields: every mistake with its pointer and code, and one normal form."""
+"""A document's data against its fields: every error with its pointer and code, and one normal form."""
 
 import json
 from typing import Any
@@ -143,7 +143,7 @@ def test_the_normal_form() -> None:
         "name": "Ada",
         "paid": False,
         "at": "2026-01-31T10:00:00.500000Z",
-        "currency": None,  # said to be empty, so no default
+        "currency": None,  # explicitly empty, so no default
         "vendor": ID,
         "tags": [],
         "address": {"city": "Ulm", "since": "2025-12-31T23:00:00.000000Z"},

@@ -1,4 +1,4 @@
-"""Which hosts a tenant may be called to."""
+"""The hosts that a tenant may call."""
 
 import pytest
 from pydantic import ValidationError

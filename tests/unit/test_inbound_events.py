@@ -1,4 +1,4 @@
-"""Keys of events from outside, and where in a message they stand."""
+"""Keys of events from outside, and their place in a message."""
 
 from typing import Any
 

@@ -109,5 +109,5 @@ def test_what_is_to_be_done_goes_before_what_waits() -> None:
 def test_where_an_editor_has_it(canvas: dict[str, Any], position: Any) -> None:
     found = {node.id: node.position for node in draw(canvas=canvas | {"start": [9, 9]}).nodes}
     assert found[CHECK] == position
-    # What the system made has no author's short name.
+    # A node of the system has no author's short name.
     assert found["sys:start"] is None

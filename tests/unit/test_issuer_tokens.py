@@ -1,4 +1,4 @@
-"""Tokens of the deployment's issuer: which pass, which do not, and whose they are."""
+"""Tokens of the deployment's issuer: those that pass, those that do not, and their subjects."""
 
 import base64
 import time
@@ -65,7 +65,7 @@ def test_good_tokens_of_both_families(server: KeyServer) -> None:
 
 
 def test_a_public_key_is_never_a_secret(server: KeyServer) -> None:
-    """Neither where there is no development secret, nor where there is one."""
+    """It is none with a development secret and none without one."""
     for authenticate in (make(server), make(server, SECRET)):
         for text in list_public_texts():
             forged = sign_by_hand({"alg": "HS256", "typ": "JWT", "kid": "r1"}, text)
@@ -77,7 +77,7 @@ def test_the_development_secret_signs_nothing_of_the_issuer(server: KeyServer) -
     assert code_of(authenticate, jwt.encode(_claims(), SECRET, "HS256")) == "TOKEN_INVALID"
     own = {**_claims(), "iss": "signet-development", "aud": "signet-development"}
     assert read(authenticate, jwt.encode(own, SECRET, "HS256")).subject == "anna"
-    # And where no secret is set, it is one like any other.
+    # Without a secret it is an issuer like any other.
     assert code_of(make(server), jwt.encode(own, SECRET, "HS256", headers={"kid": "r1"})) == "TOKEN_INVALID"
 
 
@@ -115,7 +115,7 @@ def test_a_header_without_end_is_no_crash(server: KeyServer) -> None:
 
 
 def from_now(changes: dict[str, Any]) -> dict[str, Any]:
-    """Moments are given in seconds from now, so that the names of the tests are always the same."""
+    """Make moments of seconds from now, so that the names of the tests are always the same."""
     return {
         name: int(time.time()) + value if isinstance(value, int) else value for name, value in changes.items()
     }

@@ -33,7 +33,7 @@ def server() -> Iterator[KeyServer]:
 
 
 class KeySetIssuer:
-    """What it shows, how often it was asked, and what time it is."""
+    """An issuer with keys to show, a count of the questions, and a clock."""
 
     def __init__(self, *kids: str) -> None:
         self.kids: tuple[str, ...] | None = kids
@@ -113,7 +113,7 @@ def test_who_has_a_key_does_not_wait_for_who_asks() -> None:
     asking = issuer.fetch
 
     def ask_while_asking() -> Keys:
-        # The same lock is held: this would hang if it had to wait.
+        # The same lock is held, so this would hang if it had to wait.
         assert issuer.keys.find("a").key == "a"
         return asking()
 

@@ -1,4 +1,4 @@
-"""A contract as mutate() uses it: who may, who is barred, which column holds what, what is once only."""
+"""A contract as mutate() uses it: permissions, separation of duties, columns, unique fields."""
 
 from datetime import UTC, datetime
 from typing import Any

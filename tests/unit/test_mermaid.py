@@ -1,4 +1,4 @@
-"""Diagrams: complete, the same each time, and unbreakable by what tenants write into labels."""
+"""Diagrams: complete, the same each time, and safe against any text in labels."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ from signet.core.diagrams.mermaid import _SHAPES, MAX_LABEL_CHARACTERS, draw, dr
 from tests.unit.golden_text import assert_golden
 from tests.unit.workflows_to_read import AUTOMATION, PATCH, change_node, compile_automatic, compile_patch
 
-# One line of the diagram: nothing of a label can make a line that is not one of these.
+# One line of the diagram. No label can make a line that is not one of these.
 TEXT = r'"(?:[^\W_]|[ _.,-]|#\d+;|<br/>)*"'
 SHAPE = r"(?:\(+|\[+[/\\]?|\{+|\[/|\[\\|>|\(\[)" + TEXT + r"(?:\)+|[/\\]?\]+|\}+|\]\))"
 LINES = re.compile(

@@ -1,4 +1,4 @@
-"""What stands where a personal value would."""
+"""The mask that stands in place of a personal value."""
 
 from signet.core.contracts.fields import Fields, ObjectField, StringField
 from signet.core.documents.personal_data import mask_fields, mask_said, mask_text

@@ -1,4 +1,4 @@
-"""Backoff: what it promises for every row and attempt."""
+"""Backoff: its promises for every row and attempt."""
 
 from uuid import UUID
 
@@ -33,7 +33,7 @@ def test_it_is_the_same_whoever_asks(backoff: Backoff, attempts: int, row_id: UU
 
 
 def test_the_steps_of_a_row_are_these() -> None:
-    """A change here moves the retries of rows under way."""
+    """A change here moves the retries of rows on their way."""
     delays = [round(Backoff(1, 60).delay_seconds(attempts, ROW), 3) for attempts in range(1, 9)]
     assert delays == [0.637, 1.475, 2.1, 7.969, 10.989, 30.224, 40.818, 46.16]
 

@@ -1,4 +1,4 @@
-"""Rules become expressions; what cannot be is found when the rule is saved."""
+"""Rules become expressions, and an impossible rule is found when it is saved."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Settings: all mistakes at once, each with its variable's name."""
+"""Settings: all errors at once, each with its variable's name."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A tenant's file: what it may say, and every mistake named."""
+"""A tenant's file: the values it may have, and a name for every error."""
 
 from typing import Any
 

@@ -177,7 +177,7 @@ def compile_automatic(document: dict[str, Any], contract: Contract | None = None
 
 
 def change_node(slot: str, node_id: str, **changes: Any) -> dict[str, Any]:
-    """PATCH with one node changed."""
+    """Return PATCH with one node changed."""
     document = copy.deepcopy(PATCH)
     node = next(node for node in document["slots"][slot]["nodes"] if node["id"] == node_id)
     node.update(changes)

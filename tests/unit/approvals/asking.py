@@ -1,4 +1,4 @@
-"""Stages and seats for the tests, said shortly."""
+"""Short helpers that make stages and seats for the tests."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,13 +39,13 @@ def make_policy(*stages: Stage) -> Policy:
 
 
 def stage_of(quorum: Quorum, people: int = 4, *, escalates: bool = False) -> Stage:
-    """Its approvers do not matter where seats are given; a quorum wants at least so many of them."""
+    """Make a stage. Its approvers do not matter where seats are given, but a quorum wants enough of them."""
     more = {"escalate": {"after": "P1D", "to": user("boss")}} if escalates else {}
     return make_stage(*(user(f"u{n}") for n in range(1, people + 1)), quorum=quorum, **more)
 
 
 def sit(*holders: str, origin: Origin = "resolved", first: int = 1) -> tuple[Seat, ...]:
-    """Seats of persons, and of roles where a name begins with @."""
+    """Make seats of persons, and of roles where a name begins with @."""
     return tuple(
         Seat(1, position, None, holder[1:], origin)
         if holder.startswith("@")
@@ -55,7 +55,7 @@ def sit(*holders: str, origin: Origin = "resolved", first: int = 1) -> tuple[Sea
 
 
 def vote(stage: Stage, seats: Sequence[Seat], **votes: Vote) -> tuple[Seat, ...]:
-    """By the names of their holders, in this order."""
+    """Record votes by the names of the seats' holders, in this order."""
     for name, given in votes.items():
         position = next(seat.position for seat in seats if name in (seat.holder_user_id, seat.holder_role))
         seats = record_vote(stage, seats, position, given, decided_by=name)

@@ -1,4 +1,4 @@
-"""A delegation that would lead back to who gives it, at any moment and for any entity type, is refused."""
+"""A delegation that would lead back to its giver, at any moment and for any entity type, is refused."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -27,23 +27,23 @@ def delegate(user: str, to: str, begin: int = 0, end: int = 9, scope: str | None
         (delegate("a", "a"), [], ("a", "a")),
         (delegate("a", "b"), [delegate("b", "a")], ("a", "b", "a")),
         (delegate("a", "b"), [delegate("c", "a"), delegate("b", "c")], ("a", "b", "c", "a")),
-        # Of two ways back, the shorter one is told.
+        # The shorter of two ways back is named.
         (
             delegate("a", "b"),
             [delegate("b", "c"), delegate("c", "a"), delegate("b", "a")],
             ("a", "b", "a"),
         ),
-        # A circle that the new one has no part in is not its fault.
+        # A cycle without the new delegation is not its fault.
         (delegate("a", "b"), [delegate("b", "c"), delegate("c", "b")], None),
-        # In time: the end is no part of it.
+        # The end of a delegation's time is no part of it.
         (delegate("a", "b", 0, 5), [delegate("b", "a", 5, 9)], None),
         (delegate("a", "b", 5, 9), [delegate("b", "a", 0, 5)], None),
         (delegate("a", "b", 0, 5), [delegate("b", "a", 4, 9)], ("a", "b", "a")),
         (delegate("a", "b", 4, 9), [delegate("b", "a", 0, 5)], ("a", "b", "a")),
-        # Each overlaps with the new one, but never both at once.
+        # Each of the others overlaps with the new one, but never both at once.
         (delegate("a", "b"), [delegate("b", "c", 0, 4), delegate("c", "a", 4, 9)], None),
         (delegate("a", "b"), [delegate("b", "c", 0, 5), delegate("c", "a", 4, 9)], ("a", "b", "c", "a")),
-        # In scope.
+        # Delegations are compared by scope.
         (delegate("a", "b", scope="x"), [delegate("b", "a", scope="y")], None),
         (delegate("a", "b", scope="x"), [delegate("b", "a", scope="x")], ("a", "b", "a")),
         (delegate("a", "b", scope="x"), [delegate("b", "a")], ("a", "b", "a")),
@@ -61,7 +61,7 @@ def test_a_revoked_delegation_leads_nowhere() -> None:
 
 
 def is_circle(edges: Sequence[Delegation], day: int, scope: str) -> bool:
-    """Whether these, in this order, lead from somebody back to him on that day."""
+    """Return whether these delegations, in this order, lead from a person back to them on that day."""
     moment = START + timedelta(days=day)
     heads = [each.user_id for each in edges]
     return [each.delegate_id for each in edges] == [*heads[1:], heads[0]] and all(

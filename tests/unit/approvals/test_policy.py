@@ -1,4 +1,4 @@
-"""A policy is what its author wrote, it survives being kept as text, and a wrong one is not taken."""
+"""A policy is what its author wrote, it survives being kept as text, and a wrong one is refused."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ PLAIN: dict[str, Any] = {"approvers": [user("ada")]}
 
 
 def compile_config(document: dict[str, Any]) -> dict[str, Any]:
-    """As a node's configuration stands in an artifact."""
+    """Return the configuration as an artifact holds it."""
     config, findings = parse_strictly(ApprovalConfiguration, document)
     assert config is not None, findings
     return config.model_dump(mode="json", by_alias=True)

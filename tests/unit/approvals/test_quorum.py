@@ -31,7 +31,7 @@ DEADLOCKED = "deadlocked"
 
 
 def define(quorum: Quorum, votes: Sequence[Vote], seats: int) -> str:
-    """The definition, over the votes in their order: how the stage stands after them."""
+    """Define the state of the stage after these votes in their order."""
     opinions = [each for each in votes if each != "abstained"]
     undecided = "open" if len(votes) < seats else DEADLOCKED
     if quorum == "all":
@@ -50,7 +50,7 @@ def define(quorum: Quorum, votes: Sequence[Vote], seats: int) -> str:
 
 
 def play(quorum: Quorum, given: Sequence[tuple[int, Vote]], seats: int) -> Iterator[tuple[list[Vote], str]]:
-    """Votes by position, until the stage is decided: what was cast so far, and how it stands."""
+    """Yield the votes so far and the state of the stage after each, until the stage is decided."""
     stage, now = stage_of(quorum), sit(*(f"u{n}" for n in range(1, seats + 1)))
     votes: list[Vote] = []
     yield votes, count_votes(stage, now).state
@@ -115,7 +115,7 @@ def find_states(seats: int, *statuses: SeatStatus) -> Iterator[tuple[Seat, ...]]
 
 @pytest.mark.parametrize("quorum", QUORUMS)
 def test_another_approval_never_takes_one_away(quorum: Quorum) -> None:
-    """Nor does another rejection ever approve."""
+    """One more rejection never approves either."""
     stage = stage_of(quorum)
     for seats in find_states(4, "open", "approved", "rejected", "abstained"):
         before = count_votes(stage, seats).state
@@ -144,7 +144,7 @@ def test_where_nobody_may_vote_nothing_stays_open(quorum: Quorum) -> None:
 @pytest.mark.parametrize("asked", [0, 1, 2])
 @pytest.mark.parametrize("called", [1, 2])
 def test_the_first_opinion_of_an_escalation_decides(quorum: Quorum, asked: int, called: int) -> None:
-    """Of the people asked first, those who have not voted still may."""
+    """The people asked first who have not voted may still vote."""
     stage = stage_of(quorum)
     empty = (*sit("a", "b")[:asked], *sit("x", "y", origin="escalated", first=asked + 1)[:called])
     for order in permutations(range(1, asked + called + 1)):

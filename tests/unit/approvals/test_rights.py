@@ -1,4 +1,4 @@
-"""Who may fill a seat: the holder, whoever holds its role, a delegate; never who is barred, nobody twice."""
+"""The right to fill a seat: its holder, holders of its role, a delegate; nobody barred, nobody twice."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ def stand(
     barred: Collection[str] = (),
     entity_type: str = "invoice",
 ) -> VotingContext:
-    """`people` with their roles, or the names of people without any."""
+    """Return a voting context. `people` are with their roles, or names of people without any."""
     roles = dict.fromkeys(people.split(), ()) if isinstance(people, str) else people
 
     def find_conflict(person: str) -> Denial | None:
@@ -56,7 +56,7 @@ def stand(
 
 
 def choose(person: str, seats: Sequence[Seat], voting: VotingContext) -> int | str | tuple[int, str | None]:
-    """The position, with whom it is for; or the code of the denial."""
+    """Return the seat's position, with the delegator if there is one, or the code of the denial."""
     choice = choose_seat(person, seats, voting)
     if isinstance(choice, Denial):
         return choice.code
@@ -99,7 +99,7 @@ def test_nobody_fills_two_seats_of_a_stage() -> None:
     seats = sit("@finance", "ada", "bob")
     assert choose("ada", seats, voting) == 2
     assert choose("ada", vote(ALL, seats, ada="approved"), voting) == TAKEN
-    # Two seats for one role want two people.
+    # Two seats of one role need two people.
     twice = sit("@finance", "@finance")
     first = (replace(twice[0], status="approved", decided_by="ada"), twice[1])
     assert choose("ada", first, voting) == TAKEN
@@ -162,7 +162,7 @@ def test_a_seat_of_ones_own_goes_before_anothers() -> None:
     denial = may_fill("del", seats[0], seats, voting)
     assert denial == Denial(NOT_YOURS, "del decides from seat 3 here")
     assert may_fill("del", seats[2], seats, voting) == Allowed(3)
-    # Having used it, the delegate has voted.
+    # The delegate who used it has voted.
     assert choose("del", record_vote(ALL, seats, 3, "approved", decided_by="del"), voting) == TAKEN
 
 
@@ -195,9 +195,9 @@ def test_separation_of_duties_bars_who_clicks_and_for_whom() -> None:
     assert choose("del", seats, stand("ada del", delegation, barred={"ada"})) == BARRED
     assert choose("del", seats, stand("ada del", delegation, barred={"del"})) == BARRED
     assert choose("ada", seats, stand("ada del", delegation, barred={"del"})) == 1
-    # Whose delegate somebody is does not bar him from a seat of his own.
+    # A barred delegator does not bar the delegate from a seat of their own.
     assert choose("del", sit("del"), stand("ada del", delegation, barred={"ada"})) == 1
-    # A stranger learns nothing of it.
+    # A stranger does not learn of it.
     assert choose("eve", seats, stand("ada eve", barred={"eve"})) == NOT_YOURS
 
 
@@ -218,7 +218,7 @@ def test_who_may_vote_now() -> None:
     assert not can_anyone_vote((), voting)
 
 
-# --- whom separation of duties bars ---
+# --- people barred by separation of duties ---
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def test_separation_of_duties_bars_who_took_part(
 
 
 def test_nothing_else_puts_together_who_is_barred() -> None:
-    """A rule that is added to it holds wherever people decide."""
+    """A rule that is added there holds everywhere that people decide."""
     sources = Path(signet.__file__).parent
     asking = {file for file in sources.rglob("*.py") if ".find_conflict_of_duties" in file.read_text()}
     assert {file.relative_to(sources).as_posix() for file in asking} == {"core/approvals/eligibility.py"}

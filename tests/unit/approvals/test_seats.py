@@ -1,4 +1,4 @@
-"""Approvers become seats; who could not be found is said, and never makes an approval easier."""
+"""Approvers become seats. An approver who cannot be found is reported, and never makes an approval easier."""
 
 import json
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ def valued(value: Any) -> ApproverData:
     [
         (user("ada"), "ada"),
         (role("cfo"), "@cfo"),
-        (role("empty"), "@empty"),  # somebody may hold it by the time of deciding
+        (role("empty"), "@empty"),  # a person may hold it by the time of deciding
         (role("clerk", "round_robin"), "c1"),
         (manager(), "mia"),
         (manager(levels=3), "top"),
@@ -120,11 +120,11 @@ def test_a_person_counts_once_and_a_role_as_often_as_it_is_asked() -> None:
 @pytest.mark.parametrize(
     ("quorum", "approvers", "deadlock"),
     [
-        # A person who is asked twice is not missing; a quorum is of people.
+        # A person who is asked twice is not missing, but a quorum counts people.
         ("all", [user("mia"), manager()], None),
         (1, [user("mia"), manager()], None),
         (2, [user("mia"), manager()], Deadlock.QUORUM_UNREACHABLE),
-        # Who cannot be found would have had to approve.
+        # A person who cannot be found would have had to approve.
         ("all", [user("ada"), manager(levels=9)], Deadlock.APPROVER_MISSING),
         ("all", [user("ada"), expression("entity.none")], Deadlock.APPROVER_MISSING),
         ("all", [user("ada"), role("empty", "round_robin")], Deadlock.APPROVER_MISSING),

@@ -1,4 +1,4 @@
-"""Whole requests: whoever votes, for whom and in which order, a request decides or pauses with a reason."""
+"""Whole requests: with any voters, delegates and order, a request decides or pauses with a reason."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -66,7 +66,7 @@ def stand(
 def test_any_order_of_votes_abstentions_and_delegations_gives_one_outcome(
     quorum: Quorum, seats: int, data: st.DataObject
 ) -> None:
-    """As many people as seats, some of whom send a delegate: the outcome is that of their own votes."""
+    """There are as many people as seats, and some send a delegate: the outcome is that of their own votes."""
     holders = [f"u{n}" for n in range(seats)]
     votes = dict(zip(holders, data.draw(st.tuples(*[st.sampled_from(VOTES)] * seats)), strict=True))
     absent = data.draw(st.sets(st.sampled_from(holders)))
@@ -115,7 +115,7 @@ def draw_policy(draw: st.DrawFn) -> Policy:
 
 
 class WholeRequest:
-    """As the engine runs one: seats are made, votes come in one after another, the next thing is done."""
+    """A request as the engine runs it: seats are made, votes are recorded, the next action is taken."""
 
     def __init__(self, policy: Policy, approver_data: ApproverData, voting: VotingContext) -> None:
         self.policy, self.approver_data, self.voting = policy, approver_data, voting
@@ -197,12 +197,12 @@ def draw_request(draw: st.DrawFn) -> WholeRequest:
 
 @given(draw_request(), st.data())
 def test_a_request_never_hangs(request: WholeRequest, data: st.DataObject) -> None:
-    """However it is voted, it ends after at most as many votes as it has seats."""
+    """It ends after at most as many votes as it has seats."""
     while request.end is None:
         assert request.look().act is NextAction.WAIT
         order = data.draw(st.permutations(PEOPLE))
         votes = data.draw(st.tuples(*[st.sampled_from(VOTES)] * len(PEOPLE)))
-        # While it waits there is somebody who may vote, and a vote always leaves one open seat fewer.
+        # While it waits there is a person who may vote, and a vote always leaves one open seat fewer.
         assert any(request.vote(person, each) for person, each in zip(order, votes, strict=True))
         assert request.votes <= 3 * len(PEOPLE)
     assert (request.end.act is NextAction.PAUSE) == (request.end.reason is not None)
@@ -231,7 +231,7 @@ def test_an_approval_has_an_approver_in_every_stage_and_a_rejection_one_who_vote
 def test_whether_anybody_may_vote_has_nothing_to_do_with_delegates(
     request: WholeRequest, data: st.DataObject
 ) -> None:
-    """A wave does not even read them."""
+    """A wave does not even read the delegations."""
     alone = replace(request.voting, delegations=())
     while request.end is None:
         assert can_anyone_vote(request.seats, request.voting) == can_anyone_vote(request.seats, alone)

@@ -39,7 +39,7 @@ lists = st.lists(literals, max_size=4).map(lambda items: ListLiteral(tuple(items
 
 
 def join(operator: str, terms: list[Expression]) -> Junction:
-    """As the parser does: no junction holds one of its own operator."""
+    """Join terms as the parser does: no junction holds one of its own operator."""
     flat: list[Expression] = []
     for term in terms:
         flat.extend(term.terms if isinstance(term, Junction) and term.operator == operator else (term,))

@@ -1,4 +1,4 @@
-"""The typed check: every mistake at once, each with its place, its code and its remedy."""
+"""The type check: every error at once, each with its place, its code and its remedy."""
 
 import itertools
 
@@ -102,7 +102,7 @@ def test_what_is_right(text: str) -> None:
 
 
 BAD = [
-    # text, then (code, what the mistake points at, suggestion) in the order found
+    # The text, then (code, the words it points at, suggestion) in the order found.
     ("entity.grand_totl > 5", [("UNKNOWN_FIELD", "grand_totl", "grand_total")]),
     ("entity.zzz == 1", [("UNKNOWN_FIELD", "zzz", None)]),
     ("entity.customer.credit == 1", [("UNKNOWN_FIELD", "credit", None)]),

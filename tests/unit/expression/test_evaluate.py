@@ -1,4 +1,4 @@
-"""What expressions mean: every operator with every sort of value, and closures equal to a slow evaluator."""
+"""The meaning of expressions: every operator with every sort of value, checked by a slow evaluator."""
 
 import itertools
 from typing import Any
@@ -39,7 +39,7 @@ def evaluate(text: str, env: dict[str, Any]) -> Any:
     return compile_expression(parse(text)).value(env)
 
 
-# The reference: as plain as can be, and written without looking at the package.
+# The reference is as plain as can be, and written without a look at the package.
 
 
 def type_name(value: Any) -> str:
@@ -57,7 +57,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def instant(value: Any) -> Any:
-    """A timestamp by its digits, so that a fraction comes after none."""
+    """Return a timestamp as text that sorts a fraction after none."""
     is_timestamp = (
         isinstance(value, str) and len(value) in (20, 27) and value[10] == "T" and value.endswith("Z")
     )

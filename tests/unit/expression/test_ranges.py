@@ -146,7 +146,7 @@ _conditions: st.SearchStrategy[Expression] = st.recursive(
 @QUICK
 @given(st.lists(_conditions, min_size=1, max_size=3))
 def test_equal_to_counting(conditions: list[Expression]) -> None:
-    # Every bound is within ±4, so what holds at ±5 holds for all beyond.
+    # Every bound is within ±4, so a result at ±5 holds for all values beyond.
     tests = [compile_expression(condition).value for condition in conditions]
     found = find_gaps_and_overlaps(conditions, SCOPE, include_null=True)
     for value in (None, *range(-5, 6)):

@@ -1,4 +1,4 @@
-"""Text to tree: precedence, literals, limits, and a clear word about everything that is not there."""
+"""Text to tree: precedence, literals, limits, and a clear error for everything that expressions lack."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ def test_python_bools_are_not_numbers() -> None:
 
 
 MISTAKES = [
-    # text, code, position, length, suggestion
+    # The columns are text, code, position, length, suggestion.
     ("", "EMPTY", 0, 0, None),
     (" \n", "EMPTY", 0, 0, None),
     ("x" * 501, "EXPRESSION_TOO_LONG", 500, 1, None),

@@ -1,4 +1,4 @@
-"""Templates: what is literal stays as it is, what is computed is found, checked, stored and rendered."""
+"""Templates: literal parts stay as they are, computed parts are found, checked, stored and rendered."""
 
 import json
 from typing import Any
@@ -50,7 +50,7 @@ ENV: dict[str, Any] = {
 def parse(value: object, scope: Scope = SCOPE) -> Template:
     template, errors = parse_template(value, scope)
     assert template is not None and errors == ()
-    # Whatever is stored is what is run.
+    # The stored template is the one that runs.
     stored = json.loads(json.dumps(template_to_json(template)))
     assert template_to_json(template_from_json(stored)) == stored
     return template_from_json(stored)
