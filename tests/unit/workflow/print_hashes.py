@@ -1,4 +1,4 @@
-"""Prints the hash of each of so many random workflows: run in a process of its own."""
+"""Prints the hash of each of so many random workflows; it runs in a process of its own."""
 
 import sys
 

@@ -74,7 +74,7 @@ def _make_chain(rng: Random, chain: list[str]) -> dict[str, Any]:
 
 
 def _add_side_state(rng: Random, contract: dict[str, Any], chain: list[str]) -> None:
-    """A state beside the chain, from which people lead back to an earlier or on to a later one."""
+    """Add a state beside the chain, from which people go back to an earlier or on to a later one."""
     states, transitions = contract["states"], contract["transitions"]
     sources = [name for name in chain if not states[name].get("final")]
     if rng.random() < 0.5:

@@ -1,4 +1,4 @@
-"""Random histories: whatever a node may answer it answers, in any order, with people interfering."""
+"""Random histories: nodes give all their possible answers, in any order, with people interfering."""
 
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ MAX_EVENTS = 250
 
 @dataclass
 class Event:
-    """One happening: the step as it stood then, and what it did to the tokens."""
+    """One happening: the step as it was then, and its changes of the tokens."""
 
     seq: int
     step: Step
@@ -68,7 +68,7 @@ class History:
             self._end(token, node)
 
     def _is_held(self, token: Token) -> bool:
-        """A gate that has no way for what was cancelled on the way to it."""
+        """Return whether the token waits at a gate without an edge for what was cancelled before it."""
         node = self.workflow.nodes[token.node]
         return token.rejected and node.type.name == "lifecycle_gate" and "rejected" not in node.edges
 

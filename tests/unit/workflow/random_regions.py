@@ -36,7 +36,7 @@ class End:
 
 @dataclass(frozen=True)
 class RegionRules:
-    """What may stand here: actions and people never beside or after one another."""
+    """The nodes allowed in a region: actions and approvals never beside or after one another."""
 
     takes_rejections: bool
     may_ask: bool = True
@@ -53,7 +53,7 @@ class Region:
     edges: list[dict[str, Any]] = field(default_factory=list)
     variables: list[str] = field(default_factory=list)
     has_asked: bool = False
-    # Early ways out of the block under construction.
+    # Early exits of the block under construction.
     exits: list[End] = field(default_factory=list)
 
     def add(self, node_type: str, config: dict[str, Any] | None = None) -> str:
@@ -95,7 +95,7 @@ class Region:
         return self.branch(node_id, place, depth)
 
     def branch(self, source: str, place: RegionRules, depth: int) -> list[End]:
-        """Some ways under conditions and a default, each a region or nothing; one may leave the block."""
+        """Add edges under conditions and a default, each a region or nothing; one may leave the block."""
         known, asked_before, asked = list(self.variables), self.has_asked, False
         ways = [End(source, condition=self.condition()) for _ in range(self.rng.randint(1, 3))]
         ends: list[End] = []
@@ -132,7 +132,7 @@ class Region:
         return [End(join), *self._rejected_of(join, place), *left]
 
     def _rejected_of(self, join: str, place: RegionRules) -> list[End]:
-        """Where no gate takes rejections, the author says what follows a rejected block."""
+        """Return the edge of a rejected block, which the author draws where no gate takes rejections."""
         return [] if place.takes_rejections else [End(join, "rejected")]
 
     def _simple(self, ends: list[End], place: RegionRules, depth: int) -> list[End]:
@@ -144,7 +144,7 @@ class Region:
         return self.rng.choice(makers)(ends, place)
 
     def _aside(self, node: str, on: str, place: RegionRules, *, required: bool = False) -> list[End]:
-        """An outcome beside the main one: its own edge, an early exit, or nothing."""
+        """Return the edge of an outcome beside the main one: an edge, an early exit, or none."""
         chance = self.rng.random()
         if chance < 0.3 and not required:
             return []

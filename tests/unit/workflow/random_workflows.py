@@ -20,7 +20,7 @@ WINDOWS = ("editable", "amend_only", "locked")
 
 @dataclass(frozen=True)
 class WorkflowCase:
-    """A contract and what a tenant made of it, as authors write them."""
+    """A contract and a tenant's workflow on it, as authors write them."""
 
     contract: dict[str, Any]
     patch: dict[str, Any]
@@ -63,7 +63,7 @@ def make_patch(rng: Random, contract: dict[str, Any], make_region: type[Region] 
 
 
 def _find_who_may(contract: Contract, slot_name: str) -> tuple[bool, bool]:
-    """Does the gate take rejections; may people be asked at all?"""
+    """Return whether the slot's gate takes rejections, and whether people may be asked at all."""
     slot = contract.slots[slot_name]
     transition = contract.transitions[slot.transition]
     if slot.position == "after":
@@ -88,7 +88,7 @@ def make_slot_patch(rng: Random, place: RegionRules, make_region: type[Region] =
 
 
 def _leave_unsaid(rng: Random, region: Region) -> None:
-    """What the compiler completes by itself: ids of edges, main outcomes, the ways in and out."""
+    """Remove what the compiler completes by itself: ids of edges, main outcomes, edges at the slot's ends."""
     pairs = [(edge["source"], edge["target"], edge.get("on")) for edge in region.edges]
     for edge, pair in zip(list(region.edges), pairs, strict=True):
         if pairs.count(pair) == 1 and edge.get("on") != "approved" and rng.random() < 0.5:

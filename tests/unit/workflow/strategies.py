@@ -1,7 +1,7 @@
-"""Hypothesis strategies over random contracts, patches, automations and what happens to them.
+"""Hypothesis strategies over random contracts, patches, automations and the events of their instances.
 
-Each is a number and what the same number always makes, so that another process makes the same; more
-examples than a quick run's through SIGNET_FUZZ_EXAMPLES, which are then also new ones each time.
+Each draws a number that makes the same thing in every process. SIGNET_FUZZ_EXAMPLES asks for more examples
+than a quick run's, and then for new ones each time.
 """
 
 import os
@@ -24,7 +24,7 @@ numbers = st.integers(0, 2**32 - 1)
 
 
 def fuzz(examples: int, *, shrinks: bool = True) -> settings:
-    """Where an example takes a database, a failure is told as it was found: a seed says enough."""
+    """Return the settings. Tests with a database do not shrink a failure, because its seed says enough."""
     return settings(
         max_examples=_EXAMPLES or examples,
         phases=[phase for phase in Phase if shrinks or phase is not Phase.shrink],

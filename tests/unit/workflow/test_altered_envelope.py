@@ -1,4 +1,7 @@
-"""WF-08: an envelope that is not its contract's compiles to nothing; another version says how to move."""
+"""WF-08: an envelope that is not its contract's does not compile.
+
+A finding on another version says how to move to it.
+"""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -100,7 +103,7 @@ def test_wf_08_an_altered_envelope_does_not_compile(name: str) -> None:
 
 
 def check(change: Callable[[Graph], Graph]) -> set[tuple[str, str]]:
-    """What the check of a merged graph finds, were the merge to go wrong."""
+    """Return the findings of the check on a merged graph, as if the merge had gone wrong."""
     envelope = read_envelope().graph
     merged = change(envelope)
     order, _ = sort_topologically(merged)

@@ -1,4 +1,4 @@
-"""Whatever an author sends ends in findings, soon: never in a traceback."""
+"""Bad input of an author ends in findings, soon, and never in a traceback."""
 
 from copy import deepcopy
 from random import Random
@@ -80,7 +80,7 @@ def test_any_json_is_read_or_refused(document: Any) -> None:
 
 
 def put_somewhere(document: Any, value: Any, rng: Random) -> Any:
-    """The document with the value at a random place in it."""
+    """Return the document with the value at a random place in it."""
     changed = deepcopy(document)
     here: Any = changed
     while True:
@@ -221,7 +221,7 @@ def test_three_thousand_nodes_are_refused_with_the_limit() -> None:
 
 
 def test_conditions_from_everywhere_to_everywhere() -> None:
-    """A complete bipartite graph with as many edges as allowed."""
+    """The graph is complete and bipartite, with as many edges as allowed."""
     left, right = 60, 85
     nodes = [{"id": f"a{i}", "type": "condition"} for i in range(left)]
     nodes += [{"id": f"b{i}", "type": "condition"} for i in range(right)]
@@ -287,7 +287,7 @@ def test_more_tokens_than_an_instance_may_have() -> None:
 
 
 def test_every_split_and_join_mixed_up() -> None:
-    """Only the messages matter: hundreds of wrong blocks, told soon."""
+    """The messages alone matter: hundreds of wrong blocks, reported soon."""
     rng = Random(1)
     nodes: list[dict[str, Any]] = [{"id": f"s{i}", "type": "parallel_split"} for i in range(300)]
     nodes += [{"id": f"j{i}", "type": "parallel_join", "config": {"mode": "all"}} for i in range(300)]

@@ -1,4 +1,4 @@
-"""A valid patch with one thing broken: caught by the right code, at the right place."""
+"""A valid patch with one thing broken is caught by the right code, at the right place."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def many(*changes: Break) -> Break:
 
 
 def nest(patch: dict[str, Any]) -> None:
-    """A block inside the branch of the credit check."""
+    """Put a block inside the branch of the credit check."""
     edge(patch, "check")["target"] = "inner"
     add_node(patch, "inner", "parallel_split")
     add_node(patch, "mail", "notification", channel="sms", to=[ROLE], text="Hi")
@@ -40,7 +40,7 @@ def nest(patch: dict[str, Any]) -> None:
     add_edge(patch, "met", "both", id="i4")
 
 
-# Name → what is broken, the finding's code, its place.
+# Name → the break, the finding's code, its place.
 BREAKS: dict[str, tuple[Break, str, str]] = {
     "a node of another slot": (
         lambda p: node(p, "told").update(id="usr:checks:told"), "NODE_ID_OUT_OF_SCOPE", "usr:checks:told"),

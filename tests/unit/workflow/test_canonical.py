@@ -47,7 +47,7 @@ VECTORS = {
     ),
 }
 
-# Appendix B: the bits of a double, and how it is written.
+# Appendix B: the bits of a double, and its text.
 NUMBERS = {
     "0000000000000000": "0",
     "8000000000000000": "0",

@@ -1,4 +1,4 @@
-"""What the compiler makes of single things, and what those who read its answers see."""
+"""The compiler's output for single nodes and edges, and for the readers of its answers."""
 
 from copy import deepcopy
 from typing import Any

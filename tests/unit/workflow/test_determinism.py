@@ -1,4 +1,4 @@
-"""The same contract and patch give the same bytes, whatever their order, process or machine."""
+"""The same contract and patch give the same bytes in any order, process or machine."""
 
 import json
 import os
@@ -28,7 +28,10 @@ BATCH = 40
 
 
 def shuffle(value: Any, rng: Random) -> Any:
-    """The same document with its keys, nodes and edges in another order; other lists mean their order."""
+    """Return the document with its keys, nodes and edges in another order.
+
+    Other lists keep their order, which has a meaning.
+    """
     if isinstance(value, list):
         return [shuffle(item, rng) for item in value]
     if not isinstance(value, dict):

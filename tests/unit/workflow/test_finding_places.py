@@ -1,4 +1,4 @@
-"""From the compiler's names to the author's own document."""
+"""Places of findings: the compiler's names as pointers into the author's document."""
 
 from typing import Any
 

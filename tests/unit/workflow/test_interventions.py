@@ -1,4 +1,4 @@
-"""A person cancels one token or ends one wait: where it goes then, and what cannot be cancelled or ended."""
+"""A person cancels one token or ends one wait: its next place, and tokens for which that is refused."""
 
 from copy import deepcopy
 from typing import Any
@@ -25,7 +25,7 @@ from tests.unit.workflow.valid_workflow import CONTRACT
 
 OLGA = Actor("olga", ("admin",))
 CALL = {"type": "webhook_out", "config": {"endpoint": "erp"}}
-# Nothing in it can reject, and so nothing is drawn for rejections.
+# Nothing in it can reject, so it has no edges for rejections.
 UNREJECTED = deepcopy(CONTRACT)
 del UNREJECTED["transitions"]["approve"]["rejected_to"]
 
@@ -35,14 +35,14 @@ def look(token: Token) -> DecisionInput:
 
 
 def begin(workflow: Workflow, node: str) -> InstanceExecution:
-    """What acts waits; gates do not act here, they decide."""
+    """Begin an execution in which acting nodes wait; gates do not act here, they decide."""
     execution = InstanceExecution(workflow, start_projection(node, 1))
     go_on(execution)
     return execution
 
 
 def go_on(execution: InstanceExecution) -> list[str]:
-    """The gates that it has come to, with what they decide."""
+    """Run the execution on, and return the gates it has come to, with their decisions."""
 
     def prepare(node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         if node.type.name != "lifecycle_gate":
@@ -67,7 +67,7 @@ def cancel(execution: InstanceExecution, node: str) -> list[str]:
 
 
 def fill(slot: str, mode: str = "all", nodes: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
-    """Branches side by side, `a`, `b` … of these nodes."""
+    """Return a slot with branches `a`, `b` … of these nodes side by side."""
     branches = nodes or {"a": CALL, "b": CALL}
     return {
         slot: {
@@ -92,7 +92,7 @@ def check_sum(execution: InstanceExecution, node: str) -> None:
     assert project(execution.workflow, node, 1, changed(execution)) == execution.projection
 
 
-# --- where a cancelled token goes ---
+# --- the next place of a cancelled token ---
 
 
 def test_in_a_slot_of_a_request_the_gate_refuses_and_the_document_stays() -> None:
@@ -182,11 +182,11 @@ def test_one_that_had_not_begun_is_on_record_as_cancelled() -> None:
         "reason": "no",
         "actor": {"id": "olga", "roles": ["admin"]},
     }
-    assert execution.projection.actor == Actor("")  # the instance acts for whom it did
+    assert execution.projection.actor == Actor("")  # the instance acts for the same person as before
     check_sum(execution, "usr:approval:a")
 
 
-# --- what cannot be cancelled ---
+# --- tokens that cannot be cancelled ---
 
 
 @pytest.mark.parametrize(

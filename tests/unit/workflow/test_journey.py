@@ -1,4 +1,4 @@
-"""What an instance does with holds, requests and rejections: each the plainest case that went wrong once."""
+"""Blocked tokens, requests and rejections of an instance: each the plainest case that went wrong once."""
 
 from copy import deepcopy
 from datetime import UTC, datetime
@@ -38,7 +38,7 @@ def run(slots: dict[str, Any], contract: dict[str, Any] = CONTRACT, **script: An
 
 
 def test_a_block_behind_a_rejection_is_not_cancelled_by_it() -> None:
-    """Nobody inside the block said no; the second approver is asked and withdrawn in the same breath."""
+    """No approver inside the block said no; the second one is asked and withdrawn at the same time."""
     simulation = run(
         {
             "approval": {
@@ -70,7 +70,7 @@ def test_a_block_behind_a_rejection_is_not_cancelled_by_it() -> None:
 
 
 def test_a_request_for_cancelling_that_cannot_pass_is_refused() -> None:
-    """It must not take the approval away that is under way, nor leave the instance paused at the gate."""
+    """It must neither end the approval that is open nor leave the instance paused at the gate."""
     contract = deepcopy(CONTRACT)
     contract["transitions"]["cancel"]["condition"] = "entity.posted"
     simulation = run({"approval": {"nodes": [approval("first")]}}, contract, requests=["submit", "cancel"])
@@ -79,7 +79,7 @@ def test_a_request_for_cancelling_that_cannot_pass_is_refused() -> None:
 
 
 def test_the_same_request_again_does_not_begin_the_slot_anew() -> None:
-    """Nothing was edited and no other exit asked for: who was asked to look stays asked."""
+    """The document was not edited and no other exit requested, so the approver stays asked."""
     simulation = run({"checks": {"nodes": [approval("look")]}}, requests=["submit", "submit"])
     looks = [step.step.status for step in simulation.steps if step.step.node == "usr:checks:look"]
     assert looks == ["running"]
@@ -130,7 +130,7 @@ def look(token: Token) -> DecisionInput:
 
 
 def test_a_chain_without_a_wait_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a broken graph goes on like this."""
+    """A broken graph is the only one that goes on like this."""
     monkeypatch.setattr(journey_module, "MAX_CHAIN_STEPS", 0)
     with pytest.raises(Defect, match="without a wait"):
         begin("sys:start").run_chains(look, lambda node, token: ActionPlan())

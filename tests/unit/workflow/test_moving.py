@@ -1,4 +1,4 @@
-"""Which instances can be moved to a newer definition: each reason why not, and what becomes of the others."""
+"""Moves to a newer definition: each reason against one, and the tokens of the instances that can be moved."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -37,7 +37,7 @@ APPROVAL = "usr:approval:"
 
 
 def define(workflow: Workflow, number: int = 1, **changes: Any) -> Definition:
-    """The later, the higher the number."""
+    """Make a definition; a higher number is a later one."""
     name = workflow.content["name"]
     found = Definition(str(number), name, number, NOW + timedelta(days=number), workflow)
     return replace(found, **changes)
@@ -69,7 +69,7 @@ def codes(report: Report) -> list[str]:
 
 
 def drop(*ids: str) -> Change:
-    """Nodes of the approval, with their edges; `told` stays."""
+    """Remove nodes of the approval, with their edges; `told` remains."""
 
     def change(patch: dict[str, Any]) -> None:
         region = slot(patch)
@@ -192,7 +192,7 @@ def test_one_blocked_token_blocks_the_instance() -> None:
 
 
 def drop_credit(patch: dict[str, Any]) -> None:
-    """Another call stands on the same branch."""
+    """Replace the credit call by another call on the same branch."""
     drop("credit")(patch)
     add_node(patch, "bureau", "webhook_out", endpoint="bureau")
     add_edge(patch, "fork", "bureau", id="check")
@@ -223,7 +223,7 @@ def test_a_slot_of_another_transition_is_another_way() -> None:
 
 def test_what_is_done_is_not_done_again() -> None:
     def swap(patch: dict[str, Any]) -> None:
-        """The stamp first, the rule after it."""
+        """Put the stamp first and the rule after it."""
         slot(patch, "checks")["edges"] = [
             {"source": "in", "target": "stamp"},
             {"source": "stamp", "target": "known"},
@@ -233,7 +233,7 @@ def test_what_is_done_is_not_done_again() -> None:
     done = [("T", "usr:checks:known"), ("T", "sys:start")]
     assert codes(ask(swapped, at(STAMP), done=done)) == ["DONE_AHEAD"]
     assert codes(ask(load(), at(STAMP), done=done)) == []
-    # By a branch or an item of the same way; not by a way before it was sent back.
+    # Steps of a branch or an item of the same token count, but none before it was sent back.
     assert codes(ask(swapped, at(STAMP), done=[("T/5.0", "usr:checks:known")])) == ["DONE_AHEAD"]
     assert codes(ask(swapped, at(STAMP), done=[("T/b7", "usr:checks:known")])) == []
     sent_back = replace(at(STAMP), id="T/b7/9.1")
@@ -261,7 +261,7 @@ def test_what_was_added_behind_a_token_is_named() -> None:
     assert assessment.is_safe and assessment.passes_by == (f"{APPROVAL}first",)
     (assessment,) = ask(load(more_beforehand), at(AMOUNT)).assessments
     assert assessment.passes_by == ()
-    # What comes before the state is another way.
+    # Steps before the state are another token's.
     (assessment,) = ask(load(), at("sys:state:submitted"), old=load(drop_checks)).assessments
     assert assessment.passes_by == ()
 

@@ -18,10 +18,7 @@ from tests.unit.workflow.test_routing import check_family
 
 @lru_cache(maxsize=200)
 def load_changed(seed: int, other: int) -> Workflow | None:
-    """Other things in one slot, one more step in it, or two in each other's place.
-
-    None where that is unsound.
-    """
+    """Return the workflow with a new slot, one more step or two steps swapped; None if that is unsound."""
     case, rng = make(seed), Random(other)
     patch = deepcopy(case.patch)
     if case.is_automation:

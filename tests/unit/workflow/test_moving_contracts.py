@@ -1,4 +1,4 @@
-"""A document goes along to a newer version of its contract where that takes it as it is."""
+"""A document moves along to a newer version of its contract if that accepts it as it is."""
 
 from copy import deepcopy
 from typing import Any
@@ -28,7 +28,7 @@ def under(change: Change = lambda contract: None, version: int = 4) -> Contract:
         ("vendor", {"unique": True, "required": True, "max_length": 100}),
         ("vendor", {"indexed": True, "max_length": 100}),
         ("wanted", {"type": "string", "required": True}),
-        # It takes the column that another field has.
+        # It takes the column of another field.
         ("agent", INDEXED),
     ],
 )

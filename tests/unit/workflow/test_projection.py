@@ -1,4 +1,4 @@
-"""WF-15: an instance is the sum of its steps, after each of them and in whatever order they are read."""
+"""WF-15: an instance is the sum of its steps, after each of them and in any order of reading."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -16,7 +16,7 @@ from tests.unit.workflow.test_routing import run_script
 
 
 def cut(steps: list[Step], seq: int) -> list[Step]:
-    """The steps as they stood when that number was the last one given."""
+    """Return the steps as they were when that number was the last one given."""
     begun = [step for step in steps if step.seq <= seq]
     return [
         step

@@ -1,4 +1,4 @@
-"""Random breaks of random patches: what still compiles runs soundly, whatever happens to it."""
+"""Random breaks of random patches: a patch that still compiles runs soundly in every history."""
 
 from copy import deepcopy
 from random import Random

@@ -1,4 +1,4 @@
-"""Whatever happens to a sound workflow: no token is lost or doubled, and every way comes to its end."""
+"""Every history of a sound workflow: no token is lost or doubled, and every path comes to its end."""
 
 from collections import Counter
 from dataclasses import replace
@@ -55,7 +55,7 @@ def test_every_run_ends_or_rests_at_named_waits(seed: int, other: int) -> None:
 def test_every_history_of_a_sound_graph_can_go_on_until_the_end_is_reached_once(
     seed: int, other: int
 ) -> None:
-    """`History` fails when it is stuck; whatever moved last, the shape of what is left is sound."""
+    """`History` fails when it is stuck. After any last move the shape of what is left is sound."""
     history = run_history(seed, other)
     ends = [event for event in history.events if event.step.node == "sys:end"]
     if history.projection.status == "completed":
@@ -84,7 +84,7 @@ def test_no_token_is_lost_or_doubled(seed: int, other: int) -> None:
 
 
 def list_path(event: Event) -> set[str]:
-    """The token that ran and those that it is a branch of: leaving blocks early goes up along them."""
+    """Return the token that ran and its parents; leaving blocks early goes up along them."""
     path, token = set[str](), event.before.get(event.step.data.get("token", event.step.token))
     while token is not None:
         path.add(token.id)
@@ -93,7 +93,7 @@ def list_path(event: Event) -> set[str]:
 
 
 def list_absorbed(event: Event) -> set[str]:
-    """Tokens that an event may end without cancelling them: on its path, or taken in by its join."""
+    """Return the tokens that an event may end without cancelling: on its path, or taken by its join."""
     path = list_path(event)
     joined = [t for t in (*event.before.values(), *event.changes.born) if t.state is TokenState.JOINED]
     return path | {token.id for token in joined if token.parent in path}
@@ -140,7 +140,7 @@ def test_wf_16_a_join_fires_once_for_each_split(seed: int, other: int) -> None:
 @fuzz(80)
 @given(seeds, numbers)
 def test_who_was_rejected_passes_no_gate_before_somebody_approves(seed: int, other: int) -> None:
-    """Told from the edges alone, not from the token's own memory; whom a person cancels is rejected."""
+    """The edges alone tell it, not the token's own memory. A token that a person cancels is rejected."""
     history = run_history(seed, other, interferes=True)
     workflow, rejected = history.workflow, set[str]()
     for event in history.events:
@@ -163,7 +163,7 @@ def test_who_was_rejected_passes_no_gate_before_somebody_approves(seed: int, oth
 
 
 def find_carrier(event: Event) -> str:
-    """Who goes on: the token itself, or the outermost one whose block its step has ended."""
+    """Return the token that goes on: itself, or the outermost one whose block its step has ended."""
     after = event.after.position.tokens
     token: str = event.step.data.get("token", event.step.token)
     while token not in after and token in event.before:

@@ -1,4 +1,4 @@
-"""Which names an expression may read, node by node; also in a graph that does not compile."""
+"""The names that an expression may read, node by node, also in a graph that does not compile."""
 
 from copy import deepcopy
 from typing import Any

@@ -42,7 +42,7 @@ def load(contract: dict[str, Any], **slots: Any) -> Workflow:
 def chain(
     *nodes: tuple[str, str, dict[str, Any]], edges: list[dict[str, Any]] | None = None
 ) -> dict[str, Any]:
-    """Nodes one after another, and further edges."""
+    """Make nodes one after another, and further edges."""
     following = [{"source": one, "target": other} for (one, _, _), (other, _, _) in pairwise(nodes)]
     described = [{"id": name, "type": node_type, "config": config} for name, node_type, config in nodes]
     return {"nodes": described, "edges": [*following, *(edges or [])], "exit": "join"}
@@ -53,7 +53,7 @@ def approval(name: str = "ask", **config: Any) -> tuple[str, str, dict[str, Any]
 
 
 def run(slot: dict[str, Any], document: dict[str, Any] | None = None, **script: Any) -> Simulation:
-    """Up to the approval's gate and through it."""
+    """Simulate the document up to the approval's gate and through it."""
     script.setdefault("requests", ["submit"])
     return simulate(load(CONTRACT, approval=slot), document or DOCUMENT, Script(**script), NOW)
 
@@ -181,7 +181,7 @@ def test_actions_change_the_document_under_their_policy() -> None:
     workflow = load(CONTRACT, checks=chain(post))
     done = simulate(workflow, DOCUMENT, Script(requests=["submit"]), NOW)
     assert done.document["posted"] is True
-    assert done.projection.entity_version == 4  # the action and two gates
+    assert done.projection.entity_version == 4  # one each for the action and two gates
     denied = simulate(workflow, DOCUMENT, Script(requests=["submit"], permissions=["invoice:approve"]), NOW)
     assert denied.status == "failed" and "posted" not in denied.document
     system = ("post", "action", {**post[2], "run_as": "system"})
@@ -344,7 +344,7 @@ def test_a_settled_document_is_taken_up_again() -> None:
 
 
 def test_after_a_pause_nothing_else_runs() -> None:
-    """The other token of the round stays ready, for whoever resumes the instance."""
+    """The other token of the round stays ready until the instance is resumed."""
     workflow = load(CONTRACT, approval=make_block("all"))
     token = Token("T", "sys:gate:approve", TokenState.READY, 1)
     with pytest.raises(Defect, match="acts, it does not only decide"):

@@ -1,4 +1,4 @@
-"""One valid contract and patch that break in many ways, and how to change one thing in them."""
+"""A valid contract and patch that break in many ways, and helpers to change one thing in them."""
 
 from collections.abc import Callable
 from copy import deepcopy
