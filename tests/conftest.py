@@ -1,7 +1,7 @@
 """One Postgres for the whole run, a migrated template in it, and a fresh database for each test that asks.
 
-With SIGNET_TEST_DATABASE_URL (an admin's) an existing server is used instead of the embedded one. What
-only a superuser can try is skipped when that admin is none, as on a managed server.
+With SIGNET_TEST_DATABASE_URL (an admin's) an existing server is used instead of the embedded one. Tests for a
+superuser are skipped when that admin is none, as on a managed server.
 """
 
 import os
@@ -28,7 +28,7 @@ _running = ExitStack()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """In the process that hands out the work only: its workers inherit the environment."""
+    """Start the server in the process that hands out the work; its workers inherit the environment."""
     if hasattr(config, "workerinput") or config.option.collectonly or config.option.help:
         return
     url = os.environ.get("SIGNET_TEST_DATABASE_URL")
@@ -52,13 +52,13 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(scope="session")
 def server_url() -> str:
-    """An admin's URL of the server of this run."""
+    """Return an admin's URL of the server of this run."""
     return os.environ[_SERVER]
 
 
 @pytest.fixture
 def empty_database_url(server_url: str) -> Iterator[str]:
-    """An admin's URL of a database in which nothing is."""
+    """Yield an admin's URL of an empty database."""
     name = f"signet_{uuid4().hex}"
     create_database(server_url, name)
     yield use_database(server_url, name)
@@ -67,7 +67,7 @@ def empty_database_url(server_url: str) -> Iterator[str]:
 
 @pytest.fixture
 def owner_url(server_url: str) -> Iterator[str]:
-    """An admin's URL of a migrated database of this test's own."""
+    """Yield an admin's URL of a migrated database of this test's own."""
     name = f"signet_{uuid4().hex}"
     create_database(server_url, name, template=os.environ[_TEMPLATE])
     url = use_database(server_url, name)
@@ -78,7 +78,7 @@ def owner_url(server_url: str) -> Iterator[str]:
 
 @pytest.fixture
 def database(owner_url: str) -> Iterator[Database]:
-    """As the API sees it."""
+    """Yield the database as the API sees it."""
     database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=4))
     yield database
     database.close()
@@ -86,7 +86,7 @@ def database(owner_url: str) -> Iterator[Database]:
 
 @pytest.fixture
 def worker(owner_url: str) -> Iterator[Database]:
-    """As the workers see it."""
+    """Yield the database as the workers see it."""
     database = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=4))
     yield database
     database.close()
@@ -94,7 +94,7 @@ def worker(owner_url: str) -> Iterator[Database]:
 
 @pytest.fixture
 def admin(owner_url: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
-    """The admin's connection, for looking behind row security and for attacking as an owner."""
+    """Yield the admin's connection, for looking behind row security and for attacking as an owner."""
     with psycopg.connect(owner_url, autocommit=True) as connection:
         yield connection
 
@@ -108,7 +108,7 @@ def superuser(admin: psycopg.Connection[tuple[object, ...]]) -> psycopg.Connecti
 
 @pytest.fixture
 def tenant(database: Database) -> TenantFile:
-    """An installed tenant with a clerk who reports to a manager."""
+    """Install a tenant with a clerk who reports to a manager."""
     tenant = make_tenant_file(uuid4())
     install_tenant(database, tenant)
     return tenant

@@ -10,7 +10,7 @@ POLL_SECONDS = 0.01
 
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
-    """The port of it."""
+    """Yield the server's port."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,))
     thread.start()

@@ -7,7 +7,7 @@ import tokenize
 from collections.abc import Iterator
 
 MAX_WORDS = 25
-# A docstring begins with a verb or a noun phrase. These begin a fragment.
+# A docstring begins with a verb or a noun phrase. These words begin a fragment.
 OPENERS = frozenset(
     "what who whose whom of which where when whether how why by as in with for until unless once since is"
     " does can are do from to without only none nobody nothing after before at if else also not inside"
@@ -16,7 +16,7 @@ OPENERS = frozenset(
 BANNED = re.compile(r"\b(?:whoever|whatever|whom|anew|somebody|he|his|him)\b", re.IGNORECASE)
 _CODE = re.compile(r"`[^`]*`")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')*]*\s+")
-# Lines for tools say nothing to a reader.
+# Comments for tools say nothing to a reader.
 _DIRECTIVE = re.compile(r"#(?:!| *(?:noqa|type:|pragma|fmt:))")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s+", re.MULTILINE)
 
@@ -85,5 +85,5 @@ def find_page_faults(page: str) -> Iterator[str]:
 
 
 def _drop_examples(docstring: str) -> str:
-    """Indented lines and doctests are code."""
+    """Return the docstring without its indented lines and doctests, which are code."""
     return "\n".join("" if re.match(r"(?: {4}|>>>|\t)", line) else line for line in docstring.split("\n"))

@@ -1,4 +1,4 @@
-"""What a process imports before the first request: nothing of the routes, and nothing that only they need."""
+"""Imports before the first request: none of the routes, and none that only routes need."""
 
 import subprocess
 import sys
@@ -8,9 +8,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUTES = "signet.api.routes."
-# What knows of the routes without being one.
+# These modules know of the routes without being one.
 LISTING = {f"{ROUTES}index", f"{ROUTES}table"}
-# Each with all that it holds. The first are large; the others are imported by nearly every use case.
+# Packages with all their modules. The first are large; the others are imported by nearly every use case.
 LATE = (
     "boto3",
     "jwt",

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PRODUCT = ("shared", "functions", "infra")
 EVERYTHING = (*PRODUCT, "examples", "bench", "tests")
 MAX_MODULES = 20
-# The field's own words. All else that ends in -ing becomes a noun.
+# These are the field's own words. Other names in -ing become nouns.
 WORDS_IN_ING = {
     "finding",
     "housekeeping",
@@ -26,7 +26,7 @@ WORDS_IN_ING = {
     "voiding",
 }
 VAGUE = {"base", "common", "helpers", "manager", "misc", "utils"}
-# A module here is called like its command.
+# Here a module has the name of its command.
 COMMANDS = Path("shared/signet/cli")
 BUILTINS = {"compile", "filter", "format", "input", "list", "map", "object", "open", "print", "set", "type"}
 
@@ -56,7 +56,7 @@ def find_bad_names(modules: Iterable[Path]) -> Iterator[str]:
 
 
 def find_doubled_classes(sources: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return each class name that stands more than once, with its files."""
+    """Return each class name that is defined more than once, with its files."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for file, source in sources.items():
         for node in ast.walk(ast.parse(source)):

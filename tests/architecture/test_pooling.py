@@ -3,7 +3,7 @@
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-# Each with its reason.
+# Each file has its reason.
 STRAIGHT = {
     "architecture/test_pooling.py": "names it",
     "conftest.py": "readies the server as its admin",

@@ -13,7 +13,7 @@ from tests.architecture.prose import find_docstring_faults, find_page_faults, fi
 ROOT = Path(__file__).resolve().parents[2]
 GLOSSARY = ROOT / "docs" / "glossary.md"
 PRODUCT = ("shared", "functions")
-# Generated, or a text that law has worded.
+# These are generated, or worded by law.
 NOT_OURS = ("docs/isolation.md", "LICENSE")
 
 

@@ -26,7 +26,7 @@ from tests.functions.applications import wire
 from tests.functions.calling import make_event
 from tests.outbound.receiver import WebhookReceiver, answering, receiving
 
-# (files, of them beyond the foundation): they only go down.
+# (files, those beyond the foundation): these only go down.
 PATCH_LIMITS = (68, 44)
 VOTE_LIMITS = (74, 51)
 MAX_TWO_WAY_PAIRS = 8
@@ -39,7 +39,10 @@ POSTING = {"nodes": [CALL, FAILED], "edges": EDGES, "exit": "join"}
 
 
 class Walker:
-    """One document after another, by HTTP and by the worker. Only what `walk` says is counted."""
+    """A guide that takes one document after another, by HTTP and by the worker.
+
+    Calls within `walk` are counted.
+    """
 
     def __init__(self, stage: WorkflowStage, database: Database, receiver: WebhookReceiver) -> None:
         self._stage = stage
@@ -95,7 +98,7 @@ class Walker:
 
 @pytest.fixture(scope="module")
 def walks(server_url: str) -> Iterator[tuple[Walk, Walk]]:
-    """Each walk is gone once before, so that caches are warm and everything is imported."""
+    """Yield both walks, each taken once before, so that caches are warm and everything is imported."""
     with standing_stage(server_url) as stage, receiving(answering(200, b"{}")) as receiver:
         stage.add_member("ada")
         add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/hook")

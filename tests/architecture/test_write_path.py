@@ -26,7 +26,7 @@ GRANTS = {
     "transition_requests": {"INSERT", "UPDATE"},
     "personal_values": {"INSERT", "UPDATE"},
 }
-# Each exception with its reason.
+# Each exception has its reason.
 STATEMENTS_ELSEWHERE = {
     (
         "documents/personal_values",
@@ -37,9 +37,9 @@ STATEMENTS_ELSEWHERE = {
         "purge_documents",
     ): "takes away what a deleted document said, and makes no version",
 }
-# With the owner's rights, and only so far: the janitor writes no document itself.
+# This function has the owner's rights for these tables alone; the janitor writes no document itself.
 PURGING = {"purge_documents": {"documents", "document_keys", "personal_values"}}
-# Functions of the database that write them, with the rights of whoever calls: a call is a write.
+# Functions of the database that write them with the rights of their caller: a call is a write.
 ROUTINES = {"write_edits": {"documents", "document_versions"}}
 _TARGET = re.compile(
     r"\b(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM|MERGE\s+INTO|TRUNCATE(?:\s+TABLE)?|COPY)\s+(?:ONLY\s+)?"
@@ -58,7 +58,7 @@ def find_written(statement: str) -> set[str]:
 
 
 def find_texts(source: str) -> Iterator[str]:
-    """Every text in the code that is no docstring."""
+    """Yield every text in the code that is no docstring."""
     tree = ast.parse(source)
     holders = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     docstrings = {
@@ -86,7 +86,7 @@ def find_writer_uses(source: str) -> set[str]:
 
 @pytest.mark.parametrize("table", GUARDED)
 def test_who_may_write(admin: Admin, table: str) -> None:
-    """Directly, through PUBLIC, or through a role that they are members of."""
+    """A privilege may be held directly, through PUBLIC, or through a role that they are members of."""
     for role in RUNTIME_ROLES:
         held = {
             privilege

@@ -13,7 +13,7 @@ import signet
 
 SOURCES = Path(signet.__file__).parent
 FUNCTIONS = SOURCES.parents[1] / "functions"
-# Learned once, for all walks. A name that ends in / is a folder with all below it.
+# Learned once for all walks. A name that ends in / is a folder with all below it.
 FOUNDATION = (
     "ids.py",
     "settings.py",
@@ -60,7 +60,7 @@ class Walk:
 
     @property
     def two_way_pairs(self) -> list[tuple[str, str]]:
-        """Pairs of files that call each other; the foundation does not count."""
+        """Return the pairs of files that call each other; the foundation does not count."""
         beyond = set(self.beyond_foundation)
         return sorted(
             (one, other)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 ANSWER_SECONDS = 30.0
-# How long anything on this machine may take; what takes longer does not happen.
+# Anything on this machine may take so long; after that it does not happen.
 PATIENCE_SECONDS = 30.0
 _POLL_SECONDS = 0.02
 Found = TypeVar("Found")
@@ -42,7 +42,7 @@ class DeployedCaller:
     token: str | None = None
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> DeployedAnswer:
-        """Header names with `_` where HTTP has a hyphen."""
+        """Send a request. Header names have `_` where HTTP has a hyphen."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token is not None:
             sent["authorization"] = f"Bearer {self.token}"
@@ -65,7 +65,7 @@ class DeployedCaller:
 
 
 def await_that(find: Callable[[], Found | None], what: str) -> Found:
-    """What is found in the end; asked for again and again, because nobody tells when."""
+    """Return what is found in the end, asking again and again because no message tells when."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not (found := find()):
         assert time.monotonic() < deadline, f"never: {what}"
@@ -74,6 +74,6 @@ def await_that(find: Callable[[], Found | None], what: str) -> Found:
 
 
 def make_trace() -> Mapping[str, str]:
-    """A traceparent header of our own, and the id that every hop must then name."""
+    """Make a traceparent header of our own, and the id that every hop must then name."""
     trace = uuid4().hex
     return {"id": trace, "traceparent": f"00-{trace}-{uuid4().hex[:16]}-01"}

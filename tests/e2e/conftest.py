@@ -31,7 +31,7 @@ def deployed() -> Iterator[Deployed]:
 
 
 def _stop_clock(deployed: Deployed) -> None:
-    """What a minute would bring, the tests bring themselves."""
+    """Stop the schedules, because the tests start the functions themselves."""
     client = deployed.stack.client("scheduler")
     for schedule in client.list_schedules()["Schedules"]:
         found = client.get_schedule(Name=schedule["Name"], GroupName=schedule["GroupName"])
@@ -41,7 +41,7 @@ def _stop_clock(deployed: Deployed) -> None:
 
 @pytest.fixture(scope="session")
 def ledger(deployed: Deployed) -> Iterator[HttpReceiver]:
-    """The tenant's own; its secret is where the deployment keeps them."""
+    """Yield the tenant's receiver, whose secret is where the deployment keeps them."""
     name = f"{PREFIX.replace('-', '/')}/{deployed.tenant_id}/ledger_secret"
     deployed.stack.client("secretsmanager").create_secret(Name=name, SecretString=SECRET)
     with receiving() as receiver:
@@ -52,7 +52,7 @@ def ledger(deployed: Deployed) -> Iterator[HttpReceiver]:
 
 @pytest.fixture
 def receiver(ledger: HttpReceiver) -> HttpReceiver:
-    """The ledger, with nothing of another test in it."""
+    """Yield the ledger, with nothing of another test in it."""
     while not ledger.received.empty():
         ledger.received.get()
     return ledger
@@ -60,7 +60,7 @@ def receiver(ledger: HttpReceiver) -> HttpReceiver:
 
 @pytest.fixture(scope="session")
 def invoices(deployed: Deployed, ledger: HttpReceiver) -> str:
-    """Use case A, published over HTTP; at its end the ledger is told, by a webhook. The definition's id."""
+    """Publish use case A over HTTP, with a webhook to the ledger at its end. Return the definition's id."""
     ada = deployed.as_person("ada")
     publish_contract(ada, "invoice")
     chain, _ = read_document(ROOT / "examples" / "invoice" / "chain.yaml")

@@ -20,7 +20,7 @@ _OWN_VISIBILITY_SECONDS = 1
 @dataclass(frozen=True)
 class Deployed:
     stack: EmulatedStack
-    # As the superuser, in no tenant.
+    # A connection of the superuser, in no tenant.
     database: psycopg.Connection[tuple[Any, ...]]
 
     @property
@@ -39,7 +39,7 @@ class Deployed:
         self.database.execute(query, values)
 
     def end_leases(self) -> None:
-        """As if their time were over: whoever claimed the rows is dead, and nobody wants to wait."""
+        """End the leases, as if their owners had died long ago."""
         for table in ("workflow_events_outbox", "workflow_side_effects_outbox"):
             self.database.execute(
                 f"UPDATE {table} SET lease_until = now() - interval '1 second' WHERE status = 'processing'"
@@ -59,13 +59,13 @@ class Deployed:
         )
 
     def come_back_soon(self, name: str) -> None:
-        """What was not deleted is seen again after a second, and not after minutes."""
+        """Let undeleted messages be seen again after a second instead of minutes."""
         self.stack.client("sqs").set_queue_attributes(
             QueueUrl=self.queue_url(name), Attributes={"VisibilityTimeout": str(_OWN_VISIBILITY_SECONDS)}
         )
 
     def set_deaf(self, function: str, is_deaf: bool) -> None:
-        """Whether the function hears its queue."""
+        """Set whether the function hears its queue."""
         client = self.stack.client("lambda")
         for source in client.list_event_source_mappings(FunctionName=f"{PREFIX}-{function}")[
             "EventSourceMappings"
@@ -86,7 +86,7 @@ class Deployed:
         return [pid for pid, environment in _list_environments() if self._is_of(environment, function)]
 
     def read_environment(self, function: str) -> Mapping[str, str]:
-        """Of one process of the function: with the credentials of its role."""
+        """Return the environment of one process of the function, with the credentials of its role."""
         return next(found for _, found in _list_environments() if self._is_of(found, function))
 
     def kill(self, function: str) -> None:
@@ -94,7 +94,7 @@ class Deployed:
             os.kill(pid, signal.SIGKILL)
 
     def _is_of(self, environment: Mapping[str, str], function: str) -> bool:
-        """Another clone's functions have the same names."""
+        """Return whether the process is of our function. Functions of another clone have the same names."""
         return (
             environment.get("AWS_LAMBDA_FUNCTION_NAME") == f"{PREFIX}-{function}"
             and environment.get("AWS_ENDPOINT_URL") == self.stack.emulator.plan.gateway_url
@@ -103,7 +103,7 @@ class Deployed:
     # --- logs ---
 
     def await_line(self, function: str, message: str, trace: str) -> Mapping[str, Any]:
-        """The function's line about something of that trace."""
+        """Wait for the function's log line of that trace."""
 
         def find() -> Mapping[str, Any] | None:
             return next(
@@ -129,5 +129,5 @@ def _list_environments() -> Iterator[tuple[int, Mapping[str, str]]]:
         try:
             told = (place / "environ").read_bytes().decode(errors="replace")
         except OSError:
-            continue  # it has ended, or is somebody else's
+            continue  # the process has ended, or belongs to another user
         yield int(place.name), dict(pair.split("=", 1) for pair in told.split("\0") if "=" in pair)

@@ -38,7 +38,7 @@ class HttpReceiver:
     port: int
     received: SimpleQueue[Received] = field(default_factory=SimpleQueue)
     status: int = 200
-    # Not set: whoever calls waits.
+    # While it is not set, callers wait.
     may_answer: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -59,7 +59,7 @@ def receiving() -> Iterator[HttpReceiver]:
                 self.send_header("content-length", "0")
                 self.end_headers()
             except OSError:
-                pass  # who called was killed meanwhile
+                pass  # the caller was killed meanwhile
 
         def log_message(self, *_: Any) -> None:
             pass

@@ -1,4 +1,4 @@
-"""From a request to an idle system to the first step of its workflow: printed, not judged."""
+"""The time from a request to an idle system to the first step of its workflow: printed, not judged."""
 
 import statistics
 import time
@@ -11,7 +11,7 @@ from tests.e2e.deployed import Deployed
 from tests.e2e.test_use_case_a import make_invoice
 
 ROUNDS = 15
-# Long enough that nobody is still looking for work.
+# Long enough that no worker is still looking for work.
 IDLE_SECONDS = 0.3
 
 

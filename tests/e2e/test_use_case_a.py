@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("invoices")
 
 
 def make_invoice(caller: DeployedCaller, *, total: int, vendor: str = "V-999", **headers: str) -> str:
-    """Its path."""
+    """Create an invoice and return its path."""
     data = {
         "number": f"R-{uuid4().hex[:8]}",
         "vendor_id": vendor,
@@ -33,7 +33,7 @@ def submit(caller: DeployedCaller, invoice: str, **headers: str) -> None:
 
 
 def approve(caller: DeployedCaller, invoice: str) -> None:
-    """Once the caller is asked."""
+    """Approve the invoice once the caller is asked."""
     document_id = invoice.rpartition("/")[2]
 
     def find() -> Any:
@@ -60,7 +60,7 @@ def test_an_invoice_goes_through_its_chain(deployed: Deployed, receiver: HttpRec
 
 
 def test_one_trace_from_the_request_to_the_receiver(deployed: Deployed, receiver: HttpReceiver) -> None:
-    """A small invoice of a trusted vendor asks nobody: what it needs follows from the one request."""
+    """A small invoice of a trusted vendor asks nobody: all its steps follow from the one request."""
     carl, trace = deployed.as_person("carl"), make_trace()
     invoice = make_invoice(carl, total=40_000, vendor="V-100")
     submit(carl, invoice, traceparent=trace["traceparent"])
@@ -89,6 +89,6 @@ def test_without_a_token_of_the_issuer_nobody_comes_in(deployed: Deployed) -> No
     token = deployed.stack.tokens["carl"]
     forged = token[:-8] + ("A" * 8 if token[-8:] != "A" * 8 else "B" * 8)
     assert DeployedCaller(deployed.stack.api_url, forged).get("/v1/documents").status == 401
-    # The second API asks nobody for a JWT, so the function itself does.
+    # The second API demands no JWT, so the function itself checks the request.
     assert DeployedCaller(deployed.stack.machine_url).get("/v1/documents").status == 401
     assert DeployedCaller(deployed.stack.machine_url, forged).get("/v1/documents").status == 401

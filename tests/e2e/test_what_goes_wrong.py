@@ -1,4 +1,4 @@
-"""Messages that nobody can read, workers that die, wake-ups that are lost: nothing is, and nothing twice."""
+"""Unreadable messages, workers that die, wake-ups that are lost: no work is lost, and none is done twice."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.e2e.deployed import Deployed
 from tests.e2e.receiver import HttpReceiver
 from tests.e2e.test_use_case_a import await_status, make_invoice, submit
 
-# Whoever answers within two seconds decides; silence is a no.
+# An answer within two seconds decides; silence is a no.
 QUICK_ANSWER = {
     "patch": "quick_answer",
     "label": "A quick answer",
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("invoices")
 
 
 def test_a_message_that_nobody_can_read_is_set_aside_and_can_be_sent_again(deployed: Deployed) -> None:
-    """And takes no other one along."""
+    """It takes no other message along."""
     queue, client = deployed.queue_url("events"), deployed.stack.client("sqs")
     client.send_message(QueueUrl=queue, MessageBody="what is this?")
     carl = deployed.as_person("carl")
@@ -41,7 +41,7 @@ def test_a_message_that_nobody_can_read_is_set_aside_and_can_be_sent_again(deplo
     submit(carl, invoice)
     await_status(carl, invoice, "active")
     await_that(lambda: deployed.count_messages("events-dead") == 1, "the dead-letter queue holds it")
-    # Whoever has repaired what was wrong moves it back. Here nothing was: it comes to the same end.
+    # An operator who has repaired the cause moves it back. Here nothing was repaired, so it ends there again.
     dead = deployed.queue_url("events-dead")
     moved = client.receive_message(QueueUrl=dead)["Messages"][0]
     client.send_message(QueueUrl=queue, MessageBody=moved["Body"])
@@ -53,7 +53,7 @@ def test_a_message_that_nobody_can_read_is_set_aside_and_can_be_sent_again(deplo
 def test_an_effect_that_failed_for_good_is_sent_again_by_an_operator(
     deployed: Deployed, receiver: HttpReceiver
 ) -> None:
-    receiver.status = 410  # gone: the endpoint is disabled, and nobody is asked again
+    receiver.status = 410  # gone: the endpoint is disabled, and no request is sent again
     ada, carl = deployed.as_person("ada"), deployed.as_person("carl")
     invoice = make_invoice(carl, total=40_000, vendor="V-100")
     submit(carl, invoice)
@@ -89,7 +89,7 @@ def test_a_worker_killed_while_it_calls_comes_back_by_its_lease(
     deployed.kill("side-effect-io")
     receiver.may_answer.set()
     deployed.end_leases()
-    # Or the message that it was working for comes again, if that is sooner.
+    # The message that it was working for may also come again, if that is sooner.
     deployed.invoke("outbox-relay")
     second = receiver.received.get(timeout=30)
     assert (second.headers["webhook-id"], second.is_signed) == (first.headers["webhook-id"], True)
@@ -98,7 +98,7 @@ def test_a_worker_killed_while_it_calls_comes_back_by_its_lease(
 
 
 def test_a_worker_killed_in_a_wave_leaves_nothing_behind(deployed: Deployed) -> None:
-    """It waits for a table that another one holds when it dies."""
+    """The worker waits for a table that another transaction holds when it dies."""
     carl = deployed.as_person("carl")
     invoice = make_invoice(carl, total=40_000, vendor="V-100")
     await_that(lambda: carl.get(f"{invoice}/timeline").status == 200, "the instance has begun")
@@ -111,7 +111,7 @@ def test_a_worker_killed_in_a_wave_leaves_nothing_behind(deployed: Deployed) -> 
         submit(carl, invoice)
         await_that(lambda: deployed.read(waiting), "a wave waits for the table")
         deployed.kill("node-execution")
-        # Its connection is closed with it; what it had begun is rolled back.
+        # Its connection is closed with it, and its transaction is rolled back.
         await_that(lambda: not deployed.read(waiting), "the worker's transaction has ended")
     deployed.end_leases()
     deployed.invoke("outbox-relay")
@@ -141,7 +141,7 @@ def lose_messages(deployed: Deployed) -> None:
 
 
 def test_what_is_due_later_wakes_somebody_when_it_is(deployed: Deployed) -> None:
-    """By a delayed message: nobody sweeps here."""
+    """A delayed message wakes the worker, because no sweep runs here."""
     ada = deployed.as_person("ada")
     publish_contract(ada, "delivery")
     publish_patch(ada, QUICK_ANSWER)

@@ -1,4 +1,4 @@
-"""Each function with the credentials of its own role: what the templates do not allow is refused."""
+"""Each function with the credentials of its own role: calls that the templates do not allow are refused."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from tests.e2e.deployed import Deployed
 
 @pytest.fixture(scope="module")
 def api(deployed: Deployed) -> Callable[[str], Any]:
-    """Clients with the API's own credentials."""
+    """Return clients with the API's own credentials."""
     deployed.as_person("carl").get("/v1/approvals").expect(200)
     environment = deployed.read_environment("api")
     session = boto3.Session(
@@ -64,7 +64,7 @@ def test_the_api_puts_nothing_on_the_bus_and_no_seal(deployed: Deployed, api: Ca
 def test_a_token_of_the_api_opens_the_database_as_the_api_alone(
     deployed: Deployed, api: Callable[[str], Any]
 ) -> None:
-    """A token says as whom; another role's must be signed by whoever may be that role."""
+    """A token names its role, and must be signed by credentials that may be that role."""
     plan = deployed.stack.emulator.plan
     cluster = deployed.stack.client("rds").describe_db_clusters()["DBClusters"][0]
     host, port = cluster["Endpoint"], cluster["Port"]

@@ -18,7 +18,7 @@ NEEDS_NODE += ["test_network.py", "test_observability.py"]
 if shutil.which("node") is None and not os.environ.get("CI"):
     collect_ignore = NEEDS_NODE
 
-# Whatever is off in every file, at once.
+# All settings that are off in every file, switched on at once.
 EVERYTHING = {
     "signet:mail_sender": "signet@mail.example",
     "signet:sends_sms": "true",
@@ -49,7 +49,7 @@ def synthesize() -> Iterator[Callable[[str], Assembly]]:
             environment = "prod" if name == "everything" else name
             context = {"environment": environment, "aws:cdk:disable-asset-staging": True, **more}
             app = build_app(App(context=context, outdir=str(Path(folder) / name)), bundles)
-            # Raises where cdk-nag finds anything that nobody has explained.
+            # synth raises if cdk-nag finds anything without an explanation.
             made = app.synth()
             report = json.loads(Path(made.directory, "validation-report.json").read_text())
             templates = {stack.stack_name: stack.template for stack in made.stacks}
@@ -65,7 +65,7 @@ def synthesize() -> Iterator[Callable[[str], Assembly]]:
 
 
 def make_bundles(folder: Path) -> Path:
-    """CDK wants to see them; what is in them is of no importance to a template."""
+    """Make empty bundles, because CDK wants to see them and templates do not depend on their content."""
     for target in ("lambda", "local"):
         (folder / target).mkdir(parents=True)
         for name in ("layer", "telemetry", "functions"):

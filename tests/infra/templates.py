@@ -1,4 +1,4 @@
-"""What is asked of templates, in words."""
+"""Questions to templates, in words."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ class Assembly:
     warnings: Sequence[str]
 
     def part(self, name: str) -> Mapping[str, Resource]:
-        """The resources of one stack."""
+        """Return the resources of one stack."""
         resources: Mapping[str, Resource] = self.templates[f"signet-{self.environment}-{name}"]["Resources"]
         return resources
 
@@ -37,7 +37,7 @@ class Assembly:
         ]
 
     def properties(self, kind: str) -> Mapping[str, Any]:
-        """Of the only one."""
+        """Return the properties of the only resource of this kind."""
         (only,) = self.all(kind)
         properties: Mapping[str, Any] = only["Properties"]
         return properties
@@ -55,7 +55,7 @@ class Assembly:
         return role
 
     def statements_of(self, name: str) -> list[Mapping[str, Any]]:
-        """Everything that the function's role may do, or may not."""
+        """Return all statements of the function's role, allowing or denying."""
         return list(self.statements_of_role("app", self.role_of(name)))
 
     def statements_of_role(self, part: str, role: str) -> Iterator[Mapping[str, Any]]:
@@ -65,7 +65,7 @@ class Assembly:
                 yield from resource["Properties"]["PolicyDocument"]["Statement"]
 
     def allowed(self, name: str, action: str) -> list[str]:
-        """On what the function may do it, as text."""
+        """Return the resources on which the function may do it, as text."""
         return [
             json.dumps(resource)
             for statement in self.statements_of(name)

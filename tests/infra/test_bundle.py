@@ -1,4 +1,4 @@
-"""What Lambda unpacks: the same input makes the same bytes, and nothing of no use is in it."""
+"""The bundles of Lambda: the same input makes the same bytes, and nothing useless is in them."""
 
 import re
 import sys
@@ -26,7 +26,7 @@ SEEN = {
 
 
 class Install:
-    """An installer without a network; it notes when it was at work, as real ones do."""
+    """An installer without a network that records its time of work, as real ones do."""
 
     def __init__(self, files: dict[str, str]) -> None:
         self._files = files
@@ -37,7 +37,7 @@ class Install:
         files = {**self._files, "package-1.0.dist-info/RECORD": f"installation {self._count}\n"}
         if requirements.name == "telemetry.txt":
             files["traces/__init__.py"] = ""
-        # In another order each time.
+        # The order changes each time.
         for name in sorted(files, reverse=bool(self._count % 2)):
             path = into / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def test_bytecode_is_for_the_target_and_never_checked(made: dict[str, FunctionBu
     cached = f"python/package/__pycache__/__init__.{sys.implementation.cache_tag}.pyc"
     with zipfile.ZipFile(made["layer"].archive) as packed:
         flags = int.from_bytes(packed.read(cached)[4:8], "little")
-    # PEP 552: by hash, and not to be checked.
+    # PEP 552: by hash, and unchecked.
     assert flags == 0b01
 
 

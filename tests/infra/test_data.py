@@ -1,4 +1,4 @@
-"""The database and the seals: who comes in, and what survives."""
+"""The database and the seals: the roles that sign in, and the data that survives."""
 
 import json
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def test_only_dev_sleeps(synthesize: Synthesize) -> None:
         for name in DEPLOYED
     }
     assert pausing == {"dev": 300, "staging": None, "prod": None}
-    # A proxy holds connections, and a start each minute makes them: neither lets it sleep.
+    # A proxy holds connections, and a start each minute opens them: either would keep the database awake.
     assert not synthesize("dev").all("AWS::RDS::DBProxy")
     rates = {
         one["Properties"]["ScheduleExpression"] for one in synthesize("dev").all("AWS::Scheduler::Schedule")
@@ -61,7 +61,7 @@ def test_the_proxy_wants_tokens_and_has_no_password(synthesize: Synthesize, envi
     assert statement["Action"] == "rds-db:connect"
     users = {json.dumps(one).rpartition('"/')[2].strip('"]}') for one in statement["Resource"]}
     assert users == {"signet_api", "signet_worker", "signet_janitor"}
-    # Those who come through it believe Amazon's own authority; the migrator comes to the cluster.
+    # Clients of the proxy trust Amazon's own authority; the migrator connects to the cluster.
     assert "amazon-roots.pem" in json.dumps(assembly.variables_of("api")["SIGNET_DATABASE_URL"])
     assert "rds-eu-central-1.pem" in json.dumps(assembly.variables_of("migrator")["SIGNET_DATABASE_URL"])
 
@@ -104,7 +104,7 @@ def test_seals_are_locked(synthesize: Synthesize, environment: str) -> None:
 
 
 def test_tokens_are_for_the_roles_that_the_migrator_lets_in() -> None:
-    # CDK starts Node when it is imported.
+    # Imported here because CDK starts Node when it is imported.
     from infra.stacks.data import RUNTIME_ROLES
 
     assert RUNTIME_ROLES == LOGIN_ROLES

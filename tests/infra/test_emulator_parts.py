@@ -1,4 +1,4 @@
-"""The emulator's own parts, those that need no ministack; `make e2e` tries the whole."""
+"""The emulator's own parts that need no ministack; `make e2e` tries the whole."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""cdk-nag and CDK's own checks: nothing is found that nobody has explained in words."""
+"""cdk-nag and CDK's own checks: nothing is found without an explanation in words."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,13 +14,13 @@ from tests.infra.templates import Assembly
 def test_nothing_is_found(synthesize: Callable[[str], Assembly], name: str) -> None:
     assembly = synthesize(name)
     assert assembly.report["pluginReports"] == []
-    # Of a file that nobody has filled in; `make deploy` stops there.
+    # This warning is about a file that is not filled in; `make deploy` stops there.
     assert [said for said in assembly.warnings if "names no jwt_issuer" not in said] == []
     assert len(assembly.warnings) == 1
 
 
 def test_something_would_be_found(tmp_path: Path) -> None:
-    """The checks are on: a bucket that is open to all is not let through."""
+    """The checks are on: a bucket that is open to all is refused."""
     from aws_cdk import App, Stack, aws_s3
 
     from infra.app import build_app

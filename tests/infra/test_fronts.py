@@ -15,7 +15,7 @@ Synthesize = Callable[[str], Assembly]
 
 
 def fronts_of(assembly: Assembly) -> Mapping[str, str]:
-    """By their names without the environment: the logical id of each."""
+    """Return the logical id of each front by its name without the environment."""
     return {
         one["Properties"]["Name"].removeprefix(f"signet-{assembly.environment}") or "people": key
         for key, one in assembly.part("app").items()

@@ -1,4 +1,4 @@
-"""What each function may do and is given: as little as it needs."""
+"""The permissions and variables of each function: as few as it needs."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ DATABASE_ROLES = {
     "side_effect_io": "signet_worker",
     "janitor": "signet_janitor",
 }
-# Lambda itself puts a function into the VPC, and wants the function's role to be allowed to.
+# Lambda itself puts a function into the VPC, and needs the function's role to allow that.
 NETWORK = "ec2:"
 READ_SECRET = "secretsmanager:GetSecretValue"
 

@@ -58,7 +58,7 @@ def test_workers_are_as_many_as_is_set_and_answer_for_each_message(
         assert one["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
         assert one["Properties"]["BatchSize"] == settings.batch_size
     for name, reserved in settings.reserved_concurrency.items():
-        # Else the queue's own workers would be throttled, which counts as a receive.
+        # Otherwise the queue's own workers would be throttled, which counts as a receive.
         assert reserved >= concurrency.get(FUNCTIONS[name], 0)
 
 
@@ -87,7 +87,7 @@ def test_a_schedule_may_start_its_own_function_only(synthesize: Synthesize) -> N
 
 
 def test_where_the_relay_comes_seldom_functions_name_the_moments(synthesize: Synthesize) -> None:
-    """One after the other cannot be: a message waits for 15 minutes at most."""
+    """Delayed messages would not do: one waits for 15 minutes at most."""
     dev = synthesize("dev")
     group = dev.properties("AWS::Scheduler::ScheduleGroup")["Name"]
     for name in FUNCTIONS.keys() - {"migrator", "outbox_relay"}:

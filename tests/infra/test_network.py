@@ -1,4 +1,4 @@
-"""The network: what costs nothing by default, and no way in."""
+"""The network: free of charge by default, and closed from outside."""
 
 import json
 from collections.abc import Callable

@@ -15,7 +15,7 @@ from tests.infra.templates import FUNCTIONS, Assembly
 
 ROOT = Path(__file__).resolve().parents[2]
 Synthesize = Callable[[str], Assembly]
-# As GitHub and others make an anchor of a heading.
+# The anchors of headings, as GitHub and others make them.
 SECTIONS = {
     heading.lower().replace(" ", "-")
     for heading in re.findall(r"^## (.+)$", (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8"), re.M)
@@ -51,7 +51,7 @@ def test_every_alarm_has_a_section_of_the_runbook_and_every_section_an_alarm(
 def test_what_may_go_wrong_has_an_alarm(synthesize: Synthesize) -> None:
     alarms = alarms_of(synthesize("prod")).keys()
     assert alarms >= {"engine-dead-letters", "late-triggers", "janitor-silent", "outbox-relay-silent"}
-    # The janitor itself ends well, whatever its tasks come to.
+    # The janitor itself succeeds even when its tasks fail.
     assert "housekeeping-failures" in alarms
     assert alarms >= {
         f"{queue}-{what}" for queue in ("events", "effects") for what in ("set-aside", "waiting")

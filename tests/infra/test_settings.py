@@ -42,7 +42,7 @@ def test_the_proxy_is_believed_by_the_roots_of_amazon() -> None:
 
 
 def read_certificates(path: Path) -> list[str]:
-    """The names of authorities that are their own, and will be for a long time."""
+    """Return the names of authorities that signed themselves and are valid for a long time."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(path)
     names = []

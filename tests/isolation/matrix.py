@@ -1,4 +1,4 @@
-"""Every route × every role of another company × what the victim has: made from the OpenAPI document."""
+"""Every route × every role of another company × the victim's data, made from the OpenAPI document."""
 
 import json
 import re
@@ -15,7 +15,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "reader": ("reader",),
     "nobody": (),
 }
-# What is sent where a route wants a body; {names} are of the things in question.
+# The bodies of routes that want one; {names} are the ids or names of the victim's things.
 BODIES: Mapping[str, Any] = {
     "save_chain": {"name": "own_chain", "steps": [{"approvers": [{"by": "user", "user": "carl"}]}]},
     "decide_approval": {"vote": "approved"},
@@ -71,17 +71,17 @@ BODIES: Mapping[str, Any] = {
     "simulate_definition": {},
     "put_canvas": {"positions": {}},
 }
-# What is asked for where a route must be told.
+# The query parameters of routes that need some.
 QUERIES: Mapping[str, Mapping[str, Any]] = {
     "list_movable_instances": {"entity_type": "invoice", "workflow": "invoice", "to": 1},
     "list_documents": {"entity_type": "invoice"},
 }
 _NAME = re.compile(r"{(\w+)}")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# Each tenant gives these names itself: with PUT it makes what is not there, whatever others have.
+# Each tenant gives these names itself: PUT makes a missing one, even if other tenants have it.
 OWN_NAMES = frozenset({"user_id", "role"})
 CONFLICTS = (409, 412, 423)
-# Names in paths of what no tenant has for itself.
+# Names in paths that belong to no tenant.
 NOBODYS = ("version", "template")
 
 
@@ -96,7 +96,7 @@ class Operation:
 
     @property
     def is_of_one_thing(self) -> bool:
-        """Its path names something that somebody has."""
+        """Return whether its path names something that belongs to a tenant."""
         return any(name not in NOBODYS for name in self.names)
 
     @property
@@ -155,20 +155,20 @@ def _fill_text(text: str, things: Mapping[str, str]) -> str:
 
 
 def find_leaks(answer: ClientAnswer, ids: frozenset[str], sent: Mapping[str, str], mark: str) -> list[str]:
-    """What of the victim stands in an answer, apart from what was sent."""
+    """Return the victim's ids and marks in an answer that were not sent with the request."""
     text = answer.text + json.dumps(dict(answer.headers))
     found = (set(_ID.findall(text)) & ids) - set(sent.values())
     return sorted(found) + ([mark] if mark in text else [])
 
 
 def describe(answer: ClientAnswer, sent: Mapping[str, str]) -> tuple[Any, ...]:
-    """What an outsider can tell two answers apart by."""
+    """Return everything by which an outsider can tell two answers apart."""
     if not answer.text:
         return (answer.status,)
     body = answer.body
     if isinstance(body, dict):
         body.pop("instance", None)
-    # Ids first: a short value may stand within one.
+    # Ids are replaced first, because one may contain a short value.
     text = _ID.sub("…", json.dumps(body, sort_keys=True))
     for value in sent.values():
         text = text.replace(value, "…")

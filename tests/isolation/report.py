@@ -1,4 +1,4 @@
-"""docs/isolation.md: what the matrix covers."""
+"""Writes docs/isolation.md: the coverage of the matrix."""
 
 from collections.abc import Sequence
 from pathlib import Path

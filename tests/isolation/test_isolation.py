@@ -1,4 +1,4 @@
-"""Nobody finds out anything of another tenant by the API: not what it has, not even that it has it."""
+"""Other tenants learn nothing through the API: not what a tenant has, not even that it has it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def victim(server_url: str) -> Iterator[Victim]:
 
 @pytest.fixture(scope="module")
 def outsiders(victim: Victim) -> dict[str, Client]:
-    """The people of another company in the same database."""
+    """Return clients of another company in the same database, one for each role."""
     company = make_company(victim.standing.company.database)
     company.publish("invoice")
     return {
@@ -65,7 +65,7 @@ def test_another_tenants_things_are_not_there(
 
 
 def check_that_names_are_free(victim: Victim, client: Client, operation: Operation) -> None:
-    """In companies of its own, where nothing is there that others look for."""
+    """Check in new companies, which have nothing of what others look for."""
     answers = []
     for things in (victim.things, never_was(victim.things)):
         company = make_company(victim.standing.company.database)
@@ -108,7 +108,7 @@ def test_another_tenants_cursor_leads_nowhere(
 def test_another_tenants_idempotency_key_is_free(
     victim: Victim, outsiders: dict[str, Client], operation: Operation
 ) -> None:
-    """The victim has one of the same name, with an answer."""
+    """The victim has a key of the same name, with an answer."""
     for role, client in outsiders.items():
         key = name_key(operation, role)
         answer = operation.call(client, never_was(victim.things), idempotency_key=key)

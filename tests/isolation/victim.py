@@ -1,4 +1,4 @@
-"""A company with a row in every tenant table, and what of it an outsider might name."""
+"""A company with a row in every tenant table, and the names in it that an outsider might guess."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,16 +19,16 @@ from tests.functions.applications import OPERATOR, wire
 from tests.functions.calling import Client
 from tests.store.attack import fill, tenant_tables
 
-# Stands in texts of the victim and nowhere else: an answer to anybody else that holds it is a leak.
+# A word in texts of the victim and nowhere else. An answer to an outsider that holds it is a leak.
 MARK = "SECRETMARK"
 NAME = "secret_mark"
 
 DEAD_LETTER = make_id()
 
-# The victim's own people may ask meanwhile, and that is counted.
+# The victim's own people may send requests meanwhile, which are counted.
 UNCOUNTED = ("quota_meters",)
 
-# What a path's name for something means, as a query of the victim's rows.
+# The query of the victim's rows for each name in a path.
 PLACES: Mapping[str, LiteralString] = {
     "document_id": "SELECT id FROM documents WHERE deleted_at IS NULL ORDER BY id LIMIT 1",
     "request_id": "SELECT id FROM transition_requests ORDER BY id LIMIT 1",
@@ -60,9 +60,9 @@ PLACES: Mapping[str, LiteralString] = {
 class Victim:
     standing: CompanyWithWorkers
     application: Application
-    # By the name that a path has for it.
+    # The victim's things by their names in paths.
     things: Mapping[str, str]
-    # Every id of the tenant: none may come back to others who did not send it.
+    # Every id of the tenant. None may be returned to others who did not send it.
     ids: frozenset[str]
 
     @property
@@ -78,7 +78,7 @@ class Victim:
         return Client(self.application, uuid4(), "olga", (OPERATOR,))
 
     def digest(self) -> dict[str, Any]:
-        """Of all its rows, table by table."""
+        """Return the digest of all its rows, table by table."""
         tables = [name for name in tenant_tables(self.standing) if name not in UNCOUNTED]
         return {table: self._digest_table(table) for table in tables}
 
@@ -91,7 +91,7 @@ class Victim:
 
 @contextmanager
 def standing_victim(server_url: str, keys: Sequence[str]) -> Iterator[Victim]:
-    """With an answer under each of these idempotency keys."""
+    """Yield the victim, with an answer under each of these idempotency keys."""
     with standing_company(server_url) as standing:
         fill(standing)
         mark(standing)
@@ -107,7 +107,7 @@ def standing_victim(server_url: str, keys: Sequence[str]) -> Iterator[Victim]:
 
 
 def mark(standing: CompanyWithWorkers) -> None:
-    """Names and texts that are nobody else's; and a quota that lasts for every route there is."""
+    """Give unique names and texts, and a quota that lasts for every route there is."""
     standing.run("UPDATE tenant_quotas SET capacity = 1000000")
     mark_people(standing)
     standing.run(
@@ -133,7 +133,7 @@ def mark(standing: CompanyWithWorkers) -> None:
     )
     standing.run("UPDATE inbound_endpoints SET name = %s", NAME)
     standing.run("UPDATE endpoints SET name = %s", NAME)
-    # Its own people look for everything.
+    # Its own people need quota to look for everything.
     standing.run("UPDATE tenant_quotas SET capacity = 100000, refill_seconds = 60")
     standing.run(
         "INSERT INTO workflow_side_effects_outbox (tenant_id, created_at, id, instance_id, step_execution_id,"
@@ -181,7 +181,7 @@ def _list_ids(standing: CompanyWithWorkers) -> Iterator[str]:
 
 
 def never_was(things: Mapping[str, str]) -> dict[str, str]:
-    """The same forms, of what nobody has."""
+    """Return ids and names of the same forms that nobody has."""
     return {name: _never(name, value) for name, value in things.items()}
 
 
