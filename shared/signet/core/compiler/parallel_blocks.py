@@ -12,7 +12,7 @@ from functools import cached_property
 from signet.core.compiler.graph import Edge, Graph
 from signet.core.compiler.node_configurations import MAX_BRANCHES
 from signet.core.compiler.rejection_edges import REJECTING
-from signet.core.validation.finding import Finding, find
+from signet.core.validation.finding import Finding, make_finding
 
 MAX_BLOCK_DEPTH = 50
 # Fewer than the live tokens that an instance may have, so all branches may run at once.
