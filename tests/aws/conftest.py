@@ -1,4 +1,4 @@
-"""An account that is none: nothing of the machine's own is used, and no metadata service is asked."""
+"""A fake account: nothing of the machine's own is used, and no metadata service is asked."""
 
 import pytest
 

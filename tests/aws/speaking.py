@@ -26,11 +26,14 @@ class HeardCall:
 
 @dataclass
 class Speaker:
-    """`answers`: status and body of each in turn; the last one for all that follow. None hangs up."""
+    """The service.
+
+    `answers` are status and body of each call in turn, the last for all that follow; None hangs up.
+    """
 
     answers: list[tuple[int, bytes] | None] = field(default_factory=lambda: [(200, b"{}")])
     heard: list[HeardCall] = field(default_factory=list)
-    # One for each TCP connection that was made.
+    # One entry for each TCP connection that was made.
     connections: set[tuple[str, int]] = field(default_factory=set)
     url: str = ""
     made: list[SignedCalls] = field(default_factory=list)

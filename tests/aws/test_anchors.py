@@ -1,4 +1,4 @@
-"""Seals in a bucket: each object once, under the name of what is in it."""
+"""Seals in a bucket: each object once, under the name of its content."""
 
 from collections.abc import Iterator
 from typing import Any

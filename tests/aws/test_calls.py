@@ -1,4 +1,4 @@
-"""Signed calls: over one connection, again where it was closed meanwhile, and failures by their own names."""
+"""Signed calls: one connection, a repeat where it was closed meanwhile, and failures by their own names."""
 
 from collections.abc import Iterator
 
@@ -64,7 +64,7 @@ def test_nobody_there_is_a_failure(speaker: Speaker) -> None:
     speaker.url = "http://127.0.0.1:1"
     with pytest.raises(CallFailed, match="ConnectionRefusedError"):
         speaker.calls().call("SendMessage", {})
-    # After a restore the connection of before is let go.
+    # After a restore the old connection is dropped.
     calls.close()
     assert calls.call("SendMessage", {}) == {}
 

@@ -1,4 +1,4 @@
-"""Clients of AWS: one of each, with times and attempts of their own, at the address that is configured."""
+"""Clients of AWS: one of each, with times and attempts of their own, at the configured address."""
 
 import subprocess
 import sys
@@ -55,7 +55,7 @@ def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch, c
 
 
 def test_what_is_sent_from_elsewhere_needs_no_aws() -> None:
-    """The API and the engine's own processes are not held up by importing it."""
+    """Imports of the SDK do not hold up the API and the engine's own processes."""
     program = (
         "import signet.wiring.api, signet.wiring.engine, signet.wiring.effects, sys;"
         "assert not {'boto3', 'botocore.session'} & sys.modules.keys()"

@@ -1,4 +1,4 @@
-"""Credentials of a container: asked for once, and again shortly before they end."""
+"""Credentials of a container: asked for once, and again shortly before they expire."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Mail by SES: to each person one, known again by its header, and nothing of it in what is kept."""
+"""Mail by SES: one for each person, recognised by its header, and nothing of it is stored."""
 
 import json
 from http.server import BaseHTTPRequestHandler

@@ -1,4 +1,4 @@
-"""Tenants' secrets in Secrets Manager: below the tenant's own path, and not asked for each time."""
+"""Tenants' secrets in Secrets Manager: below the tenant's own path, and not read each time."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -45,7 +45,7 @@ def test_none_is_an_answer_and_is_kept(speaker: Speaker, reason: str) -> None:
 
 
 def test_a_failure_is_not_taken_for_none(speaker: Speaker) -> None:
-    """Whoever needs the secret tries again; that it cannot be read does not mean that there is none."""
+    """The reader tries again: a secret that cannot be read may still exist."""
     speaker.say({"__type": "InternalServiceError"}, status=500)
     secrets = SecretsManager(speaker.calls("secretsmanager"), "signet/dev")
     with pytest.raises(CallFailed):

@@ -1,4 +1,4 @@
-"""What is signed here is what the SDK would sign, to the byte."""
+"""Our signatures are those of the SDK, to the byte."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -62,7 +62,7 @@ def test_a_database_token_is_the_one_that_the_sdk_makes(token: str | None) -> No
         lambda: Credentials(CREDENTIALS.key_id, CREDENTIALS.secret, token),
         lambda: NOW,
     )
-    # The SDK keeps the order in which it was told; the database reads any.
+    # The SDK keeps the order of its input; the database reads any.
     assert sorted(made.split("&")[:-1]) != []
     assert _read(made) == _read(expected)
 

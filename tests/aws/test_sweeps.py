@@ -1,4 +1,4 @@
-"""Sweeps at known times: one a minute, whoever has something due in it, and never in anybody's way."""
+"""Sweeps at known times: one a minute for all work due in it, and never in anybody's way."""
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta

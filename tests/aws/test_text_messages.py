@@ -1,4 +1,4 @@
-"""Text messages by SNS, to each number one."""
+"""Text messages by SNS, one to each number."""
 
 import pytest
 from moto import mock_aws

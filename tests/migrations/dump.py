@@ -1,4 +1,4 @@
-"""The schema as pg_dump tells it, without what changes from run to run."""
+"""The schema as pg_dump writes it, without the lines that change from run to run."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _BLOCK_GAP = re.compile(r"\n(?=(CREATE|ALTER|GRANT|REVOKE) )")
 
 
 def dump_schema(url: str) -> str:
-    """Run as an admin. Statements only, one blank line between."""
+    """Dump the schema as an admin: statements only, with one blank line between."""
     parts = describe_url(url)
     environment = {"PATH": os.environ.get("PATH", ""), "PGPASSWORD": parts.get("password", "")}
     completed = subprocess.run(

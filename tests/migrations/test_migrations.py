@@ -20,7 +20,7 @@ HEADER = "-- phase: expand\n-- transaction: on\n"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The real migrations and room for more."""
+    """Return a folder with the real migrations and room for more."""
     copy = tmp_path / "migrations"
     shutil.copytree(MIGRATIONS_FOLDER, copy)
     return copy
