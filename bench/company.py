@@ -70,7 +70,7 @@ def make_tenants(database: Database, document_counts: Sequence[int]) -> list[Ben
     tenants = []
     for number, count in enumerate(document_counts, start=1):
         caller = install_author(database, number)
-        definitions.save_contract(caller, contract)
+        definitions.create_contract(caller, contract)
         definitions.publish_contract(caller, "invoice", 1)
         tenants.append(BenchTenant(caller.principal.tenant_id, _create(documents, caller, count)))
     return tenants

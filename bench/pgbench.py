@@ -7,15 +7,18 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from psycopg.conninfo import conninfo_to_dict
+
 from signet.local.postgres_place import find_programs
-from signet.store.schema.server import act_as, describe_url
+from signet.store.schema.server import act_as
 
 CLIENTS, THREADS = 4, 2
 
 
 def run_pgbench(url: str, role: str, scripts: Mapping[str, int], seconds: float) -> float:
     """Return the transactions a second of these scripts, each chosen as often as its weight says."""
-    parts = describe_url(act_as(url, role))
+    settings = conninfo_to_dict(act_as(url, role))
+    parts = {name: str(value) for name, value in settings.items() if value is not None}
     environment = {**os.environ, "PGPASSWORD": parts.get("password", ""), "PGOPTIONS": parts["options"]}
     command = [str(find_programs(major=18) / "bin" / "pgbench"), "-n", "-M", "prepared"]
     command += ["-c", str(CLIENTS), "-j", str(THREADS), "-T", str(max(1, round(seconds)))]

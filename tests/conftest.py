@@ -17,8 +17,9 @@ from signet.engine.tenants.install import install_tenant
 from signet.local.postgres import throwaway_postgres
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.migrations import migrate_up, read_migrations
-from signet.store.schema.server import create_database, drop_database, let_act_as, use_database
+from signet.store.schema.server import create_database, let_act_as, use_database
 from signet.wiring.process import MIGRATIONS_FOLDER
+from tests.databases import drop_database
 from tests.pooling.reaching import IS_POOLED, as_role, expect_clean_sessions, start_pooler
 from tests.store.catalogue import RUNTIME_ROLES
 

@@ -29,9 +29,9 @@ class BenchCompany:
         for _ in range(count):
             self._tenants += 1
             caller = install_author(self._database, self._tenants)
-            self._definitions.save_contract(caller, contract)
+            self._definitions.create_contract(caller, contract)
             self._definitions.publish_contract(caller, ENTITY_TYPE, 1)
-            self._definitions.publish(caller, self._definitions.save_patch(caller, patch))
+            self._definitions.publish(caller, self._definitions.create(caller, "org_patch", patch).id)
             authors.append(caller)
         return authors
 

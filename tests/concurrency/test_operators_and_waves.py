@@ -102,7 +102,7 @@ def publish_note(standing: CompanyWithWorkers) -> None:
     definitions, caller = standing.company.definitions, standing.company.caller()
     base = {"entity_type": "invoice", "envelope_version": 1}
     patch = {"patch": "own", "base": base, "slots": {"draft_to_submitted": {"nodes": [NOTE]}}}
-    definitions.publish(caller, definitions.save_patch(caller, patch))
+    definitions.publish(caller, definitions.create(caller, "org_patch", patch).id)
 
 
 def definition_of(standing: CompanyWithWorkers, made: Applied) -> tuple[Any, ...]:

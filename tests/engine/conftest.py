@@ -43,8 +43,8 @@ class Company:
         document, findings = read_document(EXAMPLES / name / "contract.yaml")
         assert findings == ()
         document |= changes
-        contract = self.definitions.save_contract(self.caller(), document)
-        self.definitions.publish_contract(self.caller(), contract.contract, contract.version)
+        draft = self.definitions.create_contract(self.caller(), document)
+        self.definitions.publish_contract(self.caller(), draft.entity_type, draft.version)
 
     def add_rule(self, name: str, phase: str, condition: str, *actions: dict[str, Any], **more: Any) -> None:
         document = {"name": name, "entity_type": "invoice", "phase": phase, "actions": list(actions)}

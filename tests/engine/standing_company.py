@@ -12,7 +12,8 @@ import psycopg
 
 from signet.engine.documents.commands import Applied, Create
 from signet.store.database import Database, PoolSettings
-from signet.store.schema.server import create_database, drop_database, use_database
+from signet.store.schema.server import create_database, use_database
+from tests.databases import drop_database
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.pooling.reaching import as_role, expect_clean_sessions
 

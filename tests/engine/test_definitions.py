@@ -9,8 +9,10 @@ import pytest
 from psycopg import Connection
 
 from signet.authoring.files import read_document
+from signet.core.compiler.compiler import Compilation
 from signet.core.errors import Rejected
 from signet.engine.cache import TTL_SECONDS, CompiledCache
+from signet.engine.definitions.compilation import find_definition, read_subject
 from signet.engine.documents.commands import Amend, Applied, Create, RequestTransition
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
@@ -23,8 +25,14 @@ def read_example(path: str) -> dict[str, Any]:
     return document
 
 
+def save_patch(company: Company, patch: Mapping[str, Any]) -> UUID:
+    return company.definitions.create(company.caller(), "org_patch", patch).id
+
+
 def publish_patch(company: Company, path: str = "invoice/patch.yaml") -> UUID:
-    draft = company.definitions.save_patch(company.caller(), read_example(path), {"amount": [1, 2]})
+    draft = company.definitions.create(
+        company.caller(), "org_patch", read_example(path), {"amount": [1, 2]}
+    ).id
     return company.definitions.publish(company.caller(), draft).definition_id
 
 
@@ -56,7 +64,7 @@ def test_a_published_contract_is_frozen_and_a_newer_version_stands_beside_it(
 ) -> None:
     document = read_example("invoice/contract.yaml")
     with pytest.raises(Rejected) as caught:
-        company.definitions.save_contract(company.caller(), document)
+        company.definitions.create_contract(company.caller(), document)
     assert (caught.value.code, caught.value.remedy) == ("VERSION_FROZEN", "Save it as version 2.")
     company.publish("invoice", version=2, label="Invoice, second")
     create(company, "R-2")
@@ -66,12 +74,12 @@ def test_a_published_contract_is_frozen_and_a_newer_version_stands_beside_it(
 def test_a_contract_with_mistakes_is_rejected_with_all_of_them(company: Company) -> None:
     document = read_example("invoice/contract.yaml") | {"version": 2}
     document["transitions"]["submit"]["condition"] = "entity.grand_totl > 0"
-    company.definitions.save_contract(company.caller(), document)
+    company.definitions.create_contract(company.caller(), document)
     with pytest.raises(Rejected, match="did you mean `grand_total`"):
         company.definitions.publish_contract(company.caller(), "invoice", 2)
     document["states"]["draft"]["initial"] = False
     with pytest.raises(Rejected) as caught:
-        company.definitions.save_contract(company.caller(), document)
+        company.definitions.create_contract(company.caller(), document)
     assert caught.value.code == "DEFINITION_INVALID"
 
 
@@ -90,12 +98,10 @@ def test_a_newer_contract_waits_for_its_patch(company: Company, admin: Admin) ->
     assert definition_of(admin, create(company, "R-1"))["id"] == effective
     draft = read_example("invoice/patch.yaml")
     with pytest.raises(Rejected) as caught:
-        company.definitions.publish(company.caller(), company.definitions.save_patch(company.caller(), draft))
+        company.definitions.publish(company.caller(), save_patch(company, draft))
     assert "this is version 2" in caught.value.message or "envelope 1" in caught.value.message
     draft["base"]["envelope_version"] = 2
-    moved = company.definitions.publish(
-        company.caller(), company.definitions.save_patch(company.caller(), draft)
-    )
+    moved = company.definitions.publish(company.caller(), save_patch(company, draft))
     assert definition_of(admin, create(company, "R-2"))["id"] == moved.definition_id
 
 
@@ -114,12 +120,18 @@ def test_a_document_keeps_to_its_version_of_the_contract(company: Company, admin
     assert definition_of(admin, create(company, "R-2"))["version"] == 2
 
 
+def compile_definition(company: Company, definition_id: UUID) -> Compilation:
+    with company.database.transaction(company.tenant_id) as connection:
+        definition = find_definition(connection, company.tenant_id, definition_id)
+        return read_subject(connection, company.tenant_id, definition).compile()
+
+
 def test_compiling_a_draft_tells_all_findings_and_writes_nothing(company: Company, admin: Admin) -> None:
     patch = read_example("invoice/patch.yaml")
     patch["slots"]["submitted_to_approved"]["edges"][0]["condition"] = "entity.grand_totl <= 1"
     patch["slots"]["submitted_to_approved"]["edges"][1]["condition"] = "entity.vendor_id > 1"
-    draft = company.definitions.save_patch(company.caller(), patch)
-    compilation = company.definitions.compile_draft(company.caller(), draft)
+    draft = save_patch(company, patch)
+    compilation = compile_definition(company, draft)
     assert compilation.artifact is None
     assert {finding.code for finding in compilation.findings} == {"EXPRESSION_INVALID"}
     assert len(compilation.findings) == 2
@@ -132,7 +144,7 @@ def test_archiving_a_patch_ends_its_use_and_rolling_back_brings_it_as_a_new_vers
     company: Company, admin: Admin
 ) -> None:
     caller = company.caller()
-    patch_id = company.definitions.save_patch(caller, read_example("invoice/patch.yaml"))
+    patch_id = save_patch(company, read_example("invoice/patch.yaml"))
     first = company.definitions.publish(caller, patch_id)
     company.definitions.archive(caller, patch_id)
     assert definition_of(admin, create(company, "R-1"))["kind"] == "envelope"
@@ -144,18 +156,20 @@ def test_archiving_a_patch_ends_its_use_and_rolling_back_brings_it_as_a_new_vers
 
 
 def test_positions_move_without_touching_the_hash(company: Company, admin: Admin) -> None:
-    patch_id = company.definitions.save_patch(company.caller(), read_example("invoice/patch.yaml"))
+    patch_id = save_patch(company, read_example("invoice/patch.yaml"))
     published = company.definitions.publish(company.caller(), patch_id)
     company.definitions.move_canvas(company.caller(), patch_id, {"amount": [9, 9]})
     row = admin.execute("SELECT canvas_json FROM workflow_definitions WHERE id = %s", [patch_id]).fetchone()
     assert row == ({"amount": [9, 9]},)
-    compilation = company.definitions.compile_draft(company.caller(), patch_id)
+    compilation = compile_definition(company, patch_id)
     assert compilation.artifact is not None and compilation.artifact.hash == published.compiled_hash
 
 
 def test_an_automation_is_published_too(company: Company, admin: Admin) -> None:
-    draft = company.definitions.save_automation(company.caller(), read_example("royalty/automation.yaml"))
-    published = company.definitions.publish(company.caller(), draft)
+    draft = company.definitions.create(
+        company.caller(), "automation", read_example("royalty/automation.yaml")
+    )
+    published = company.definitions.publish(company.caller(), draft.id)
     row = admin.execute(
         "SELECT definition_kind, entity_type, compiled_hash FROM workflow_definitions WHERE id = %s",
         [published.definition_id],

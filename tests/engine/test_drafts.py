@@ -83,7 +83,7 @@ def test_what_cannot_be_kept_is_a_finding(company: Company) -> None:
     patch = read_example(PATCH)
     patch["slots"]["submitted_to_approved"]["nodes"][0]["label"] = "half \0 a label"
     with pytest.raises(Rejected) as caught:
-        company.definitions.save_patch(company.caller(), patch)
+        company.definitions.create(company.caller(), "org_patch", patch)
     (field,) = caught.value.fields
     assert field.pointer == "/slots/submitted_to_approved/nodes/0/label"
     assert field.code == "DOCUMENT_TEXT_INVALID" and field.remedy
@@ -93,7 +93,7 @@ def test_a_draft_that_does_not_compile_cannot_be_rolled_back_to_half_way(
     company: Company, admin: Admin
 ) -> None:
     """The new version and its publication are one act: what fails leaves no draft behind."""
-    patch_id = company.definitions.save_patch(company.caller(), read_example(PATCH))
+    patch_id = company.definitions.create(company.caller(), "org_patch", read_example(PATCH)).id
     company.definitions.publish(company.caller(), patch_id)
     company.publish("invoice", version=2)
     assert refused(lambda: company.definitions.roll_back(company.caller(), patch_id)) == "DEFINITION_INVALID"
@@ -112,7 +112,6 @@ def test_a_default_has_no_canvas(company: Company, admin: Admin) -> None:
 
 
 ACTS: dict[str, tuple[str, Callable[[Company, Caller], object]]] = {
-    "save_contract": ("contract:edit", lambda c, a: c.definitions.save_contract(a, second())),
     "create_contract": ("contract:edit", lambda c, a: c.definitions.create_contract(a, second())),
     "replace_contract": (
         "contract:edit",
@@ -120,11 +119,10 @@ ACTS: dict[str, tuple[str, Callable[[Company, Caller], object]]] = {
     ),
     "delete_contract": ("contract:edit", lambda c, a: c.definitions.delete_contract(a, "invoice", 1, 1)),
     "publish_contract": ("contract:publish", lambda c, a: c.definitions.publish_contract(a, "invoice", 1)),
-    "create": ("definition:edit", lambda c, a: c.definitions.save_patch(a, read_example(PATCH))),
+    "create": ("definition:edit", lambda c, a: c.definitions.create(a, "org_patch", read_example(PATCH))),
     "replace": ("definition:edit", lambda c, a: c.definitions.replace(a, uuid4(), 1, {})),
     "delete": ("definition:edit", lambda c, a: c.definitions.delete(a, uuid4(), 1)),
     "move_canvas": ("definition:edit", lambda c, a: c.definitions.move_canvas(a, uuid4(), {})),
-    "compile": ("definition:read", lambda c, a: c.definitions.compile_draft(a, uuid4())),
     "publish": ("definition:publish", lambda c, a: c.definitions.publish(a, uuid4())),
     "archive": ("definition:publish", lambda c, a: c.definitions.archive(a, uuid4())),
     "roll_back": ("definition:publish", lambda c, a: c.definitions.roll_back(a, uuid4())),

@@ -70,7 +70,7 @@ def company(company: Company) -> Company:
 
 def publish(company: Company, version: int = 2, **conditions: str) -> None:
     if version == 2:
-        company.definitions.save_contract(company.caller(), CUSTOMER)
+        company.definitions.create_contract(company.caller(), CUSTOMER)
         company.definitions.publish_contract(company.caller(), "customer", 1)
     fields = read_document(EXAMPLES / "invoice" / "contract.yaml")[0]["fields"]
     company.publish(
@@ -154,7 +154,7 @@ def of_another_tenant(company: Company) -> UUID:
 
 
 def publish_for_other(other: Company) -> None:
-    other.definitions.save_contract(other.caller(), CUSTOMER)
+    other.definitions.create_contract(other.caller(), CUSTOMER)
     other.definitions.publish_contract(other.caller(), "customer", 1)
 
 

@@ -24,7 +24,7 @@ from signet.engine.documents.commands import (
 )
 from signet.engine.documents.mutate import Documents
 from signet.store.database import Database, PoolSettings
-from signet.store.schema.server import describe_url
+from tests.databases import describe_url
 from tests.engine.callers import make_caller, mutate_from_process, processes
 from tests.engine.conftest import INVOICE
 from tests.engine.standing_company import CompanyWithWorkers, standing_company

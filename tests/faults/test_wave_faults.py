@@ -15,7 +15,8 @@ from psycopg.conninfo import make_conninfo
 from signet.core.errors import Transient
 from signet.engine.execution import worker as worker_module
 from signet.store.database import Database, PoolSettings
-from signet.store.schema.server import act_as, describe_url
+from signet.store.schema.server import act_as
+from tests.databases import describe_url
 from tests.engine.callers import drain_from_process, processes
 from tests.engine.standing_company import IS_CAMPAIGN
 from tests.engine.waves.footprint import FOOTPRINT, Footprint
@@ -79,7 +80,7 @@ class WaveWork:
 def stage(server_url: str) -> Iterator[WorkflowStage]:
     with standing_stage(server_url) as made:
         company = made.standing.company
-        company.definitions.save_contract(company.caller(), TASK)
+        company.definitions.create_contract(company.caller(), TASK)
         company.definitions.publish_contract(company.caller(), "task", 1)
         yield made
 

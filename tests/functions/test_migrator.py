@@ -10,11 +10,11 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.migrator.handler import handler
 from signet.store.schema.migrations import migrate_up, read_migration_status, read_migrations
-from signet.store.schema.server import describe_url
 from signet.wiring import migration as migration_wiring
 from signet.wiring import process
 from signet.wiring.process import MIGRATIONS_FOLDER
 from tests.aws.speaking import Speaker, speaking
+from tests.databases import describe_url
 from tests.simulation.deployment import Context
 
 ADMIN_SECRET = "arn:aws:secretsmanager:eu-central-1:000000000000:secret:admin"

@@ -44,7 +44,7 @@ def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
             company.caller(),
             made.row("SELECT id FROM workflow_definitions WHERE definition_kind = 'effective'")[0],
         )
-        company.definitions.save_patch(company.caller(), read_example("invoice/patch.yaml"))
+        company.definitions.create(company.caller(), "org_patch", read_example("invoice/patch.yaml"))
         yield made
 
 

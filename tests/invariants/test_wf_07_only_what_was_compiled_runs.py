@@ -64,7 +64,7 @@ def test_wf_07_every_published_workflow_has_the_hash_of_its_bytes(company: Compa
 
 def test_wf_07_an_uncompiled_definition_does_not_run(company: Company, admin: Admin) -> None:
     """A draft has no artifact: no document begins under it, and loading it is refused."""
-    draft = company.definitions.save_patch(company.caller(), read_example("invoice/patch.yaml"))
+    draft = company.definitions.create(company.caller(), "org_patch", read_example("invoice/patch.yaml")).id
     assert refusal(company, draft) == "DEFINITION_NOT_FOUND"
     created = company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "number": "R-1"}))
     ran = admin.execute(

@@ -148,7 +148,7 @@ def mark(standing: CompanyWithWorkers) -> None:
     company = standing.company
     company.publish("invoice", contract=NAME, label=MARK)
     patch = {**read_example("invoice/patch.yaml"), "patch": NAME, "label": MARK}
-    company.definitions.save_patch(company.caller(), patch)
+    company.definitions.create(company.caller(), "org_patch", patch)
     standing.run(
         "INSERT INTO rules (tenant_id, entity_type, name, phase, condition, actions)"
         " SELECT tenant_id, %s, %s, 'before', '{\"expression\": \"false\"}', %s FROM tenants",

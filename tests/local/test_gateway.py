@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from signet.local import gateway as gateway_module
-from signet.local.gateway import MAX_CONNECTIONS, Gateway, GatewayFailed, open_gateway, serve_gateway
+from signet.local.gateway import MAX_CONNECTIONS, Gateway, GatewayFailed, open_gateway
 from tests.local.gateway_client import HOST, address_of, ask_for_event, echo, send_raw
 
 
@@ -253,15 +253,3 @@ def test_an_idle_connection_does_not_hold_up_a_stop(gateway: Gateway) -> None:
         started = time.monotonic()
         gateway.stop()
         assert time.monotonic() - started < 2
-
-
-def test_a_server_in_a_thread_of_ones_own() -> None:
-    gateway = serve_gateway(echo, "127.0.0.1", 0)
-    thread = threading.Thread(target=gateway.serve_forever)
-    thread.start()
-    with closing(http.client.HTTPConnection(*address_of(gateway), timeout=10)) as connection:
-        assert ask_for_event(connection, "GET", "/")["rawPath"] == "/"
-    gateway.shutdown()
-    thread.join(10)
-    assert not thread.is_alive()
-    gateway.serve_forever()  # after the end it returns at once

@@ -17,7 +17,8 @@ import pytest
 
 from signet.engine.documents.commands import Create
 from signet.store.database import Database, PoolSettings
-from signet.store.schema.server import act_as, drop_database, use_database
+from signet.store.schema.server import act_as, use_database
+from tests.databases import drop_database
 from tests.engine.conftest import INVOICE, make_company
 from tests.local.embedded import processes_about, until
 

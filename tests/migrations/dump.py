@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from signet.local.postgres_place import find_programs
-from signet.store.schema.server import describe_url
+from tests.databases import describe_url
 
 _VOLATILE = re.compile(
     r"^(--.*|\\(un)?restrict .*|SET .*|SELECT pg_catalog\.set_config.*|)$\n?", re.MULTILINE

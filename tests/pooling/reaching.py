@@ -18,7 +18,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from signet.local.postgres import PostgresServer
-from signet.store.schema.server import LOGIN_ROLES, act_as, describe_url
+from signet.store.schema.server import LOGIN_ROLES, act_as
+from tests.databases import describe_url
 from tests.pooling.pgbouncer import SESSIONS, pgbouncer
 
 IS_POOLED = bool(os.environ.get("SIGNET_TEST_POOLER"))

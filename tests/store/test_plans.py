@@ -20,7 +20,8 @@ from signet.store.documents.write import parse_locked_documents, prepare_lock
 from signet.store.instances.lists import END
 from signet.store.instances.waves import open_wave, read_opened
 from signet.store.outbox.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill, measure_queue
-from signet.store.schema.server import create_database, drop_database, use_database
+from signet.store.schema.server import create_database, use_database
+from tests.databases import drop_database
 from tests.pooling.reaching import as_role
 from tests.store.plan_queries import LISTED, LISTS, QUEUE, list_probes
 from tests.store.probes import API, LARGE, ROW, SMALL, WORKER, Probe

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from signet.core.audit import trail
 from signet.core.audit.trail import (
     AuditEntry,
     Head,
     Transaction,
     VersionMark,
     chain,
-    leave_unchained,
     make_seal,
 )
 from signet.core.audit.verification import AuditRow, DocumentVersion, Seal, hash_text
@@ -52,6 +52,11 @@ def make_chain(count: int, subject_id: str = "d1", first_xid: int = 10) -> list[
         entry = make_entry(first_xid * 100 + number, subject_id, after=mark)
         rows.append(chain(previous, entry, Transaction(1, first_xid + number)))
     return rows
+
+
+def leave_unchained(entry: AuditEntry, transaction: Transaction) -> AuditRow:
+    """Make a row that only a seal protects, as its table allows."""
+    return trail._make_row(entry, transaction, None, None)
 
 
 def make_trail() -> tuple[list[AuditRow], list[Seal]]:

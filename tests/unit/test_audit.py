@@ -15,14 +15,13 @@ from signet.core.audit.trail import (
     chain_all,
     commit,
     find_references,
-    leave_unchained,
     verify_personal,
     write_time,
 )
 from signet.core.audit.verification import hash_seal, hash_text, verify_chains, verify_rows, verify_seals
 from signet.core.canonical_json import canonical_bytes
 from signet.core.documents.personal_data import make_reference
-from tests.unit.audit_trail import make_entry, make_trail, seal_rows
+from tests.unit.audit_trail import leave_unchained, make_entry, make_trail, seal_rows
 
 TRANSACTION = Transaction(epoch=1, xid=2**60)
 SALT = b"s" * SALT_BYTES

@@ -3,14 +3,16 @@
 import base64
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import jwt
 import pytest
 
-from signet.api.auth import authentication
+from signet.api.auth import authentication, tokens
 from signet.api.auth.authentication import KEEP_SECONDS, Authentication
+from signet.api.auth.jwks import fetch_keys
 from signet.api.auth.tokens import LEEWAY_SECONDS, make_tokens
 from signet.core.errors import Rejected, Transient
 from signet.core.tenants.principal import NO_TENANT, Principal, VerifiedToken
@@ -44,7 +46,7 @@ def server() -> Iterator[KeyServer]:
 
 def make(server: KeyServer, secret: str | None = None, claims: ClaimNames | None = None) -> Authentication:
     issuer = IssuerSettings(ISSUER, (AUDIENCE, "another"), server.url, claims or ClaimNames())
-    return Authentication(make_tokens(secret, issuer, OPERATOR, seconds=0.5).verify)
+    return Authentication(make_tokens(secret, issuer, OPERATOR).verify)
 
 
 def read(authenticate: Authentication, token: str) -> Principal:
@@ -190,8 +192,11 @@ def test_an_operator_needs_no_tenant(server: KeyServer) -> None:
     assert not read(make(server), sign(roles=["operator"])).is_operator
 
 
-def test_when_the_issuer_cannot_be_reached_it_is_not_the_callers_fault(server: KeyServer) -> None:
+def test_when_the_issuer_cannot_be_reached_it_is_not_the_callers_fault(
+    server: KeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.is_stuck = True
+    monkeypatch.setattr(tokens, "fetch_keys", partial(fetch_keys, seconds=0.2))
     with pytest.raises(Transient) as caught:
         read(make(server), sign())
     assert caught.value.code == "TOKEN_KEYS_UNAVAILABLE"

@@ -75,22 +75,14 @@ class Gateway:
     def start(self, handler: Handler) -> None:
         """Answer in a thread of the gateway's own, until `stop`."""
         self._server.handler = handler
-        self._thread = threading.Thread(target=self.serve_forever, name="gateway", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve, name="gateway", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """`shutdown`, and wait for the thread."""
-        self.shutdown()
-        if self._thread is not None:
-            self._thread.join(STOP_SECONDS)
-
-    def serve_forever(self) -> None:
-        """Answer in this thread, until another one calls `shutdown`."""
-        self._server.serve()
-
-    def shutdown(self) -> None:
         """Take no more requests, let those in work finish (for some seconds), free the port."""
         self._server.end()
+        if self._thread is not None:
+            self._thread.join(STOP_SECONDS)
 
 
 @contextmanager
@@ -101,13 +93,6 @@ def open_gateway(host: str, port: int) -> Iterator[Gateway]:
         yield gateway
     finally:
         gateway.stop()
-
-
-def serve_gateway(handler: Handler, host: str, port: int) -> Gateway:
-    """A gateway that waits for its `serve_forever`."""
-    gateway = Gateway(host, port)
-    gateway._server.handler = handler
-    return gateway
 
 
 def _check_loopback(host: str) -> str:

@@ -114,7 +114,7 @@ def test_who_gave_it_revokes_it_and_who_may_delegate_for_others(
         with pytest.raises(Rejected, match="there is no delegation"):
             delegations.revoke(asking.company.caller(stranger, "clerk"), first.id)
     delegations.revoke(asking.company.caller("anna", "clerk"), first.id)
-    delegations.revoke(asking.company.caller("emil"), second.id, "she is back")
+    delegations.revoke(asking.company.caller("emil"), second.id)
     delegations.revoke(asking.company.caller("emil"), second.id)
     assert asking.rows("SELECT count(*) FROM audit_log WHERE action = 'revoke'") == [(2,)]
     with pytest.raises(Rejected) as caught:

@@ -56,15 +56,15 @@ class Story:
         """What of contract, chain and patch stands in an example's folder."""
         definitions, admin = self.company.definitions, self.author("ada")
         if (contract := _read(folder, "contract")) is not None:
-            saved = definitions.save_contract(admin, contract)
-            definitions.publish_contract(admin, saved.contract, saved.version)
+            saved = definitions.create_contract(admin, contract)
+            definitions.publish_contract(admin, saved.entity_type, saved.version)
         if (chain := _read(folder, "chain")) is not None:
             chains = ApprovalChains(self.company.database)
             made = chains.save(admin, chain)
             assert isinstance(made, ChainVersion), made
             assert chains.publish(admin, made.name, made.version) == made
         if (patch := _read(folder, "patch")) is not None:
-            definitions.publish(admin, definitions.save_patch(admin, patch))
+            definitions.publish(admin, definitions.create(admin, "org_patch", patch).id)
 
     # --- what people do; the worker takes it in at once, unless somebody is to be faster than it ---
 

@@ -66,7 +66,7 @@ def prepare(stage: WorkflowStage) -> None:
     )
     install_tenant(company.database, tenant)
     for contract in (TASK, PARTNER):
-        company.definitions.save_contract(company.caller(), contract)
+        company.definitions.create_contract(company.caller(), contract)
         company.definitions.publish_contract(company.caller(), str(contract["contract"]), 1)
 
 
@@ -89,9 +89,9 @@ def publish(stage: WorkflowStage, seed: int) -> None:
     if stage.standing.rows("SELECT FROM contracts WHERE entity_type = %s", name):
         return
     company = stage.standing.company
-    company.definitions.save_contract(company.caller(), case.contract)
+    company.definitions.create_contract(company.caller(), case.contract)
     company.definitions.publish_contract(company.caller(), name, case.contract["version"])
-    patch_id = company.definitions.save_patch(company.caller(), case.patch)
+    patch_id = company.definitions.create(company.caller(), "org_patch", case.patch).id
     published = company.definitions.publish(company.caller(), patch_id)
     assert published.compiled_hash == workflow.hash
     stage.add_rule(name, "known", "entity.name == 'else'", on="delete")
@@ -114,7 +114,7 @@ def publish_next(stage: WorkflowStage, seed: int, rng: Random) -> tuple[Workflow
     artifact = case.compile().artifact
     assert artifact is not None
     definitions, caller = stage.standing.company.definitions, stage.standing.company.caller()
-    published = definitions.publish(caller, definitions.save_patch(caller, case.patch))
+    published = definitions.publish(caller, definitions.create(caller, "org_patch", case.patch).id)
     return Workflow(artifact), published.version
 
 

@@ -22,7 +22,7 @@ def read(admin: Admin, query: LiteralString, *values: Any) -> list[tuple[Any, ..
 def publish_patch(company: Company, slots: dict[str, Any], version: int = 1) -> None:
     patch = {"patch": "own", "base": {"entity_type": "invoice", "envelope_version": version}, "slots": slots}
     caller = company.caller()
-    company.definitions.publish(caller, company.definitions.save_patch(caller, patch))
+    company.definitions.publish(caller, company.definitions.create(caller, "org_patch", patch).id)
 
 
 def publish_with_transition(company: Company, name: str, version: int = 2, **changes: Any) -> None:

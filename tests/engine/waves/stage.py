@@ -135,8 +135,8 @@ class WorkflowStage:
         document = {**(contract or CONTRACT), "contract": name}
         company = self.standing.company
         definitions, caller = company.definitions, company.caller()
-        saved = definitions.save_contract(caller, document)
-        definitions.publish_contract(caller, saved.contract, saved.version)
+        saved = definitions.create_contract(caller, document)
+        definitions.publish_contract(caller, saved.entity_type, saved.version)
         if slots:
             self.publish_next(name, saved.version, **slots)
         return name
@@ -145,7 +145,7 @@ class WorkflowStage:
         """The next version of CONTRACT, with changes at its top level."""
         definitions, caller = self.standing.company.definitions, self.standing.company.caller()
         document = {**CONTRACT, "contract": entity_type, "version": version, **changes}
-        definitions.save_contract(caller, document)
+        definitions.create_contract(caller, document)
         definitions.publish_contract(caller, entity_type, version)
 
     def publish_next(self, entity_type: str, envelope_version: int = 1, **slots: Any) -> int:
@@ -153,7 +153,7 @@ class WorkflowStage:
         definitions, caller = self.standing.company.definitions, self.standing.company.caller()
         base = {"entity_type": entity_type, "envelope_version": envelope_version}
         patch = {"patch": "own", "base": base, "slots": slots}
-        return definitions.publish(caller, definitions.save_patch(caller, patch)).version
+        return definitions.publish(caller, definitions.create(caller, "org_patch", patch).id).version
 
     def add_rule(self, entity_type: str, name: str, condition: str, *, on: str) -> None:
         """Rejects this operation while the condition holds; a `rule` node asks it too."""

@@ -25,10 +25,8 @@ FIELDS = {"n": INT, "m": INT, "s": enum_of("a", "b", "c"), "b": BOOL, "t": STRIN
 SCOPE = Scope({"entity": object_of(FIELDS)})
 
 
-def find(
-    *texts: str, include_null: bool = False
-) -> list[tuple[str, object, object, object, tuple[int, ...]]]:
-    found = find_gaps_and_overlaps([parse(text) for text in texts], SCOPE, include_null=include_null)
+def find(*texts: str) -> list[tuple[str, object, object, object, tuple[int, ...]]]:
+    found = find_gaps_and_overlaps([parse(text) for text in texts], SCOPE)
     return [(f.kind.value, f.example, f.low, f.high, f.conditions) for f in found]
 
 
@@ -101,13 +99,9 @@ def test_what_cannot_be_told(conditions: list[str]) -> None:
     assert find(*conditions) == []
 
 
-def test_null_only_when_asked() -> None:
+def test_a_missing_value_is_not_asked_about() -> None:
     assert find("entity.b == true", "entity.b == false") == []
-    assert find("entity.b == true", "entity.b == false", include_null=True) == [("gap", None, None, None, ())]
-    assert find("entity.b != true", "entity.b != false", include_null=True) == [
-        ("overlap", None, None, None, (0, 1))
-    ]
-    assert find("entity.b != null", "entity.b == null", include_null=True) == []
+    assert find("entity.b != true", "entity.b != false") == []
 
 
 def test_findings_are_bounded() -> None:
@@ -148,8 +142,8 @@ _conditions: st.SearchStrategy[Expression] = st.recursive(
 def test_equal_to_counting(conditions: list[Expression]) -> None:
     # Every bound is within ±4, so a result at ±5 holds for all values beyond.
     tests = [compile_expression(condition).value for condition in conditions]
-    found = find_gaps_and_overlaps(conditions, SCOPE, include_null=True)
-    for value in (None, *range(-5, 6)):
+    found = find_gaps_and_overlaps(conditions, SCOPE)
+    for value in range(-5, 6):
         true = [index for index, test in enumerate(tests) if test({"entity": {"n": value}})]
         here = [finding for finding in found if holds(finding, value)]
         assert any(f.kind is RangeFindingKind.GAP for f in here) is (not true)
@@ -159,8 +153,6 @@ def test_equal_to_counting(conditions: list[Expression]) -> None:
 
 
 def holds(finding: RangeFinding, value: object) -> bool:
-    if value is None or finding.example is None:
-        return value is None and finding.example is None
     assert isinstance(value, int) and not isinstance(finding.low, str) and not isinstance(finding.high, str)
     above = finding.low is None or finding.low <= value
     return above and (finding.high is None or value <= finding.high)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from signet.api.auth.claims import invalid, read_principal
-from signet.api.auth.jwks import FETCH_SECONDS, KeySet, fetch_keys
+from signet.api.auth.jwks import KeySet, fetch_keys
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import VerifiedToken
 from signet.settings import ClaimNames, IssuerSettings
@@ -87,16 +87,15 @@ def make_tokens(
     development_secret: str | None = None,
     issuer: IssuerSettings | None = None,
     operator_role: str | None = None,
-    seconds: float = FETCH_SECONDS,
 ) -> Tokens:
     return Tokens(
-        _make_issuer_tokens(issuer, operator_role, seconds) if issuer else None,
+        _make_issuer_tokens(issuer, operator_role) if issuer else None,
         None if development_secret is None else DevelopmentTokens(development_secret, operator_role),
     )
 
 
-def _make_issuer_tokens(settings: IssuerSettings, operator_role: str | None, seconds: float) -> IssuerTokens:
-    return IssuerTokens(settings, KeySet(lambda: fetch_keys(settings.keys_url, seconds)), operator_role)
+def _make_issuer_tokens(settings: IssuerSettings, operator_role: str | None) -> IssuerTokens:
+    return IssuerTokens(settings, KeySet(lambda: fetch_keys(settings.keys_url)), operator_role)
 
 
 def load_verifying() -> None:

@@ -19,7 +19,6 @@ from signet.core.errors import Rejected
 from signet.core.validation.text import find_text_problem
 
 T = TypeVar("T")
-MAX_PLACE_PARTS = 4
 # Lambda answers with 6 MB at most, and base64 takes a third of that.
 MAX_PAGE_BYTES = 4_000_000
 # Of the columns that lists are sorted by.

@@ -138,30 +138,11 @@ def choose_seat(
     return denial or Denial("APPROVAL_NOT_YOURS", f"{person} is not asked to decide about this")
 
 
-def may_fill(
-    person: str, seat: Seat, seats: Sequence[Seat], voting: VotingContext, *, is_open: bool = True
-) -> Allowed | Denial:
-    """Check this very seat: a person with a better one must use that."""
-    choice = choose_seat(person, seats, voting, is_open=is_open)
-    if isinstance(choice, Denial) or choice.position == seat.position:
-        return choice
-    return Denial("APPROVAL_NOT_YOURS", f"{person} decides from seat {choice.position} here")
-
-
-def list_voters(seats: Sequence[Seat], voting: VotingContext) -> tuple[str, ...]:
-    """Return the people of `voting` who may vote now."""
-    return tuple(_find_voters(seats, voting))
-
-
 def can_anyone_vote(seats: Sequence[Seat], voting: VotingContext) -> bool:
-    return next(_find_voters(seats, voting), None) is not None
-
-
-def _find_voters(seats: Sequence[Seat], voting: VotingContext) -> Iterator[str]:
-    if any(seat.status == "open" for seat in seats):
-        for person in sorted(voting.roles):
-            if isinstance(choose_seat(person, seats, voting), Allowed):
-                yield person
+    has_open = any(seat.status == "open" for seat in seats)
+    return has_open and any(
+        isinstance(choose_seat(person, seats, voting), Allowed) for person in voting.roles
+    )
 
 
 def _list_claims(person: str, seats: Sequence[Seat], voting: VotingContext) -> Iterator[_Claim]:

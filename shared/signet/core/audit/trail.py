@@ -117,11 +117,6 @@ def chain(previous: Head | None, entry: AuditEntry, transaction: Transaction) ->
     return _make_row(entry, transaction, previous.seq + 1 if previous else 1, previous)
 
 
-def leave_unchained(entry: AuditEntry, transaction: Transaction) -> AuditRow:
-    """Make a row that only a seal protects, where a chain would make writers wait for each other."""
-    return _make_row(entry, transaction, None, None)
-
-
 def chain_all(
     heads: Mapping[Subject, Head], entries: Iterable[AuditEntry], transaction: Transaction
 ) -> tuple[AuditRow, ...]:

@@ -114,9 +114,7 @@ class CompiledRule:
 _ALLOWED = {"before": ("reject", "set"), "after": ("reject", "emit")}
 
 
-def compile_rule(
-    rule: Rule, scope: Scope, version: int = 1
-) -> tuple[CompiledRule | None, tuple[Finding, ...]]:
+def compile_rule(rule: Rule, scope: Scope) -> tuple[CompiledRule | None, tuple[Finding, ...]]:
     findings: list[Finding] = []
     text = to_expression_text(rule.condition)
     parsed = parse_expression(text)
@@ -151,7 +149,7 @@ def compile_rule(
     if findings or isinstance(parsed, ExpressionError):
         return None, tuple(findings)
     followed = frozenset(name for part in (parsed, *parts) for name in list_followed_refs(part, scope))
-    return CompiledRule(rule, version, compile_expression(parsed), templates, followed), ()
+    return CompiledRule(rule, 1, compile_expression(parsed), templates, followed), ()
 
 
 def check_rule_fields(rule: Rule, contract: Contract) -> Iterator[Finding]:

@@ -50,12 +50,8 @@ class WorkflowReading:
         """Return the author's label, or else the name that follows from the id."""
         return escape(self.nodes[node_id].get("label") or short_id(node_id))
 
-    def in_order(self, node_type: str, slot: str | None = None) -> list[str]:
-        return [
-            node_id
-            for node_id in self.order
-            if self.type_of(node_id) == node_type and slot in (None, self.slot_of(node_id))
-        ]
+    def in_order(self, node_type: str) -> list[str]:
+        return [node_id for node_id in self.order if self.type_of(node_id) == node_type]
 
     def edges_from(self, node_id: str, *outcomes: str) -> list[Mapping[str, Any]]:
         """Return the edges in the order in which they are tried, of these outcomes or of all."""

@@ -1,54 +1,46 @@
-"""Sets of whole numbers as unions of closed intervals, plus null. A bound of None is infinite."""
-
-from dataclasses import dataclass
+"""Sets of whole numbers as unions of closed intervals. A bound of None is infinite."""
 
 Interval = tuple[int | None, int | None]
+# Intervals ascend, and neither overlap nor touch.
+Intervals = tuple[Interval, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cases:
-    """A set of numbers, perhaps with null. The intervals ascend and neither overlap nor touch."""
-
-    intervals: tuple[Interval, ...]
-    null: bool
-
-
-def unite(a: Cases, b: Cases) -> Cases:
+def unite(a: Intervals, b: Intervals) -> Intervals:
     """Return each value that is in one of the two.
 
-    >>> unite(Cases(((1, 3),), False), Cases(((4, None),), True))
-    Cases(intervals=((1, None),), null=True)
+    >>> unite(((1, 3),), ((4, None),))
+    ((1, None),)
     """
     united: list[Interval] = []
-    for low, high in sorted((*a.intervals, *b.intervals), key=_low_key):
+    for low, high in sorted((*a, *b), key=_low_key):
         if united and _reaches(united[-1][1], low):
             united[-1] = (united[-1][0], _later_end(united[-1][1], high))
         else:
             united.append((low, high))
-    return Cases(tuple(united), a.null or b.null)
+    return tuple(united)
 
 
-def intersect(a: Cases, b: Cases) -> Cases:
+def intersect(a: Intervals, b: Intervals) -> Intervals:
     """Return each value that is in both."""
     shared: list[Interval] = []
-    for a_low, a_high in a.intervals:
-        for b_low, b_high in b.intervals:
+    for a_low, a_high in a:
+        for b_low, b_high in b:
             low = max((bound for bound in (a_low, b_low) if bound is not None), default=None)
             high = min((bound for bound in (a_high, b_high) if bound is not None), default=None)
             if low is None or high is None or low <= high:
                 shared.append((low, high))
-    return Cases(tuple(shared), a.null and b.null)
+    return tuple(shared)
 
 
-def complement(cases: Cases, whole: Interval) -> Cases:
-    """Return each value of the whole, and null, that is not among the cases.
+def complement(values: Intervals, whole: Interval) -> Intervals:
+    """Return each value of the whole that is not among these.
 
-    >>> complement(Cases(((1, 3),), True), (0, 9))
-    Cases(intervals=((0, 0), (4, 9)), null=False)
+    >>> complement(((1, 3),), (0, 9))
+    ((0, 0), (4, 9))
     """
     gaps: list[Interval] = []
     low: int | None = None
-    for start, end in cases.intervals:
+    for start, end in values:
         if start is not None:
             gaps.append((low, start - 1))
         if end is None:
@@ -56,7 +48,7 @@ def complement(cases: Cases, whole: Interval) -> Cases:
         low = end + 1
     else:
         gaps.append((low, None))
-    return Cases(intersect(Cases(tuple(gaps), False), Cases((whole,), False)).intervals, not cases.null)
+    return intersect(tuple(gaps), (whole,))
 
 
 def _low_key(interval: Interval) -> tuple[bool, int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
-from signet.core.expressions.intervals import Cases, Interval, complement, intersect, unite
+from signet.core.expressions.intervals import Interval, Intervals, complement, intersect, unite
 from signet.core.expressions.syntax_tree import (
     ORDERINGS,
     Comparison,
@@ -38,18 +38,16 @@ class RangeFindingKind(StrEnum):
 class RangeFinding:
     kind: RangeFindingKind
     variable: str
-    example: str | int | bool | None
-    # For ints the whole range, where None is unbounded. For an enum, a bool or null both are the example.
+    example: str | int | bool
+    # For ints the whole range, where None is unbounded. For an enum or a bool both are the example.
     low: str | int | bool | None
     high: str | int | bool | None
     # The conditions that overlap, by their position in the sequence; a gap has none.
     conditions: tuple[int, ...]
 
 
-def find_gaps_and_overlaps(
-    conditions: Sequence[Expression], scope: Scope, *, include_null: bool = False
-) -> tuple[RangeFinding, ...]:
-    """Return gaps first, then overlaps pair by pair. With `include_null`, also look for a missing value.
+def find_gaps_and_overlaps(conditions: Sequence[Expression], scope: Scope) -> tuple[RangeFinding, ...]:
+    """Return gaps first, then overlaps pair by pair. A missing value is never among them.
 
     >>> from signet.core.expressions.syntax import parse_expression
     >>> from signet.core.expressions.types import INT, object_of
@@ -71,11 +69,11 @@ def find_gaps_and_overlaps(
         return ()
     try:
         domain = _Domain(variable, resolved.type)
-        covered = [domain.find_true_cases(condition) for condition in conditions]
+        covered = [domain.find_true_values(condition) for condition in conditions]
     except _NotAnalysable:
         return ()
     findings: list[RangeFinding] = []
-    for finding in domain.compare(covered, include_null):
+    for finding in domain.compare(covered):
         findings.append(finding)
         if len(findings) == MAX_FINDINGS:
             break
@@ -94,38 +92,39 @@ class _Domain:
         self._kind = of.kind
         self._values: tuple[str | bool, ...] = (False, True) if of.kind is TypeKind.BOOL else of.values
         self._whole: Interval = (None, None) if of.kind is TypeKind.INT else (0, len(self._values) - 1)
-        self._all = Cases((self._whole,), True)
 
-    def find_true_cases(self, node: Expression) -> Cases:
+    def find_true_values(self, node: Expression) -> Intervals:
         """Return the values that make the condition true."""
         match node:
             case Literal():
-                return self._all if node.value is True else Cases((), False)
+                return (self._whole,) if node.value is True else ()
             case Name() if self._kind is TypeKind.BOOL:
-                return Cases(((1, 1),), False)
+                return ((1, 1),)
             case Not():
-                return complement(self.find_true_cases(node.operand), self._whole)
+                return complement(self.find_true_values(node.operand), self._whole)
             case Junction():
-                cases = self.find_true_cases(node.terms[0])
+                values = self.find_true_values(node.terms[0])
                 for term in node.terms[1:]:
-                    cases = (intersect if node.operator == "&&" else unite)(cases, self.find_true_cases(term))
-                return cases
+                    values = (intersect if node.operator == "&&" else unite)(
+                        values, self.find_true_values(term)
+                    )
+                return values
             case Comparison():
-                return self._find_cases_of_comparison(node)
+                return self._find_values_of_comparison(node)
             case _:
                 raise _NotAnalysable
 
-    def _find_cases_of_comparison(self, node: Comparison) -> Cases:
+    def _find_values_of_comparison(self, node: Comparison) -> Intervals:
         operator, name, other = node.operator, node.left, node.right
         if isinstance(other, Name) and operator in _SWAPPED:
             operator, name, other = _SWAPPED[operator], other, name
         if name != self._variable:
             raise _NotAnalysable
         if isinstance(other, ListLiteral) and operator == "in":
-            cases = Cases((), False)
+            values: Intervals = ()
             for item in other.items:
-                cases = unite(cases, self._only(item))
-            return cases
+                values = unite(values, self._only(item))
+            return values
         if not isinstance(other, Literal):
             raise _NotAnalysable
         if operator == "==":
@@ -133,43 +132,41 @@ class _Domain:
         if operator == "!=":
             return complement(self._only(other), self._whole)
         if operator in ORDERINGS and other.kind == "int" and self._kind is TypeKind.INT:
-            return Cases((_ordered_interval(operator, int(other.value or 0)),), False)
+            return (_ordered_interval(operator, int(other.value or 0)),)
         raise _NotAnalysable
 
-    def _only(self, literal: Literal) -> Cases:
+    def _only(self, literal: Literal) -> Intervals:
         if literal.value is None:
-            return Cases((), True)
+            return ()
         if isinstance(literal.value, bool) is not (self._kind is TypeKind.BOOL):
             raise _NotAnalysable
         if self._kind is TypeKind.INT and isinstance(literal.value, int):
-            return Cases(((literal.value, literal.value),), False)
+            return ((literal.value, literal.value),)
         if self._kind is TypeKind.INT or literal.value not in self._values:
             raise _NotAnalysable
         position = self._values.index(literal.value)
-        return Cases(((position, position),), False)
+        return ((position, position),)
 
-    def compare(self, covered: Sequence[Cases], include_null: bool) -> Iterator[RangeFinding]:
-        together = Cases((), False)
-        for cases in covered:
-            together = unite(together, cases)
-        yield from self._report(RangeFindingKind.GAP, complement(together, self._whole), (), include_null)
+    def compare(self, covered: Sequence[Intervals]) -> Iterator[RangeFinding]:
+        together: Intervals = ()
+        for values in covered:
+            together = unite(together, values)
+        yield from self._report(RangeFindingKind.GAP, complement(together, self._whole), ())
         for first, second in combinations(range(len(covered)), 2):
             shared = intersect(covered[first], covered[second])
-            yield from self._report(RangeFindingKind.OVERLAP, shared, (first, second), include_null)
+            yield from self._report(RangeFindingKind.OVERLAP, shared, (first, second))
 
     def _report(
-        self, kind: RangeFindingKind, cases: Cases, conditions: tuple[int, ...], include_null: bool
+        self, kind: RangeFindingKind, values: Intervals, conditions: tuple[int, ...]
     ) -> Iterator[RangeFinding]:
         text = self._variable.text
-        for low, high in cases.intervals:
+        for low, high in values:
             if self._kind is TypeKind.INT:
                 example = low if low is not None else high if high is not None else 0
                 yield RangeFinding(kind, text, example, low, high, conditions)
                 continue
             for value in self._values[slice(low, (high or 0) + 1)]:
                 yield RangeFinding(kind, text, value, value, value, conditions)
-        if cases.null and include_null:
-            yield RangeFinding(kind, text, None, None, None, conditions)
 
 
 def _ordered_interval(operator: str, bound: int) -> Interval:

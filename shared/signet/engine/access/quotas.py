@@ -37,11 +37,11 @@ class _Lease:
     is_refused: bool = False
 
 
-def require_quota(connection: Connection, tenant_id: UUID, name: str, cost: int = 1) -> None:
+def require_quota(connection: Connection, tenant_id: UUID, name: str) -> None:
     """Take from a quota within the transaction that it is for, so that a rollback gives it back."""
-    level = take_quota(connection, tenant_id, QUOTAS[name], cost)
+    level = take_quota(connection, tenant_id, QUOTAS[name], 1)
     if not level.is_taken:
-        raise _exceeded(name, level, level.wait_seconds(cost))
+        raise _exceeded(name, level, level.wait_seconds(1))
 
 
 class RequestQuotas:

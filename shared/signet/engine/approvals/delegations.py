@@ -64,11 +64,8 @@ class Delegations:
             _note(act, new, "delegate", reason)
         return new
 
-    def revoke(self, caller: Caller, delegation_id: UUID, reason: str | None = None) -> None:
+    def revoke(self, caller: Caller, delegation_id: UUID) -> None:
         """Revoke a delegation for good. A decision that it allowed is committed before, or not at all."""
-        rejected = check_reason(reason)
-        if rejected is not None:
-            raise rejected
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             delegation = store.find_delegation(act.connection, tenant_id, delegation_id)
@@ -77,7 +74,7 @@ class Delegations:
             ):
                 raise Rejected("DELEGATION_NOT_FOUND", f"there is no delegation {delegation_id}")
             if store.revoke_delegation(act.connection, tenant_id, delegation_id, act.now):
-                _note(act, delegation, "revoke", reason)
+                _note(act, delegation, "revoke")
 
     def list_given(
         self, caller: Caller, user_id: str | None = None, *, limit: int = 50, before: UUID | None = None
@@ -157,7 +154,7 @@ def _require_no_circle(act: AdminTransaction, new: Delegation) -> None:
         raise Rejected("DELEGATION_CYCLE", f"it would come back to its beginning: {' → '.join(circle)}")
 
 
-def _note(act: AdminTransaction, delegation: Delegation, action: str, reason: str | None) -> None:
+def _note(act: AdminTransaction, delegation: Delegation, action: str, reason: str | None = None) -> None:
     person = delegation.user_id
     act.note(
         ("delegation", str(delegation.id)),

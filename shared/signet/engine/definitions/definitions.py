@@ -7,13 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.compiler.artifact import COMPILER_VERSION, Artifact
-from signet.core.compiler.compiler import Compilation
 from signet.core.compiler.patch import Automation, Patch
-from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected
 from signet.core.tenants.caller import Caller
 from signet.engine.access.admin import AdminTransaction, administering
-from signet.engine.access.read import reading
 from signet.engine.definitions.compilation import PlacedFinding, parse_body, read_subject, require_definition
 from signet.engine.definitions.contracts import (
     ContractDraft,
@@ -75,13 +72,6 @@ class Definitions:
 
     # --- contracts ---
 
-    def save_contract(self, caller: Caller, document: Any) -> Contract:
-        """Save a draft of the version that the document names, in place of an earlier draft."""
-        with self._acting(caller, EDIT_CONTRACT) as act:
-            contract, _ = parse_contract_document(document)
-            write_contract(act, contract)
-        return contract
-
     def create_contract(self, caller: Caller, document: Any) -> ContractDraft:
         with self._acting(caller, EDIT_CONTRACT) as act:
             contract, findings = parse_contract_document(document)
@@ -124,13 +114,6 @@ class Definitions:
 
     # --- patches and automations ---
 
-    def save_patch(self, caller: Caller, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
-        """Save a new draft of the next version. It need not compile before it is published."""
-        return self.create(caller, "org_patch", document, canvas).id
-
-    def save_automation(self, caller: Caller, document: Any, canvas: Mapping[str, Any] | None = None) -> UUID:
-        return self.create(caller, "automation", document, canvas).id
-
     def create(
         self, caller: Caller, kind: str, document: Any, canvas: Mapping[str, Any] | None = None
     ) -> Draft:
@@ -167,14 +150,6 @@ class Definitions:
                 raise Rejected(
                     "VERSION_FROZEN", f"'{definition.name}' is a default, and never changes at all"
                 )
-
-    def compile_draft(self, caller: Caller, definition_id: UUID) -> Compilation:
-        """Return all findings of a definition, published or not; nothing is written."""
-        tenant_id = caller.principal.tenant_id
-        with reading(self._database, caller.principal) as read:
-            read.require(READ)
-            definition = require_definition(read.connection, tenant_id, definition_id)
-            return read_subject(read.connection, tenant_id, definition).compile()
 
     def publish(self, caller: Caller, definition_id: UUID, expected_revision: int | None = None) -> Published:
         with self._acting(caller, PUBLISH) as act:

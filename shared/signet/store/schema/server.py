@@ -1,6 +1,6 @@
 """Databases and roles of a server, by its admin: for the local runner, the tests and the migrator."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
@@ -91,26 +91,15 @@ def create_database(url: str, name: str, template: str | None = None) -> None:
         connection.execute(statement)
 
 
-def drop_database(url: str, name: str) -> None:
-    """Also while somebody is still connected: used for databases that a test made."""
-    with connect(url, autocommit=True, prepare_threshold=None) as connection:
-        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-def describe_url(url: str) -> dict[str, str]:
-    """Its parts by libpq's names."""
-    return {key: str(value) for key, value in conninfo_to_dict(url).items() if value is not None}
-
-
 def replace_credentials(url: str, user: str, password: str) -> str:
     return make_conninfo(url, user=user, password=password)
 
 
-def let_log_in_by_iam(url: str, roles: Sequence[str] = LOGIN_ROLES) -> bool:
+def let_log_in_by_iam(url: str) -> bool:
     """Whether the server knows such logins; without a password that anybody could lose."""
     with connect(url, autocommit=True, prepare_threshold=None) as connection:
         if connection.execute(_SQL.find_iam_role).fetchone() is None:
             return False
-        for role in roles:
+        for role in LOGIN_ROLES:
             connection.execute(sql.SQL("GRANT rds_iam TO {}").format(sql.Identifier(role)))
     return True
