@@ -72,7 +72,7 @@ def find_texts(source: str) -> Iterator[str]:
 
 
 def find_writer_uses(source: str) -> set[str]:
-    """The writing functions of store.documents.write that a module imports, or reaches through the module."""
+    """Return the writing functions of store.documents.write that a module imports or reaches."""
     used: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module == "signet.store.documents.write":

@@ -105,7 +105,7 @@ def test_the_lines(owner_url: str, superuser: Admin) -> None:
     assert lines[0].startswith("each document: 10 steps, 2 of them gates; 1,024 bytes")
     assert text.count("limit, 2 processes") == text.count("engine, 1 process ") == 2
     assert text.count("engine, 2 processes") == 2
-    # How many waves it takes depends on how busy the machine is.
+    # The number of waves depends on how busy the machine is.
     assert re.search(r"100 documents, one worker: \d+ waves?, \d+ rounds, \d+\.\d statements a round", text)
     assert "2 waiting, 1 tenant\n" in text and "2 waiting, 2 tenants\n" in text
     assert lines[-1].startswith("pgbench, one step a transaction")

@@ -1,11 +1,11 @@
-"""What Schemathesis is not to send: the gateway refuses it before the API is asked."""
+"""Limits for Schemathesis: the gateway refuses longer queries before the API is asked."""
 
 from typing import Any
 from urllib.parse import urlencode
 
 import schemathesis
 
-# Of API Gateway's 10,240 bytes for the request line and all headers, what is left beside a token.
+# The rest beside a token of API Gateway's 10,240 bytes for the request line and all headers.
 MAX_QUERY_BYTES = 8_000
 
 

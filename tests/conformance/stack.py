@@ -17,13 +17,13 @@ from tests.functions.applications import wire
 from tests.functions.calling import Client
 from tests.pooling.reaching import as_role
 
-# More than any run asks for.
+# This is more than any run asks for.
 PLENTY = 10_000_000
 
 
 @dataclass(frozen=True)
 class ConformanceStack:
-    """Where it answers, and a client that needs no network."""
+    """The stack's address, and a client that needs no network."""
 
     url: str
     company: Company
@@ -32,7 +32,7 @@ class ConformanceStack:
 
 @contextmanager
 def running_stack(owner_url: str) -> Iterator[ConformanceStack]:
-    """With one company, whose invoices have their workflow."""
+    """Yield the stack with one company, whose invoices have their workflow."""
     renew_page()
     api = Database(as_role(owner_url, "signet_api"), PoolSettings(size=8))
     engine = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=2))

@@ -1,4 +1,4 @@
-"""`make cost`: rewrites what follows from the counts that docs/cost.md states."""
+"""`make cost`: rewrites the tables of docs/cost.md that follow from its counts."""
 
 from tests.cost.page import PAGE, renew
 

@@ -1,4 +1,4 @@
-"""What was counted, of 1,000 documents: as a table of the page, and back."""
+"""The counts of 1,000 documents: as a table of the page, and back."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from tests.cost.prices import API_REQUEST, CALL, GB_SECOND, LOG_BYTE, QUEUE_REQUEST
 
 GB = {"api": 1.0, "node_execution": 1.0, "side_effect_io": 0.5}
-# Not ours to print: API Gateway's line for a request, and what Lambda itself says of a call.
+# AWS writes these lines: API Gateway for a request, and Lambda for a call.
 ACCESS_LINE_BYTES = 300
 PLATFORM_LINES_BYTES = 400
 
@@ -76,7 +76,7 @@ def read_counts(page: str) -> tuple[Counts, Counts]:
 
 
 def price_front(counts: Counts) -> float:
-    """What people and machines come in by: the same whatever moves the workflow."""
+    """Return the price of the calls by people and machines, which does not depend on the workflow's mover."""
     return (
         API_REQUEST.of(counts.api_requests)
         + CALL.of(counts.api_calls)
@@ -85,7 +85,7 @@ def price_front(counts: Counts) -> float:
 
 
 def price_moving(counts: Counts) -> float:
-    """What takes documents through their workflows."""
+    """Return the price of taking documents through their workflows."""
     movers = ("node_execution", "side_effect_io")
     return QUEUE_REQUEST.of(counts.queue_requests) + sum(
         CALL.of(counts.calls_of(name)) + GB_SECOND.of(counts.gb_seconds_of(name)) for name in movers

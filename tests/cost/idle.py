@@ -1,4 +1,4 @@
-"""What an environment asks for in a month in which nobody does anything: from its settings."""
+"""The cost of an environment in a month without any work, from its settings."""
 
 from infra.settings import EnvironmentSettings
 from signet.core.tenants.retention import Retentions
@@ -6,25 +6,25 @@ from signet.engine.housekeeping.tasks import HOUR, list_tasks
 from tests.cost import prices
 from tests.cost.prices import HOURS, MINUTES, SECONDS
 
-# Of the alarms of an environment; `tests/infra` counts them in the templates.
+# The metrics of an environment's alarms; `tests/infra` counts them in the templates.
 ALARM_METRICS = 36
 DASHBOARDS = 2
 QUEUES = 2
-# AWS documents five batches at a time, and no fewer where a maximum concurrency is set; a poll waits 20 s.
+# AWS documents five pollers at a time, and no fewer with a maximum concurrency. A poll waits 20 s.
 POLLERS = 5
 POLLS_A_MINUTE = 3
 SCHEDULED = 2
-# Assumed of a start with nothing to do, with 512 MB.
+# An assumption for a start with nothing to do, with 512 MB.
 START_GB_SECONDS = 0.1 * 0.5
 START_LOG_BYTES = 4_000
-# A proxy is paid for as if the database had eight.
+# A proxy costs as if the database had eight.
 PROXY_CAPACITY = 8
-# How long the database stays awake after each sweep, with the least that it can have then.
+# The time that the database stays awake after each sweep, with the least capacity that it can have then.
 AWAKE_HOURS = 5 / 60
 AWAKE_CAPACITY = 0.5
 SNAPSHOT_GB = 1.0
 METRICS_A_TASK = 4
-# A task that there is only where seals can be anchored, as on AWS.
+# This task exists only where seals can be anchored, as on AWS.
 ANCHORING = "anchor_seals"
 METRICS_OF_SWEEPS = 4
 
@@ -58,6 +58,6 @@ def _count_capacity_hours(settings: EnvironmentSettings) -> float:
 
 
 def _count_metrics() -> int:
-    """Those of each hour; a metric is paid for by the hours in which it is written."""
+    """Return the number of hourly metrics; a metric is paid for by the hours in which it is written."""
     tasks = [task.name for task in list_tasks(Retentions()) if task.every_seconds <= HOUR]
     return METRICS_OF_SWEEPS + METRICS_A_TASK * len([*tasks, ANCHORING])

@@ -1,6 +1,6 @@
-"""The same workflow on Step Functions Standard and as a Lambda durable function: what moves it, and no more.
+"""The same workflow on Step Functions Standard and as a Lambda durable function: the price to move it.
 
-Counted twice: as few as somebody would draw by hand, and one for each of Signet's steps.
+Counted twice: with the few steps of a drawing by hand, and with one for each of Signet's steps.
 """
 
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from tests.cost.prices import CALL, OPERATION, RETAINED, TRANSITION, WRITTEN
 
 STEPS = 13
-# The wait for the person, the policy, the action, the notice, the two gates, the script.
+# The states are the wait for the person, the policy, the action, the notice, the two gates and the script.
 DRAWN = 7
-# Of those, what a function is called for: all but the wait, and the script, which is an expression.
+# The states that call a function: all but the wait and the script, which is an expression.
 TASKS = 5
-# A callback ends the first one.
+# A callback ends the first replay.
 REPLAYS = 2
-# What the rows of the 13 steps take in the database.
+# The size of the rows of the 13 steps in the database.
 STEP_BYTES = 5_452
 KEPT_MONTHS = 14 / 30
 
@@ -23,7 +23,7 @@ KEPT_MONTHS = 14 / 30
 class Other:
     name: str
     arithmetic: str
-    # Of 1,000 documents.
+    # The price of 1,000 documents.
     dollars: float
 
 

@@ -14,7 +14,7 @@ Tables = Callable[[Counts, Counts], Iterator[str]]
 
 
 def renew(page: str) -> str:
-    """Each stands between two comments; what is around them is written by hand."""
+    """Return the page with each table written again between its two comments; people write the rest."""
     alone, together = read_counts(page)
     for name, write in TABLES.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"

@@ -1,4 +1,4 @@
-"""List prices of us-east-1 in dollars, each with where and when it was read; and how long a month is."""
+"""List prices of us-east-1 in dollars, each with its page and the day of reading; the length of a month."""
 
 from dataclasses import dataclass
 

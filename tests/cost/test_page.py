@@ -39,7 +39,7 @@ def test_counts_come_back_from_their_table() -> None:
 
 
 def test_prices_by_hand() -> None:
-    # 3,000 requests, 3,000 calls, 10 GB-s; 10,000 requests to SQS, 3,000 calls, 25 GB-s.
+    # The counts are 3,000 requests, 3,000 calls, 10 GB-s; 10,000 requests to SQS, 3,000 calls, 25 GB-s.
     assert price_front(COUNTS) == pytest.approx(0.003 + 0.0006 + 0.000133334)
     assert price_moving(COUNTS) == pytest.approx(0.004 + 0.0006 + 0.000333335)
     assert step_functions(10).dollars == pytest.approx(0.25 + 0.001)

@@ -28,7 +28,7 @@ def read_names() -> set[str]:
 
 
 def read_rows() -> list[tuple[set[str], str]]:
-    """The names of each row, and what it says of them."""
+    """Return the names of each row, and its text about them."""
     section = PAGE.read_text(encoding="utf-8").partition("\n## The environment of a process\n")[2]
     rows = [line.split("|") for line in section.partition("\n## ")[0].splitlines() if line.startswith("| `")]
     return [(set(re.findall(r"`([A-Z0-9_]+)`", cells[1])), cells[2]) for cells in rows]

@@ -68,7 +68,7 @@ def test_the_page_does_what_it_says(people: dict[str, Client]) -> None:
     for sent in read_page():
         deadline = time.monotonic() + WAIT_SECONDS
         answer = send(people, sent, known)
-        # The worker may need a moment: who reads the page takes one.
+        # The worker may need a moment, as the reader of the page does.
         while answer.status == 202 or (answer.status == 200 and answer.body.get("items") == []):
             assert time.monotonic() < deadline, (sent, answer.text)
             time.sleep(0.05)

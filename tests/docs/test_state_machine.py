@@ -19,7 +19,7 @@ from tests.unit.workflow.strategies import load_seed
 
 Arrows = set[tuple[str, str]]
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "state_machine.md"
-EDGE = "[*]"  # where a life begins or ends
+EDGE = "[*]"  # the begin or end of a life
 TOKENS = "Tokens"
 _SECTION = re.compile(r"^## `?(\w+)`?\n\n```mermaid\nstateDiagram-v2\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _ARROW = re.compile(r" {4}(\w+|\[\*]) --> (\w+|\[\*])(?:: .+)?")
@@ -49,7 +49,7 @@ def list_states(arrows: Arrows) -> set[str]:
 
 
 def read_triggers(admin: Connection[Any]) -> dict[str, Arrows]:
-    """Table → the changes of status that its trigger lets through."""
+    """Return, for each table, the changes of status that its trigger lets through."""
     rows = admin.execute(
         "SELECT c.relname, encode(t.tgargs, 'escape') FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
         " WHERE t.tgfoid = 'restrict_status_regression'::regproc AND NOT c.relispartition"
@@ -70,7 +70,7 @@ def test_every_section_of_the_page_is_read() -> None:
 
 
 def test_what_is_drawn_is_what_the_triggers_allow(admin: Connection[Any]) -> None:
-    """Table by table and arrow by arrow, in both directions."""
+    """Tables and arrows are compared in both directions."""
     drawn = {table: list_changes(DRAWINGS[table]) for table in TABLES}
     assert drawn == read_triggers(admin)
 

@@ -34,7 +34,7 @@ EVERYTHING = {
 
 @pytest.fixture(scope="session")
 def synthesize() -> Iterator[Callable[[str], Assembly]]:
-    """By the name of an environment; `everything` is production with all that may be switched on."""
+    """Return a function of an environment's name; `everything` is production with every setting on."""
     os.environ.setdefault("JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION", "1")
     from aws_cdk import App
 

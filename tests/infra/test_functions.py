@@ -195,7 +195,7 @@ def test_the_api_starts_from_a_snapshot_where_that_is_paid_for(synthesize: Synth
 def test_whoever_may_find_the_database_asleep_waits_until_it_is_awake(
     synthesize: Synthesize, full: Assembly, name: str
 ) -> None:
-    """The clock comes once an hour: given up after less, each start would find it asleep again."""
+    """The clock starts it once an hour. If it gave up sooner, each start would find the database asleep."""
     dev, variable = synthesize("dev"), "SIGNET_DATABASE_WAIT_SECONDS"
     waits = int(dev.variables_of(name)[variable])
     assert 15 < waits < dev.function(name)["Timeout"]

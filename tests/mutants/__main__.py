@@ -2,8 +2,8 @@
 
     python -m tests.mutants [word …]     only the mutations whose name holds one of the words
 
-Each mutation is made in a copy of the working tree, never in the tree itself, and the tests that it names
-must turn red there. Two run at a time, on one throw-away Postgres.
+Each mutation is made in a copy of the working tree, never in the tree itself. The tests that it names must
+turn red there. Two run at a time, on one throw-away Postgres.
 """
 
 import os
@@ -28,7 +28,7 @@ SHOWN_LINES = 30
 
 
 class RunFailed(Exception):
-    """The tests did not run to their end."""
+    """A run of tests that did not come to its end."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -50,7 +50,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def copy_working_tree(target: Path) -> None:
-    """What git tracks or would: also what is not committed yet."""
+    """Copy the files that git tracks or would track, also those not committed yet."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -100,7 +100,7 @@ def try_mutation(pristine: Path, server_url: str, mutation: Mutation) -> MutantV
 
 
 def sum_up(found: Mapping[str, MutantVerdict]) -> tuple[MutantVerdict, list[str]]:
-    """The worst of them, with the tests that were not what they should be."""
+    """Return the worst verdict, with the tests that were not as they should be."""
     remarks = [f"{verdict}: {test}" for test, verdict in found.items() if verdict is not MutantVerdict.CAUGHT]
     for verdict in (MutantVerdict.SURVIVED, MutantVerdict.BROKEN):
         if verdict in found.values():
@@ -109,7 +109,7 @@ def sum_up(found: Mapping[str, MutantVerdict]) -> tuple[MutantVerdict, list[str]
 
 
 def run_tests(root: Path, server_url: str, tests: Sequence[str]) -> list[PhaseOutcome]:
-    """In a process that finds the sources under `root` before those that are installed; `witness` insists."""
+    """Run the tests in a process that finds the sources under `root` first; `witness` makes sure of it."""
     noted = root.parent / f"{root.name}-outcomes"
     environment = {
         **os.environ,
@@ -129,7 +129,8 @@ def run_tests(root: Path, server_url: str, tests: Sequence[str]) -> list[PhaseOu
         )
     except subprocess.TimeoutExpired as expired:
         raise RunFailed(f"no end within {MAX_RUN_SECONDS:.0f} s") from expired
-    if completed.returncode not in (0, 1):  # all passed, some failed; else no proper run, or killed
+    # 0: all passed, 1: some failed; any other code is no proper run, or killed
+    if completed.returncode not in (0, 1):
         shown = (completed.stdout + completed.stderr).splitlines()[-SHOWN_LINES:]
         raise RunFailed("\n".join(shown))
     lines = noted.read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""Faults in approvals: what counts for another version, or twice (WF-03)."""
+"""Faults in approvals: votes that count for another version, or twice (WF-03)."""
 
 from tests.mutants.mutation import Mutation
 

@@ -1,4 +1,4 @@
-"""Faults in who may decide: whose vote counts, for whom, until when, and who is waited for (with WF-03)."""
+"""Faults in decisions: counted votes, delegates, deadlines, and awaited people (with WF-03)."""
 
 from tests.mutants.mutation import Mutation
 

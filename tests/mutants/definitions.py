@@ -1,4 +1,4 @@
-"""Faults in what keeps definitions frozen (WF-04) and verified (WF-07)."""
+"""Faults in the code that keeps definitions frozen (WF-04) and verified (WF-07)."""
 
 from tests.mutants.mutation import Mutation
 

@@ -1,4 +1,4 @@
-"""Faults in how something leaves the system (WF-10), and in how what is to be done is told."""
+"""Faults in how effects leave the system (WF-10), and in how work is announced."""
 
 from tests.mutants.mutation import Mutation
 

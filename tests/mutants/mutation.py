@@ -1,4 +1,4 @@
-"""One deliberate fault in the source, the tests that must notice it, and what to make of how they ended."""
+"""One deliberate fault in the source, the tests that must notice it, and the verdict from their outcomes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ class Mutation:
     file: str
     old: str
     new: str
-    # Every one of them must turn red; of a parametrized one, at least one of its cases.
+    # Every one of these must turn red; of a parametrized test, at least one of its cases.
     tests: Sequence[str]
 
 
 @dataclass(frozen=True)
 class PhaseOutcome:
-    """How one phase of one test ended, as `witness` wrote it down."""
+    """The outcome of one phase of one test, as `witness` wrote it down."""
 
     test: str
     phase: str
@@ -38,7 +38,10 @@ class PhaseOutcome:
 
 
 def mutate(text: str, mutation: Mutation) -> str:
-    """Of a migration only the way up: the way down often holds what was there before, and does not run."""
+    """Return the mutated text.
+
+    Only the way up of a migration counts: the way down may hold the same, and never runs.
+    """
     up, down, rest = text.partition(DOWN) if mutation.file.startswith("migrations/") else (text, "", "")
     count = up.count(mutation.old)
     if count != 1:
@@ -64,7 +67,7 @@ def _judge(outcomes: Sequence[PhaseOutcome]) -> MutantVerdict:
 
 
 def is_green(tests: Sequence[str], outcomes: Sequence[PhaseOutcome]) -> bool:
-    """Every test ran, and nothing was skipped or failed."""
+    """Return whether every test ran, and nothing was skipped or failed."""
     ran = all(
         any(outcome.belongs_to(name) and outcome.phase == "call" for outcome in outcomes) for name in tests
     )

@@ -1,4 +1,4 @@
-"""Faults in what makes a row of the outbox count_votes once (WF-11)."""
+"""Faults in the code that makes a row of the outbox count once (WF-11)."""
 
 from tests.mutants.mutation import Mutation
 

@@ -1,4 +1,4 @@
-"""Every mutation there is. A new invariant brings its own, in a file beside these."""
+"""The table of all mutations. A new invariant brings its own, in a file beside these."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A pytest plugin: makes sure that the tests see the sources beside them, and writes down how they ended."""
+"""A pytest plugin: makes sure that the tests see the sources beside them, and writes down their outcomes."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ PACKAGES = ("signet", "functions", "tests")
 
 
 def find_strangers(root: Path) -> Iterator[str]:
-    """Packages that come from elsewhere: an installed checkout is on the path too, and must come after."""
+    """Yield packages from elsewhere. An installed checkout is on the path too, and must come after."""
     for name in PACKAGES:
         first = Path(next(iter(import_module(name).__path__)))
         if not first.resolve().is_relative_to(root.resolve()):

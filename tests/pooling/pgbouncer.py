@@ -1,7 +1,7 @@
 """pgbouncer in transaction mode before the run's Postgres: `make pooler`.
 
-The runtime roles log in as themselves, as a deployment's do: a pooler carries no startup option by which
-an admin's session would act as one of them (docs/decisions/0001).
+The runtime roles log in as themselves, as they do in a deployment. A pooler carries no startup option by
+which an admin's session would act as one of them (docs/decisions/0001).
 """
 
 import os
@@ -24,14 +24,14 @@ from signet.local.postgres_place import Account, name_of
 from signet.local.postgres_process import spawn, stop_child
 from signet.store.schema.server import LOGIN_ROLES
 
-# Of one role in one database, shared by all of its clients.
+# The sessions of one role in one database, shared by all of its clients.
 SESSIONS = 3
 READY_SECONDS = 20.0
 POLL_SECONDS = 0.01
 PROGRAM = "pgbouncer"
-# Where Debian puts it, which is not on everybody's path.
+# Debian puts it there, which is not on everybody's path.
 FOLDERS = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
-# No option of a client is ignored: what ours send at their start must be what a pooler takes.
+# No option of a client is ignored: a pooler must take the options that ours send at their start.
 SETTINGS = f"""
 [databases]
 * = host=127.0.0.1 port={{server_port}}
@@ -56,7 +56,7 @@ log_disconnections = 0
 
 @contextmanager
 def pgbouncer(server: PostgresServer) -> Iterator[int]:
-    """Its port. The server must be the run's own: its runtime roles are given passwords."""
+    """Yield its port. The server must be the run's own: its runtime roles are given passwords."""
     program = shutil.which(PROGRAM, path=FOLDERS)
     if program is None:
         raise pytest.UsageError(
@@ -75,14 +75,14 @@ def pgbouncer(server: PostgresServer) -> Iterator[int]:
         with log.open("wb") as handle:
             process = spawn([program, str(settings)], account, handle.fileno())
         leaving.callback(stop_child, process)
-        # Whoever is still connected at the end is not waited for.
+        # Clients still connected at the end are not waited for.
         leaving.callback(process.terminate)
         _wait_ready(process, port, log)
         yield port
 
 
 def _let_log_in(url: str) -> str:
-    """The passwords, as pgbouncer reads them."""
+    """Give the runtime roles passwords, and return them in the form that pgbouncer reads."""
     with psycopg.connect(url, autocommit=True) as admin:
         passwords = {role: secrets.token_hex(16) for role in LOGIN_ROLES}
         for role, password in passwords.items():

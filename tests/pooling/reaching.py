@@ -1,12 +1,13 @@
-"""How tests reach the database as a runtime role: straight, or in `make pooler` through pgbouncer.
+"""Paths of tests to the database as a runtime role: straight, or in `make pooler` through pgbouncer.
 
     Database(as_role(owner_url, "signet_api"), PoolSettings())
 
-Straight also in `make pooler`:
-- an admin, who makes and drops databases, looks behind row security, watches who waits for whom, installs
-  what only an owner may (quotas, epochs of the audit) and migrates: in a deployment that is the migrator,
-  and people; none of it is what the engine asks;
-- `signet_dispatch`, which nobody can log in as.
+These are straight also in `make pooler`:
+
+- an admin, who makes and drops databases, looks behind row security and watches locks. An admin also
+  installs an owner's things (quotas, epochs of the audit) and migrates. In a deployment the migrator and
+  people do that, not the engine;
+- `signet_dispatch`, as which nobody can log in.
 """
 
 import os
@@ -23,9 +24,9 @@ from tests.pooling.pgbouncer import SESSIONS, pgbouncer
 
 IS_POOLED = bool(os.environ.get("SIGNET_TEST_POOLER"))
 _PORT = "SIGNET_TEST_POOLER_PORT"
-# The pools of this process that have all of their sessions.
+# The pools of this process that have opened all of their sessions.
 _opened = set[str]()
-# The five settings are those that pgbouncer itself keeps apart for each client.
+# pgbouncer itself keeps these five settings apart for each client.
 LEFT_BEHIND = """
     SELECT 'the tenant' WHERE current_setting('signet.tenant_id', true) <> ''
     UNION ALL SELECT 'the role' WHERE current_user <> session_user
@@ -39,7 +40,7 @@ LEFT_BEHIND = """
 
 
 def as_role(url: str, role: str) -> str:
-    """The database of this admin's URL, for a runtime role."""
+    """Return the URL of this admin's database for a runtime role."""
     if not IS_POOLED or role not in LOGIN_ROLES:
         return act_as(url, role)
     pooled = _pooled_url(describe_url(url)["dbname"], role)
@@ -48,7 +49,7 @@ def as_role(url: str, role: str) -> str:
 
 
 def start_pooler(server: PostgresServer, leaving: ExitStack) -> None:
-    """A run that shares no session would prove nothing, so that is tried first."""
+    """Start the pooler. A run that shares no session would prove nothing, so that is tried first."""
     os.environ[_PORT] = str(leaving.enter_context(pgbouncer(server)))
     url = as_role(server.url, LOGIN_ROLES[0])
     with psycopg.connect(url, autocommit=True) as one, psycopg.connect(url, autocommit=True) as other:
@@ -61,7 +62,7 @@ def start_pooler(server: PostgresServer, leaving: ExitStack) -> None:
 
 
 def expect_clean_sessions(url: str) -> None:
-    """What a transaction leaves in its session, the next one finds, whosoever it is."""
+    """Check that no session holds anything of an earlier transaction: the next client would find it."""
     if not IS_POOLED:
         return
     database = describe_url(url)["dbname"]
@@ -79,9 +80,9 @@ def _pooled_url(database: str, role: str) -> str:
 
 
 def _open_sessions(url: str) -> None:
-    """All that the pool may have, and not the one that would do for whoever asks one after another.
+    """Open all the sessions of the pool, not the single one that would do for one client after another.
 
-    So the transactions of one client are in turns in each of them.
+    The transactions of one client then take turns in each of them.
     """
     if url in _opened:
         return

@@ -1,4 +1,4 @@
-"""What documents ask of AWS: requests, calls of functions and their milliseconds, as counted here."""
+"""The cost of documents on AWS: requests, calls of functions and their milliseconds, as counted here."""
 
 import io
 import time
@@ -36,7 +36,7 @@ CHECKS = {
 
 @dataclass
 class FunctionWork:
-    """Of one function."""
+    """The calls of one function and their time."""
 
     calls: int = 0
     milliseconds: float = 0.0
@@ -46,10 +46,10 @@ class FunctionWork:
 class RequestCount:
     documents: int = 0
     steps: int = 0
-    # What our own code asks of SQS, and what the event sources do for it.
+    # The requests of our own code to SQS, and those of the event sources for it.
     sends: int = 0
     messages: int = 0
-    # Each is received with one request, and deleted with another.
+    # Each batch is received with one request, and deleted with another.
     batches: int = 0
     functions: dict[str, FunctionWork] = field(default_factory=dict)
     log_bytes: int = 0
@@ -69,11 +69,11 @@ class Counting:
     deployment: SimulatedDeployment
     client: Client
     entity_type: str
-    # Where telemetry prints.
+    # The stream that telemetry prints to.
     printed: io.StringIO
 
     def one_after_another(self, documents: int) -> RequestCount:
-        """Each is alone: nobody's wake-up is of use to another one. The dearest that there is."""
+        """Count documents that come alone, where no wake-up serves another one: the dearest case."""
         count = self._begin(documents)
         for _ in range(documents):
             made = self._create(count)
@@ -83,7 +83,7 @@ class Counting:
         return self._end(count)
 
     def all_at_once(self, documents: int) -> RequestCount:
-        """As many as are made while the first wake-up is on its way."""
+        """Count documents that are all made while the first wake-up is on its way."""
         count = self._begin(documents)
         made = [self._create(count) for _ in range(documents)]
         self._deliver(count)
@@ -142,7 +142,7 @@ def counting(stage: WorkflowStage) -> Iterator[Counting]:
     told = {
         "SIGNET_LOG_LEVEL": "INFO",
         "POWERTOOLS_METRICS_NAMESPACE": "Signet/prod",
-        # Another one has a logger of its own, which writes to the stream of this counting.
+        # A new name has a logger of its own, which writes to the stream of this count.
         "POWERTOOLS_SERVICE_NAME": f"signet-{uuid4().hex[:12]}",
     }
     with standing_queues() as queues, deployed(stage.standing.admin_url, queues, **told) as deployment:

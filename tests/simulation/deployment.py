@@ -20,7 +20,7 @@ from tests.pooling.reaching import as_role
 from tests.simulation.message_queues import MessageQueues, QueueMessage, make_event
 
 Handler = Callable[[dict[str, Any], Any], Any]
-# Whichever function a queue's messages go to.
+# The function that receives each queue's messages.
 HANDLERS: Mapping[str, Handler] = {"events": node_execution, "effects": side_effect_io}
 _CACHES = [
     process.get_settings,
@@ -32,7 +32,7 @@ _CACHES = [
 
 @dataclass
 class Context:
-    """Of one call. Its clock says what the test wants."""
+    """The context of one call. Its clock says what the test wants."""
 
     remaining_ms: int = 300_000
     function_name: str = "signet-test"
@@ -51,7 +51,7 @@ class SimulatedDeployment:
     calls: dict[str, int] = field(default_factory=dict)
 
     def deliver(self, *messages: QueueMessage) -> dict[str, Any]:
-        """One call of the function that the queue of these messages belongs to."""
+        """Call once the function that the queue of these messages belongs to."""
         queue = messages[0].queue
         self.calls[queue] = self.calls.get(queue, 0) + 1
         return dict(HANDLERS[queue](make_event(messages), self.context))
@@ -62,7 +62,7 @@ class SimulatedDeployment:
         return outbox_relay({"version": "0", "detail-type": "Scheduled Event"}, context)
 
     def deliver_all(self, pick: Callable[[list[QueueMessage]], int] | None = None) -> None:
-        """Until nothing is on its way; `pick` says which comes next."""
+        """Deliver until nothing is on its way; `pick` chooses the next message."""
         while self.queues.waiting:
             index = pick(self.queues.waiting) if pick else 0
             self.deliver(self.queues.waiting.pop(index))
@@ -70,7 +70,7 @@ class SimulatedDeployment:
 
 @contextmanager
 def deployed(owner_url: str, queues: MessageQueues, **environment: str) -> Iterator[SimulatedDeployment]:
-    """Everything that is opened is closed, and the wiring forgets all of it."""
+    """Yield the deployment. Everything that it opens is closed, and the wiring forgets all of it."""
     opened: list[Database | SignedCalls] = []
     with pytest.MonkeyPatch.context() as patch, ExitStack() as leaving:
         for module in (engine_wiring, effects_wiring):
@@ -88,7 +88,7 @@ def deployed(owner_url: str, queues: MessageQueues, **environment: str) -> Itera
 
 
 def _describe(queues: MessageQueues) -> dict[str, str]:
-    """As Lambda and the stack's template give it."""
+    """Return the environment as Lambda and the stack's template give it."""
     return {
         "SIGNET_ENVIRONMENT": "local",
         "SIGNET_LOG_LEVEL": "CRITICAL",

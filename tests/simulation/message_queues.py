@@ -1,6 +1,6 @@
 """SQS as far as wake-ups need it: takes signed batches over HTTP, and hands them out as Lambda gets them.
 
-What becomes of a message on its way is the test's to say, message by message.
+The test decides the fate of each message on its way.
 """
 
 import json
@@ -17,7 +17,7 @@ NAMESPACE = UUID(int=8)
 
 
 class QueueMessage(NamedTuple):
-    """`number` counts all that were ever sent."""
+    """A message. `number` counts all that were ever sent."""
 
     number: int
     queue: str
@@ -25,7 +25,7 @@ class QueueMessage(NamedTuple):
     delay_seconds: int = 0
 
 
-# What of a message arrives: nothing, itself, or itself more often.
+# The copies of a message that arrive: none, itself, or several.
 Fate = Callable[[QueueMessage], Sequence[QueueMessage]]
 
 
@@ -56,7 +56,7 @@ class MessageQueues:
         return {"Successful": [{"Id": entry["Id"]} for entry in body["Entries"]], "Failed": []}
 
     def pick(self, queue: str, count: int = 10) -> list[QueueMessage]:
-        """The oldest of a queue, delayed or not: the test says what time it is."""
+        """Take the oldest messages of a queue, delayed or not: the test says what time it is."""
         chosen = [message for message in self.waiting if message.queue == queue][:count]
         for message in chosen:
             self.waiting.remove(message)
@@ -64,7 +64,7 @@ class MessageQueues:
 
 
 def make_event(messages: Sequence[QueueMessage]) -> dict[str, Any]:
-    """As an event source mapping hands a batch over."""
+    """Make the event as an event source mapping hands a batch over."""
     return {"Records": [_make_record(message) for message in messages]}
 
 

@@ -1,7 +1,7 @@
-"""Any message between the functions may be lost, come twice, late or out of order: nothing is, of the work.
+"""Any message between the functions may be lost, come twice, late or out of order, and no work is lost.
 
 The functions are the real ones, over real wiring and a real database; only the queues between them are the
-test's. First each message of a life by itself is lost, doubled and kept back; then everything happens at
+test's. First each message of a life by itself is lost, doubled and kept back. Then everything happens at
 once, by seeds, with workers that die holding rows. SIGNET_TEST_CAMPAIGN tries many more seeds.
 """
 
@@ -27,9 +27,9 @@ from tests.simulation.message_queues import MessageQueues, QueueMessage, arrive,
 
 SEEDS = range(300 if IS_CAMPAIGN else 12)
 DOCUMENTS = 3
-# Where a footprint counts them.
+# The place in a footprint that counts them.
 TRIGGERS = 6
-# Sweeps that bring everything to its end, whatever was lost: each stands for a minute.
+# Sweeps that bring everything to its end after any loss; each stands for a minute.
 MAX_SWEEPS = 30
 POST: dict[str, Any] = {"id": "post", "type": "action", "config": {"action": "post"}}
 TELL: dict[str, Any] = {
@@ -44,7 +44,7 @@ SLOTS = {
 
 
 def shuffle(chance: random.Random | None) -> Callable[[list[QueueMessage]], int] | None:
-    """Whichever is on its way may come next."""
+    """Return a chooser of the next message: any that is on its way."""
     return None if chance is None else lambda waiting: chance.randrange(len(waiting))
 
 
@@ -60,7 +60,7 @@ class DeployedWorld:
         return self.deployment.queues
 
     def begin(self) -> list[UUID]:
-        """So many documents, each asked to be submitted before or after its workflow has begun."""
+        """Create the documents, each to be submitted before or after its workflow has begun."""
         caller = self.stage.standing.company.caller()
         made = [
             self.documents.mutate(caller, Create(self.entity_type, {"amount": number}))
@@ -74,7 +74,7 @@ class DeployedWorld:
         self.documents.mutate(caller, RequestTransition(document_id, version, "submit", "for once"))
 
     def finish(self, chance: random.Random | None = None) -> None:
-        """Minutes pass; the relay comes, and what it sends may be lost as well."""
+        """Let minutes pass; the relay comes, and its messages may be lost as well."""
         for _ in range(MAX_SWEEPS):
             self.stage.expire_leases()
             self.stage.make_due()
@@ -88,13 +88,13 @@ class DeployedWorld:
         raise AssertionError(f"work is left after {MAX_SWEEPS} sweeps")
 
     def footprints(self, ids: Sequence[UUID]) -> list[Footprint]:
-        """Without how many triggers there were: a wave whose time is up writes one more."""
+        """Return footprints without the count of triggers: a wave whose time is up writes one more."""
         admin = self.stage.standing.admin
         found = [row for each in ids for row in admin.execute(FOOTPRINT, {"id": each}).fetchall()]
         return [(*row[:TRIGGERS], *row[TRIGGERS + 1 :]) for row in found]
 
     def check_books(self, ids: Sequence[UUID]) -> None:
-        """Everybody was told once, every trigger and effect is done, and each row is the sum of its steps."""
+        """Check that each receiver was told once, all work is done, and rows are the sum of their steps."""
         told = self.stage.standing.rows(
             "SELECT count(*) FROM notifications n JOIN workflow_instances i"
             " ON i.id = (n.data ->> 'instance_id')::uuid WHERE i.entity_id = ANY (%s)",
@@ -107,7 +107,7 @@ class DeployedWorld:
             self.stage.check_rebuild(instance_id)
 
     def die_holding_rows(self) -> None:
-        """A worker that has claimed, and is gone."""
+        """Claim rows as a worker that then is gone."""
         for queue in QUEUES:
             due = claim_due(queue, self.stage.tenant_id, at_most=2, lease_seconds=60, claim_id=make_id())
             with self.stage.database.transaction(self.stage.tenant_id) as connection:
@@ -139,7 +139,7 @@ def _calm(world: DeployedWorld) -> None:
 
 
 def live(world: DeployedWorld, chance: random.Random | None = None) -> list[UUID]:
-    """The first document is submitted before anything has come; the others when all has calmed down."""
+    """Run a life: submit the first document before any message has come, the others when all is calm."""
     ids = world.begin()
     world.submit(ids[0])
     world.deployment.deliver_all(shuffle(chance))
@@ -155,7 +155,7 @@ def live(world: DeployedWorld, chance: random.Random | None = None) -> list[UUID
 
 @pytest.fixture(scope="module")
 def undisturbed(world: DeployedWorld) -> tuple[list[Footprint], int]:
-    """What a life leaves behind when every message comes once and in order; and how many that are."""
+    """Return the footprints of a life whose messages come once and in order, and their number."""
     world.queues.fate = arrive
     before = world.queues.sent_count
     ids = live(world)
@@ -166,7 +166,7 @@ def undisturbed(world: DeployedWorld) -> tuple[list[Footprint], int]:
 
 
 def essence(footprints: Sequence[Footprint]) -> list[Footprint]:
-    """Without the order in which steps began and ended: what comes late may find the next thing done."""
+    """Return footprints without the order of steps, because a late message may find the next step done."""
     return [
         (
             document,
@@ -213,7 +213,7 @@ def test_any_single_message_may_go_astray(
 
 
 def test_all_may_be_lost(world: DeployedWorld, undisturbed: tuple[list[Footprint], int]) -> None:
-    """By the sweep alone; of which nothing arrives for a while either."""
+    """The sweep alone does the work, and its messages are lost for a while too."""
     expected, _ = undisturbed
     world.queues.fate = lambda message: []
     ids = live(world)

@@ -1,4 +1,4 @@
-"""What work asks of AWS has an upper end; `make cost` prints what it is, for docs/cost.md."""
+"""The requests of work to AWS have an upper end; `make cost` prints it for docs/cost.md."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.simulation.counting import BATCH, Counting, RequestCount, counting, d
 
 DOCUMENTS = 40
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cost.md"
-# More than the counting asks for.
+# This is more than the count asks for.
 PLENTY = 1_000_000
 
 
@@ -42,26 +42,26 @@ def together(counted: Counting, alone: RequestCount) -> RequestCount:
 
 def test_a_document_that_is_alone_costs_a_few_requests(alone: RequestCount) -> None:
     print(describe("one after another", alone))
-    # Born, submitted, told, and told that it was told: a message and a batch of each.
+    # Created, submitted, notified, and the notification noted: a message and a batch of each.
     assert alone.sends <= 4 * DOCUMENTS
     assert alone.batches <= 4 * DOCUMENTS
 
 
 def test_documents_that_come_together_share_them(together: RequestCount) -> None:
     print(describe("all at once", together))
-    # A send for each write of a person; what the engine does for all of them is in a few waves.
+    # One send for each write of a person; the engine's work for all of them is in a few waves.
     assert together.sends <= 2 * DOCUMENTS + 10
     assert together.batches <= 2 * DOCUMENTS / BATCH + 10
 
 
 def test_what_is_told_of_it_has_an_upper_end(alone: RequestCount, together: RequestCount) -> None:
     print(*write_counts(of_1000(alone), of_1000(together)), sep="\n")
-    # Two lines for each request, one of them its metrics; a few for each wave.
+    # Two lines for each request, one of them its metrics; a few lines for each wave.
     assert 0 < together.log_bytes < alone.log_bytes <= 20_000 * DOCUMENTS
 
 
 def test_the_page_counts_what_is_counted_here(alone: RequestCount, together: RequestCount) -> None:
-    """All but times and lines, which are of this machine and this day."""
+    """Times and lines are left out, which are of this machine and this day."""
     told = read_counts(PAGE.read_text(encoding="utf-8"))
     for said, found in zip(told, (of_1000(alone), of_1000(together)), strict=True):
         assert (said.api_requests, said.api_calls) == (found.api_requests, found.api_calls)

@@ -1,4 +1,4 @@
-"""What the package carries is what the examples say, and every template can be used as it is."""
+"""The package carries what the examples say, and every template can be used as it is."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`make templates`: what the package carries as JSON, out of the examples, which are YAML for people."""
+"""`make templates`: writes the package's JSON from the examples, which are YAML for people."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from signet.authoring.files import read_document
 from signet.authoring.templates import FOLDER
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-# By template: what it is for, and the examples that it is made of.
+# By template: its purpose, and the examples that it is made of.
 SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "credit_note": (
         "Money back on an invoice: checked, issued, applied to the customer's account.",

@@ -1,7 +1,7 @@
-"""Sets of whole numbers as unions of closed intervals. None is unbounded."""
+"""Sets of whole numbers as unions of closed intervals. A bound of None is infinite."""
 
 Interval = tuple[int | None, int | None]
-# In ascending order; they neither overlap nor touch.
+# Intervals ascend, and neither overlap nor touch.
 Intervals = tuple[Interval, ...]
 
 
