@@ -22,7 +22,7 @@ class CredentialsPlace:
 
 @dataclass(frozen=True)
 class SweepSettings:
-    """EventBridge Scheduler: the function that it calls, the role that it uses, the group of its schedules."""
+    """EventBridge Scheduler: the function that it calls, its role, and the group of its schedules."""
 
     group: str
     relay_arn: str
