@@ -16,6 +16,7 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.worker import Worker
 from signet.store.database import Database, PoolSettings
+from tests.draining import drain
 
 BARRIER_SECONDS = 60
 # How often a writer wrote, and how many conflicts it met.
@@ -71,7 +72,7 @@ def drain_from_process(url: str, tenant_id: UUID) -> None:
     """Works until nothing is due, however long a wave takes; may be killed before that."""
     database = Database(url, PoolSettings())
     caches = DocumentCaches(ContractCache(), RuleBook())
-    Worker(database, caches, CompiledCache(), clock=lambda: 0.0).drain([tenant_id])
+    drain(Worker(database, caches, CompiledCache(), clock=lambda: 0.0), [tenant_id])
     database.close()
 
 
@@ -82,5 +83,5 @@ def race_from_process(url: str, tenant_id: UUID, begin: Barrier, reports: "Simpl
     with database.transaction(tenant_id):
         pass  # a connection is there
     begin.wait(BARRIER_SECONDS)
-    reports.put(worker.drain([tenant_id]).instances)
+    reports.put(drain(worker, [tenant_id]).instances)
     database.close()
