@@ -13,11 +13,11 @@ from signet.engine.approvals.decide import decide as decide_ballot
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Update
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGate
-from signet.engine.execution.worker import Drained
 from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.approvals.decisions import find_document
 from signet.store.tenants.tenants import save_members
 from tests.concurrency.steps import Second, holding
+from tests.draining import work_once
 from tests.engine.waves.operated import operating_on
 from tests.engine.waves.stage import Made, WorkflowStage, standing_stage
 from tests.unit.approvals.asking import user
@@ -120,8 +120,7 @@ def test_an_edit_that_was_first_takes_the_approval_from_the_gate(
     decide(stage)
     version = stage.version_of(document.id)
     with holding(stage.standing, [Update(document.id, version, {"amount": 7})]):
-        drained = Drained()
-        stage.worker().work(stage.tenant_id, drained)
+        drained = work_once(stage.worker(), stage.tenant_id)
         assert drained.steps == 0
     stage.make_due()
     stage.drain()

@@ -12,13 +12,14 @@ from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Applied, RequestTransition
 from signet.engine.execution.wave import _Wave
-from signet.engine.execution.worker import Drained, Worker
+from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.moves import InstanceMoves, MoveTarget
 from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
 from tests.concurrency.steps import Second
+from tests.draining import drain, work_once
 from tests.engine.standing_company import CompanyWithWorkers, standing_company
 from tests.engine.waves.operated import operating_on
 from tests.engine.waves.stage import CallAnswer, Made, WorkflowStage, standing_stage
@@ -63,11 +64,11 @@ def test_a_wave_passes_by_what_an_operator_holds(
     assert held.instance_id is not None and free.instance_id is not None
     caller, tenant_id = standing.company.caller("olga"), standing.company.tenant_id
     with instances._locked(caller, held.instance_id, "fail"):
-        assert worker.drain([tenant_id]).instances == 1
+        assert drain(worker, [tenant_id]).instances == 1
         assert trigger(standing, held) == ("pending", 0)
         assert trigger(standing, free) == ("completed", 1)
     standing.run("UPDATE workflow_events_outbox SET due_at = now() WHERE status = 'pending'")
-    worker.drain([tenant_id])
+    drain(worker, [tenant_id])
     assert trigger(standing, held) == ("completed", 1)
 
 
@@ -77,7 +78,7 @@ def test_of_two_operators_the_second_learns_that_it_has_changed(
     made = standing.create()
     assert made.instance_id is not None
     instance_id, caller = made.instance_id, standing.company.caller("olga")
-    worker.drain([standing.company.tenant_id])
+    drain(worker, [standing.company.tenant_id])
     with instances._locked(caller, instance_id, "pause") as transaction:
         transaction.control(transaction.open(instance_id), "paused", "first")
         transaction.note(instance_id, "pause", "first")
@@ -135,7 +136,7 @@ def test_a_move_waits_for_a_wave_and_then_learns_that_it_has_changed(
     finish = _Wave.collect_rows
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Wave, "collect_rows", begin_to_move)
-        worker.drain([standing.company.tenant_id])
+        drain(worker, [standing.company.tenant_id])
     (second,) = came
     refused = second.result()
     assert isinstance(refused, Rejected) and refused.details == {"current_version": 2}
@@ -159,17 +160,17 @@ def test_a_wave_passes_by_what_is_being_moved_and_then_goes_the_new_way(
 
     def drain_meanwhile(transaction: OperatorTransaction) -> None:
         write(transaction)
-        assert worker.drain([tenant_id]).instances == 0
+        assert drain(worker, [tenant_id]).instances == 0
         assert trigger(standing, made) == ("pending", 0)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(OperatorTransaction, "write", drain_meanwhile)
         assert moves.move(caller, instance_id, 0, MoveTarget(1, "own")).outcome == "moved"
     standing.run("UPDATE workflow_events_outbox SET due_at = now() WHERE status = 'pending'")
-    worker.drain([tenant_id])
+    drain(worker, [tenant_id])
     request = RequestTransition(made.document_id, 1, "submit")
     standing.company.documents.mutate(caller, request)
-    worker.drain([tenant_id])
+    drain(worker, [tenant_id])
     nodes = standing.rows("SELECT node_id FROM workflow_step_executions WHERE instance_id = %s", instance_id)
     assert ("usr:draft_to_submitted:note",) in nodes
 
@@ -253,8 +254,7 @@ def test_a_wave_that_comes_during_an_act_passes_by_and_goes_on_from_what_it_left
 
     def write_and_meet(transaction: OperatorTransaction) -> None:
         write(transaction)
-        drained = Drained()
-        assert stage.worker().work(stage.tenant_id, drained)
+        drained = work_once(stage.worker(), stage.tenant_id)
         waves.append((drained.steps, stage.steps(document.instance_id)))
 
     monkeypatch.setattr(OperatorTransaction, "write", write_and_meet)

@@ -19,6 +19,7 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.worker import Worker
 from signet.store.database import Database, PoolSettings
+from tests.draining import drain
 
 BARRIER_SECONDS = 60
 # The number of writes and of conflicts of one writer.
@@ -74,7 +75,7 @@ def drain_from_process(url: str, tenant_id: UUID) -> None:
     """Work until nothing is due, without a time limit for waves; the test may kill this process before."""
     database = Database(url, PoolSettings())
     caches = DocumentCaches(ContractCache(), RuleBook())
-    Worker(database, caches, CompiledCache(), clock=lambda: 0.0).drain([tenant_id])
+    drain(Worker(database, caches, CompiledCache(), clock=lambda: 0.0), [tenant_id])
     database.close()
 
 
@@ -85,5 +86,5 @@ def race_from_process(url: str, tenant_id: UUID, begin: Barrier, reports: "Simpl
     with database.transaction(tenant_id):
         pass  # opens the connection before the race
     begin.wait(BARRIER_SECONDS)
-    reports.put(worker.drain([tenant_id]).instances)
+    reports.put(drain(worker, [tenant_id]).instances)
     database.close()

@@ -15,6 +15,7 @@ from signet.engine.integrations.effects import LEASE_SECONDS as EFFECTS_LEASE_SE
 from signet.engine.telemetry import Silent, SweptQueue
 from signet.store.database import Database, PoolSettings
 from signet.store.wake_ups import WakeUp
+from tests.draining import drain
 from tests.engine.waves.stage import CALL, WorkflowStage, standing_stage
 from tests.pooling.reaching import as_role
 
@@ -176,7 +177,7 @@ def test_a_transaction_tells_after_its_commit_and_only_then(stage: WorkflowStage
     made = stage.create(stage.publish(checks={"nodes": [CALL]}))
     stage.ask(made.id, "submit")
     try:
-        worker.drain([stage.tenant_id])
+        drain(worker, [stage.tenant_id])
     finally:
         database.close()
     assert told.wake_ups == [WakeUp(stage.tenant_id, "effects")]

@@ -17,6 +17,7 @@ from signet.engine.execution import worker as worker_module
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import act_as
 from tests.databases import describe_url
+from tests.draining import drain
 from tests.engine.callers import drain_from_process, processes
 from tests.engine.standing_company import IS_CAMPAIGN
 from tests.engine.waves.footprint import FOOTPRINT, Footprint
@@ -149,7 +150,7 @@ def check_whole(after: list[Footprint], states: list[list[Footprint]]) -> None:
 def run(stage: WorkflowStage, database: Database) -> str:
     """Return the worker's result: "done", or the code of the error."""
     try:
-        stage.worker(database=database).drain([stage.tenant_id])
+        drain(stage.worker(database=database), [stage.tenant_id])
     except Transient as error:
         return error.code
     return "done"

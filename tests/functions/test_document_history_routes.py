@@ -13,6 +13,7 @@ from signet.api.http import cursors
 from signet.engine.approvals.inbox import Approvals
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
+from tests.draining import drain
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
@@ -37,7 +38,7 @@ def work(owner_url: str, company: Company) -> Iterator[Any]:
     """Yield a function that runs the worker until nothing is due."""
     database = Database(as_role(owner_url, "signet_worker"), PoolSettings())
     worker = make_worker(database)
-    yield lambda: worker.drain([company.tenant_id])
+    yield lambda: drain(worker, [company.tenant_id])
     database.close()
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
 from signet.engine.documents.commands import Update
-from signet.engine.execution.worker import Drained
 from tests.concurrency.steps import holding
+from tests.draining import work_once
 from tests.engine.waves.stage import Made, WorkflowStage
 
 RUN = {"id": "run", "type": "action", "config": {"action": "run"}}
@@ -46,8 +46,7 @@ def test_wf_01_an_instance_that_somebody_holds_is_passed_by(stage: WorkflowStage
     documents = [stage.create(entity_type) for _ in range(3)]
     held = documents[1]
     with HOLDERS[holder](stage, held):
-        drained = Drained()
-        assert stage.worker().work(stage.tenant_id, drained)
+        drained = work_once(stage.worker(), stage.tenant_id)
         assert (drained.waves, drained.instances) == (1, 2)
         assert stage.triggers(held.instance_id) == [("pending", 0)]
         assert stage.steps(held.instance_id) == []
@@ -66,8 +65,7 @@ def test_wf_01_a_worker_that_comes_while_another_is_at_it_does_nothing(stage: Wo
 
     def meet(given: ActionInput) -> ActionResult:
         stage.wake(document.instance_id)
-        drained = Drained()
-        assert stage.worker().work(stage.tenant_id, drained)
+        drained = work_once(stage.worker(), stage.tenant_id)
         met.append((drained.instances, drained.steps, stage.triggers(document.instance_id)[2:]))
         return ActionResult(output={"total": 1})
 

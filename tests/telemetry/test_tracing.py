@@ -31,6 +31,7 @@ from signet.telemetry.tracing import (
     make_tracing,
 )
 from signet.wiring.engine import make_worker
+from tests.draining import drain
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.engine.waves.situations import publish_patch
 from tests.functions.applications import wire
@@ -119,7 +120,7 @@ def test_one_trace_from_the_call_to_the_effect(
     client: Client, waves: Worker, worker: Database, traced: Traced, admin: Admin
 ) -> None:
     made = client.post("/v1/documents", new("R-1"))
-    waves.drain([client.tenant_id])
+    drain(waves, [client.tenant_id])
     traced.take()
     asked = client.post(
         f"{made.headers['location']}/requests", {"transition": "submit"}, if_match='"1"', traceparent=TRACE
@@ -134,7 +135,7 @@ def test_one_trace_from_the_call_to_the_effect(
     mutate = spans["mutate"]
     assert (trace_of(mutate), parent_of(mutate)) == (TRACE_ID, id_of(request))
 
-    waves.drain([client.tenant_id])
+    drain(waves, [client.tenant_id])
     spans = traced.take()
     wave = spans["wave"]
     assert (trace_of(wave), parent_of(wave)) == (TRACE_ID, id_of(request))
@@ -157,7 +158,7 @@ def test_a_wave_of_many_calls_is_linked_to_each(client: Client, waves: Worker, t
     for number in range(3):
         client.post("/v1/documents", new(f"R-{number}"), traceparent=TRACE if number else "")
     requests = [span for name, span in traced.take().items() if name.startswith("POST")]
-    waves.drain([client.tenant_id])
+    drain(waves, [client.tenant_id])
     wave = traced.take()["wave"]
     assert wave.parent is None
     assert len(wave.links) == 3

@@ -21,6 +21,7 @@ from signet.telemetry.figures import MAX_SERIES, Figures
 from signet.telemetry.log import Log
 from signet.telemetry.metrics import MAX_VALUES, Metrics
 from signet.wiring.engine import make_caches, make_worker
+from tests.draining import drain
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
 from tests.functions.calling import Client
@@ -51,7 +52,7 @@ def company(database: Database) -> Company:
 def run_invoice(company: Company, worker: Database, watching: TelemetryFanOut) -> UUID:
     made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
-    Worker(worker, make_caches(), CompiledCache(), lambda: 0.0, watching).drain([company.tenant_id])
+    drain(Worker(worker, make_caches(), CompiledCache(), lambda: 0.0, watching), [company.tenant_id])
     return UUID(str(made.instance_id))
 
 

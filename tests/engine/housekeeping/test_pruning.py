@@ -11,6 +11,7 @@ from signet.engine.documents.commands import Create, Delete, RequestTransition
 from signet.engine.execution.rebuild import rebuild_instance
 from signet.engine.execution.worker import Worker
 from signet.engine.housekeeping.task_run import TaskLimits
+from tests.draining import drain
 from tests.engine.conftest import INVOICE, make_company
 from tests.engine.housekeeping.house import House
 from tests.store.queued import put
@@ -99,10 +100,10 @@ def finish_one(house: House, moving: Worker) -> UUID:
     made = house.company.documents.mutate(
         house.company.caller(), Create("invoice", {**INVOICE, "number": number})
     )
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     cancel = RequestTransition(made.document_id, 1, "cancel", "ordered twice")
     house.company.documents.mutate(house.company.caller(), cancel)
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     assert made.instance_id is not None
     return made.instance_id
 
@@ -114,7 +115,7 @@ def test_receipts_of_what_ended_long_ago_go_and_the_instance_stays_the_sum_of_it
     alive = house.company.documents.mutate(
         house.company.caller(), Create("invoice", {**INVOICE, "number": "R-live"})
     ).instance_id
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     statuses = dict(house.rows("SELECT id, status FROM workflow_instances"))
     assert {statuses[each] for each in (ended, recent, early)} == {"completed"}
     house.run(
@@ -156,7 +157,7 @@ def test_receipts_of_what_ended_long_ago_go_and_the_instance_stays_the_sum_of_it
     )
     house.run(OLD["events"])
     assert house.keep("prune_events").rows > 0
-    assert moving.drain([house.tenant_id]).steps == 0, "nothing begins anew"
+    assert drain(moving, [house.tenant_id]).steps == 0, "nothing begins anew"
     assert verify_tenant(house.company.database, house.tenant_id).is_sound
 
 
@@ -194,9 +195,9 @@ def test_keys_events_notifications_and_meters(house: House) -> None:
 def test_a_deleted_document_is_emptied_and_stays_provable(house: House, moving: Worker) -> None:
     data = {**INVOICE, "number": "R-gone", "vendor_contact": "Erna Example"}
     made = house.company.documents.mutate(house.company.caller(), Create("invoice", data))
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     house.company.documents.mutate(house.company.caller(), Delete(made.document_id, 1))
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     assert house.keep("purge_documents").rows == 0, "not yet"
     house.run("UPDATE documents SET deleted_at = now() - interval '366 days'")
     assert house.keep("purge_documents").rows == 1

@@ -12,6 +12,7 @@ from signet.engine.documents.commands import Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from signet.engine.housekeeping.task import Task
 from signet.engine.housekeeping.tasks import list_tasks
+from tests.draining import drain
 from tests.engine.conftest import INVOICE
 from tests.engine.housekeeping.house import House
 from tests.store.queued import put, put_one, read_one
@@ -20,7 +21,7 @@ from tests.store.queued import put, put_one, read_one
 def begin(house: House, moving: Worker) -> UUID:
     """Create an invoice that waits in its first state."""
     made = house.company.documents.mutate(house.company.caller(), Create("invoice", INVOICE))
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     assert made.instance_id is not None
     return made.instance_id
 
@@ -59,7 +60,7 @@ def test_a_deadline_without_a_wake_up_gets_one(house: House, moving: Worker) -> 
     put_later = "SELECT count(*) FROM workflow_events_outbox WHERE event_type = 'overdue'"
     assert house.keep("wake_overdue").rows == 1
     assert house.keep("wake_overdue").rows == 0, "it is on its way"
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     house.run(late, instance_id)
     assert house.keep("wake_overdue").rows == 0, "and not each minute"
     assert house.rows(put_later) == [(1,)]

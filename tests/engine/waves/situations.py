@@ -9,6 +9,7 @@ from signet.authoring.files import read_document
 from signet.core.tenants.caller import Caller
 from signet.engine.documents.commands import Applied, Create, RequestTransition
 from signet.engine.execution.worker import Worker
+from tests.draining import drain
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
 Admin = Connection[tuple[Any, ...]]
@@ -35,7 +36,7 @@ def publish_with_transition(company: Company, name: str, version: int = 2, **cha
 def create(company: Company, worker: Worker, **changes: Any) -> Applied:
     """Create an invoice that waits in draft."""
     made = company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, **changes}))
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     return made
 
 
@@ -44,7 +45,7 @@ def submit(company: Company, worker: Worker, **changes: Any) -> Applied:
     made = create(company, worker, **changes)
     request = RequestTransition(made.document_id, made.version, "submit")
     company.documents.mutate(company.caller("sam", "clerk"), request)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     return made
 
 

@@ -21,13 +21,14 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.rebuild import rebuild_instance
 from signet.engine.execution.wave import Clock
-from signet.engine.execution.worker import Drained, Worker
+from signet.engine.execution.worker import Worker
 from signet.ids import created_at_of, make_id
 from signet.store.database import Database, PoolSettings
 from signet.store.definitions.rules import save_rule
 from signet.store.documents.write import WriteBatch, write_batch
 from signet.store.outbox.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses
 from signet.store.tenants.tenants import read_now, save_members
+from tests.draining import Drained, drain
 from tests.engine.standing_company import CompanyWithWorkers, standing_company
 from tests.pooling.reaching import as_role
 
@@ -125,7 +126,7 @@ class WorkflowStage:
             made.close()
 
     def drain(self) -> Drained:
-        return self.worker().drain([self.tenant_id])
+        return drain(self.worker(), [self.tenant_id])
 
     # --- definitions ---
 

@@ -11,8 +11,8 @@ from psycopg import sql
 
 from signet.core.errors import Transient
 from signet.engine.cache import CompiledCache
-from signet.engine.execution.worker import Drained
 from signet.engine.instances.actions import Instances
+from tests.draining import drain, work_once
 from tests.engine.waves.stage import Made, WorkflowStage
 
 ASK_RULE = {"id": "known", "type": "rule", "config": {"rules": ["known"]}}
@@ -43,7 +43,7 @@ def test_a_statement_that_was_in_somebodys_way_is_nobodys_failure(stage: Workflo
     ):
         other.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(sql.Identifier(table)))
         with pytest.raises(Transient) as caught:
-            stage.worker(database=database).drain([stage.tenant_id])
+            drain(stage.worker(database=database), [stage.tenant_id])
         assert caught.value.code == "DATABASE_CONTENDED"
     for document in documents:
         assert stage.triggers(document.instance_id) == [("processing", 1)] * 2
@@ -77,9 +77,9 @@ def test_one_that_the_database_refuses_takes_nobody_along(stage: WorkflowStage) 
     stage.drain()
     for document in documents:
         stage.ask(document.id, "submit")
-    bad, drained = documents[41], Drained()
+    bad = documents[41]
     with poison(stage, bad):
-        assert stage.worker().work(stage.tenant_id, drained)
+        drained = work_once(stage.worker(), stage.tenant_id)
         assert (drained.waves, drained.instances) == (100, 99)
         assert {stage.status_of(each.id) for each in documents if each is not bad} == {"active"}
         for each in documents:
@@ -152,8 +152,7 @@ def test_a_mistake_in_the_first_round_drops_one_instance_and_rolls_nothing_back(
     documents = [stage.create(bad if number == 3 else good) for number in range(8)]
     for document in documents:
         stage.ask(document.id, "submit")
-    drained = Drained()
-    assert stage.worker().work(stage.tenant_id, drained)
+    drained = work_once(stage.worker(), stage.tenant_id)
     assert (drained.waves, drained.instances) == (1, 7)
     for number, document in enumerate(documents):
         own = ("failed", 1) if number == 3 else ("completed", 1)
@@ -170,8 +169,7 @@ def test_a_defect_in_the_first_round_drops_one_instance_and_rolls_nothing_back(s
     documents = make_several(stage, stage.publish(), 5)
     row = stage.instance(documents[2].instance_id)
     stage.put_back({**row, "active_tokens": [{**row["active_tokens"][0], "node": "sys:nowhere"}]})
-    drained = Drained()
-    assert stage.worker().work(stage.tenant_id, drained)
+    drained = work_once(stage.worker(), stage.tenant_id)
     assert (drained.waves, drained.instances) == (1, 4)
     assert [stage.triggers(document.instance_id) for document in documents] == [
         [("failed", 1)] if number == 2 else [("completed", 1)] for number in range(5)

@@ -14,6 +14,7 @@ from signet.cli.main import app
 from signet.core.tenants.tenant_file import Member
 from signet.engine.execution.worker import Worker
 from signet.store.tenants.tenants import save_members
+from tests.draining import drain
 from tests.engine.conftest import Company
 from tests.engine.waves.situations import (
     Admin,
@@ -119,7 +120,7 @@ def test_one_branch_is_stopped_or_not_waited_for(
     assert f"{first}  running  version " in signet("advance", first, check, *seen, *why)
     assert "has no such token" in signet("cancel-token", second, "T/9", *seen, *why, exit_code=1)
     assert f"{second}  running  version " in signet("cancel-token", second, "T", *seen, *why)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert [stand_of(admin, each)[0] for each in (first, second)] == ["completed", "running"]
 
 
@@ -145,7 +146,7 @@ def test_dead_triggers_are_tried_again(
         f"{other}  is no dead trigger",
         f"{made.instance_id}  resumed",
     ]
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert stand_of(admin, instance_of(made))[0] == "paused"
     assert signet("requeue", trigger_id).count("\n") == 2
 

@@ -10,6 +10,7 @@ from signet.engine.documents.commands import Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.lists import REMEDIES, REMEDIES_OF_A_WRONG_ROW, list_stuck
+from tests.draining import drain
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.engine.waves.situations import (
     Admin,
@@ -119,7 +120,7 @@ def test_each_remedy_helps(
             assert instances.rebuild(operator(company), instance_id).was_other == (why == "nothing_open")
         case _:
             instances.fail(operator(company), instance_id, version, "stuck")
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     status, nodes_after, _ = stand_of(admin, instance_id)
     assert found(company, instances, admin) == []
     if remedy == "fail":

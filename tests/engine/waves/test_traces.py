@@ -12,6 +12,7 @@ from signet.engine.documents.commands import Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.ids import make_id
+from tests.draining import drain
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 from tests.engine.waves.situations import Admin, publish_patch, read, stand_of
 
@@ -72,7 +73,7 @@ def test_a_trace_is_on_every_row_that_follows(company: Company, worker: Worker, 
     publish_everything(company)
     before = make_id()
     made = company.documents.mutate(trace(company, BIRTH), Create("invoice", INVOICE))
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     born = found(admin, before)
     assert born.pop("transition_requests") == born.pop("workflow_side_effects_outbox") == set()
     assert set.union(*born.values()) == {BIRTH}
@@ -81,7 +82,7 @@ def test_a_trace_is_on_every_row_that_follows(company: Company, worker: Worker, 
     before = make_id()
     request = RequestTransition(made.document_id, 1, "submit")
     company.documents.mutate(trace(company, REQUEST, "sam", "clerk"), request)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert stand_of(admin, UUID(str(made.instance_id)))[0] == "completed"
     assert found(admin, before) == {table: {REQUEST} for table in TRACES}
     tasks = read(admin, "SELECT count(*)::int FROM workflow_instances WHERE entity_type = 'project_task'")
@@ -92,12 +93,12 @@ def test_without_a_trace_of_its_own_an_act_belongs_to_what_began(
     company: Company, worker: Worker, instances: Instances, admin: Admin
 ) -> None:
     made = company.documents.mutate(trace(company, BIRTH), Create("invoice", INVOICE))
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     before = make_id()
     assert made.instance_id is not None
     instances.pause(trace(company, None), made.instance_id, 2, "wait")
     instances.resume(trace(company, OPERATOR), made.instance_id, 3)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     acts = read(
         admin,
         "SELECT content::jsonb ->> 'trace_id' FROM audit_log WHERE subject_type = 'instance' ORDER BY seq",
@@ -131,7 +132,7 @@ def run(company: Company, worker: Worker) -> UUID:
     made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     request = RequestTransition(made.document_id, 1, "submit")
     company.documents.mutate(company.caller("sam", "poster"), request)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     return UUID(str(made.instance_id))
 
 
