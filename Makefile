@@ -35,7 +35,7 @@ check: lint types architecture e2e .venv/installed-dev  ## Lint, types, import r
 mutants: .venv/installed-dev  ## Break each invariant on purpose in a copy: its tests must notice
 	$(BIN)/python -m tests.mutants $(ARGS)
 
-POOLED = tests/engine tests/store tests/concurrency tests/invariants tests/simulation
+POOLED = tests/integration tests/scenarios tests/properties tests/concurrency tests/simulation
 pooler: .venv/installed-dev  ## What asks the database, tried through pgbouncer in transaction mode
 	SIGNET_TEST_POOLER=1 $(BIN)/python -m pytest -q -n auto --dist worksteal $(or $(ARGS),$(POOLED))
 

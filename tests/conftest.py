@@ -19,9 +19,9 @@ from signet.store.database import Database, PoolSettings
 from signet.store.schema.migrations import migrate_up, read_migrations
 from signet.store.schema.server import create_database, let_act_as, use_database
 from signet.wiring.process import MIGRATIONS_FOLDER
-from tests.databases import drop_database
-from tests.pooling.reaching import IS_POOLED, as_role, expect_clean_sessions, start_pooler
-from tests.store.catalogue import RUNTIME_ROLES
+from tests.support.database.catalogue import RUNTIME_ROLES
+from tests.support.database.runtime_roles import IS_POOLED, as_role, expect_clean_sessions, start_pooler
+from tests.support.database.server import drop_database
 
 _SERVER = "SIGNET_TEST_SERVER_URL"
 _TEMPLATE = "SIGNET_TEST_TEMPLATE"

@@ -28,7 +28,7 @@ def test_a_mutation_fits_its_file_and_names_tests_that_are_there(mutation: Mutat
         tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
         assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
         # A test of more than the invariant says is elsewhere.
-        is_of_invariant = file.startswith("tests/invariants/")
+        is_of_invariant = file.startswith("tests/scenarios/invariants/")
         assert name.startswith(f"test_wf_{mutation.invariant:02}_") or not is_of_invariant
 
 

@@ -7,9 +7,9 @@ TESTS = Path(__file__).resolve().parents[1]
 STRAIGHT = {
     "architecture/test_pooling.py": "names it",
     "conftest.py": "readies the server as its admin",
-    "pooling/reaching.py": "is the one way that the others take",
+    "support/database/runtime_roles.py": "is the one way that the others take",
     "faults/test_wave_faults.py": "cuts the wire itself, between a client and the server",
-    "local/test_command.py": "tries the startup option that a pooler does not carry",
+    "integration/cli/test_main.py": "tries the startup option that a pooler does not carry",
     "local/test_run.py": "the database is that of `make run`",
     "migrations/test_managed_server.py": "has a server of its own",
 }
@@ -21,4 +21,4 @@ def test_every_runtime_role_comes_by_as_role() -> None:
         for path in TESTS.rglob("*.py")
         if "act_as" in path.read_text(encoding="utf-8")
     }
-    assert found == set(STRAIGHT), "use tests.pooling.reaching.as_role"
+    assert found == set(STRAIGHT), "use tests.support.database.runtime_roles.as_role"

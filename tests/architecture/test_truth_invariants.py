@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-INVARIANTS = Path(__file__).resolve().parents[1] / "invariants"
+INVARIANTS = Path(__file__).resolve().parents[1] / "scenarios" / "invariants"
 HOLD = set(range(1, 17))
 FILES = sorted(INVARIANTS.glob("test_*.py"))
 

@@ -19,12 +19,12 @@ from signet.local.development_token import make_development_token
 from signet.outbound.webhook import AllowedAddresses, Webhooks
 from signet.store.database import Database, PoolSettings
 from tests.architecture.walks import Walk, is_foundation
-from tests.engine.effects.delivering import EDGES, FAILED, add_endpoint
-from tests.engine.waves.stage import CALL, WorkflowStage, standing_stage
-from tests.functions.applications import SECRET as SIGNING_SECRET
-from tests.functions.applications import wire
-from tests.functions.calling import make_event
-from tests.outbound.receiver import WebhookReceiver, answering, receiving
+from tests.support.api_application import SECRET as SIGNING_SECRET
+from tests.support.api_application import wire
+from tests.support.effects import EDGES, FAILED, add_endpoint
+from tests.support.http_client import make_event
+from tests.support.services.webhook_receiver import WebhookReceiver, answering, receiving
+from tests.support.workflow_stage import CALL, WorkflowStage, standing_stage
 
 # (files, of them beyond the foundation): they only go down.
 PATCH_LIMITS = (69, 44)

@@ -10,7 +10,7 @@ from psycopg import Connection
 
 import signet
 from signet.store.statements import read_statements
-from tests.store.catalogue import RUNTIME_ROLES
+from tests.support.database.catalogue import RUNTIME_ROLES
 
 Admin = Connection[tuple[object, ...]]
 SOURCES = Path(signet.__file__).parent

@@ -15,8 +15,8 @@ from signet.aws.bus import MAX_ENTRY_BYTES, TIME_BYTES, Bus
 from signet.aws.clients import Clients
 from signet.core.integrations.cloud_events import CloudEvent
 from signet.outbound.connector import OutboundMessage
-from tests.aws.sending import EFFECT, MOMENT, TENANT, message, refuse, serving, stubbed
-from tests.outbound.receiver import answering
+from tests.support.services.outgoing_effects import EFFECT, MOMENT, TENANT, message, refuse, serving, stubbed
+from tests.support.services.webhook_receiver import answering
 
 EVENT = {"event": "com.example.invoice.approved", "subject": "invoice/7", "payload": {"amount": 7, "to": "ä"}}
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

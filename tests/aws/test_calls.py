@@ -6,7 +6,7 @@ import pytest
 
 from signet.aws.calls import CallFailed
 from signet.aws_settings import AwsSettings
-from tests.aws.speaking import Speaker, speaking
+from tests.support.services.aws_service import Speaker, speaking
 
 
 @pytest.fixture

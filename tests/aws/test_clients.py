@@ -14,8 +14,8 @@ from signet.engine.integrations.effects import LEASE_SECONDS, MAX_CLAIMED
 from signet.outbound.fan_out import FAN_OUT_SECONDS
 from signet.settings import DeliverySettings
 from signet.wiring.effects import make_connectors
-from tests.aws.sending import ANN, message, serving
-from tests.outbound.receiver import answering
+from tests.support.services.outgoing_effects import ANN, message, serving
+from tests.support.services.webhook_receiver import answering
 
 
 def test_one_of_each_is_made_when_it_is_asked_for(clients: Clients) -> None:

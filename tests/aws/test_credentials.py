@@ -9,7 +9,7 @@ import pytest
 from signet.aws.credentials import FetchedCredentials
 from signet.aws_settings import CredentialsPlace
 from signet.core.errors import Transient
-from tests.aws.speaking import NOW, Speaker, speaking
+from tests.support.services.aws_service import NOW, Speaker, speaking
 
 
 @pytest.fixture

@@ -14,8 +14,18 @@ from signet.aws.clients import MAX_ATTEMPTS, Clients
 from signet.aws.mail import ID_HEADER, MAX_SUBJECT_CHARACTERS, MAX_TEXT_BYTES, Mail
 from signet.outbound import fan_out
 from signet.outbound.connector import Delivery, Recipient
-from tests.aws.sending import ANN, BEN, CLEO, EFFECT, TENANT, message, refuse, serving, stubbed
-from tests.outbound.receiver import answering
+from tests.support.services.outgoing_effects import (
+    ANN,
+    BEN,
+    CLEO,
+    EFFECT,
+    TENANT,
+    message,
+    refuse,
+    serving,
+    stubbed,
+)
+from tests.support.services.webhook_receiver import answering
 
 SENDER = "Signet <signet@a.example>"
 

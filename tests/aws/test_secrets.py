@@ -7,7 +7,7 @@ import pytest
 
 from signet.aws.calls import CallFailed
 from signet.aws.secrets import KEPT_SECONDS, SecretsManager
-from tests.aws.speaking import Speaker, speaking
+from tests.support.services.aws_service import Speaker, speaking
 
 TENANT = UUID(int=7)
 

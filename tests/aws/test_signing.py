@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from signet.aws.database_tokens import make_database_token
 from signet.aws.signing import Credentials, SignatureScope, sign
-from tests.aws.speaking import CREDENTIALS, NOW
+from tests.support.services.aws_service import CREDENTIALS, NOW
 
 TEXT = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=40)
 

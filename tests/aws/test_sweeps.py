@@ -11,7 +11,7 @@ from signet.aws.sweeps import MAX_AHEAD, ScheduledSweeps
 from signet.aws.wake_ups import MAX_DELAY_SECONDS
 from signet.aws_settings import SweepSettings
 from signet.store.wake_ups import WakeUp
-from tests.aws.speaking import NOW, Speaker, speaking
+from tests.support.services.aws_service import NOW, Speaker, speaking
 
 A, B = UUID(int=1), UUID(int=2)
 SETTINGS = SweepSettings(

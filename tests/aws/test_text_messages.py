@@ -7,7 +7,7 @@ from moto.sns.models import sns_backends
 
 from signet.aws.clients import Clients
 from signet.aws.text_messages import MAX_TEXT_BYTES, TextMessages
-from tests.aws.sending import ANN, BEN, CLEO, message, refuse, stubbed
+from tests.support.services.outgoing_effects import ANN, BEN, CLEO, message, refuse, stubbed
 
 
 def test_each_number_gets_the_text(clients: Clients) -> None:

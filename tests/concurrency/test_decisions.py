@@ -18,11 +18,11 @@ from signet.store.approvals.decisions import find_document
 from signet.store.approvals.delegations import revoke_delegation
 from signet.store.approvals.requests import hold_roles, read_candidates
 from signet.store.tenants.tenants import read_now, save_members, save_roles
-from tests.concurrency.steps import Second, holding, second
-from tests.engine.approvals.asked import Asking
-from tests.engine.standing_company import CompanyWithWorkers, standing_company
-from tests.engine.waves.stage import standing_stage
-from tests.unit.approvals.asking import role
+from tests.support.approval_requests import Asking
+from tests.support.core.approval_policies import role
+from tests.support.database.transaction_steps import Second, holding, second
+from tests.support.shared_company import CompanyWithWorkers, standing_company
+from tests.support.workflow_stage import standing_stage
 
 
 @pytest.fixture

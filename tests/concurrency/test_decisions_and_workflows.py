@@ -16,11 +16,11 @@ from signet.engine.execution.nodes.lifecycle_gate import LifecycleGate
 from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.approvals.decisions import find_document
 from signet.store.tenants.tenants import save_members
-from tests.concurrency.steps import Second, holding
-from tests.draining import work_once
-from tests.engine.waves.operated import operating_on
-from tests.engine.waves.stage import Made, WorkflowStage, standing_stage
-from tests.unit.approvals.asking import user
+from tests.support.core.approval_policies import user
+from tests.support.database.transaction_steps import Second, holding
+from tests.support.drained_waves import work_once
+from tests.support.operated_instances import operating_on
+from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
 
 PEOPLE = ("mona", "carl")
 

@@ -18,9 +18,9 @@ from signet.engine.documents.commands import (
     Update,
 )
 from signet.store.definitions.write import lock_contracts_of_type
-from tests.concurrency.steps import holding, second
-from tests.engine.conftest import INVOICE
-from tests.engine.standing_company import CompanyWithWorkers, standing_company
+from tests.support.company import INVOICE
+from tests.support.database.transaction_steps import holding, second
+from tests.support.shared_company import CompanyWithWorkers, standing_company
 
 Make = Callable[[UUID], Operation]
 

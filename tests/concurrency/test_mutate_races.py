@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from tests.engine.callers import Report, make_caller, processes, write_from_process, write_often
-from tests.engine.standing_company import IS_CAMPAIGN, CompanyWithWorkers, standing_company
+from tests.support.child_processes import Report, make_caller, processes, write_from_process, write_often
+from tests.support.shared_company import IS_CAMPAIGN, CompanyWithWorkers, standing_company
 
 THREADS, THREAD_ROUNDS = 2, 500
 PROCESSES, PROCESS_ROUNDS = 8, 125 if IS_CAMPAIGN else 40

@@ -18,12 +18,12 @@ from signet.engine.instances.moves import InstanceMoves, MoveTarget
 from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
-from tests.concurrency.steps import Second
-from tests.draining import drain, work_once
-from tests.engine.standing_company import CompanyWithWorkers, standing_company
-from tests.engine.waves.operated import operating_on
-from tests.engine.waves.stage import CallAnswer, Made, WorkflowStage, standing_stage
-from tests.pooling.reaching import as_role
+from tests.support.database.runtime_roles import as_role
+from tests.support.database.transaction_steps import Second
+from tests.support.drained_waves import drain, work_once
+from tests.support.operated_instances import operating_on
+from tests.support.shared_company import CompanyWithWorkers, standing_company
+from tests.support.workflow_stage import CallAnswer, Made, WorkflowStage, standing_stage
 
 
 @pytest.fixture

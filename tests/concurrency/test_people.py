@@ -10,8 +10,8 @@ from signet.core.tenants.tenant_file import Member, Role
 from signet.engine.tenants.members import Members
 from signet.engine.tenants.org_chart import OrgChart
 from signet.store.tenants.tenants import save_members, save_roles
-from tests.concurrency.steps import Second
-from tests.engine.standing_company import CompanyWithWorkers, standing_company
+from tests.support.database.transaction_steps import Second
+from tests.support.shared_company import CompanyWithWorkers, standing_company
 
 
 @pytest.fixture

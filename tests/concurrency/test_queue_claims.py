@@ -20,8 +20,7 @@ from signet.store.outbox.queue import (
     release_expired,
     relock,
 )
-from tests.engine.standing_company import WAIT_SECONDS
-from tests.store.queued import (
+from tests.support.database.queue_rows import (
     BY_NAME,
     MINE,
     QUEUE,
@@ -35,6 +34,7 @@ from tests.store.queued import (
     put_one,
     read_one,
 )
+from tests.support.shared_company import WAIT_SECONDS
 
 
 def take(connection: Connection, queue: str, claim_id: UUID, at_most: int = 10) -> list[Any]:

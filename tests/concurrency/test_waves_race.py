@@ -5,10 +5,10 @@ from typing import LiteralString
 
 import pytest
 
-from tests.engine.callers import processes, race_from_process
-from tests.engine.standing_company import IS_CAMPAIGN
-from tests.engine.waves.stage import WorkflowStage, standing_stage
-from tests.pooling.reaching import as_role
+from tests.support.child_processes import processes, race_from_process
+from tests.support.database.runtime_roles import as_role
+from tests.support.shared_company import IS_CAMPAIGN
+from tests.support.workflow_stage import WorkflowStage, standing_stage
 
 WORKERS, DOCUMENTS = 2, 1_000 if IS_CAMPAIGN else 200
 JOIN_SECONDS = 120

@@ -12,10 +12,10 @@ from signet.local.worker_loop import running_worker
 from signet.store.database import Database, PoolSettings
 from signet.wiring.effects import make_effects
 from signet.wiring.engine import make_worker
-from tests.engine.conftest import Company, make_company
-from tests.functions.applications import wire
-from tests.functions.calling import Client
-from tests.pooling.reaching import as_role
+from tests.support.api_application import wire
+from tests.support.company import Company, make_company
+from tests.support.database.runtime_roles import as_role
+from tests.support.http_client import Client
 
 # This is more than any run asks for.
 PLENTY = 10_000_000

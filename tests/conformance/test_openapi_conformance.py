@@ -11,7 +11,7 @@ from pathlib import Path
 
 from signet.local.development_token import make_development_token
 from tests.conformance.stack import running_stack
-from tests.functions.applications import SECRET
+from tests.support.api_application import SECRET
 
 CHECKS = (
     "not_a_server_error",

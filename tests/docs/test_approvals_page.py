@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.engine.approvals.barred import PATHS, WHO
+from tests.support.separation_of_duties import PATHS, WHO
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "approvals.md").read_text(encoding="utf-8")
 

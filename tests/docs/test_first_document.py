@@ -16,8 +16,8 @@ from signet.local.worker_loop import running_worker
 from signet.store.database import Database
 from signet.wiring.effects import make_effects
 from signet.wiring.engine import make_worker
-from tests.functions.applications import wire
-from tests.functions.calling import Client, ClientAnswer
+from tests.support.api_application import wire
+from tests.support.http_client import Client, ClientAnswer
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "first_document.md"

@@ -11,11 +11,15 @@ import pytest
 from psycopg import Connection
 
 from signet.core.runtime.tokens import Token, TokenState
-from tests.engine.standing_company import CompanyWithWorkers
-from tests.store.attack import OWNER, STATUS_REGRESSION, filled_company
-from tests.store.test_invariants import change_status, one_row_without_checks, publish_effective
-from tests.unit.workflow.random_histories import History
-from tests.unit.workflow.strategies import load_seed
+from tests.integration.store.catalogue.test_invariants import (
+    change_status,
+    one_row_without_checks,
+    publish_effective,
+)
+from tests.support.database.attacks import OWNER, STATUS_REGRESSION, filled_company
+from tests.support.generated.histories import History
+from tests.support.generated.strategies import load_seed
+from tests.support.shared_company import CompanyWithWorkers
 
 Arrows = set[tuple[str, str]]
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "state_machine.md"
@@ -111,7 +115,7 @@ def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
 def test_every_arrow_is_accepted_and_every_other_change_refused(
     standing: CompanyWithWorkers, table: str
 ) -> None:
-    """Try as the table's owner; `tests/store/test_invariants.py` tries the same as everybody else."""
+    """Try as the table's owner; `store/catalogue/test_invariants.py` tries the same as everybody else."""
     with one_row_without_checks(standing, table) as connection:
         for before, after in permutations(sorted(list_states(DRAWINGS[table])), 2):
             expected = "" if (before, after) in DRAWINGS[table] else STATUS_REGRESSION

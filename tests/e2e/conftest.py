@@ -9,9 +9,9 @@ import pytest
 from infra.emulator.emulator import ROOT
 from infra.emulator.stack import PREFIX, running_stack
 from signet.authoring.files import read_document
-from tests.e2e.caller import DeployedCaller
-from tests.e2e.deployed import Deployed
-from tests.e2e.receiver import ADDRESS, SECRET, HttpReceiver, receiving
+from tests.support.cloud.people import DeployedCaller
+from tests.support.cloud.stacks import Deployed
+from tests.support.cloud.verifying_receiver import ADDRESS, SECRET, HttpReceiver, receiving
 
 if not os.environ.get("SIGNET_E2E"):
     collect_ignore_glob = ["test_*.py"]

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from tests.e2e.caller import await_that
-from tests.e2e.deployed import Deployed
 from tests.e2e.test_use_case_a import make_invoice
+from tests.support.cloud.people import await_that
+from tests.support.cloud.stacks import Deployed
 
 ROUNDS = 15
 # Long enough that no worker is still looking for work.

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from tests.e2e.caller import DeployedCaller, await_that, make_trace
-from tests.e2e.deployed import Deployed
-from tests.e2e.receiver import HttpReceiver
+from tests.support.cloud.people import DeployedCaller, await_that, make_trace
+from tests.support.cloud.stacks import Deployed
+from tests.support.cloud.verifying_receiver import HttpReceiver
 
 pytestmark = pytest.mark.usefixtures("invoices")
 

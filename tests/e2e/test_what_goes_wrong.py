@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.caller import await_that
 from tests.e2e.conftest import publish_contract, publish_patch
-from tests.e2e.deployed import Deployed
-from tests.e2e.receiver import HttpReceiver
 from tests.e2e.test_use_case_a import await_status, make_invoice, submit
+from tests.support.cloud.people import await_that
+from tests.support.cloud.stacks import Deployed
+from tests.support.cloud.verifying_receiver import HttpReceiver
 
 # An answer within two seconds decides; silence is a no.
 QUICK_ANSWER = {

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from infra.emulator.stack import PREFIX
-from tests.e2e.deployed import Deployed
+from tests.support.cloud.stacks import Deployed
 
 
 @pytest.fixture(scope="module")

@@ -24,12 +24,12 @@ from signet.engine.documents.commands import (
 )
 from signet.engine.documents.mutate import Documents
 from signet.store.database import Database, PoolSettings
-from tests.databases import describe_url
-from tests.engine.callers import make_caller, mutate_from_process, processes
-from tests.engine.conftest import INVOICE
-from tests.engine.standing_company import CompanyWithWorkers, standing_company
-from tests.faults.cutting import choose, near_the_end, wait_for_the_server
-from tests.faults.wire_proxy import FROM_CLIENT, FROM_SERVER, Cut, WireProxy
+from tests.support.child_processes import make_caller, mutate_from_process, processes
+from tests.support.company import INVOICE
+from tests.support.database.server import describe_url
+from tests.support.database.wire_cuts import choose, near_the_end, wait_for_the_server
+from tests.support.database.wire_proxy import FROM_CLIENT, FROM_SERVER, Cut, WireProxy
+from tests.support.shared_company import CompanyWithWorkers, standing_company
 
 JOIN_SECONDS = 30
 FOOTPRINT = """

@@ -16,15 +16,15 @@ from signet.core.errors import Transient
 from signet.engine.execution import worker as worker_module
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import act_as
-from tests.databases import describe_url
-from tests.draining import drain
-from tests.engine.callers import drain_from_process, processes
-from tests.engine.standing_company import IS_CAMPAIGN
-from tests.engine.waves.footprint import FOOTPRINT, Footprint
-from tests.engine.waves.random_lives import TASK
-from tests.engine.waves.stage import CALL, CONTRACT, Made, WorkflowStage, standing_stage
-from tests.faults.cutting import BEYOND, choose, wait_for_the_server
-from tests.faults.wire_proxy import FROM_CLIENT, FROM_SERVER, Cut, WireProxy
+from tests.support.child_processes import drain_from_process, processes
+from tests.support.database.server import describe_url
+from tests.support.database.wire_cuts import BEYOND, choose, wait_for_the_server
+from tests.support.database.wire_proxy import FROM_CLIENT, FROM_SERVER, Cut, WireProxy
+from tests.support.drained_waves import drain
+from tests.support.footprint import FOOTPRINT, Footprint
+from tests.support.generated.lives import TASK
+from tests.support.shared_company import IS_CAMPAIGN
+from tests.support.workflow_stage import CALL, CONTRACT, Made, WorkflowStage, standing_stage
 
 JOIN_SECONDS = 30
 POST: dict[str, Any] = {"id": "post", "type": "action", "config": {"action": "post"}}

@@ -3,9 +3,9 @@
 import pytest
 
 from signet.store.database import Database
-from tests.engine.conftest import Company, make_company
-from tests.functions.applications import wire
-from tests.functions.calling import Client
+from tests.support.api_application import wire
+from tests.support.company import Company, make_company
+from tests.support.http_client import Client
 
 
 @pytest.fixture

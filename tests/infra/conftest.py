@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.infra.templates import Assembly
+from tests.support.cloud.templates import Assembly
 
 NEEDS_NODE = ["test_data.py", "test_findings.py", "test_fronts.py", "test_functions.py", "test_messaging.py"]
 NEEDS_NODE += ["test_network.py", "test_observability.py"]

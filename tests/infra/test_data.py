@@ -7,7 +7,7 @@ import pytest
 
 from infra.environments import DEPLOYED, ENVIRONMENTS
 from signet.store.schema.server import LOGIN_ROLES
-from tests.infra.templates import Assembly
+from tests.support.cloud.templates import Assembly
 
 Synthesize = Callable[[str], Assembly]
 

@@ -7,7 +7,7 @@ import pytest
 
 from infra.environments import ENVIRONMENTS
 from tests.infra.conftest import make_bundles
-from tests.infra.templates import Assembly
+from tests.support.cloud.templates import Assembly
 
 
 @pytest.mark.parametrize("name", [*ENVIRONMENTS, "everything"])

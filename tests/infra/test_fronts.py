@@ -9,7 +9,7 @@ import pytest
 from infra.environments import ENVIRONMENTS
 from infra.settings import EnvironmentSettings
 from tests.infra.conftest import EVERYTHING
-from tests.infra.templates import Assembly
+from tests.support.cloud.templates import Assembly
 
 Synthesize = Callable[[str], Assembly]
 

@@ -8,7 +8,7 @@ import pytest
 
 from infra.environments import ENVIRONMENTS
 from infra.schema_digest import digest_of
-from tests.infra.templates import FUNCTIONS, Assembly, listed
+from tests.support.cloud.templates import FUNCTIONS, Assembly, listed
 
 Synthesize = Callable[[str], Assembly]
 DATABASE_ROLES = {

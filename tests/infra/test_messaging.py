@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from infra.environments import DEPLOYED, ENVIRONMENTS
-from tests.infra.templates import FUNCTIONS, Assembly
+from tests.support.cloud.templates import FUNCTIONS, Assembly
 
 Synthesize = Callable[[str], Assembly]
 WORKERS = {"node_execution": "events", "side_effect_io": "effects"}

@@ -7,7 +7,7 @@ import pytest
 
 from infra.environments import DEPLOYED, ENVIRONMENTS
 from signet.outbound.webhook import PORTS
-from tests.infra.templates import Assembly
+from tests.support.cloud.templates import Assembly
 
 Synthesize = Callable[[str], Assembly]
 

@@ -11,7 +11,7 @@ import pytest
 from infra.environments import DEPLOYED, ENVIRONMENTS
 from tests.cost.counts import GB
 from tests.cost.idle import ALARM_METRICS, DASHBOARDS
-from tests.infra.templates import FUNCTIONS, Assembly
+from tests.support.cloud.templates import FUNCTIONS, Assembly
 
 ROOT = Path(__file__).resolve().parents[2]
 Synthesize = Callable[[str], Assembly]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.functions.calling import Client, ClientAnswer
+from tests.support.http_client import Client, ClientAnswer
 
 # The roles of the outsider, in the outsider's own company.
 ROLES: Mapping[str, tuple[str, ...]] = {

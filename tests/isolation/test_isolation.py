@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from signet.api.openapi.build import describe_all
-from tests.engine.conftest import make_company
-from tests.functions.calling import Client
 from tests.isolation.matrix import BODIES, CONFLICTS, ROLES, Operation, describe, find_leaks, list_operations
 from tests.isolation.report import REPORT, write_report
 from tests.isolation.victim import MARK, PLACES, Victim, never_was, standing_victim
+from tests.support.company import make_company
+from tests.support.http_client import Client
 
 OPERATIONS = list(list_operations(describe_all()[0]))
 

@@ -12,12 +12,12 @@ from psycopg.types.json import Jsonb
 from signet.api.application import Application
 from signet.core.approvals.policy import hash_policy
 from signet.ids import created_at_of, make_id
-from tests.engine.approvals.asked import one_stage
-from tests.engine.standing_company import CompanyWithWorkers, standing_company
-from tests.engine.test_definitions import read_example
-from tests.functions.applications import OPERATOR, wire
-from tests.functions.calling import Client
-from tests.store.attack import fill, tenant_tables
+from tests.integration.engine.definitions.test_definitions import read_example
+from tests.support.api_application import OPERATOR, wire
+from tests.support.approval_requests import one_stage
+from tests.support.database.attacks import fill, tenant_tables
+from tests.support.http_client import Client
+from tests.support.shared_company import CompanyWithWorkers, standing_company
 
 # A word in texts of the victim and nowhere else. An answer to an outsider that holds it is a leak.
 MARK = "SECRETMARK"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from signet.local.postgres import start_postgres
-from tests.local.embedded import processes_about, until
+from tests.support.database.embedded_postgres import processes_about, until
 
 # Argument: the state folder. It prints the server's process, then waits to be killed.
 LAUNCHER = """

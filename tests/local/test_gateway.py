@@ -15,7 +15,7 @@ import pytest
 
 from signet.local import gateway as gateway_module
 from signet.local.gateway import MAX_CONNECTIONS, Gateway, GatewayFailed, open_gateway
-from tests.local.gateway_client import HOST, address_of, ask_for_event, echo, send_raw
+from tests.support.services.gateway import HOST, address_of, ask_for_event, echo, send_raw
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from signet.local.gateway import MAX_BODY_BYTES, Gateway, open_gateway
-from tests.local.gateway_client import HOST, address_of, ask_for_event, echo, send_raw
+from tests.support.services.gateway import HOST, address_of, ask_for_event, echo, send_raw
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from signet.engine.housekeeping.task import Task
 from signet.engine.housekeeping.task_run import TaskRun
 from signet.local.housekeeping_loop import running_housekeeping
 from signet.store.database import Database, PoolSettings
-from tests.pooling.reaching import as_role
+from tests.support.database.runtime_roles import as_role
 
 WAIT_SECONDS = 20.0
 HOUR = 3_600.0

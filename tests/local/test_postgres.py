@@ -16,7 +16,7 @@ import pytest
 from signet.local import postgres, postgres_place, postgres_process
 from signet.local.postgres import PostgresFailed, running_postgres, start_postgres, throwaway_postgres
 from tests.local.conftest import copy_state
-from tests.local.embedded import (
+from tests.support.database.embedded_postgres import (
     answer,
     first_line,
     is_running,

@@ -14,7 +14,7 @@ import pytest
 from signet.local import postgres, postgres_place
 from signet.local.postgres import PostgresFailed, running_postgres, start_postgres
 from tests.local.conftest import copy_state
-from tests.local.embedded import (
+from tests.support.database.embedded_postgres import (
     AS_ROOT,
     answer,
     as_nobody,

@@ -18,9 +18,9 @@ import pytest
 from signet.engine.documents.commands import Create
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import act_as, use_database
-from tests.databases import drop_database
-from tests.engine.conftest import INVOICE, make_company
-from tests.local.embedded import processes_about, until
+from tests.support.company import INVOICE, make_company
+from tests.support.database.embedded_postgres import processes_about, until
+from tests.support.database.server import drop_database
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no signal tells of a parent's end")
 Start = Callable[..., subprocess.Popen[str]]

@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 
 from signet.local.postgres_place import find_programs
-from tests.databases import describe_url
+from tests.support.database.server import describe_url
 
 _VOLATILE = re.compile(
     r"^(--.*|\\(un)?restrict .*|SET .*|SELECT pg_catalog\.set_config.*|)$\n?", re.MULTILINE
 )
-# Monthly partitions depend on the day of the migration. `tests/store/catalogue.py` checks them instead.
+# Monthly partitions depend on the day of the migration. `support/database/catalogue.py` checks them instead.
 MONTH_PARTITIONS = "public.*_[0-9][0-9][0-9][0-9]_[0-9][0-9]"
 _BLOCK_GAP = re.compile(r"\n(?=(CREATE|ALTER|GRANT|REVOKE) )")
 

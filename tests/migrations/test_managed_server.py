@@ -8,7 +8,7 @@ from signet.local.postgres import throwaway_postgres
 from signet.store.schema.migrations import migrate_down, migrate_up, read_migrations
 from signet.store.schema.server import act_as, let_act_as
 from signet.wiring.process import MIGRATIONS_FOLDER
-from tests.store.catalogue import RUNTIME_ROLES, find_offenders
+from tests.support.database.catalogue import RUNTIME_ROLES, find_offenders
 
 REAL = read_migrations(MIGRATIONS_FOLDER)
 

@@ -12,8 +12,8 @@ from signet.core.errors import Defect
 from signet.store.schema.migrations import migrate_down, migrate_up, read_migration_status, read_migrations
 from signet.store.schema.server import create_database, read_server_major, use_database
 from signet.wiring.process import MIGRATIONS_FOLDER
-from tests.databases import drop_database
 from tests.migrations.dump import SCHEMA_FILE, dump_schema
+from tests.support.database.server import drop_database
 
 REAL = read_migrations(MIGRATIONS_FOLDER)
 HEADER = "-- phase: expand\n-- transaction: on\n"

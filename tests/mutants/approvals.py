@@ -4,7 +4,7 @@ from tests.mutants.mutation import Mutation
 
 GATE = "shared/signet/engine/execution/nodes/lifecycle_gate.py"
 APPROVALS = "shared/signet/engine/approvals/requests.py"
-WF_03 = "tests/invariants/test_wf_03_an_approval_counts_once_for_one_version.py::test_wf_03_"
+WF_03 = "tests/scenarios/invariants/test_wf_03_an_approval_counts_once_for_one_version.py::test_wf_03_"
 
 APPROVALS_MUTATIONS = (
     Mutation(

@@ -5,10 +5,10 @@ from tests.mutants.mutation import Mutation
 SLOT_PATCH = "shared/signet/core/compiler/slot_graph.py"
 SOUNDNESS = "shared/signet/core/compiler/soundness.py"
 COMPILER = "shared/signet/core/compiler/compiler.py"
-WF_06 = "tests/invariants/test_wf_06_patches_stay_inside_their_slot.py::test_wf_06_"
-WF_08 = "tests/invariants/test_wf_08_the_envelope_is_whole.py::test_wf_08_"
-WF_12 = "tests/invariants/test_wf_12_the_same_input_compiles_to_the_same_bytes.py::test_wf_12_"
-WF_13 = "tests/invariants/test_wf_13_the_order_of_nodes_is_stable.py::test_wf_13_"
+WF_06 = "tests/scenarios/invariants/test_wf_06_patches_stay_inside_their_slot.py::test_wf_06_"
+WF_08 = "tests/scenarios/invariants/test_wf_08_the_envelope_is_whole.py::test_wf_08_"
+WF_12 = "tests/scenarios/invariants/test_wf_12_the_same_input_compiles_to_the_same_bytes.py::test_wf_12_"
+WF_13 = "tests/scenarios/invariants/test_wf_13_the_order_of_nodes_is_stable.py::test_wf_13_"
 
 COMPILING = (
     Mutation(

@@ -6,10 +6,10 @@ CORE, ENGINE = "shared/signet/core", "shared/signet/engine"
 RIGHTS, VOTES = (f"{CORE}/approvals/{name}.py" for name in ("eligibility", "votes"))
 DECISION = f"{ENGINE}/approvals/decide.py"
 APPROVALS_SQL = "shared/signet/store/approvals/decisions.sql"
-TESTS = "tests/engine/approvals"
-TABLE = f"{TESTS}/test_barred.py::test_no_path_lets_a_barred_persons_decision_count"
-DECIDING, DELEGATIONS = f"{TESTS}/test_deciding.py::test_", f"{TESTS}/test_delegations.py::test_"
-REQUESTERS, ROLES_LOST = f"{TESTS}/test_requesters.py::test_", f"{TESTS}/test_roles_lost.py::test_"
+TESTS = "tests/integration/engine/approvals"
+TABLE = f"{TESTS}/test_separation_of_duties.py::test_no_path_lets_a_barred_persons_decision_count"
+DECIDING, DELEGATIONS = f"{TESTS}/test_decide.py::test_", f"{TESTS}/test_delegations.py::test_"
+REQUESTERS, ROLES_LOST = f"{TESTS}/test_requesters.py::test_", f"{TESTS}/test_lost_approvers.py::test_"
 CONCURRENCY = "tests/concurrency/test_decisions.py::test_"
 
 WHO_IS_BARRED = (

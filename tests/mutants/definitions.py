@@ -3,9 +3,11 @@
 from tests.mutants.mutation import Mutation
 
 MIGRATION = "migrations/0003_create_definitions.sql"
-WF_04 = "tests/invariants/test_wf_04_published_definitions_never_change.py::test_wf_04_"
-WF_07 = "tests/invariants/test_wf_07_only_what_was_compiled_runs.py::test_wf_07_"
-CACHE = "tests/engine/test_definitions.py::test_wf_07_the_cache_verifies_what_it_loads"
+WF_04 = "tests/scenarios/invariants/test_wf_04_published_definitions_never_change.py::test_wf_04_"
+WF_07 = "tests/scenarios/invariants/test_wf_07_only_what_was_compiled_runs.py::test_wf_07_"
+CACHE = (
+    "tests/integration/engine/definitions/test_definitions.py::test_wf_07_the_cache_verifies_what_it_loads"
+)
 
 DEFINITIONS = (
     Mutation(

@@ -2,10 +2,10 @@
 
 from tests.mutants.mutation import Mutation
 
-WF_10 = "tests/invariants/test_wf_10_what_leaves_was_in_the_outbox.py::test_wf_10_"
+WF_10 = "tests/scenarios/invariants/test_wf_10_what_leaves_was_in_the_outbox.py::test_wf_10_"
 EFFECTS = "shared/signet/engine/integrations/effects.py"
-WAKE_UPS = "tests/store/test_wake_ups.py::test_"
-SHIFTS = "tests/engine/test_shifts.py::test_"
+WAKE_UPS = "tests/integration/store/test_wake_ups.py::test_"
+SHIFTS = "tests/integration/engine/dispatch/test_consumer.py::test_"
 
 LEAVING = (
     Mutation(

@@ -13,12 +13,12 @@ from signet.api.application import Application
 from signet.store.database import Database, PoolSettings
 from signet.wiring.process import get_settings, get_telemetry, make_wake
 from tests.cost.counts import Counts
-from tests.engine.waves.stage import CONTRACT, WorkflowStage
-from tests.functions.applications import wire
-from tests.functions.calling import Client
-from tests.pooling.reaching import as_role
-from tests.simulation.deployment import SimulatedDeployment, deployed
-from tests.simulation.message_queues import standing_queues
+from tests.support.api_application import wire
+from tests.support.database.runtime_roles import as_role
+from tests.support.http_client import Client
+from tests.support.services.deployed_functions import SimulatedDeployment, deployed
+from tests.support.services.message_queues import standing_queues
+from tests.support.workflow_stage import CONTRACT, WorkflowStage
 
 BATCH = 10
 SCRIPT: dict[str, Any] = {"type": "script", "config": {"set": {"seen": "true"}}}

@@ -19,11 +19,11 @@ from signet.ids import make_id
 from signet.store.database import Database, PoolSettings
 from signet.store.outbox.queue import QUEUES, claim_due
 from signet.wiring.process import get_settings, make_wake
-from tests.engine.standing_company import IS_CAMPAIGN
-from tests.engine.waves.footprint import FOOTPRINT, Footprint
-from tests.engine.waves.stage import WorkflowStage, standing_stage
-from tests.simulation.deployment import SimulatedDeployment, deployed
-from tests.simulation.message_queues import MessageQueues, QueueMessage, arrive, standing_queues
+from tests.support.footprint import FOOTPRINT, Footprint
+from tests.support.services.deployed_functions import SimulatedDeployment, deployed
+from tests.support.services.message_queues import MessageQueues, QueueMessage, arrive, standing_queues
+from tests.support.shared_company import IS_CAMPAIGN
+from tests.support.workflow_stage import WorkflowStage, standing_stage
 
 SEEDS = range(300 if IS_CAMPAIGN else 12)
 DOCUMENTS = 3

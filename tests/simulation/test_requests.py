@@ -10,8 +10,8 @@ from signet.engine.access.quotas import set_quota
 from signet.store.database import Database, PoolSettings
 from tests.cost.counts import read_counts, write_counts
 from tests.cost.others import STEPS
-from tests.engine.waves.stage import standing_stage
 from tests.simulation.counting import BATCH, Counting, RequestCount, counting, describe, of_1000
+from tests.support.workflow_stage import standing_stage
 
 DOCUMENTS = 40
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cost.md"

@@ -4,9 +4,9 @@ import pytest
 
 from signet.authoring.templates import FOLDER, load_templates
 from signet.store.database import Database
-from tests.engine.conftest import Company, make_company
-from tests.functions.applications import wire
-from tests.functions.calling import Client
+from tests.support.api_application import wire
+from tests.support.company import Company, make_company
+from tests.support.http_client import Client
 from tests.templates.write_templates import SOURCES, write_texts
 
 

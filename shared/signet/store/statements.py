@@ -4,7 +4,7 @@
     -- Find a tenant with its settings.
     SELECT … WHERE tenant_id = %(tenant_id)s
 
-Statements are reached as attributes. `tests/store/test_statements.py` prepares every one of them on
+Statements are reached as attributes. `integration/store/test_statements.py` prepares every one of them on
 the migrated database and fails on a name that is unknown or unused.
 
 Below its name a statement has a sentence: what it does, and why in this form. It is not sent. A

@@ -1,0 +1,69 @@
+"""`signet audit …` as an operator calls it: 0 sound, 1 broken with the row named, 2 no answer."""
+
+import subprocess
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.support.audited_tenant import Admin, Audited, make_document, tamper
+from tests.support.database.runtime_roles import as_role
+
+
+@pytest.fixture
+def signet(audited: Audited, owner_url: str) -> "Signet":
+    return Signet(owner_url, str(audited.tenant_id))
+
+
+class Signet:
+    def __init__(self, url: str, tenant: str) -> None:
+        self._url, self._tenant = url, tenant
+
+    def __call__(
+        self, *arguments: str, role: str = "signet_api", exit_code: int = 0, tenant: bool = True
+    ) -> str:
+        more = ["--tenant", self._tenant] if tenant else []
+        url = self._url if role == "admin" else as_role(self._url, role)
+        command = [sys.executable, "-m", "signet.cli", "audit", *arguments, "--database-url", url, *more]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert result.returncode == exit_code, result.stdout + result.stderr
+        assert "Traceback" not in result.stderr
+        return result.stdout + result.stderr
+
+
+def test_seal_anchor_verify_export(audited: Audited, signet: Signet, tmp_path: Path) -> None:
+    make_document(audited, 2)
+    audited.settle()
+    assert "2 rows sealed in 1 seals" in signet("seal", role="signet_janitor")
+    signet("anchor", "--output", str(tmp_path / "anchor"))
+    assert "sound" in signet("verify", "--anchor", str(tmp_path / "anchor"))
+    assert "manifest" in signet("export", str(tmp_path / "bundle"))
+    assert "not empty" in signet("export", str(tmp_path / "bundle"), exit_code=2)
+
+
+def test_a_broken_trail_is_exit_code_1_and_the_row_is_named(
+    audited: Audited, signet: Signet, superuser: Admin
+) -> None:
+    document_id = make_document(audited, 2)
+    tamper(superuser, "UPDATE audit_log SET actor_id = 'eve' WHERE seq = 2")
+    said = signet("verify", exit_code=1)
+    assert f"BROKEN document {document_id}, seq 2, id " in said and "AUDIT_ROW_COLUMN" in said
+    assert "not sealed yet: 2 rows" in said
+
+
+def test_no_answer_is_exit_code_2(signet: Signet, tmp_path: Path) -> None:
+    assert "cannot be read" in signet("verify", "--anchor", str(tmp_path / "none"), exit_code=2)
+    assert "There is no document" in signet(
+        "erase", "--document", str(uuid4()), "--actor", "m", "--reason", "r", exit_code=2
+    )
+
+
+def test_erase_and_begin_epoch(audited: Audited, signet: Signet) -> None:
+    document_id = uuid4()
+    audited.write_personal(document_id, "name", "Erika")
+    erase = ["erase", "--document", str(document_id), "--actor", "mona", "--reason", "asked"]
+    assert "1 values of name erased" in signet(*erase)
+    assert "0 values erased" in signet(*erase)
+    begin = ["begin-epoch", "--reason", "restored"]
+    assert "epoch 2 has begun" in signet(*begin, role="admin", tenant=False)

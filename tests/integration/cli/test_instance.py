@@ -1,0 +1,242 @@
+"""`signet instance …` as an operator calls it, and as docs/operating.md shows it."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from typer.testing import CliRunner
+
+from signet.cli.main import app
+from signet.core.tenants.tenant_file import Member
+from signet.engine.execution.worker import Worker
+from signet.store.tenants.tenants import save_members
+from tests.support.company import Company
+from tests.support.database.runtime_roles import as_role
+from tests.support.drained_waves import drain
+from tests.support.invoice_instances import (
+    Admin,
+    bury,
+    create,
+    instance_of,
+    publish_lanes,
+    publish_patch,
+    read,
+    stand_of,
+    submit,
+    version_of,
+)
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "operating.md"
+Signet = Callable[..., str]
+NOTING = {"draft_to_submitted": {"nodes": [{"id": "note", "type": "script", "config": {"set": {"x": "1"}}}]}}
+
+
+@pytest.fixture
+def signet(company: Company, owner_url: str) -> Signet:
+    """Return a function that runs the command, checks its exit code and returns its output."""
+    members = (
+        Member(user_id="olga", display_name="Olga", roles=("admin",)),
+        Member(user_id="carl", display_name="Carl", roles=("clerk",)),
+    )
+    with company.database.transaction(company.tenant_id) as connection:
+        save_members(connection, company.tenant_id, members)
+
+    def run(*words: object, exit_code: int = 0, url: str | None = None, actor: str | None = "olga") -> str:
+        more = ["--tenant", str(company.tenant_id), *(["--actor", actor] if actor else [])]
+        environment = {"SIGNET_DATABASE_URL": url or as_role(owner_url, "signet_api")}
+        result = CliRunner().invoke(app, ["instance", *map(str, words), *more], env=environment)
+        assert result.exit_code == exit_code, result.output
+        return result.output
+
+    return run
+
+
+def test_what_is_listed(company: Company, worker: Worker, signet: Signet) -> None:
+    made = create(company, worker)
+    line = f"{made.instance_id}  running    version 2  invoice {made.document_id}  at sys:state:draft\n"
+    assert signet("list", actor=None) == line
+    assert signet("list", "--document", made.document_id, actor=None) == line
+    assert signet("list", "--document", uuid4(), actor=None) == ""
+    assert signet("list", "--status", "paused", "--status", "failed", actor=None) == ""
+    (listed,) = json.loads(signet("list", "--json", actor=None))
+    assert (listed["id"], listed["version"]) == (str(made.instance_id), 2)
+
+
+def test_it_is_explained(company: Company, worker: Worker, signet: Signet) -> None:
+    instance_id = instance_of(create(company, worker))
+    said = signet("explain", instance_id, actor=None)
+    assert 'Its workflow waits at the state "Draft".' in said
+    explained = json.loads(signet("explain", instance_id, "--json", actor=None))
+    assert explained["standing"][0]["node"] == "sys:state:draft"
+    assert explained["happened"][0]["chosen_edge_ids"] == ["sys:edge:start>state:draft#created"]
+    assert "there is no instance" in signet("explain", uuid4(), actor=None, exit_code=1)
+
+
+def test_it_rests_goes_on_and_is_given_up(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    instance_id = instance_of(create(company, worker))
+    paused = signet("pause", instance_id, "--version", 2, "--reason", "wait")
+    assert paused == f"{instance_id}  paused  version 3\n"
+    assert "wait" in signet("list", actor=None)
+    assert "is at version 3, not 2" in signet("resume", instance_id, "--version", 2, exit_code=1)
+    assert "running  version 4" in signet("resume", instance_id, "--version", 3)
+    assert "running  version 4" in signet("wake", instance_id)
+    assert signet("rebuild", instance_id) == "its row was right\n"
+    admin.execute("UPDATE workflow_instances SET reason = 'x'")
+    assert signet("rebuild", instance_id) == "its row said something else than its steps\n"
+    assert "failed  version 5" in signet("fail", instance_id, "--version", 4, "--reason", "twice")
+    via = read(
+        admin, "SELECT DISTINCT content::jsonb ->> 'via' FROM audit_log WHERE subject_type = 'instance'"
+    )
+    assert via == [("cli",)]
+
+
+def test_one_that_is_not_wanted_is_cancelled(company: Company, worker: Worker, signet: Signet) -> None:
+    instance_id = instance_of(create(company, worker))
+    said = signet("cancel", instance_id, "--version", 2, "--reason", "ordered twice")
+    assert said == f"{instance_id}  cancelled  version 3\n"
+    assert "is cancelled already" in signet(
+        "cancel", instance_id, "--version", 3, "--reason", "again", exit_code=1
+    )
+
+
+def test_one_branch_is_stopped_or_not_waited_for(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    publish_lanes(company)
+    first, second = (instance_of(submit(company, worker, number=f"R-{each}")) for each in (1, 2))
+    check, why = "usr:submitted_to_approved:check", ["--reason", "the bureau is closed"]
+    seen = ["--version", version_of(admin, first)]
+    payload = ["--payload", '{"points": 9}']
+    assert "is kept by nothing" in signet("advance", first, check, *seen, *why, *payload, exit_code=1)
+    assert "the payload is no JSON" in signet(
+        "advance", first, check, *seen, *why, "--payload", "{", exit_code=1
+    )
+    assert f"{first}  running  version " in signet("advance", first, check, *seen, *why)
+    assert "has no such token" in signet("cancel-token", second, "T/9", *seen, *why, exit_code=1)
+    assert f"{second}  running  version " in signet("cancel-token", second, "T", *seen, *why)
+    drain(worker, [company.tenant_id])
+    assert [stand_of(admin, each)[0] for each in (first, second)] == ["completed", "running"]
+
+
+def test_what_the_engine_paused_is_retried(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    made, _ = bury(company, worker, admin)
+    instance_id, why = instance_of(made), ["--reason", "there is a rule now"]
+    assert f"{instance_id}  running  version 4\n" == signet("retry", instance_id, "--version", 3, *why)
+    assert "only a paused one can be retried" in signet(
+        "retry", instance_id, "--version", 4, *why, exit_code=1
+    )
+
+
+def test_dead_triggers_are_tried_again(
+    company: Company, worker: Worker, signet: Signet, admin: Admin
+) -> None:
+    made, trigger_id = bury(company, worker, admin)
+    other = uuid4()
+    said = signet("requeue", trigger_id, other, exit_code=1)
+    assert said.splitlines() == [
+        f"{trigger_id}  requeued",
+        f"{other}  is no dead trigger",
+        f"{made.instance_id}  resumed",
+    ]
+    drain(worker, [company.tenant_id])
+    assert stand_of(admin, instance_of(made))[0] == "paused"
+    assert signet("requeue", trigger_id).count("\n") == 2
+
+
+def test_what_is_stuck_is_exit_code_1(company: Company, worker: Worker, signet: Signet, admin: Admin) -> None:
+    instance_id = instance_of(create(company, worker))
+    assert signet("stuck", actor=None) == "nothing is stuck\n"
+    admin.execute(
+        "UPDATE workflow_instances SET updated_at = now() - interval '1 hour',"
+        " active_tokens = jsonb_set(active_tokens, '{0,state}', '\"ready\"')"
+    )
+    said = signet("stuck", actor=None, exit_code=1)
+    assert f"{instance_id}  ready  since " in said and "try: wake, rebuild, fail" in said
+    assert signet("stuck", "--idle-seconds", 7200, actor=None) == "nothing is stuck\n"
+    (stuck,) = json.loads(signet("stuck", "--json", actor=None, exit_code=1))
+    assert (stuck["why"], stuck["remedies"]) == ("ready", ["wake", "rebuild", "fail"])
+
+
+def test_it_is_moved_when_it_can_be(company: Company, worker: Worker, signet: Signet, admin: Admin) -> None:
+    """Report movable and refused instances in a dry run."""
+    instance_id = instance_of(create(company, worker))
+    publish_patch(company, NOTING)
+    well = ["--to", 1, "--name", "own"]
+    said = signet("move", instance_id, *well, "--dry-run")
+    assert said == f"{instance_id}  safe  version 2\n  T at sys:state:draft: safe\n"
+    assert "name the version that you saw" in signet("move", instance_id, *well, exit_code=2)
+    assert "is at version 2, not 1" in signet("move", instance_id, *well, "--version", 1, exit_code=1)
+    assert "no published version 9" in signet("move", instance_id, "--to", 9, "--dry-run", exit_code=1)
+    said = signet("move", instance_id, *well, "--version", 2, "--reason", "why")
+    assert said.startswith(f"{instance_id}  moved  version 3\n")
+    said = signet("move", instance_id, *well, "--version", 3, exit_code=1)
+    assert "  DEFINITION_NOT_NEWER: 'own' version 1 is not newer than" in said
+    (found,) = json.loads(signet("move", instance_id, *well, "--dry-run", "--json", exit_code=1))
+    assert (found["id"], found["outcome"], found["version"]) == (str(instance_id), "blocked", 3)
+    assert found["report"]["verdict"] == "blocked" and found["error"] is None
+
+
+def test_many_are_moved(company: Company, worker: Worker, signet: Signet, admin: Admin) -> None:
+    instance_ids = [instance_of(create(company, worker, number=f"R-{number}")) for number in range(3)]
+    assert signet("pause", instance_ids[0], "--version", 2, "--reason", "wait")
+    publish_patch(company, NOTING)
+    all_of_them = ["move-all", "invoice", "own", "--to", 1]
+    lines = signet(*all_of_them, "--dry-run").splitlines()
+    assert [line.split()[1] for line in lines if not line.startswith("  ")] == ["safe"] * 4
+    assert lines[-1] == "3 safe"
+    said = signet(*all_of_them, "--limit", 2)
+    assert f"there may be more: go on with --after {instance_ids[1]}" in said and "2 moved" in said
+    assert "moved" in signet(*all_of_them, "--after", instance_ids[1])
+    assert signet(*all_of_them) == "nothing to move\n"
+    admin.execute(
+        "INSERT INTO tenant_quotas VALUES (%s, 'workflow:move', 1, 3600, now())", [company.tenant_id]
+    )
+    publish_patch(company, NOTING)
+    said = signet("move-all", "invoice", "own", "--to", 2, exit_code=1)
+    assert "  QUOTA_EXCEEDED: the tenant has used up 'workflow:move'" in said
+    found = json.loads(signet("move-all", "invoice", "own", "--to", 2, "--json", exit_code=1))
+    assert {one["outcome"] for one in found} <= {"refused", "moved"}
+    assert found[-1]["error"]["code"] == "QUOTA_EXCEEDED"
+
+
+def test_who_may_not_is_told_so(company: Company, worker: Worker, signet: Signet) -> None:
+    instance_id = instance_of(create(company, worker))
+    assert "needs the permission 'workflow:wake'" in signet("wake", instance_id, actor="carl", exit_code=1)
+    assert "no active member 'eve'" in signet("wake", instance_id, actor="eve", exit_code=1)
+
+
+def test_no_answer_is_exit_code_2(signet: Signet) -> None:
+    gone = "postgresql://nobody@127.0.0.1:1/nothing?connect_timeout=1"
+    assert "cannot be reached" in signet("stuck", actor=None, exit_code=2, url=gone)
+
+
+def test_the_page_runs_as_it_stands(
+    company: Company, worker: Worker, signet: Signet, owner_url: str, admin: Admin
+) -> None:
+    """Run the page's commands in order, on one invoice that waits in draft."""
+    made = create(company, worker)
+    known = {
+        "$TENANT": str(company.tenant_id),
+        "$INSTANCE": str(made.instance_id),
+        "$DOCUMENT": str(made.document_id),
+        "$ACTOR": "olga",
+    }
+    blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    commands = [line for block in blocks for line in block.splitlines()]
+    assert len(commands) == 12
+    publish_patch(company, NOTING)
+    for command in commands:
+        words = [known.get(word, word) for word in shlex.split(command, comments=True)]
+        assert words[:2] == ["signet", "instance"]
+        environment = {"SIGNET_DATABASE_URL": as_role(owner_url, "signet_api")}
+        result = CliRunner().invoke(app, words[1:], env=environment)
+        assert result.exit_code == 0, f"{command}: {result.output}"
+    assert version_of(admin, instance_of(made)) == 6

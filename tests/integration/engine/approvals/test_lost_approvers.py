@@ -1,0 +1,177 @@
+"""People who lose a role while they are asked: the stage escalates, or the instance pauses with a reason."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from signet.core.tenants.tenant_file import Member, Role, TenantFile
+from signet.engine.approvals import lost_approvers as recounting
+from signet.engine.tenants.install import install_tenant, write_member_status
+from signet.store.tenants.tenants import read_now, save_members, save_roles
+from tests.support.core.approval_policies import role, user
+from tests.support.workflow_stage import Made, WorkflowStage, standing_stage
+
+ROLES = ("finance", "board")
+
+
+@pytest.fixture
+def stage(server_url: str) -> Iterator[WorkflowStage]:
+    with standing_stage(server_url) as made:
+        people = {"carl": ("clerk", "finance"), "mona": ("finance", "board"), "otto": ("board",), "dora": ()}
+        members = tuple(Member(user_id=name, display_name=name, roles=held) for name, held in people.items())
+        with made.standing.company.database.transaction(made.tenant_id) as connection:
+            save_roles(connection, made.tenant_id, tuple(Role(role=each, permissions=()) for each in ROLES))
+            save_members(connection, made.tenant_id, members)
+        yield made
+
+
+def give(stage: WorkflowStage, user_id: str, *roles: str) -> None:
+    """Give the person exactly these roles, as the tenant's file does."""
+    install_tenant(
+        stage.standing.company.database,
+        TenantFile(
+            tenant_id=stage.tenant_id,
+            name="acme",
+            roles=tuple(Role(role=each, permissions=()) for each in ROLES),
+            members=(Member(user_id=user_id, display_name=user_id, roles=roles),),
+        ),
+    )
+
+
+def submitted(stage: WorkflowStage, **config: Any) -> Made:
+    """Submit a document as carl, its creator."""
+    node = {"id": "look", "type": "approval", "config": config}
+    document = stage.create(stage.publish(approval={"nodes": [node]}))
+    stage.ask(document.id, "submit")
+    stage.drain()
+    return document
+
+
+def state_of(stage: WorkflowStage, document: Made) -> tuple[str, str | None]:
+    row = stage.instance(document.instance_id)
+    return row["status"], row["reason"] and row["reason"].partition(":")[0]
+
+
+def woken(stage: WorkflowStage, document: Made) -> int:
+    return len(stage.triggers(document.instance_id))
+
+
+RUNNING, NOBODY = ("running", None), ("paused", "APPROVAL_NOBODY_ELIGIBLE")
+
+
+def test_when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why(stage: WorkflowStage) -> None:
+    """Leave as the role's only holder the creator of the document."""
+    document = submitted(stage, approvers=[role("finance")])
+    assert state_of(stage, document) == RUNNING
+    give(stage, "mona", "board")
+    stage.drain()
+    assert state_of(stage, document) == NOBODY
+    stage.check_rebuild(document.instance_id)
+
+
+def test_when_the_only_one_who_is_asked_is_disabled_it_pauses_and_says_why(stage: WorkflowStage) -> None:
+    document, other = (submitted(stage, approvers=[user(name)]) for name in ("otto", "mona"))
+    with stage.standing.company.database.transaction(stage.tenant_id) as connection:
+        write_member_status(connection, stage.tenant_id, "otto", "disabled", read_now(connection))
+    stage.drain()
+    assert [state_of(stage, one) for one in (document, other)] == [NOBODY, RUNNING]
+    stage.check_rebuild(document.instance_id)
+
+
+def test_where_there_is_a_wider_circle_that_is_asked(stage: WorkflowStage) -> None:
+    escalation = {"after": "P9D", "to": role("board")}
+    document = submitted(stage, approvers=[role("finance")], escalate=escalation)
+    give(stage, "mona")
+    stage.drain()
+    seats = stage.standing.rows(
+        "SELECT s.holder_role, s.origin FROM approval_seats s JOIN approval_requests r"
+        " ON r.id = s.request_id WHERE r.document_id = %s ORDER BY s.position",
+        document.id,
+    )
+    assert seats == [("finance", "resolved"), ("board", "escalated")]
+    assert state_of(stage, document) == RUNNING
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"approvers": [role("board")]},
+        {"approvers": [role("finance"), user("dora")], "quorum": "any"},
+        {"approvers": [user("mona")]},
+    ],
+)
+def test_where_somebody_else_may_decide_nobody_is_woken(stage: WorkflowStage, config: dict[str, Any]) -> None:
+    document = submitted(stage, **config)
+    before = woken(stage, document)
+    give(stage, "mona")
+    stage.drain()
+    assert (woken(stage, document), state_of(stage, document)) == (before, RUNNING)
+
+
+@pytest.mark.parametrize("obstacle", ["counted", "counted for him", "disabled", "edited", "asks"])
+def test_who_may_not_vote_any_more_is_nobody_to_wait_for(stage: WorkflowStage, obstacle: str) -> None:
+    """Leave otto the role, but bar the vote after otto was asked."""
+    document = submitted(stage, approvers=[role("board"), role("board"), user("dora")], quorum=3)
+    run, tenant = stage.standing.run, stage.tenant_id
+    fill = (
+        "UPDATE approval_seats SET status = 'approved', decided_at = now(), decided_by = %s,"
+        " on_behalf_of = %s WHERE tenant_id = %s AND position = %s"
+    )
+    run(fill, "dora", None, tenant, 3)
+    if obstacle.startswith("counted"):
+        voices = ("otto", None) if obstacle == "counted" else ("dina", "otto")
+        run(fill, *voices, tenant, 1)
+    elif obstacle == "disabled":
+        run("UPDATE members SET status = 'disabled' WHERE user_id = 'otto'")
+    elif obstacle == "edited":
+        run("UPDATE documents SET editor_ids = '{otto}' WHERE id = %s", document.id)
+    else:
+        run("UPDATE approval_requests SET requester_id = 'otto'")
+    give(stage, "mona")
+    stage.drain()
+    assert state_of(stage, document) == NOBODY
+
+
+def test_they_are_looked_through_page_by_page(stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask the role twice in one request, on either side of a page's end."""
+    monkeypatch.setattr(recounting, "MAX_SEATS_LOOKED_AT", 2)
+    documents = [submitted(stage, approvers=[role("finance")]) for _ in range(3)]
+    documents.append(
+        submitted(stage, approvers=[role("finance"), role("finance"), role("board")], quorum="any")
+    )
+    documents.append(submitted(stage, approvers=[role("finance")]))
+    give(stage, "mona")
+    give(stage, "otto")
+    stage.drain()
+    assert [state_of(stage, document) for document in documents] == [NOBODY] * 5
+    rows = stage.standing.rows(
+        "SELECT status, count(*) FROM workflow_events_outbox WHERE event_type = 'voter_lost' GROUP BY status"
+    )
+    (completed,) = rows
+    assert completed[0] == "completed" and completed[1] > len(ROLES)
+
+
+def test_a_page_that_fails_is_tried_again_and_keeps_nobody_from_moving(stage: WorkflowStage) -> None:
+    document = submitted(stage, approvers=[role("finance")])
+    give(stage, "mona")
+    stage.standing.run("ALTER TABLE workflow_events_outbox DISABLE TRIGGER USER")
+    stage.standing.run(
+        'UPDATE workflow_events_outbox SET payload_json = payload_json || \'{"after": "no id"}\''
+        " WHERE event_type = 'voter_lost' AND payload_json ->> 'role' = 'board'"
+    )
+    stage.standing.run("ALTER TABLE workflow_events_outbox ENABLE TRIGGER USER")
+    stage.drain()
+    assert state_of(stage, document) == NOBODY
+    found = stage.standing.rows(
+        "SELECT payload_json ->> 'role', status, attempts, error IS NOT NULL FROM workflow_events_outbox"
+        " WHERE event_type = 'voter_lost' ORDER BY 1"
+    )
+    assert found == [("board", "failed", 1, True), ("finance", "completed", 1, False)]
+
+
+def test_nothing_is_left_behind_where_nobody_lost_anything(stage: WorkflowStage) -> None:
+    give(stage, "mona", "finance", "board")
+    give(stage, "dora", "finance")
+    query = "SELECT count(*) FROM workflow_events_outbox WHERE event_type = 'voter_lost'"
+    assert stage.standing.row(query) == (0,)

@@ -1,0 +1,128 @@
+"""Indexes of approvals, notifications and histories of documents, each with its query."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from signet.store.instances.lists import NEVER
+from tests.integration.store.plans.probes import API, PAGE, ROW, WORKER, Probe, plain, statements_of
+
+# The highest id: a list with the newest first begins there.
+LAST = UUID(int=2**128 - 1)
+APPROVALS, CHAINS, DELEGATIONS, HISTORY, NOTIFICATIONS, RECORDS, REQUESTS, VOIDING = map(
+    statements_of,
+    (
+        "approvals/decisions",
+        "approvals/chains",
+        "approvals/delegations",
+        "documents/versions",
+        "integrations/notifications",
+        "instances/record",
+        "approvals/requests",
+        "approvals/voiding",
+    ),
+)
+
+
+def approval_probes() -> Iterator[Probe]:
+    yield from chain_probes()
+    yield from request_probes()
+    yield from people_probes()
+    yield from voter_probes()
+    yield from history_probes()
+
+
+def chain_probes() -> Iterator[Probe]:
+    table = "approval_chains_pkey"
+    yield Probe(table, CHAINS["list_published"], {"after": "c5", "limit": 50}, API)
+    yield Probe(table, CHAINS["list_versions"], {"name": "c5", "before": 90, "limit": 50}, API)
+    for name in ("find_newest", "find_published"):
+        yield Probe(table, CHAINS[name], {"name": "c5"}, API)
+    yield Probe(table, REQUESTS["read_chain"], {"name": "c5"})
+
+
+def request_probes() -> Iterator[Probe]:
+    table, seats, decisions = "approval_requests", "approval_seats", "approval_decisions"
+    of_instance: dict[str, Any] = {"id": ROW, "instance_ids": [ROW], "limit": 20}
+    for role in (API, WORKER):
+        rows = [{"instance_id": ROW, "request_id": None, "reason": "amended", "notice_id": ROW}]
+        values = {"rows": json.dumps(rows, default=str), "now": "now"}
+        yield Probe(f"{table}_by_instance", VOIDING["void_requests"], values, role)
+        yield Probe(f"{seats}_pkey", VOIDING["void_requests"], values, role)
+    yield Probe(f"{table}_by_instance", REQUESTS["read_of_instances"], of_instance)
+    yield Probe(f"{table}_by_instance", RECORDS["list_approvals"], of_instance, API)
+    yield Probe(f"{table}_pkey", APPROVALS["lock_request"], {"id": ROW}, API)
+    # all requests about a document, newest first
+    of_document = "document_id = %(id)s"
+    yield plain(f"{table}_by_document", table, of_document, f"ORDER BY id DESC {PAGE}", API, id=ROW)
+    # the request that a step waits for
+    yield plain(f"{table}_by_step", table, "step_execution_id = %(id)s", id=ROW)
+    asked = {"request_ids": [ROW]}
+    yield Probe(f"{seats}_pkey", RECORDS["list_seats"], asked, API)
+    for index in ("of_user", "of_role"):
+        inbox: dict[str, Any] = {"user_id": "u0", "after": UUID(int=0), "limit": 50}
+        yield Probe(f"{seats}_{index}", APPROVALS["list_inbox"], inbox, API)
+    by_request = f"{decisions}_tenant_id_request_id_stage_position_key"
+    yield Probe(by_request, RECORDS["list_decisions"], asked, API)
+    yield plain(f"{decisions}_pkey", decisions, "id = %(id)s", role=API, id=ROW)
+    # what one person has decided, newest first
+    mine = "decided_by = %(user)s AND id < %(before)s"
+    order = f"ORDER BY id DESC {PAGE}"
+    yield plain(f"{decisions}_by_person", decisions, mine, order, API, user="u0", before=LAST)
+
+
+def people_probes() -> Iterator[Probe]:
+    table = "approval_delegations"
+    page: dict[str, Any] = {"user_id": "u0", "before": LAST, "limit": 50}
+    yield Probe(f"{table}_pkey", DELEGATIONS["find_delegation"], {"id": ROW}, API)
+    yield Probe(f"{table}_of_user", DELEGATIONS["list_given"], page, API)
+    yield Probe(f"{table}_of_delegate", DELEGATIONS["list_taken"], page, API)
+    table = "notifications"
+    for index in ("of_user", "of_role"):
+        for is_unread in (False, True):
+            values = {**page, "is_unread": is_unread}
+            yield Probe(f"{table}_{index}", NOTIFICATIONS["list_notifications"], values, API)
+    # the rows that prune_notifications() finds
+    yield plain(f"{table}_read", table, "read_at < %(before)s", f"ORDER BY read_at {PAGE}", API, before=NEVER)
+    yield Probe(f"{table}_pkey", NOTIFICATIONS["mark_read"], {"user_id": "u0", "ids": [ROW]}, API)
+
+
+def voter_probes() -> Iterator[Probe]:
+    """Yield the queries of decisions and waves about voters."""
+    seats, delegations = "approval_seats", "approval_delegations"
+    voting: dict[str, Any] = {
+        "id": ROW,
+        "user_id": "u0",
+        "entity_type": "invoice",
+        "now": "now",
+        "at_most": 10,
+    }
+    for name in ("read_stage_seats", "read_seats", "read_people"):
+        yield Probe(f"{seats}_pkey", APPROVALS[name], voting, API)
+    for name in ("lock_delegations", "read_counted_people", "list_inbox"):
+        values = {**voting, "after": UUID(int=0), "limit": 50}
+        yield Probe(f"{delegations}_of_delegate", APPROVALS[name], values, API)
+    both = {"user_id": "u0", "delegate_id": "u1", "now": "now"}
+    for index in ("of_user", "of_delegate"):
+        yield Probe(f"{delegations}_{index}", DELEGATIONS["count_open"], both, API)
+    # requests without a voter after a person lost a role
+    asking = {"role": "r0", "user_id": "u0", "after": UUID(int=0), "limit": 500}
+    for index in (f"{seats}_of_role", f"{seats}_of_user", "approval_requests_pkey", "documents_pkey"):
+        yield Probe(index, REQUESTS["list_asking"], asking)
+    candidates = {"user_ids": ["u0"], "roles": ["r0"], "at_most": 10}
+    yield Probe("members_pkey", REQUESTS["read_candidates"], candidates)
+    yield Probe("member_roles_by_role", REQUESTS["read_members"], {"role": "r0", "after": "", "limit": 1000})
+    yield Probe("transition_requests_by_document", REQUESTS["read_last_requester"], {"document_id": ROW})
+
+
+def history_probes() -> Iterator[Probe]:
+    versions = "document_versions"
+    page = {"document_id": ROW, "before": 9, "before_at": "now", "before_id": ROW, "limit": 50}
+    yield Probe(f"{versions}_pkey", HISTORY["list_versions"], page, API)
+    yield Probe(f"{versions}_pkey", HISTORY["read_version"], {"document_id": ROW, "version": 1}, API)
+    edits = {"document_id": ROW, "since": 1, "limit": 20}
+    yield Probe(f"{versions}_pkey", RECORDS["list_edits"], edits, API)
+    # the snapshot that a request is pinned to
+    yield plain(f"{versions}_by_id", versions, "id = %(id)s", role=API, id=ROW)
+    yield Probe("transition_requests_by_document", HISTORY["list_requests"], page, API)

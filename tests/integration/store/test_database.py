@@ -1,0 +1,85 @@
+"""Limits of transactions: they come with BEGIN and end with the transaction, so that none waits for ever."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from psycopg import Connection
+
+from signet.core.errors import Transient
+from signet.core.tenants.tenant_file import TenantFile
+from signet.store.database import Database, PoolSettings
+from signet.store.pipeline import PreparedText
+from tests.support.database.runtime_roles import as_role
+
+SHOW = "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')"
+FOREVER = PreparedText("SELECT pg_sleep(%(seconds)s)", {"seconds": 600})
+
+
+@contextmanager
+def limited(owner_url: str, **limits: Any) -> Iterator[Database]:
+    database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=1, **limits))
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def test_limits_hold_for_each_kind_of_transaction_and_end_with_it(owner_url: str, tenant: TenantFile) -> None:
+    tenant_id, show = tenant.tenant_id, PreparedText(SHOW, {})
+    with limited(owner_url, lock_seconds=1.5, statement_seconds=20) as database:
+        seen: list[Any] = []
+        with database.transaction(tenant_id) as connection:
+            seen.append(connection.execute(SHOW).fetchone())
+        with database.snapshot(tenant_id) as connection:
+            seen.append(connection.execute(SHOW).fetchone())
+        with database.tenantless_transaction() as connection:
+            seen.append(connection.execute(SHOW).fetchone())
+        with database.pipelined(tenant_id, show) as pipeline:
+            seen.append(pipeline.first_row)
+        assert seen == [("1500ms", "20s")] * 4
+        assert connection.execute(SHOW).fetchone() == ("0", "0")
+
+
+def test_the_limits_of_a_lambda() -> None:
+    settings = PoolSettings()
+    assert (settings.lock_seconds, settings.statement_seconds) == (5.0, 30.0)
+
+
+def test_who_waits_too_long_for_a_lock_is_told_to_come_again(
+    owner_url: str, admin: Connection[tuple[object, ...]], tenant: TenantFile
+) -> None:
+    update = PreparedText("UPDATE members SET display_name = %(name)s", {"name": "x"})
+    with limited(owner_url, lock_seconds=0.05) as database, admin.transaction():
+        admin.execute("SELECT FROM members FOR UPDATE")
+        with pytest.raises(Transient) as caught, database.transaction(tenant.tenant_id) as connection:
+            connection.execute(update.text, update.values)
+        assert caught.value.code == "DATABASE_CONTENDED"
+        with pytest.raises(Transient) as caught, database.pipelined(tenant.tenant_id, update):
+            pass
+        assert caught.value.code == "DATABASE_CONTENDED"
+
+
+def test_a_statement_that_takes_too_long_is_ended(owner_url: str, tenant: TenantFile) -> None:
+    with limited(owner_url, statement_seconds=0.05) as database:
+        with pytest.raises(Transient) as caught, database.transaction(tenant.tenant_id) as connection:
+            connection.execute(FOREVER.text, FOREVER.values)
+        assert (caught.value.code, "nothing was changed" in caught.value.message) == (
+            "STATEMENT_TIMED_OUT",
+            True,
+        )
+        with pytest.raises(Transient) as caught, database.pipelined(tenant.tenant_id, FOREVER):
+            pass
+        assert caught.value.code == "STATEMENT_TIMED_OUT"
+
+
+def test_also_the_statement_that_goes_with_the_commit(owner_url: str, tenant: TenantFile) -> None:
+    insert = "INSERT INTO roles (tenant_id, role) VALUES (current_tenant_id(), %(role)s) RETURNING role"
+    opening = PreparedText(insert, {"role": "late"})
+    with limited(owner_url, statement_seconds=0.05) as database:
+        with pytest.raises(Transient) as caught, database.pipelined(tenant.tenant_id, opening) as pipeline:
+            pipeline.closing.append(FOREVER)
+        assert caught.value.code == "STATEMENT_TIMED_OUT"
+        with database.transaction(tenant.tenant_id) as connection:
+            assert connection.execute("SELECT FROM roles WHERE role = 'late'").rowcount == 0

@@ -1,0 +1,113 @@
+"""The API's published description: consistent, and equal to the code."""
+
+import os
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pytest
+
+from signet.api.http.routing import Declared
+from signet.api.openapi.build import describe_all, renew_page
+from signet.api.openapi.document import write_openapi
+from signet.api.openapi.reference_page import write_reference_page
+from signet.api.routes.index import INDEX_FILE, RouteEntry, read_index, write_index
+from signet.api.routes.operations.reference import OPENAPI_FILE, REFERENCE_FILE
+from tests.support.api_application import wire
+from tests.support.http_client import Client
+
+STALE = "run: make openapi"
+
+
+Described = tuple[dict[str, Any], list[Declared], list[RouteEntry]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def page() -> None:
+    renew_page()
+
+
+@pytest.fixture(scope="module")
+def described() -> Described:
+    return describe_all()
+
+
+@pytest.fixture(scope="module")
+def document(described: Described) -> dict[str, Any]:
+    return described[0]
+
+
+@pytest.fixture(scope="module")
+def declared(described: Described) -> list[Declared]:
+    return described[1]
+
+
+def test_the_index_is_what_the_routes_say(described: Described) -> None:
+    assert INDEX_FILE.read_text(encoding="utf-8") == write_index(described[2]), STALE
+    assert read_index() == described[2]
+
+
+def test_the_document_is_what_the_routes_say(document: dict[str, Any]) -> None:
+    assert OPENAPI_FILE.read_text(encoding="utf-8") == write_openapi(document), STALE
+
+
+def test_the_page_is_what_the_document_says(document: dict[str, Any]) -> None:
+    answered = Client(wire(None), uuid4()).get("/reference")
+    assert (answered.status, answered.text) == (200, write_reference_page(document)), STALE
+    assert answered.headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_the_page_is_made_where_it_is_missing_or_older_than_the_document(document: dict[str, Any]) -> None:
+    page = REFERENCE_FILE.stat().st_mtime
+    renew_page()
+    assert REFERENCE_FILE.stat().st_mtime == page
+    os.utime(REFERENCE_FILE, (0, 0))
+    renew_page()
+    assert REFERENCE_FILE.stat().st_mtime >= page
+    assert REFERENCE_FILE.read_text(encoding="utf-8") == write_reference_page(document)
+
+
+def test_the_page_loads_nothing_from_anywhere() -> None:
+    page = REFERENCE_FILE.read_text(encoding="utf-8")
+    assert "http://" not in page.replace("http://json-schema.org", "")
+    assert "<script" not in page and "<link" not in page and "src=" not in page
+
+
+def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+    def look(part: Any) -> None:
+        if isinstance(part, dict):
+            if isinstance(part.get("$ref"), str):
+                target: Any = document
+                for step in part["$ref"].removeprefix("#/").split("/"):
+                    target = target[step]
+            for value in part.values():
+                look(value)
+        elif isinstance(part, list):
+            for value in part:
+                look(value)
+
+    look(document)
+
+
+def test_every_route_is_described_once(document: dict[str, Any], declared: list[Declared]) -> None:
+    names = [one.name for one in declared]
+    assert sorted(names) == sorted(set(names))
+    described = [
+        operation["operationId"] for methods in document["paths"].values() for operation in methods.values()
+    ]
+    assert sorted(described) == sorted(names)
+
+
+def test_only_what_is_declared_public_goes_without_a_token(document: dict[str, Any]) -> None:
+    open_paths = [
+        path
+        for path, methods in document["paths"].items()
+        for one in methods.values()
+        if one["security"] == []
+    ]
+    assert sorted(open_paths) == ["/openapi.json", "/reference"]
+
+
+def test_the_document_is_json_as_it_is_sent(document: dict[str, Any]) -> None:
+    assert orjson.loads(write_openapi(document)) == document
+    assert document["openapi"].startswith("3.1")

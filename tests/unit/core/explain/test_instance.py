@@ -1,0 +1,226 @@
+"""The place of an instance, what it waits for, and what would move it."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from signet.core.compiler.node_types import NODE_TYPES
+from signet.core.explain.instance_record import (
+    EffectRecord,
+    ExplainedTransitionRequest,
+    InstanceRecords,
+    TriggerRecord,
+)
+from signet.core.explain.waits import AWAITED
+from signet.core.runtime.document_changes import DRIFT
+from tests.support.core.instance_records import (
+    DOCUMENT,
+    DRAFT,
+    FINANCE,
+    INSTANCE,
+    LATER,
+    NOW,
+    at,
+    control,
+    record,
+    step,
+    tell,
+    token,
+)
+from tests.support.core.small_workflows import AUTOMATION, compile_automatic, compile_slot
+
+# --- in one sentence ---
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (
+            record(tokens=[token(DRAFT)]),
+            'The invoice 00000000-0000-0000-0000-000000000003 is "draft", at version 1.'
+            ' Its workflow waits at the state "draft".',
+        ),
+        (record(tokens=[token(FINANCE, "ready")]), 'Its workflow runs at the approval "Finance".'),
+        (
+            record(tokens=[token(DRAFT), token(FINANCE), token("usr:approvals:fork", "parted")]),
+            'Its workflow waits at the state "draft" and the approval "Finance".',
+        ),
+        (record(status="paused", reason="why"), "Its workflow is paused: why."),
+        (
+            record(status="paused", reason="who?", tokens=[token("sys:gate:approve", "ready")]),
+            'Its workflow is paused at the gate "Approval": who?',
+        ),
+        (record(status="completed"), "Its workflow has ended."),
+        (record(status="cancelled", reason="amended"), "Its workflow is over, cancelled: amended."),
+        (
+            record(document=replace(DOCUMENT, status="submitted", is_deleted=True)),
+            'is "Submitted" and deleted, at version 1.',
+        ),
+        (record(document=replace(DOCUMENT, status="amended")), 'is "amended", at version 1.'),
+    ],
+)
+def test_it_begins_with_how_it_stands(found: InstanceRecords, sentence: str) -> None:
+    assert sentence in tell(found).splitlines()[0]
+
+
+def test_the_second_line_says_which_workflow_and_for_whom() -> None:
+    line = "Workflow standard, instance 00000000-0000-0000-0000-000000000001, version 2, acting for carl."
+    assert tell(record()).splitlines()[1] == line
+    nobody = replace(record(), instance=replace(INSTANCE, actor_id=""))
+    assert tell(nobody).splitlines()[1].endswith("acting for nobody.")
+
+
+def test_without_a_document_and_a_contract() -> None:
+    workflow = compile_automatic(AUTOMATION)
+    about_nothing = replace(INSTANCE, entity_type=None, entity_id=None)
+    waiting = replace(about_nothing, active_tokens=[token("usr:main:wait")])
+    opened = step("usr:main:wait", "wait_timer", is_open=True, resume_at=LATER)
+    text = tell(InstanceRecords(waiting, None, [opened], None, [], [], []), workflow, None)
+    assert text.startswith('The workflow waits at the wait "wait".\nWorkflow reminder')
+    assert "The workflow waits for 1 day (P1D)." in text
+    assert "It goes on by itself at 2026-03-01 13:00:00 UTC." in text
+    ended = replace(about_nothing, status="completed")
+    over = tell(InstanceRecords(ended, None, [], None, [], [], []), workflow, None)
+    assert "Nothing: it is over.\n\nHow it came here" in over
+
+
+# --- its place, and what it waits for ---
+
+
+def test_a_state_says_who_may_ask_for_what() -> None:
+    text = tell(at(DRAFT))
+    assert '  The state "draft" [sys:state:draft] since 2026-03-01 12:00:00 UTC.' in text
+    assert (
+        'A person with the permission invoice:submit may ask for "submit", only if the acting person' in text
+    )
+    assert 'A person with the permission invoice:cancel may ask for "cancel", with a reason.' in text
+    assert text.index("invoice:submit") < text.index("invoice:cancel")
+    assert "A person's request, or an edit of the document." in text
+    assert 'may ask for "cancel".' in tell(at(DRAFT), contract=None)
+
+
+def test_a_request_that_is_open_is_told() -> None:
+    request = ExplainedTransitionRequest(UUID(int=9), "approve", "sam", "at once", NOW)
+    found = replace(at(DRAFT), request=request)
+    assert 'sam asked for "Approval" at 2026-03-01 12:00:00 UTC ("at once"); that is not' in tell(found)
+    assert "A request did not reach it: wake it." in tell(found)
+    plain = replace(found, request=replace(request, reason=None, transition="unknown_one"))
+    assert 'sam asked for "unknown one" at 2026-03-01 12:00:00 UTC; that is not taken up yet.' in tell(plain)
+    assert 'sam asked for "approve" at' in tell(found, contract=None)
+    taken = replace(found, instance=replace(found.instance, request_id=UUID(int=9)))
+    assert "did not reach it" not in tell(taken)
+    on_its_way = replace(found, triggers=[trigger("pending")])
+    assert "did not reach it" not in tell(on_its_way)
+
+
+def test_an_approval_says_whom_it_asks() -> None:
+    text = tell(at(FINANCE, node_type="approval"))
+    assert 'Asked to approve: a person with the role "finance manager" [finance_manager]' in text
+    assert "The decision of the people who were asked." in text
+
+
+def test_an_event_from_outside_has_its_key() -> None:
+    workflow = compile_slot("approvals", nodes=[{"id": "w", "type": "wait_event", "config": {"key": "k-1"}}])
+    found = at("usr:approvals:w", node_type="wait_event", waiting_for_event_key="k-1")
+    assert 'The key is "k-1".' in tell(found, workflow)
+    assert "The event from outside, or the end of its wait." in tell(found, workflow)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"status": "pending"}, 'The call to the endpoint "erp" is due at 2026-03-01 13:00:00 UTC.'),
+        ({"status": "processing"}, "is under way, attempt 2 of 5."),
+        (
+            {"status": "failed", "error": "HTTP 503"},
+            "failed, attempt 2 of 5; it is tried again at 2026-03-01 13:00:00 UTC. The last time: HTTP 503.",
+        ),
+        ({"status": "completed"}, "has been delivered; the workflow has not taken the answer yet."),
+        (
+            {"status": "dead_letter", "error": "gone!"},
+            "was given up after attempt 2 of 5. The last time: gone!",
+        ),
+        ({"status": "pending", "endpoint": None}, "The message is due at 2026-03-01 13:00:00 UTC."),
+        (
+            {"status": "processing", "endpoint": None, "effect_type": "integration"},
+            "The event for other systems is under way, attempt 2 of 5.",
+        ),
+    ],
+)
+def test_a_call_to_the_outside_says_how_far_it_is(changes: dict[str, Any], sentence: str) -> None:
+    call = {"id": "call", "type": "webhook_out", "config": {"endpoint": "erp"}}
+    workflow = compile_slot("approvals", nodes=[call])
+    effect = EffectRecord(UUID(int=4), "webhook", "erp", "pending", 2, 5, LATER, None)
+    found = replace(
+        at("usr:approvals:call", node_type="webhook_out"),
+        effects=[replace(effect, **changes), replace(effect, step_execution_id=UUID(int=99))],
+    )
+    assert sentence in tell(found, workflow)
+    assert tell(found, workflow).count("13:00:00") <= 1
+    assert "Nothing was sent for it" in tell(replace(found, effects=[]), workflow)
+
+
+def test_a_node_that_is_not_begun() -> None:
+    ready = [token("sys:gate:submit", "ready")]
+    assert "It is the next to be executed." in tell(record(tokens=ready))
+    held = tell(record(tokens=ready, status="paused", reason="no"))
+    assert "It has not been executed yet." in held
+    assert 'It passes only if the invoice\'s "Total" is more than 0.00 (entity.grand_total > 0).' in held
+    without = tell(record(tokens=[token("sys:end", "ready")], status="paused", reason="no"))
+    assert "It passes only if" not in without
+
+
+# --- its triggers ---
+
+
+def trigger(status: str, error: str | None = None) -> TriggerRecord:
+    return TriggerRecord(UUID(int=8), "mutation", status, 2, 5, LATER, error)
+
+
+def test_each_type_that_waits_has_words_for_what_ends_it() -> None:
+    assert AWAITED.keys() == {name for name, node_type in NODE_TYPES.items() if node_type.waits}
+
+
+def test_what_a_person_has_paused_wants_to_be_resumed_and_all_else_retried() -> None:
+    text = tell(record(status="paused", reason="why"))
+    assert "Nothing wakes it while it is paused: retry it when the cause is gone, or fail it." in text
+    assert "dead trigger" not in text
+    by_person = replace(control("paused", reason="why"), seq=5)
+    by_engine = replace(by_person, run_as="system")
+    by_hand = record(status="paused", reason="why", steps=[replace(by_engine, seq=3), by_person])
+    assert "Nothing wakes it while it is paused: resume it, or fail it." in tell(by_hand)
+    again = record(status="paused", reason="why", steps=[by_person, replace(by_engine, seq=6)])
+    assert "retry it when the cause is gone" in tell(again)
+    dead = tell(record(status="paused", reason="why", triggers=[trigger("dead_letter", "E: x")]))
+    assert "That also tries its dead trigger again." in dead
+    assert (
+        f"The trigger mutation [{UUID(int=8)}] was given up after attempt 2 of 5. The last time: E: x."
+        in dead
+    )
+    assert "fail it, then ask for the transition again" in tell(record(status="paused", reason=DRIFT))
+
+
+def test_one_that_should_go_on_is_said_to_be_stuck_when_nothing_wakes_it() -> None:
+    ready = record(tokens=[token(DRAFT, "ready")])
+    assert "nothing will wake it: wake it, or rebuild it." in tell(ready)
+    assert "nothing will wake it" in tell(replace(ready, triggers=[trigger("dead_letter")]))
+    woken = tell(replace(ready, triggers=[trigger("failed", "E: x")]))
+    assert "nothing will wake it" not in woken
+    assert "failed, attempt 2 of 5; it is tried again at" in woken
+
+
+def test_one_that_is_over_says_what_begins_anew() -> None:
+    over = record(status="failed", reason="why")
+    begins = """A request for "submit" or "cancel" begins a new workflow at the document's status."""
+    assert begins in tell(over)
+    for document in (
+        None,
+        replace(DOCUMENT, is_deleted=True),
+        replace(DOCUMENT, status="cancelled"),
+    ):
+        assert "begins a new workflow" not in tell(replace(over, document=document))
+    assert "begins a new workflow" not in tell(over, contract=None)
+    left = replace(over, triggers=[trigger("pending"), trigger("dead_letter")])
+    assert tell(left).count("The trigger mutation") == 1
