@@ -168,7 +168,7 @@ ENGINE = (
     Mutation(
         "a refusal does not name its step",
         9,
-        "shared/signet/engine/execution/refusals.py",
+        "shared/signet/engine/execution/rows.py",
         "context.documents.execute(context.system_caller(step_id), operation)",
         "context.documents.execute(context.system_caller(), operation)",
         (f"{WF_09}random_workflows_do_nothing_without_a_step",),

@@ -34,7 +34,7 @@ OUTBOX = (
     Mutation(
         "an event does not say its cause",
         11,
-        "shared/signet/engine/triggers.py",
+        "shared/signet/store/outbox/queue.py",
         'payload = {**content, "cause_id": str(identifier)}',
         "payload = {**content}",
         (f"{WF_11}two_equal_requests_on_one_version_wake_the_workflow_twice",),

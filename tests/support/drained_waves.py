@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from unittest.mock import patch
 from uuid import UUID
 
-from signet.engine.execution.wave import Claim
-from signet.engine.execution.wave_report import WaveResult
+from signet.engine.execution.wave import Claim, WaveResult
 from signet.engine.execution.worker import Worker
 
 

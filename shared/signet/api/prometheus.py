@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from signet.engine.telemetry import Figure
-from signet.store.outbox.queue import QueueFigures
+from signet.store.outbox.measures import QueueFigures
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -3,11 +3,15 @@
 Reports hold names, codes, counts and times. They hold no content of a request and no token.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from uuid import UUID
+
+if TYPE_CHECKING:
+    from signet.store.outbox.queue import ClaimedRow
 
 # The type of nodes that are decided in memory, many together, so that their times cannot be told apart.
 PURE = "pure"
@@ -39,6 +43,42 @@ class NodeWork:
     seconds: float = 0.0
     began: float = 0.0
     ended: float = 0.0
+
+
+@dataclass(slots=True)
+class WaveStats:
+    """The counts of one wave while it runs; steps and work are by node type."""
+
+    steps: dict[str, int] = field(default_factory=dict)
+    work: dict[str, NodeWork] = field(default_factory=dict)
+    effects: dict[str, int] = field(default_factory=dict)
+    waits: list[float] = field(default_factory=list)
+    released: int = 0
+    retried: int = 0
+    dead: int = 0
+
+    def count_steps(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        steps = self.steps
+        for row in rows:
+            node_type = row["node_type"]
+            steps[node_type] = steps.get(node_type, 0) + 1
+
+    def count_other_than(self, node_types: Container[str]) -> int:
+        return sum(count for node_type, count in self.steps.items() if node_type not in node_types)
+
+    def count_effect(self, effect_type: str) -> None:
+        self.effects[effect_type] = self.effects.get(effect_type, 0) + 1
+
+    def count_done(self, done: "Iterable[ClaimedRow]", now: datetime) -> None:
+        self.waits.extend(max((now - trigger.due_at).total_seconds(), 0.0) for trigger in done)
+
+    def time(self, node_type: str, began: float, ended: float, steps: int = 1) -> None:
+        work = self.work.get(node_type)
+        if work is None:
+            work = self.work[node_type] = NodeWork(began=began)
+        work.steps += steps
+        work.seconds += ended - began
+        work.ended = ended
 
 
 @dataclass(slots=True)

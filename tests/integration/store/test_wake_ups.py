@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from signet.core.errors import Rejected
 from signet.engine.documents.commands import Create
-from signet.engine.triggers import make_trigger
 from signet.ids import make_id
 from signet.store.database import Connection, Database, PoolSettings
 from signet.store.outbox.queue import (
@@ -17,6 +16,7 @@ from signet.store.outbox.queue import (
     claim,
     fail,
     insert_triggers,
+    make_trigger,
     release,
     release_expired,
     requeue_dead,

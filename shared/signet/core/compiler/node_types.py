@@ -4,7 +4,7 @@ The compiler, the palette and the docs read this table; the engine registers one
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from signet.core.compiler import node_configurations as c
@@ -28,10 +28,11 @@ class NodeType:
     # Outcomes that need no edge of their own; `core/runtime/decisions.py` decides where they lead.
     optional_outcomes: frozenset[str] = frozenset()
 
-    @property
-    def is_decided(self) -> bool:
-        """Return whether core alone decides it; every other node acts, and has a handler in the engine."""
-        return self.is_pure or self.name == "parallel_join"
+    # Decided by core alone. Every other node acts, and has a handler in the engine.
+    is_decided: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_decided", self.is_pure or self.name == "parallel_join")
 
 
 _TYPES = [

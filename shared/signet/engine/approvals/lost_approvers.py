@@ -9,10 +9,9 @@ reason. The end of a delegation changes nothing: a delegate can vote only where 
 from typing import Any
 from uuid import UUID
 
-from signet.engine.triggers import make_trigger
 from signet.store.approvals.requests import list_asking
 from signet.store.database import Database
-from signet.store.outbox.queue import EVENTS, ClaimedEvent, complete, insert_triggers, relock
+from signet.store.outbox.queue import EVENTS, ClaimedEvent, complete, insert_triggers, make_trigger, relock
 
 VOTER_LOST = "voter_lost"
 MAX_SEATS_LOOKED_AT = 500

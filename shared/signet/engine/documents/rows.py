@@ -27,9 +27,9 @@ from signet.core.runtime.projection import CONTROL
 from signet.core.runtime.tokens import Position, begin
 from signet.engine.documents.change import DocumentChange, EndedRequest, InstanceEnd, InstanceStart
 from signet.engine.documents.decide import diff_data
-from signet.engine.triggers import make_trigger
 from signet.ids import created_at_of, make_id
 from signet.store.documents.write import DocumentRow, TransactionContext, WriteBatch
+from signet.store.outbox.queue import make_trigger
 
 Row = dict[str, Any]
 

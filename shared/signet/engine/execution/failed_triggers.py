@@ -11,7 +11,6 @@ from signet.core.errors import SignetError
 from signet.core.runtime.idempotency_keys import step_key
 from signet.core.runtime.projection import CONTROL
 from signet.engine.telemetry import Telemetry
-from signet.engine.triggers import make_trigger
 from signet.ids import created_at_of, make_id
 from signet.store.database import Connection
 from signet.store.instances.write import pause_instances
@@ -22,6 +21,7 @@ from signet.store.outbox.queue import (
     ClaimedEvent,
     ReturnedRows,
     insert_triggers,
+    make_trigger,
     release_expired,
 )
 

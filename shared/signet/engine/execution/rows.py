@@ -1,4 +1,7 @@
-"""The rows that a wave writes of an instance: its steps, itself, its history, effects and triggers."""
+"""Everything that a wave writes of an instance: the rows of its steps, its history, effects and triggers.
+
+Requests that it refuses, and approvals that it leaves unused, are written with it.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -6,15 +9,17 @@ from typing import Any
 from uuid import UUID
 
 from signet.core.documents.personal_data import mask_said, mask_variables
+from signet.core.errors import Defect
 from signet.core.runtime.idempotency_keys import effect_key, join_key, step_key
 from signet.core.runtime.projection import CONTROL, Projection, Step
 from signet.core.runtime.tokens import TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import SYSTEM_SUBJECT
+from signet.engine.documents.commands import Applied, ConcludeTransition
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect
-from signet.engine.triggers import make_trigger
 from signet.ids import created_at_of, make_id
+from signet.store.outbox.queue import make_trigger
 
 
 def make_step_row(context: InstanceContext, step: Step) -> dict[str, Any]:
@@ -203,3 +208,29 @@ def make_continuation(context: InstanceContext, due_at: datetime | None = None) 
 def has_ready_tokens(context: InstanceContext) -> bool:
     tokens = context.execution.projection.tokens()
     return context.execution.is_running and any(token.state is TokenState.READY for token in tokens)
+
+
+def refuse_request(context: InstanceContext, transition: str, reason: str, step_id: UUID | None) -> None:
+    """Refuse the document's open request. It says why, and so does the audit trail of the document."""
+    document = context.document
+    if document is None or document.request_id is None:
+        return
+    operation = ConcludeTransition(document.id, transition, None, "refused", reason)
+    refused = context.documents.execute(context.system_caller(step_id), operation)
+    if not isinstance(refused, Applied):
+        raise Defect("REFUSAL_REJECTED", f"a request could not be refused: {refused.message}")
+
+
+def refuse_after_end(context: InstanceContext) -> None:
+    """Refuse the request that is open when the instance has ended: it can no longer be served."""
+    projection, document = context.execution.projection, context.document
+    if not context.execution.is_live and document is not None and document.requested is not None:
+        reason = projection.reason or f"the workflow has ended: {projection.status}"
+        refuse_request(context, document.requested, reason, context.last_step[1])
+
+
+def void_unused_approvals(context: InstanceContext) -> None:
+    open_steps = {step.id for step in context.execution.open.values()}
+    version = context.document.version if context.document is not None else 0
+    has_moved_on = context.has_come_to_state or not context.execution.is_live
+    context.approvals.void_what_is_left(context.row.id, open_steps, version, has_moved_on=has_moved_on)

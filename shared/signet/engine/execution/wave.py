@@ -6,7 +6,7 @@ once, at the end, with everything else.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
@@ -22,7 +22,6 @@ from signet.engine.execution.failed_triggers import describe_error, pause_for
 from signet.engine.execution.nodes.context import InstanceContext, StepWait, make_execution
 from signet.engine.execution.nodes.handler import HandlerResult
 from signet.engine.execution.nodes.registry import HANDLERS, prepare, try_gate
-from signet.engine.execution.refusals import refuse_after_end, refuse_request, void_unused_approvals
 from signet.engine.execution.rows import (
     has_ready_tokens,
     make_change_row,
@@ -31,9 +30,11 @@ from signet.engine.execution.rows import (
     make_history_rows,
     make_instance_row,
     make_step_row,
+    refuse_after_end,
+    refuse_request,
+    void_unused_approvals,
 )
-from signet.engine.execution.wave_report import WaveResult
-from signet.engine.telemetry import PURE
+from signet.engine.telemetry import PURE, WaveStats
 from signet.store.database import Connection, Database, is_intact
 from signet.store.instances.waves import (
     OpenedWave,
@@ -70,6 +71,17 @@ class Claim:
     id: UUID
     tenant_id: UUID
     triggers: Sequence[ClaimedEvent]
+
+
+@dataclass(slots=True)
+class WaveResult:
+    """The counts of a wave, and the instances that failed in it."""
+
+    instances: int = 0
+    steps: int = 0
+    rounds: int = 0
+    failed: dict[UUID, BaseException] = field(default_factory=dict)
+    stats: WaveStats = field(default_factory=WaveStats)
 
 
 class Waves:

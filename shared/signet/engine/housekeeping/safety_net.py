@@ -6,10 +6,9 @@ from signet.engine.execution.failed_triggers import release_expired_effects, rel
 from signet.engine.housekeeping.task_run import TaskRun
 from signet.engine.instances.lists import list_stuck
 from signet.engine.telemetry import StuckInstance
-from signet.engine.triggers import make_trigger
 from signet.store.database import Connection
 from signet.store.operations.housekeeping import list_overdue
-from signet.store.outbox.queue import insert_triggers
+from signet.store.outbox.queue import insert_triggers, make_trigger
 
 # A deadline has a trigger of its own, which has this long to be served.
 LATE_SECONDS = 120.0

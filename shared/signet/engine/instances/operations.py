@@ -28,15 +28,8 @@ from signet.store.operations.overview import (
     list_partitioned,
     read_usage,
 )
-from signet.store.outbox.queue import (
-    QUEUES,
-    Pace,
-    QueueDepth,
-    QueueFigures,
-    depth_of,
-    measure_queue,
-    read_pace,
-)
+from signet.store.outbox.measures import Pace, QueueDepth, QueueFigures, depth_of, measure_queue, read_pace
+from signet.store.outbox.queue import QUEUES
 from signet.store.tenants.quotas import TenantQuota, list_levels
 from signet.store.wake_ups import QueueName as QueueName
 

@@ -22,13 +22,14 @@ from signet.engine.cache import CompiledCache
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.execution.nodes.context import InstanceContext, make_execution
 from signet.engine.execution.rebuild import instance_not_found, rebuild_locked
-from signet.engine.execution.refusals import refuse_after_end, void_unused_approvals
 from signet.engine.execution.rows import (
     make_change_row,
     make_continuation,
     make_history_row,
     make_instance_row,
     make_step_row,
+    refuse_after_end,
+    void_unused_approvals,
 )
 from signet.ids import make_id
 from signet.store.database import Connection

@@ -11,7 +11,7 @@ from signet.core.errors import Defect
 from signet.ids import created_at_of
 from signet.store.database import Connection
 from signet.store.instances.write import DeadTrigger
-from signet.store.outbox.queue import COUNTED_AT_MOST
+from signet.store.outbox.measures import COUNTED_AT_MOST
 from signet.store.statements import Statements
 from signet.store.wake_ups import QueueName
 

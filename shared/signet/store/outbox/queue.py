@@ -23,7 +23,8 @@ from psycopg.types.json import Jsonb
 
 from signet.core.backoff import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
 from signet.core.errors import Defect
-from signet.ids import created_at_of
+from signet.core.runtime.idempotency_keys import event_key
+from signet.ids import created_at_of, make_id
 from signet.store.database import Connection
 from signet.store.pipeline import PreparedText
 from signet.store.statements import Statements
@@ -32,7 +33,6 @@ from signet.store.wake_ups import QueueName, add_wake_up
 MAX_ROWS = 500  # in any one call
 MAX_TENANTS = 1000
 MAX_ERROR_CHARACTERS = 2000
-COUNTED_AT_MOST = 10_000
 # A row that failed so often is claimed alone, so that it spoils no wave and kills only its own worker.
 # Effects often fail, and all at once if a receiver is down: they go together until their last attempt.
 EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 11
@@ -75,7 +75,6 @@ class ClaimedEffect(ClaimedRow):
 
 
 Row = TypeVar("Row", bound=ClaimedRow)
-Counted = TypeVar("Counted")
 
 
 @dataclass(frozen=True)
@@ -113,42 +112,6 @@ class _Key:
     created_at: datetime
     id: UUID
     is_exhausted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class QueueDepth:
-    """Counts of a tenant's rows by status, each at most COUNTED_AT_MOST, and the lateness of the oldest."""
-
-    pending: int
-    processing: int
-    failed: int
-    dead_letter: int
-    oldest_due_seconds: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Recent throughput of a tenant's queue, at most COUNTED_AT_MOST, and how long rows waited when due."""
-
-    done: int
-    retried: int
-    p50_seconds: float | None
-    p95_seconds: float | None
-    p99_seconds: float | None
-    # Rows at work for longer than their lease: their worker is lost.
-    expired: int
-
-
-@dataclass(frozen=True, slots=True)
-class QueueFigures:
-    """Counts of one queue over all tenants, each up to a limit of the counting function."""
-
-    pending: int
-    failed: int
-    processing: int
-    expired: int
-    dead_letter: int
-    oldest_due_seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,30 +265,40 @@ def keep_responses(
     return _change(connection, fill(_SQL.keep_responses, EFFECTS), tenant_id, rows, more)
 
 
+def make_trigger(
+    subject_id: UUID,
+    event_type: str,
+    content: Mapping[str, Any],
+    trace_id: str | None = None,
+    *,
+    entity_version: int = 0,
+    definition_version: int | None = None,
+    due_at: datetime | None = None,
+) -> dict[str, Any]:
+    """Make the row of a trigger. Its own id is its cause, so that two of equal content stay two."""
+    identifier = make_id()
+    payload = {**content, "cause_id": str(identifier)}
+    key = event_key(subject_id, event_type, payload, entity_version)
+    return {
+        "id": identifier,
+        "created_at": created_at_of(identifier),
+        "instance_id": subject_id,
+        "entity_version": entity_version,
+        "definition_version": definition_version,
+        "event_type": event_type,
+        "payload": payload,
+        "trace_id": trace_id,
+        "idempotency_key": f"\\x{key.hex()}",
+        "due_at": due_at,
+    }
+
+
 def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert triggers for the engine that are due at once, each with its receipt."""
     if rows:
         add_wake_up(connection, tenant_id, EVENTS.name)
         text = orjson.dumps(list(rows)).decode()
         connection.execute(_SQL.insert_triggers, {"tenant_id": tenant_id, "rows": text})
-
-
-def depth_of(connection: Connection, queue: Queue[Any], tenant_id: UUID) -> QueueDepth:
-    values = {"tenant_id": tenant_id, "limit": COUNTED_AT_MOST}
-    with connection.cursor(row_factory=class_row(QueueDepth)) as cursor:
-        return _require(cursor.execute(fill(_SQL.depth_of, queue), values).fetchone())
-
-
-def read_pace(connection: Connection, queue: Queue[Any], tenant_id: UUID, *, since_seconds: float) -> Pace:
-    values = {"tenant_id": tenant_id, "limit": COUNTED_AT_MOST, "since_seconds": since_seconds}
-    with connection.cursor(row_factory=class_row(Pace)) as cursor:
-        return _require(cursor.execute(fill(_SQL.read_pace, queue), values).fetchone())
-
-
-def measure_queue(connection: Connection, queue: Queue[Any]) -> QueueFigures:
-    """Measure a queue over all tenants; this needs no tenant and names none."""
-    with connection.cursor(row_factory=class_row(QueueFigures)) as cursor:
-        return _require(cursor.execute(_SQL.measure_queue, {"queue": queue.name}).fetchone())
 
 
 def due_tenants(connection: Connection, queue: Queue[Any], *, at_most: int) -> list[DueTenant]:
@@ -375,12 +348,6 @@ def _keys(tenant_id: UUID, rows: Sequence[ClaimedRow | _Key]) -> dict[str, Any]:
         "created_ats": [row.created_at for row in rows],
         "ids": [row.id for row in rows],
     }
-
-
-def _require(counted: Counted | None) -> Counted:
-    if counted is None:
-        raise Defect("QUEUE_UNCOUNTED", "an aggregate answered no row")
-    return counted
 
 
 def _check(count: int, limit: int) -> None:

@@ -120,24 +120,6 @@ FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(responses)s::json
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
 RETURNING q.id
 
--- name: depth_of
--- Measure the queue of a tenant. Each status is counted by its partial index and to a limit; completed rows are
--- many, and wait for nobody.
-SELECT waiting.pending, waiting.failed, working.processing, dead.dead_letter,
-       (SELECT extract(epoch FROM now() - due_at)::float8 FROM {table}
-        WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed') AND due_at <= now()
-        ORDER BY due_at LIMIT 1) AS oldest_due_seconds
-FROM (SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
-             count(*) FILTER (WHERE status = 'failed') AS failed
-      FROM (SELECT status FROM {table} WHERE tenant_id = %(tenant_id)s AND status IN ('pending', 'failed')
-            LIMIT %(limit)s) AS counted) AS waiting,
-     (SELECT count(*) AS processing
-      FROM (SELECT FROM {table} WHERE tenant_id = %(tenant_id)s AND status = 'processing'
-            LIMIT %(limit)s) AS counted) AS working,
-     (SELECT count(*) AS dead_letter
-      FROM (SELECT FROM {table} WHERE tenant_id = %(tenant_id)s AND status = 'dead_letter'
-            LIMIT %(limit)s) AS counted) AS dead
-
 -- name: due_tenants
 -- List tenants with rows that are due or whose lease ran out, those that wait longest first.
 SELECT tenant_id, due_count, oldest_due_at FROM due_tenants(%(queue)s, %(at_most)s)
@@ -155,25 +137,3 @@ WITH trigger AS MATERIALIZED (
 INSERT INTO workflow_events_outbox (tenant_id, created_at, id, instance_id, entity_version, event_type, payload_json,
                                     trace_id, event_idempotency_key, due_at)
 SELECT %(tenant_id)s, created_at, id, instance_id, 0, event_type, payload, trace_id, idempotency_key, now() FROM trigger
-
--- name: read_pace
--- Measure what was done lately, how long it had been due, and what no worker came back for. Each part reads the
--- newest rows to a limit.
-SELECT done.done, done.retried, done.waits[1] AS p50_seconds, done.waits[2] AS p95_seconds, done.waits[3] AS p99_seconds,
-       (SELECT count(*) FROM (
-            SELECT FROM {table}
-            WHERE tenant_id = %(tenant_id)s AND status = 'processing' AND lease_until <= now()
-            LIMIT %(limit)s) AS counted) AS expired
-FROM (SELECT count(*) AS done, count(*) FILTER (WHERE attempts > 1) AS retried,
-             percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY seconds) AS waits
-      FROM (SELECT attempts, extract(epoch FROM completed_at - due_at)::double precision AS seconds FROM {table}
-            WHERE tenant_id = %(tenant_id)s AND status = 'completed'
-              AND completed_at >= now() - make_interval(secs => %(since_seconds)s)
-            ORDER BY completed_at DESC
-            LIMIT %(limit)s) AS newest) AS done
-
--- name: measure_queue
--- Measure a queue over all tenants.
-SELECT pending, failed, processing, expired, dead_letter,
-       extract(epoch FROM now() - oldest_due_at)::double precision AS oldest_due_seconds
-FROM measure_queue(%(queue)s)

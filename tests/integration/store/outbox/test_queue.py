@@ -6,6 +6,7 @@ import pytest
 
 from signet.ids import created_at_of
 from signet.store.database import Database
+from signet.store.outbox.measures import depth_of
 from signet.store.outbox.queue import (
     EFFECTS,
     MAX_ERROR_CHARACTERS,
@@ -13,7 +14,6 @@ from signet.store.outbox.queue import (
     ClaimedEvent,
     claim,
     complete,
-    depth_of,
     fail,
     keep_responses,
     list_dead,

@@ -10,16 +10,15 @@ from signet.core.errors import Defect
 from signet.ids import make_id
 from signet.store.database import Connection, Database, PoolSettings
 from signet.store.outbox import queue as queues
+from signet.store.outbox.measures import QueueDepth, depth_of
 from signet.store.outbox.queue import (
     EFFECTS,
     EVENTS,
     LEASE_EXPIRED,
     MAX_ROWS,
     ClaimedEvent,
-    QueueDepth,
     claim,
     complete,
-    depth_of,
     due_tenants,
     fail,
     keep_responses,

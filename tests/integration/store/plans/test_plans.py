@@ -19,7 +19,8 @@ from signet.store.database import Connection, Database, PoolSettings
 from signet.store.documents.write import parse_locked_documents, prepare_lock
 from signet.store.instances.lists import END
 from signet.store.instances.waves import open_wave, parse_opened_wave
-from signet.store.outbox.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill, measure_queue
+from signet.store.outbox.measures import measure_queue
+from signet.store.outbox.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill
 from signet.store.schema.server import create_database, use_database
 from tests.integration.store.plans.probes import API, LARGE, ROW, SMALL, WORKER, Probe
 from tests.integration.store.plans.queries import LISTED, LISTS, QUEUE, list_probes

@@ -8,7 +8,7 @@ import pytest
 
 from signet.store.database import Database
 from signet.store.operations.overview import list_partitioned
-from signet.store.outbox.queue import QueueFigures, measure_queue, read_pace
+from signet.store.outbox.measures import QueueFigures, measure_queue, read_pace
 from tests.support.database.attacks import NO_PRIVILEGE
 from tests.support.database.queue_rows import (
     BY_NAME,
