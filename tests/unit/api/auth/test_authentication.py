@@ -26,6 +26,8 @@ from signet.local.development_token import (
 SECRET = "the secret of the unit tests, long enough"
 TENANT = UUID("018f2c8e-0000-7000-8000-00000000000a")
 NOW = datetime.now(UTC)
+# Longer than a run of all tests takes: NOW is the moment of collection.
+LIFETIME_SECONDS = 86_400
 
 
 def make_claims(**changes: object) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def make_claims(**changes: object) -> dict[str, Any]:
         "sub": "anna",
         "tenant_id": str(TENANT),
         "roles": ["clerk"],
-        "exp": int(NOW.timestamp()) + 600,
+        "exp": int(NOW.timestamp()) + LIFETIME_SECONDS,
     }
     claims.update(changes)
     return {name: value for name, value in claims.items() if value is not None}
@@ -57,7 +59,7 @@ def code_of(authorization: str | None, secret: str | None = SECRET) -> str:
 
 
 def test_a_good_token_is_a_principal() -> None:
-    token = make_development_token(SECRET, TENANT, "anna", ["clerk", "approver"], 600, NOW)
+    token = make_development_token(SECRET, TENANT, "anna", ["clerk", "approver"], LIFETIME_SECONDS, NOW)
     assert authenticate(f"Bearer {token}", SECRET) == Principal(TENANT, "anna", ("clerk", "approver"))
 
 
