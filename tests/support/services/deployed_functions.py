@@ -1,5 +1,6 @@
 """The functions as they are deployed, in one process: over their own wiring, as their role."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from tests.support.services.message_queues import MessageQueues, QueueMessage, m
 Handler = Callable[[dict[str, Any], Any], Any]
 # The function that receives each queue's messages.
 HANDLERS: Mapping[str, Handler] = {"events": node_execution, "effects": side_effect_io}
+_LOGGER = logging.getLogger("signet")
 _CACHES = [
     process.get_settings,
     engine_wiring.get_consumer,
@@ -80,6 +82,8 @@ def deployed(owner_url: str, queues: MessageQueues, **environment: str) -> Itera
             patch.setenv(name, value)
         patch.setenv("SIGNET_DATABASE_URL", as_role(owner_url, "signet_worker"))
         leaving.callback(lambda: [each.close() for each in opened])
+        # The functions set the level of the logger that the whole package hangs on.
+        leaving.callback(_LOGGER.setLevel, _LOGGER.level)
         _forget()
         try:
             yield SimulatedDeployment(queues)

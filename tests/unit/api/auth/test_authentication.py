@@ -26,7 +26,7 @@ from signet.local.development_token import (
 SECRET = "the secret of the unit tests, long enough"
 TENANT = UUID("018f2c8e-0000-7000-8000-00000000000a")
 NOW = datetime.now(UTC)
-# Longer than a run of all tests takes: NOW is when this file was collected.
+# Longer than a run of all tests takes: NOW is the moment of collection.
 LIFETIME_SECONDS = 86_400
 
 
