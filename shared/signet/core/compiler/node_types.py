@@ -21,8 +21,6 @@ class NodeType:
     group: str | None = None
     # Computed in memory without any effect beyond the token, so chains of these cost no round trip.
     is_pure: bool = False
-    # Chooses among its edges, and the choice must be on record even when it is empty.
-    is_branch: bool = False
     # Waits for a person, the clock or an event from outside.
     waits: bool = False
     # Outcomes that need no edge of their own; `core/runtime/decisions.py` decides where they lead.
@@ -44,18 +42,16 @@ _TYPES = [
         ("requested", "automatic", "ended", "interrupted"),
         "Holds the document in a status; waits for a request where people decide the way",
         is_pure=True,
-        is_branch=True,
         waits=True,
         optional_outcomes=frozenset({"requested", "automatic", "ended", "interrupted"}),
     ),
-    NodeType("slot_in", c.SlotConfiguration, ("done",), "Begins a slot", is_pure=True, is_branch=True),
+    NodeType("slot_in", c.SlotConfiguration, ("done",), "Begins a slot", is_pure=True),
     NodeType("slot_out", c.SlotConfiguration, ("done",), "Ends a slot", is_pure=True),
     NodeType(
         "lifecycle_gate",
         c.LifecycleGateConfiguration,
         ("passed", "refused", "rejected"),
         "Performs a transition, or sends the document back",
-        is_branch=True,
         optional_outcomes=frozenset({"refused", "rejected"}),
     ),
     NodeType(
@@ -90,7 +86,6 @@ _TYPES = [
         "Takes the first edge whose condition holds",
         group="flow",
         is_pure=True,
-        is_branch=True,
     ),
     NodeType(
         "parallel_split", c.Nothing, ("done",), "Goes on along every edge at once", group="flow", is_pure=True
@@ -154,7 +149,6 @@ _TYPES = [
         "Asks the tenant's rules",
         group="flow",
         is_pure=True,
-        is_branch=True,
         optional_outcomes=frozenset({"rejected"}),
     ),
 ]
