@@ -103,11 +103,10 @@ class _Domain:
             case Not():
                 return complement(self.find_true_values(node.operand), self._whole)
             case Junction():
+                join = intersect if node.operator == "&&" else unite
                 values = self.find_true_values(node.terms[0])
                 for term in node.terms[1:]:
-                    values = (intersect if node.operator == "&&" else unite)(
-                        values, self.find_true_values(term)
-                    )
+                    values = join(values, self.find_true_values(term))
                 return values
             case Comparison():
                 return self._find_values_of_comparison(node)
