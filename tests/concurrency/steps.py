@@ -11,12 +11,12 @@ from tests.engine.standing_company import WAIT_SECONDS, CompanyWithWorkers
 
 
 class LetGo(Exception):
-    """Ends the holder's transaction without a commit."""
+    """An exception that ends the holder's transaction without a commit."""
 
 
 @dataclass
 class Second:
-    """What runs in a thread of its own, and what came of it."""
+    """A call in a thread of its own, and its outcomes."""
 
     act: Callable[[], list[Outcome]]
     came: list[Outcome | SignetError] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Second:
             self.came.append(error)
 
     def result(self) -> Outcome | SignetError:
-        """The first outcome."""
+        """Return the first outcome."""
         self._thread.join(WAIT_SECONDS)
         assert self.came, "it did not end"
         return self.came[0]
@@ -42,7 +42,7 @@ class Second:
 def holding(
     standing: CompanyWithWorkers, operations: list[Operation], *, commits: bool = True
 ) -> Iterator[None]:
-    """The operations are done and their transaction is open as long as the block runs."""
+    """Execute the operations, and keep their transaction open as long as the block runs."""
     company = standing.company
     try:
         with company.database.transaction(company.tenant_id) as connection:

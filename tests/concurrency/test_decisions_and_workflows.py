@@ -1,4 +1,4 @@
-"""A decision meets a cancel, an edit meets a gate: whichever is first, one lawful thing comes of it."""
+"""A decision meets a cancel, an edit meets a gate: either may be first, and one lawful result comes of it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 @pytest.fixture
 def document(stage: WorkflowStage) -> Made:
-    """Submitted by carl; mona is asked."""
+    """Create a document that carl has submitted and mona is asked about."""
     node = {"id": "look", "type": "approval", "config": {"approvers": [user("mona")]}}
     made = stage.create(stage.publish(approval={"nodes": [node]}))
     stage.ask(made.id, "submit")
@@ -56,7 +56,7 @@ def decide(stage: WorkflowStage) -> list[Any]:
 
 @contextmanager
 def deciding(stage: WorkflowStage) -> Iterator[None]:
-    """The vote is counted, and its transaction is open as long as the block runs."""
+    """Count the vote, and keep its transaction open as long as the block runs."""
     company, request_id = stage.standing.company, request_of(stage)[0]
     opening = find_document(stage.tenant_id, request_id)
     with company.database.pipelined(stage.tenant_id, opening) as pipeline:
@@ -66,7 +66,7 @@ def deciding(stage: WorkflowStage) -> Iterator[None]:
 
 
 def status(stage: WorkflowStage, document: Made) -> tuple[str, str]:
-    """Of the document, and of its instance."""
+    """Return the status of the document and of its instance."""
     return stage.status_of(document.id), stage.instance(document.instance_id)["status"]
 
 
@@ -108,7 +108,7 @@ def test_a_decision_that_was_first_is_void_once_the_instance_is_cancelled(
     late.result()
     assert stage.instance(document.instance_id)["status"] == "cancelled"
     stage.drain()
-    # The vote stands on record, and opens nothing.
+    # The vote is on record, and opens nothing.
     assert request_of(stage)[1:] == ("voided", False)
     assert status(stage, document) == ("submitted", "cancelled")
     stage.check_rebuild(document.instance_id)
@@ -125,7 +125,7 @@ def test_an_edit_that_was_first_takes_the_approval_from_the_gate(
         assert drained.steps == 0
     stage.make_due()
     stage.drain()
-    # What was approved is not what there is: it is asked again, or nothing is active.
+    # The approved version is not the current one: approval is asked again, or nothing is active.
     assert stage.status_of(document.id) != "active"
     first: LiteralString = "SELECT status, applied FROM approval_requests ORDER BY id LIMIT 1"
     assert stage.standing.row(first) == ("voided", False)
@@ -135,7 +135,7 @@ def test_an_edit_that_was_first_takes_the_approval_from_the_gate(
 def test_a_gate_that_was_first_leaves_the_edit_a_document_that_is_locked(
     stage: WorkflowStage, document: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The wave has the document; the edit waits, and then finds what was approved."""
+    """The wave has the document; the edit waits, and then finds the approved document."""
     version = stage.version_of(document.id)
     decide(stage)
     late: list[Second] = []

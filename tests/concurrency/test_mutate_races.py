@@ -33,7 +33,7 @@ def check_race(
         document_id,
     )
     assert [number for number, _ in snapshots] == list(range(1, expected + 2))
-    # Every write that was acknowledged is a version of its own.
+    # Every acknowledged write is a version of its own.
     assert len({text for _, text in snapshots}) == expected + 1
     assert data["cost_center"] == snapshots[-1][1]
     chain = standing.rows(

@@ -1,4 +1,4 @@
-"""An operator meets a wave, or another operator, at one instance: each acts on what the other left."""
+"""An operator meets a wave, or another operator, at one instance: each acts on the other's result."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -58,7 +58,7 @@ def trigger(standing: CompanyWithWorkers, made: Applied) -> tuple[Any, ...]:
 def test_a_wave_passes_by_what_an_operator_holds(
     standing: CompanyWithWorkers, worker: Worker, instances: Instances
 ) -> None:
-    """And takes it up later: its trigger lost no attempt."""
+    """A later wave takes it up: its trigger lost no attempt."""
     held, free = standing.create(), standing.create()
     assert held.instance_id is not None and free.instance_id is not None
     caller, tenant_id = standing.company.caller("olga"), standing.company.tenant_id
@@ -98,7 +98,7 @@ NOTE = {"id": "note", "type": "script", "config": {"set": {"noted": "1"}}}
 
 
 def publish_note(standing: CompanyWithWorkers) -> None:
-    """What the tenant made of the envelope that its invoices run under."""
+    """Publish a patch on the envelope that the tenant's invoices run under."""
     definitions, caller = standing.company.definitions, standing.company.caller()
     base = {"entity_type": "invoice", "envelope_version": 1}
     patch = {"patch": "own", "base": base, "slots": {"draft_to_submitted": {"nodes": [NOTE]}}}
@@ -127,7 +127,7 @@ def test_a_move_waits_for_a_wave_and_then_learns_that_it_has_changed(
     came: list[Second] = []
 
     def begin_to_move(wave: _Wave, *arguments: Any) -> Any:
-        """While the wave holds the instance, and before it is written."""
+        """Begin to move while the wave holds the instance, and before it is written."""
         came.append(Second(move))
         standing.wait_until_blocked()
         return finish(wave, *arguments)
@@ -209,7 +209,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 
 def submitted(stage: WorkflowStage, run: Callable[[ActionInput], ActionResult]) -> Made:
-    """Both calls are on their way; the answer to the other one runs the action."""
+    """Return a document whose two calls are on their way; the answer to the other one runs the action."""
     entity_type = stage.publish(checks=SIDE_BY_SIDE)
     stage.registry.action(entity_type, "run")(run)
     document = stage.create(entity_type)
@@ -231,7 +231,7 @@ def done(given: ActionInput) -> ActionResult:
     return ActionResult(output={"total": 1})
 
 
-# Where a wave finds it that comes when the act is committed.
+# The state that a wave finds after the act is committed.
 AFTERWARDS = {
     "cancel": ("cancelled", []),
     "cancel_token": ("running", ["sys:state:draft"]),
@@ -244,7 +244,7 @@ AFTERWARDS = {
 def test_a_wave_that_comes_during_an_act_passes_by_and_goes_on_from_what_it_left(
     stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
-    """All is written and nothing committed when the wave comes."""
+    """The act has written everything and committed nothing when the wave comes."""
     document = submitted(stage, done)
     answer_other(stage, document)
     version, steps = stage.instance(document.instance_id)["version"], stage.steps(document.instance_id)
@@ -294,7 +294,7 @@ def test_who_acts_during_a_wave_waits_and_learns_that_it_has_moved(stage: Workfl
     assert came.details == {"current_version": moved["version"]} and moved["version"] > version
     assert (moved["status"], moved["current_nodes"]) == ("running", [CALL])
     stage.check_rebuild(document.instance_id)
-    # And on what it is now the same can be done.
+    # The same act is possible on the new version.
     ACTS[act](instances, olga, document.instance_id, moved["version"])
     stage.drain()
     row = stage.instance(document.instance_id)
@@ -305,7 +305,7 @@ def test_who_acts_during_a_wave_waits_and_learns_that_it_has_moved(stage: Workfl
 def test_of_two_who_retry_the_second_finds_it_running(
     stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Or the dead trigger would be tried twice as often as anybody wanted."""
+    """Otherwise the dead trigger would be tried twice as often as anybody wanted."""
     entity_type = stage.publish(
         checks={"nodes": [{"id": "a", "type": "rule", "config": {"rules": ["none"]}}]}
     )

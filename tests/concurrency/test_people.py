@@ -16,7 +16,7 @@ from tests.engine.standing_company import CompanyWithWorkers, standing_company
 
 @pytest.fixture
 def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
-    """With two administrators, and nobody else who may edit members."""
+    """Yield a company with two administrators, and nobody else who may edit members."""
     with standing_company(server_url) as made:
         company = made.company
         people = tuple(Member(user_id=name, display_name=name, roles=("chief",)) for name in ("ada", "ben"))

@@ -1,6 +1,6 @@
-"""The connection breaks, or the process is killed, at the Nth message: all of a mutate's rows exist, or none.
+"""The connection breaks, or the process is killed, at the Nth message: all rows of a mutate exist, or none.
 
-The caller got success, or a Transient that says whether it is known that nothing happened; repeating with the
+The caller got success, or a Transient that says whether it is known that nothing happened. Repeating with the
 same idempotency key ends with everything done once. Every N with SIGNET_TEST_CAMPAIGN; else some, and all
 near the commit.
 """
@@ -57,7 +57,7 @@ Make = Callable[[CompanyWithWorkers], list[Operation]]
 
 
 class FaultCase:
-    """One mutation on documents of its own, and what of it is in the database."""
+    """One mutation on documents of its own, and its rows in the database."""
 
     def __init__(self, standing: CompanyWithWorkers, make: Make, *, is_keyed: bool = True) -> None:
         self._standing = standing
@@ -138,7 +138,7 @@ def database(proxied_url: str) -> Iterator[Database]:
 def measure(
     standing: CompanyWithWorkers, make: Make, *, is_keyed: bool = True
 ) -> tuple[Footprint, Footprint]:
-    """Before and after, where nothing goes wrong."""
+    """Return the footprints before and after, when nothing goes wrong."""
     case = FaultCase(standing, make, is_keyed=is_keyed)
     before = case.footprint()
     case.finish()
@@ -190,7 +190,7 @@ def test_a_broken_connection_leaves_all_or_nothing(
 
 
 def cut_at(proxy: WireProxy, database: Database, cut: Cut, case: FaultCase, documents: Documents) -> str:
-    """What the caller is told: "done", or the code of what went wrong."""
+    """Return the caller's answer: "done", or the code of the failure."""
     proxy.arm(None)
     with database.tenantless_transaction():
         pass  # a connection is there
@@ -227,7 +227,7 @@ def test_a_killed_process_leaves_all_or_nothing(
     run(case, lambda process: proxy.arm(None))
     assert case.footprint() == done
     total, seen = proxy.seen(direction), set[bool]()
-    # Killed before each message that it sends, the commit's too, it may never have come to an end.
+    # Killed before any message that it sends, even the commit's, it may never have come to an end.
     wanted = {False, True} if is_delivered else {False}
     chosen = choose(total)
     for index, number in enumerate([*chosen, *near_the_end(total)]):

@@ -1,7 +1,7 @@
-"""A worker is cut off, or killed, at the Nth message of its claim and its wave: a wave is whole, or was not.
+"""A worker is cut off, or killed, at the Nth message of its claim and its wave: a wave is whole or absent.
 
-No document is lost and none is moved twice: whoever works next, when the lease has run out, brings all of
-them to where they would have been. Every N with SIGNET_TEST_CAMPAIGN; else some, and all near the commit.
+No document is lost and none is moved twice. The next worker, when the lease has run out, brings all of them
+to where they would have been. Every N with SIGNET_TEST_CAMPAIGN; else some, and all near the commit.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,19 +46,19 @@ UNDONE: LiteralString = (
     " JOIN workflow_instances i ON i.id = q.instance_id"
     " WHERE i.entity_id = ANY (%s) AND q.status <> 'completed'"
 )
-# Which of a work's documents makes another one.
+# The number of the document that makes another one.
 CALLED = 2
 
 
 @dataclass
 class WaveWork:
-    """What is due for one wave: a birth, a request, and a call that came back."""
+    """The work due for one wave: a creation, a request, and a call that came back."""
 
     stage: WorkflowStage
     documents: list[Made]
 
     def ids(self) -> list[UUID]:
-        """With what their workflows made."""
+        """Return the ids of the documents, with those that their workflows made."""
         own = [document.id for document in self.documents]
         made = self.stage.standing.rows(MADE, [str(each) for each in own])
         return [*own, *(document_id for (document_id,) in made)]
@@ -68,7 +68,7 @@ class WaveWork:
         return [row for each in self.ids() for row in admin.execute(FOOTPRINT, {"id": each}).fetchall()]
 
     def finish(self) -> list[Footprint]:
-        """By another worker, when the lease of the first has run out. Nothing is left to be done."""
+        """Let another worker finish when the first one's lease has run out, until nothing is left."""
         self.stage.expire_leases()
         self.stage.make_due()
         self.stage.drain()
@@ -124,7 +124,7 @@ def make_work(stage: WorkflowStage, entity_type: str) -> WaveWork:
 
 
 def measure(stage: WorkflowStage, entity_type: str) -> list[list[Footprint]]:
-    """Before, and after each wave, where nothing goes wrong."""
+    """Return the footprints before, and after each wave, when nothing goes wrong."""
     work, worker = make_work(stage, entity_type), stage.worker()
     states = [work.footprint()]
     while worker.work(stage.tenant_id):
@@ -134,9 +134,9 @@ def measure(stage: WorkflowStage, entity_type: str) -> list[list[Footprint]]:
 
 
 def check_whole(after: list[Footprint], states: list[list[Footprint]]) -> None:
-    """Each document is as it was, or as a whole wave leaves it; with what its workflow made, or without.
+    """Check that each document is as before, or as a whole wave leaves it, with or without what it makes.
 
-    Not always all of them: what a backend that is not quite gone still holds is passed by.
+    Some may be left: a wave passes by rows that a dying backend still holds.
     """
     before, *_, done = states
     for index, document in enumerate(after[: len(before)]):
@@ -147,7 +147,7 @@ def check_whole(after: list[Footprint], states: list[list[Footprint]]) -> None:
 
 
 def run(stage: WorkflowStage, database: Database) -> str:
-    """What the worker came to: "done", or the code of what went wrong."""
+    """Return the worker's result: "done", or the code of the failure."""
     try:
         stage.worker(database=database).drain([stage.tenant_id])
     except Transient as error:

@@ -1,4 +1,4 @@
-"""The API as tests wire it: development tokens, and whatever database they give it."""
+"""The API as tests wire it: development tokens, and any database that they give it."""
 
 from typing import cast
 
@@ -16,7 +16,7 @@ SECRET = "the secret of the function tests, long"
 
 
 class NoQuotas:
-    """For applications whose database is none."""
+    """The quotas of applications without a database."""
 
     def take(self, tenant_id: object, name: str) -> None:
         return None

@@ -37,7 +37,7 @@ class Client:
     subject: str = "carl"
     roles: tuple[str, ...] = ("admin",)
     headers: Mapping[str, str] = field(default_factory=dict)
-    # Instead of a token of one's own: the key of a machine.
+    # The key of a machine, instead of a person's token.
     key: str | None = None
 
     def call(
@@ -49,7 +49,7 @@ class Client:
         query: Mapping[str, Any] | None = None,
         **headers: Any,
     ) -> ClientAnswer:
-        """Header names with `_` where HTTP has a hyphen."""
+        """Send a request. Header names have `_` where HTTP has a hyphen."""
         token = self.key or make_development_token(
             SECRET, self.tenant_id, self.subject, list(self.roles), 600, datetime.now(UTC)
         )

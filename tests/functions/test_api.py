@@ -35,7 +35,7 @@ EVENTS = Path(__file__).with_name("events")
 
 
 class BrokenDatabase:
-    """Raises what it is given instead of opening a transaction."""
+    """A database that raises the given error instead of opening a transaction."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -66,7 +66,7 @@ def application(database: Database) -> Application:
 
 @pytest.fixture
 def unwired() -> Application:
-    """For what must be answered before the database is asked."""
+    """Return an application for answers that must come before the database is asked."""
     return make_broken(AssertionError("the database was asked"))
 
 
@@ -278,7 +278,7 @@ class Item(BaseModel):
 
 
 def make_validating() -> Application:
-    """An API of one route, which takes a body and a parameter."""
+    """Make an API of one route, which takes a body and a parameter."""
 
     def add_route(routes: Routes) -> None:
         @routes.get("/v1/health", "Takes a body", dict)

@@ -1,4 +1,4 @@
-"""Keys of machines, by HTTP: made, used, listed, revoked; and what they can never do."""
+"""Keys of machines, by HTTP: made, used, listed, revoked; and the acts that no key may do."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ Admin = psycopg.Connection[Any]
 
 @pytest.fixture(autouse=True)
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was verified is asked again each time."""
+    """Let nothing be remembered of a verified key."""
     monkeypatch.setattr(authentication, "KEEP_SECONDS", 0)
 
 
@@ -106,7 +106,7 @@ def test_a_revoked_key_is_refused(client: Client, admin: Admin) -> None:
 
 
 def test_within_the_time_that_is_promised(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Longer than KEEP_SECONDS nothing is remembered: tests/unit/test_issuer_tokens.py."""
+    """The cache forgets after KEEP_SECONDS: see tests/unit/test_issuer_tokens.py."""
     monkeypatch.undo()
     assert authentication.KEEP_SECONDS <= 30
     made = make(client)
@@ -141,7 +141,7 @@ def test_what_is_no_key(client: Client, database: Database) -> None:
         f"signet_{uuid4().hex}_{token.key_id.hex}_{secret}",
         f"{start}_{secret}x",
         f"{start}_{secret[:-1]}",
-        # The same bytes in another spelling.
+        # These are the same bytes in another spelling.
         f"{start}_{secret[:-1]}{chr(ord(last) + 1)}",
         made["token"].upper(),
         "signet_",
@@ -230,7 +230,7 @@ def asking(company: Company, admin: Admin) -> Asking:
 
 
 def test_a_key_decides_no_approval(client: Client, asking: Asking, admin: Admin) -> None:
-    """Whatever its roles: seats are for members, and no member can have a key's name."""
+    """No role helps a key: seats are for members, and no member can have a key's name."""
     request_id = asking.ask("anna")
     admin.execute("UPDATE approval_seats SET holder_user_id = NULL, holder_role = 'admin'")
     machine = use(client, make(client, roles=["admin"])["token"])

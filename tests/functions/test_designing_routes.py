@@ -1,4 +1,4 @@
-"""What an editor of workflows asks: node types, actions, names in scope, expressions."""
+"""Questions of an editor of workflows: node types, actions, names in scope, expressions."""
 
 from dataclasses import replace
 from typing import Any

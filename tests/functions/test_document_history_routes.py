@@ -1,4 +1,4 @@
-"""What became of a document: versions, requests, audit trail, timeline, and why it is where it is."""
+"""The history of a document: versions, requests, audit trail, timeline, and the reasons for its state."""
 
 import json
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ LISTS = ("/versions", "/requests", "/timeline", "/audit")
 
 @pytest.fixture
 def work(owner_url: str, company: Company) -> Iterator[Any]:
-    """Lets the worker do what there is to do."""
+    """Yield a function that lets the worker do all due work."""
     database = Database(as_role(owner_url, "signet_worker"), PoolSettings())
     worker = make_worker(database)
     yield lambda: worker.drain([company.tenant_id])
@@ -43,7 +43,7 @@ def work(owner_url: str, company: Company) -> Iterator[Any]:
 
 @pytest.fixture
 def place(client: Client, work: Any) -> str:
-    """Edited once, submitted on request, and approved, since nobody has put anything in the way."""
+    """Return a document edited once, submitted on request and approved, as no slot has an approval."""
     data = {**INVOICE, "vendor_contact": "Erna"}
     place = client.post("/v1/documents", {"entity_type": "invoice", "data": data}).headers["location"]
     patch = {"grand_total": 70000, "vendor_contact": "Zoe"}

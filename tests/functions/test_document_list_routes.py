@@ -1,4 +1,4 @@
-"""Lists of documents: what a filter means, in which order, and that pages neither repeat nor leave out."""
+"""Lists of documents: the meaning of filters, the order, and pages that neither repeat nor leave out."""
 
 from itertools import product
 from typing import Any
@@ -148,7 +148,7 @@ def test_a_status_is_a_filter_of_its_own(invoices: Client, admin: Admin) -> None
     admin.execute("UPDATE documents SET status = 'submitted' WHERE t2 IN ('R-1', 'R-2')")
     assert numbers_of(find(invoices, status="submitted")) == ["R-2", "R-1"]
     assert numbers_of(find(invoices, status="submitted", filter="entity.grand_total > 100")) == ["R-2"]
-    # Also one that the newest contract does not know any more.
+    # A status that the newest contract does not know any more is allowed.
     assert numbers_of(find(invoices, status="archived")) == []
 
 
@@ -176,13 +176,13 @@ def test_documents_of_an_older_contract_are_found_by_its_columns(invoices: Clien
             expected if sort == "cost_center" else ["r-3", "R-6", "R-2", "R-4", "R-1", "R-5"]
         )
         assert pages[-1] == "R-10"
-    # Nobody can say of the older ones what they would have had.
+    # The older ones have no value there, and nobody knows what it would have been.
     assert numbers_of(find(invoices, filter="entity.batch >= 'a'")) == ["R-6", "R-5"]
     assert list_by_pages(invoices, 2, sort="batch") == ["R-6", "R-5", "R-1", "R-2", "R-10", "r-3", "R-4"]
 
 
 def publish_next(company: Company, **fields: dict[str, Any]) -> None:
-    """Version 2 of the contract, with these fields changed."""
+    """Publish version 2 of the contract, with these fields changed."""
     document, _ = read_document(EXAMPLES / "invoice" / "contract.yaml")
     own = document["fields"]
     for name, changes in fields.items():

@@ -1,4 +1,4 @@
-"""What is done to documents through the API: replaced, deleted, acted on, amended, made in bulk."""
+"""Changes of documents through the API: replaced, deleted, acted on, amended, made in bulk."""
 
 from typing import Any
 from uuid import uuid4
@@ -35,7 +35,7 @@ def stranger(database: Database) -> Client:
 
 
 def settle(admin: Admin, place: str, status: str = "active") -> None:
-    """As its workflow would leave it."""
+    """Leave the document as its workflow would."""
     document_id = place.rsplit("/", 1)[1]
     admin.execute(
         "UPDATE workflow_instances SET status = 'completed', completed_at = now(), edit_window = NULL"

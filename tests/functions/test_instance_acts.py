@@ -1,4 +1,4 @@
-"""What people do to instances by HTTP: versions, reasons, permissions, one token, many at once."""
+"""Acts of people on instances by HTTP: versions, reasons, permissions, one token, many at once."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,7 +26,7 @@ from tests.functions.calling import Client, ClientAnswer
 from tests.pooling.reaching import as_role
 
 WHY = {"reason": "the supplier is being checked"}
-# Which want the version that was seen, and with which body.
+# The acts that demand the version that was seen, and their bodies.
 VERSIONED: dict[str, Any] = {
     "pause": WHY,
     "resume": None,

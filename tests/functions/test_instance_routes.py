@@ -1,4 +1,4 @@
-"""Instances as they are listed and shown by HTTP: where one stands, what it did, what it runs on."""
+"""Instances as they are listed and shown by HTTP: their place, their steps, their definition."""
 
 from collections.abc import Iterator
 from datetime import timedelta, timezone
@@ -192,7 +192,7 @@ def test_the_newest_come_first_page_by_page(
 
 
 def test_what_is_filtered_by(client: Client, company: Company, worker: Worker, admin: Admin) -> None:
-    first = submit(company, worker, number="R-1")  # to the end: nothing holds it
+    first = submit(company, worker, number="R-1")  # it comes to the end: nothing holds it
     publish_lanes(company)
     second = submit(company, worker, number="R-2")  # waits for an endpoint
     third = create(company, worker, number="R-3")
@@ -242,7 +242,7 @@ def test_how_old_it_is(client: Client, company: Company, worker: Worker, admin: 
     document = read(admin, "SELECT entity_id FROM workflow_instances WHERE id = %s", new)[0][0]
     assert listed(client, started_before=moments[0], document_id=document) == []
     assert listed(client, updated_before=moments[60], document_id=document) == [new]
-    # The same moment, said elsewhere.
+    # The same moment in another time zone.
     elsewhere = began.astimezone(timezone(timedelta(hours=-11))).isoformat()
     assert listed(client, started_before=elsewhere) == [old]
 
@@ -257,7 +257,7 @@ def test_what_nothing_will_wake(client: Client, company: Company, worker: Worker
     assert client.call("GET", "/v1/instances/stuck", query={"idle_seconds": 7_200}).body == {"items": []}
 
 
-# --- who may ---
+# --- permissions ---
 
 
 @pytest.mark.parametrize("part", [*LISTS, *(f"/{{id}}{part}" for part in OF_ONE)])
@@ -319,7 +319,7 @@ def test_a_cursor_of_something_else(client: Client, company: Company, worker: Wo
     place = f"/v1/instances{part}".replace("{id}", str(made.instance_id))
     cursors = ["x", "AAAA", "W10"]
     if part:
-        # Of the same list of another one.
+        # A cursor of the same list of another instance.
         other = create(company, worker, number="R-2").instance_id
         page = client.call("GET", f"/v1/instances{part}".replace("{id}", str(other)), query={"limit": 1}).body
         cursors += [page["next_cursor"]] if page["next_cursor"] else []

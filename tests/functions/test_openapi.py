@@ -1,4 +1,4 @@
-"""What is sent as the API's description is what the code says, and holds together."""
+"""The API's description is what the code says, and holds together."""
 
 import os
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an operator of a tenant sees, and the sending again of what is dead."""
+"""The dead letters that an operator of a tenant sees and sends again."""
 
 import json
 from typing import Any
@@ -27,7 +27,7 @@ def make_instance(client: Client, number: str = "R-1") -> UUID:
 
 
 def kill(admin: Admin, queue: str, tenant_id: UUID, instance_id: UUID, error: str = "boom") -> UUID:
-    """A dead letter of this instance."""
+    """Write a dead letter of this instance."""
     row_id = put_one(admin, queue, tenant_id, status="dead_letter", attempts=5)
     table = {"events": "workflow_events_outbox", "effects": "workflow_side_effects_outbox"}[queue]
     admin.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER".encode())
@@ -152,7 +152,7 @@ def test_an_effect_that_is_sent_again_is_on_record(client: Client, admin: Admin)
         [str(instance_id)],
     ).fetchall()
     assert audited == [("requeue", "carl", data)]
-    # Nothing is left to do, and nothing more is written.
+    # Nothing is left to do, so nothing more is written.
     again = client.post(REQUEUE, {"ids": [str(effects[0])]})
     assert again.body["items"][0]["code"] == "DEAD_LETTER_NOT_FOUND"
     assert len(admin.execute("SELECT FROM audit_log WHERE action = 'requeue'").fetchall()) == 1

@@ -1,4 +1,4 @@
-"""Definitions tried out over HTTP: compiled, drawn, compared, simulated, foreseen."""
+"""Definitions tried out over HTTP: compiled, drawn, compared, simulated, and their impact."""
 
 from dataclasses import replace
 from typing import Any

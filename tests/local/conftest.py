@@ -1,4 +1,4 @@
-"""What the tests of the embedded Postgres need around them."""
+"""Fixtures for the tests of the embedded Postgres."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ import pytest
 from signet.local.postgres import start_postgres
 from tests.local.embedded import processes_about, until
 
-# argv: the state. Prints the server's process, then waits to be killed.
+# Its argument is the state folder. Prints the server's process, then waits to be killed.
 LAUNCHER = """
 import sys, time
 from pathlib import Path
@@ -29,11 +29,14 @@ time.sleep(60)
 
 @contextmanager
 def passable_folder() -> Iterator[Path]:
-    """Not `tmp_path`: root's is closed to the account that serves, which is a case of its own here."""
+    """Yield a folder that every account may pass.
+
+    Root's `tmp_path` is closed to the account that serves, which is a case of its own here.
+    """
     made = Path(tempfile.mkdtemp(prefix="signet-test-"))
     made.chmod(0o755)
     yield made
-    # A server that lost its launcher writes until its last moment.
+    # A server without its launcher writes until its last moment.
     until(lambda: not processes_about(made))
     shutil.rmtree(made)
 
@@ -46,7 +49,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def state() -> Iterator[Path]:
-    """With data made once: making them costs ten starts. Every test leaves them usable."""
+    """Yield a folder with data, made once because that costs ten starts. Every test leaves it usable."""
     with passable_folder() as made:
         start_postgres(made).stop()
         yield made

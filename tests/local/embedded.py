@@ -1,4 +1,4 @@
-"""Looking at embedded Postgres servers from outside: processes, permissions, what they remember."""
+"""Views of embedded Postgres servers from outside: processes, permissions, stored state."""
 
 import json
 import os
@@ -33,12 +33,12 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """An ended process that nobody has collected yet does not run: it has no command any more."""
+    """Return whether the process runs. An ended one that nobody has collected yet has no command any more."""
     return bool(postgres_process._command_of(pid))
 
 
 def processes_about(path: Path) -> list[str]:
-    """The commands that name something in the folder."""
+    """Return the commands that name something in the folder."""
     if not Path("/proc/self").exists():
         every = subprocess.run(["ps", "-axww", "-o", "command="], capture_output=True, check=True).stdout
         return [command for command in every.decode(errors="replace").splitlines() if f"{path}/" in command]
@@ -70,7 +70,7 @@ def permissions(path: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def as_nobody(work: Callable[[], object]) -> object:
-    """In a forked child that became nobody: an ordinary user's Python may not be reachable for it."""
+    """Run the work in a forked child that became nobody, who may not reach an ordinary user's Python."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""What the local gateway makes of requests over real sockets: events, or refusals."""
+"""Requests over real sockets, which the local gateway makes events of, or refuses."""
 
 import base64
 import http.client

@@ -28,7 +28,7 @@ Start = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts `signet run`, by default on a port that is free."""
+    """Yield a function that starts `signet run`, by default on a free port."""
     running: list[subprocess.Popen[str]] = []
 
     def start(
@@ -67,7 +67,7 @@ def read_greeting(process: subprocess.Popen[str]) -> str:
 
 
 def call(greeting: str) -> dict[str, Any]:
-    """What the first printed `curl` would answer."""
+    """Return the answer to the first printed `curl`."""
     line = re.search(r"^  (curl .*)$", greeting, re.MULTILINE)
     assert line is not None
     _curl, _option, header, url = shlex.split(line[1])
@@ -104,7 +104,8 @@ def test_the_printed_curl_answers_and_a_second_start_serves_the_same(start: Star
     second = start(folder / ".signet")
     greeting = read_greeting(second)
     assert "applied" not in greeting and call(greeting) == body
-    for number in [signal.SIGHUP, signal.SIGTERM, signal.SIGINT] * 20:  # together, as when a terminal closes
+    # all together, as when a terminal closes
+    for number in [signal.SIGHUP, signal.SIGTERM, signal.SIGINT] * 20:
         second.send_signal(number)
     said, _ = second.communicate(timeout=20)
     assert (said, second.returncode) == ("stopping\n", 0)
@@ -152,7 +153,7 @@ def test_a_server_of_ones_own_is_used_and_not_stopped(
     assert call(read_greeting(process))["status"] == "ok"
     assert [path.name for path in (folder / ".signet").iterdir()] == ["development-secret"]
     assert end(process, signal.SIGTERM) == "stopping\n"
-    drop_database(empty_database_url, "none")  # somebody still answers there
+    drop_database(empty_database_url, "none")  # a server still answers there
 
 
 def test_what_is_made_while_it_runs_is_moved(start: Start, folder: Path, owner_url: str) -> None:

@@ -1,4 +1,4 @@
-"""A POST to an endpoint: what is sent, what counts as delivered, and where nothing is ever sent."""
+"""A POST to an endpoint: its content, the answers that count as delivered, and addresses never sent to."""
 
 import json
 import socket
@@ -138,7 +138,7 @@ def test_too_large_a_body_is_never_sent() -> None:
     assert (delivery.is_final, receiver.received) == (True, [])
 
 
-# --- where nothing is sent ---
+# --- addresses that nothing is sent to ---
 
 
 class Opened(Exception):
@@ -202,7 +202,7 @@ def test_a_name_that_leads_inside_as_well_is_not_called(no_connection: None) -> 
     ],
 )
 def test_an_address_in_whatever_spelling_is_looked_at_resolved(no_connection: None, host: str) -> None:
-    """By the machine's own resolver, which reads what C programs do."""
+    """The machine's own resolver reads spellings as C programs do."""
     delivery = post(f"https://{host}/", b"{}", {}, AllowedAddresses())
     assert (delivery.error or "").startswith("ADDRESS_REFUSED"), delivery
 

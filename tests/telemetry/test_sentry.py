@@ -1,4 +1,4 @@
-"""What Sentry is told: types, codes, places, a few tags; and nothing that somebody has sent."""
+"""Reports to Sentry: types, codes, places, a few tags, and nothing that a caller has sent."""
 
 import io
 import json
@@ -19,7 +19,7 @@ PERSONAL = "hunter2"
 
 
 class KeptEvents(sentry_sdk.transport.Transport):
-    """Sends nothing."""
+    """A transport that sends nothing."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -43,7 +43,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Traced:
-    """What was exported, by name."""
+    """The exported spans, by name."""
 
     def __init__(self) -> None:
         self._exporter = InMemorySpanExporter()
@@ -57,7 +57,7 @@ class Traced:
 
 
 class Mailbox:
-    """A connector that keeps the traces of what it gets."""
+    """A connector that keeps the traces of its messages."""
 
     def __init__(self) -> None:
         self.traces: list[str | None] = []
@@ -90,7 +90,7 @@ def traced() -> Iterator[Traced]:
 
 @pytest.fixture
 def company(database: Database) -> Company:
-    """Whose invoices send a notification on their way."""
+    """Return a company whose invoices send a notification on their way."""
     company = make_company(database)
     company.publish("invoice")
     told = {"channel": "email", "to": [{"by": "role", "role": "admin"}], "text": "posted"}
@@ -106,7 +106,7 @@ def client(database: Database, company: Company, traced: Traced) -> Client:
 
 @pytest.fixture
 def waves(worker: Database, traced: Traced, monkeypatch: pytest.MonkeyPatch) -> Worker:
-    # However slow the machine is: one wave is one.
+    # One wave stays one on a slow machine.
     monkeypatch.setattr("signet.engine.execution.wave.MAX_WAVE_SECONDS", 600.0)
     return make_worker(worker, traced.telemetry)
 
@@ -225,7 +225,7 @@ def test_only_what_is_switched_on_is_loaded(
     environment: dict[str, str], traces: bool, loaded: list[str]
 ) -> None:
     script = SCRIPT.format(environment={"SIGNET_DATABASE_URL": "postgresql://", **environment})
-    # Nothing listens there: what could not be sent is given up at once.
+    # Nothing listens there, so unsent spans are given up at once.
     ended = f"{script}os._exit(0) if not sys.stdout.flush() else None\n"
     done = subprocess.run(
         [sys.executable, "-c", ended],
@@ -270,7 +270,7 @@ def test_who_is_answered_does_not_wait_for_a_collector_that_is_down() -> None:
 
 
 def test_an_export_takes_no_longer_than_a_flush_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDK's flush waits for it, whatever it is told."""
+    """The SDK's flush waits for it with any timeout it is given."""
     asked: list[float] = []
 
     class Exporter(Collector):

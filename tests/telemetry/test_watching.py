@@ -1,4 +1,4 @@
-"""What waves tell: lines, metrics, figures of the process; and /metrics, which shows the figures."""
+"""Reports of waves: lines, metrics, figures of the process; and /metrics, which shows the figures."""
 
 import io
 import json
@@ -60,7 +60,7 @@ def read_lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 def read_samples(text: str) -> dict[str, float]:
-    """As Prometheus would: every line is a comment or a sample."""
+    """Parse the text as Prometheus would: every line is a comment or a sample."""
     samples: dict[str, float] = {}
     for line in text.splitlines():
         if line.startswith("# "):
@@ -216,7 +216,7 @@ def test_no_tenants_administrator_sees_them_and_without_a_token_nobody_does(
     assert Client(wire(database, metrics_token=TOKEN), company.tenant_id).get("/metrics").status == 401
     closed = Client(wire(database), company.tenant_id)
     assert closed.get("/metrics", authorization=f"Bearer {TOKEN}").code == "TOKEN_INVALID"
-    # And the other way round: it opens nothing of a tenant's.
+    # The other way round, it opens nothing of a tenant's.
     opened = Client(wire(database, metrics_token=TOKEN), company.tenant_id)
     assert opened.get("/v1/health", authorization=f"Bearer {TOKEN}").status == 401
 
