@@ -17,8 +17,8 @@ CLIENTS, THREADS = 4, 2
 
 def run_pgbench(url: str, role: str, scripts: Mapping[str, int], seconds: float) -> float:
     """Return the transactions a second of these scripts, each chosen as often as its weight says."""
-    settings = conninfo_to_dict(act_as(url, role))
-    parts = {name: str(value) for name, value in settings.items() if value is not None}
+    described = conninfo_to_dict(act_as(url, role))
+    parts = {name: str(value) for name, value in described.items() if value is not None}
     environment = {**os.environ, "PGPASSWORD": parts.get("password", ""), "PGOPTIONS": parts["options"]}
     command = [str(find_programs(major=18) / "bin" / "pgbench"), "-n", "-M", "prepared"]
     command += ["-c", str(CLIENTS), "-j", str(THREADS), "-T", str(max(1, round(seconds)))]

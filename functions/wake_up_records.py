@@ -1,4 +1,4 @@
-"""Messages of the queues: that a tenant has work. What work, the database says."""
+"""Messages of the queues: they name a tenant with work, and the database says which work."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Json, ValidationError
 
 from signet.engine.dispatch.consumer import QueueConsumer
 
-# What a claim under way may still take: then the call ends by itself, and not by Lambda's clock.
+# A claim in progress may take so long; so the call ends by itself, and not by Lambda's clock.
 EVENTS_RESERVE_MS, EFFECTS_RESERVE_MS = 15_000, 60_000
 
 
@@ -29,11 +29,11 @@ class WakeUpRecord(SqsRecordModel):
 def work_on(
     event: Mapping[str, Any], context: LambdaContext, consumer: QueueConsumer, reserve_ms: int
 ) -> PartialItemFailureResponse:
-    """The shift first, for all tenants of the batch in turn; then each message is answered for by itself.
+    """Run the consumer for all tenants of the batch in turn; then answer for each message by itself.
 
-    One that cannot be read comes again until it is a dead letter, and takes no other along.
+    An unreadable message comes again until it is a dead letter, and takes no other along.
     """
-    tenants = [found.tenant for record in event.get("Records", []) if (found := _read(record))]
+    tenants = [wake_up.tenant for record in event.get("Records", []) if (wake_up := _read(record))]
     run = consumer.run(tenants, lambda: context.get_remaining_time_in_millis() < reserve_ms)
 
     def answer(record: WakeUpRecord) -> None:

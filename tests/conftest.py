@@ -1,7 +1,7 @@
-"""One Postgres for the whole run, a migrated template in it, and a fresh database for each test that asks.
+"""One Postgres for the whole run, with a migrated template and a fresh database for each test that asks.
 
-With SIGNET_TEST_DATABASE_URL (an admin's) an existing server is used instead of the embedded one. Tests for a
-superuser are skipped when that admin is none, as on a managed server.
+SIGNET_TEST_DATABASE_URL (an admin's) names an existing server to use instead of the embedded one. Tests that
+need a superuser are skipped when that admin is none, as on a managed server.
 """
 
 import os
@@ -29,7 +29,10 @@ _running = ExitStack()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the server in the process that hands out the work; its workers inherit the environment."""
+    """Start the server only in the process that distributes the tests.
+
+    Its workers inherit the environment.
+    """
     if hasattr(config, "workerinput") or config.option.collectonly or config.option.help:
         return
     url = os.environ.get("SIGNET_TEST_DATABASE_URL")
@@ -79,7 +82,7 @@ def owner_url(server_url: str) -> Iterator[str]:
 
 @pytest.fixture
 def database(owner_url: str) -> Iterator[Database]:
-    """Yield the database as the API sees it."""
+    """Yield the database in the API's role."""
     database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=4))
     yield database
     database.close()
@@ -87,7 +90,7 @@ def database(owner_url: str) -> Iterator[Database]:
 
 @pytest.fixture
 def worker(owner_url: str) -> Iterator[Database]:
-    """Yield the database as the workers see it."""
+    """Yield the database in the workers' role."""
     database = Database(as_role(owner_url, "signet_worker"), PoolSettings(size=4))
     yield database
     database.close()
@@ -95,7 +98,7 @@ def worker(owner_url: str) -> Iterator[Database]:
 
 @pytest.fixture
 def admin(owner_url: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
-    """Yield the admin's connection, for looking behind row security and for attacking as an owner."""
+    """Yield the admin's connection, for reading behind row security and for attacking as an owner."""
     with psycopg.connect(owner_url, autocommit=True) as connection:
         yield connection
 
@@ -109,7 +112,7 @@ def superuser(admin: psycopg.Connection[tuple[object, ...]]) -> psycopg.Connecti
 
 @pytest.fixture
 def tenant(database: Database) -> TenantFile:
-    """Install a tenant with a clerk who reports to a manager."""
+    """Return an installed tenant with a clerk who reports to a manager."""
     tenant = make_tenant_file(uuid4())
     install_tenant(database, tenant)
     return tenant

@@ -1,4 +1,4 @@
-"""The other side of a conversation by HTTP, on the loopback, in a thread that ends with its test."""
+"""An HTTP server on the loopback, in a thread that ends with its test."""
 
 import threading
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ POLL_SECONDS = 0.01
 
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
-    """Yield the server's port."""
+    """Serve the handler; yield the port."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,))
     thread.start()

@@ -9,9 +9,22 @@ from uuid import UUID
 from bench.company import open_database
 from bench.counting import count_wire, read_peak_memory
 from bench.engine.processes import Task, serve
+from signet.engine.dispatch.consumer import BatchedWakeUps, QueueConsumer
+from signet.engine.telemetry import Silent, WaveReport
+from signet.store.wake_ups import no_wake_up
 from signet.wiring.engine import make_worker
 
 MODULE = "bench.engine.worker"
+
+
+class CountedWaves(Silent):
+    """A telemetry that keeps the report of each wave."""
+
+    def __init__(self) -> None:
+        self.reports: list[WaveReport] = []
+
+    def wave_ended(self, report: WaveReport) -> None:
+        self.reports.append(report)
 
 
 class WorkerProcess:
@@ -19,18 +32,23 @@ class WorkerProcess:
         self._database = open_database(url, 1, "signet_worker")
         with self._database.tenantless_transaction():
             pass  # connects
-        self._worker = make_worker(self._database)
+        self._waves = CountedWaves()
+        worker = make_worker(self._database, self._waves)
+        self._consumer = QueueConsumer(worker.work, BatchedWakeUps("events", no_wake_up))
 
     def drain(self, index: int, count: int, tenant_ids: Sequence[str]) -> Mapping[str, Any]:
         ids = [UUID(tenant_id) for tenant_id in tenant_ids]
+        self._waves.reports.clear()
         begin = perf_counter()
-        drained = self._worker.drain(ids)
+        run = self._consumer.run(ids, lambda: False)
+        seconds, reports = perf_counter() - begin, self._waves.reports
+        assert not run.failed and not run.interrupted, run
         return {
-            "seconds": perf_counter() - begin,
-            "instances": drained.instances,
-            "steps": drained.steps,
-            "rounds": drained.rounds,
-            "waves": drained.waves,
+            "seconds": seconds,
+            "instances": sum(report.instances for report in reports),
+            "steps": sum(sum(report.steps.values()) for report in reports),
+            "rounds": sum(report.rounds for report in reports),
+            "waves": len(reports),
             "memory": read_peak_memory(),
         }
 

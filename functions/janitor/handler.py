@@ -1,4 +1,4 @@
-"""Housekeeping, by the clock: what is due, as far as the time goes. What the schedule says is not read."""
+"""The janitor's Lambda: due housekeeping tasks, as far as the time goes. It ignores its event."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from signet.wiring.housekeeping import get_housekeeping
 from signet.wiring.process import flushing, prepare
 
-# A task that was begun with so much left has the time to come to an end of its own.
+# A task that begins with so much time left can end by itself.
 RESERVE_SECONDS = 30.0
 
 prepare(get_housekeeping)
@@ -17,5 +17,5 @@ prepare(get_housekeeping)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     seconds = context.get_remaining_time_in_millis() / 1_000 - RESERVE_SECONDS
     ran = get_housekeeping().run(seconds)
-    # What failed is told, and is due again by its row: no other call is wanted for it.
-    return {"runs": len(ran), "failed": sorted({one.task for one in ran if one.outcome == "failed"})}
+    # A failed task is due again by its row, so no other call is needed for it.
+    return {"runs": len(ran), "failed": sorted({run.task for run in ran if run.outcome == "failed"})}

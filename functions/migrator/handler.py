@@ -1,6 +1,6 @@
-"""What a deployment asks first: the database's schema, before any function that needs it is switched.
+"""The migrator's Lambda, which a deployment calls before it switches any function to the new schema.
 
-CloudFormation waits for the answer, and a stack is rolled back where it is no; so an answer there is, always.
+CloudFormation waits for the answer, and rolls the stack back on a failure. So there is always an answer.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
 
 
 def _migrate(event: dict[str, Any]) -> ResourceOutcome:
-    # A stack that is deleted leaves its data to the database's own protection.
+    # A deleted stack leaves its data to the database's own protection.
     if event.get("RequestType") == "Delete":
         return ResourceOutcome(True)
     try:

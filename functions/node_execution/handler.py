@@ -1,4 +1,4 @@
-"""What moves documents: wake-ups from the queue in, waves of the tenants that they name."""
+"""The engine's Lambda: wake-ups from the queue in, waves of the named tenants out."""
 
 from typing import Any
 

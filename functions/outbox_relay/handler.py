@@ -1,4 +1,4 @@
-"""The safety net, by the clock: wakes somebody for whatever is due. What the schedule says is not read."""
+"""The relay's Lambda, by the clock: wake-ups for everything due. It ignores its event."""
 
 from typing import Any
 

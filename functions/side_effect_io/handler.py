@@ -1,4 +1,4 @@
-"""What speaks to the outside world: wake-ups from the queue in, effects of the tenants that they name out."""
+"""The effects' Lambda: wake-ups from the queue in, deliveries of the named tenants out."""
 
 from typing import Any
 

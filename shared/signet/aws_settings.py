@@ -1,4 +1,4 @@
-"""What of AWS the environment says: by the names that all of its tools know, and by Signet's own."""
+"""The part of the environment that is about AWS: the names that all of its tools know, and Signet's own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ _OF_AWS = (
 
 @dataclass(frozen=True)
 class CredentialsPlace:
-    """Where a container is answered its credentials (Lambda with SnapStart)."""
+    """The address that gives a container its credentials (Lambda with SnapStart)."""
 
     url: str
     token: str | None = field(repr=False)
@@ -22,7 +22,7 @@ class CredentialsPlace:
 
 @dataclass(frozen=True)
 class SweepSettings:
-    """Of EventBridge Scheduler: whom it calls, in whose name, and the group that its schedules are in."""
+    """EventBridge Scheduler: the function that it calls, its role, and the group of its schedules."""
 
     group: str
     relay_arn: str
@@ -31,26 +31,26 @@ class SweepSettings:
 
 @dataclass(frozen=True)
 class AwsSettings:
-    """By the names that every tool of AWS knows; with the queues that are Signet's own."""
+    """Settings by the names that every tool of AWS knows, with the queues that are Signet's own."""
 
     region: str
     key_id: str | None = None
     secret: str | None = field(default=None, repr=False)
     session_token: str | None = field(default=None, repr=False)
     credentials_place: CredentialsPlace | None = None
-    # By service; "" stands for all others.
+    # One for each service; "" stands for all others.
     endpoints: Mapping[str, str] = field(default_factory=dict)
     is_dual_stack: bool = False
-    # Where wake-ups go; without a queue nobody is woken, and the relay finds what is due.
+    # Wake-ups go to these queues. Without one nobody is woken, and the relay finds what is due.
     events_queue_url: str | None = None
     effects_queue_url: str | None = None
     # Tenants' secrets in Secrets Manager are below it.
     secrets_prefix: str | None = None
-    # Where the relay comes seldom: how it is made to come when something is known to be due.
+    # Calls the relay when something is known to be due, where the relay runs seldom.
     sweeps: SweepSettings | None = None
     # Name and password of the database's admin; for the migrator alone.
     admin_secret: str | None = None
-    # Where seals are kept out of this database's admins' reach: a bucket with object lock.
+    # A bucket with object lock, which keeps seals out of reach of the database's admins.
     anchors_bucket: str | None = None
 
     def find_endpoint(self, service: str) -> str:

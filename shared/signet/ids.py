@@ -14,15 +14,15 @@ _COUNTER_BITS = 12
 _lock = threading.Lock()
 _last = 0  # milliseconds and counter of the id given last, as one number
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# Of the year 10000.
+# The first moment of the year 10000.
 _FIRST_MILLISECOND_WITHOUT_A_DATE = 253_402_300_800_000
 
 
 def make_id() -> UUID:
-    """A new id, greater than every id that this process made before."""
+    """Make an id greater than every id that this process made before."""
     global _last
     with _lock:
-        # The counter starts anew each millisecond; when it overflows, the id borrows from the next.
+        # The counter restarts each millisecond; when it overflows, the id borrows from the next.
         _last = max(_last + 1, (time.time_ns() // 1_000_000) << _COUNTER_BITS)
         stamp = _last
     milliseconds, counter = stamp >> _COUNTER_BITS, stamp & 0xFFF
@@ -31,10 +31,10 @@ def make_id() -> UUID:
 
 
 def created_at_of(identifier: UUID) -> datetime:
-    """The millisecond in which the id was made."""
+    """Return the millisecond in which the id was made."""
     return _EPOCH + timedelta(milliseconds=identifier.int >> 80)
 
 
 def has_created_at(identifier: UUID) -> bool:
-    """Whether it says a moment at all: what came from outside may be any number."""
+    """Return whether the id names a moment at all: an id from outside may be any number."""
     return identifier.version == 7 and identifier.int >> 80 < _FIRST_MILLISECOND_WITHOUT_A_DATE

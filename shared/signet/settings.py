@@ -28,7 +28,7 @@ _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
 
 @dataclass(frozen=True)
 class ClaimNames:
-    """Which claims say who it is. Dots lead into objects, except in names such as https://a.example/roles."""
+    """Claims that name the person. Dots lead into objects, except in names such as https://a.example/roles."""
 
     subject: str = "sub"
     tenant: str = "tenant_id"
@@ -37,7 +37,7 @@ class ClaimNames:
 
 @dataclass(frozen=True)
 class IssuerSettings:
-    """Whose tokens are taken. One issuer a deployment."""
+    """The issuer of the tokens that are accepted; one for a deployment."""
 
     issuer: str
     audiences: tuple[str, ...]
@@ -47,15 +47,15 @@ class IssuerSettings:
 
 @dataclass(frozen=True)
 class DeliverySettings:
-    """What leaves the system from here, and how. What is not named has no connector."""
+    """Outbound deliveries of this deployment. A channel that is not named has no connector."""
 
     # An identity that SES has verified.
     mail_sender: str | None = None
-    # The bus of EventBridge, and as whose events it knows ours.
+    # The bus of EventBridge, and the source that our events carry.
     bus_name: str | None = None
     event_source: str = "signet"
     sends_text_messages: bool = False
-    # Let through although they are refused: for receivers next door, where nothing is at stake.
+    # Allowed although the guard refuses them: receivers on the same machine or network, for tests.
     webhook_addresses: frozenset[str] = frozenset()
 
 
@@ -71,23 +71,23 @@ class Settings:
     database_wait_seconds: int = 5
     # The modules with users' Python.
     extensions: tuple[str, ...] = ()
-    # Of the web pages that may call the API from a browser.
+    # Origins of the web pages that may call the API from a browser.
     cors_origins: tuple[str, ...] = ()
-    # Of whoever collects /metrics; without one nobody may.
+    # The token of a collector of /metrics; without one nobody may read them.
     metrics_token: str | None = None
     service: str = "signet"
     log_level: str = "INFO"
-    # Of CloudWatch's metrics; without one none are written.
+    # The namespace of CloudWatch's metrics; without one none are written.
     metrics_namespace: str | None = None
-    # Where traces go, by the names of OpenTelemetry; None is nowhere.
+    # The collector of traces, by the names of OpenTelemetry; None is nowhere.
     traces_exporter: Literal["otlp", "console"] | None = None
     sentry_dsn: str | None = None
     issuer: IssuerSettings | None = None
-    # Whoever's token has it among its roles may install and suspend tenants, and grant them quotas.
+    # A token with this role may install and suspend tenants, and grant them quotas.
     operator_role: str | None = None
-    # Where the tenants' secrets are: a file each, in a folder for each tenant.
+    # The folder of the tenants' secrets: a file each, in a folder for each tenant.
     secrets_folder: str | None = None
-    # Whether the database takes the URL's password, or one that IAM stands for.
+    # The kind of password that the database takes: that of the URL, or a token of IAM.
     database_auth: Literal["url", "iam"] = "url"
     aws: AwsSettings | None = None
     retentions: Retentions = field(default_factory=Retentions)
@@ -104,11 +104,11 @@ class Variable:
 
     name: str
     field: str
-    # What is parsed as None is not set.
+    # A text that is parsed as None is not set.
     parse: Callable[[str], Any] = lambda text: text or None
     default: Any = None
     is_required: bool = False
-    # Everywhere, unless some are named.
+    # All environments, unless some are named.
     only_in: Sequence[Environment] = ()
 
 
@@ -213,7 +213,7 @@ CLAIMS = (
     Variable("SIGNET_JWT_TENANT_CLAIM", "tenant", _CLAIM, ClaimNames.tenant),
     Variable("SIGNET_JWT_ROLES_CLAIM", "roles", _CLAIM, ClaimNames.roles),
 )
-# By the names of its fields: SIGNET_RETENTION_OUTBOX_DAYS.
+# Named after its fields: SIGNET_RETENTION_OUTBOX_DAYS.
 RETENTIONS = tuple(
     Variable(f"SIGNET_RETENTION_{field.upper()}", field, _number(least, MAX_RETENTION_DAYS), default)
     for field, least in LEAST_DAYS.items()
@@ -229,7 +229,7 @@ LEAVING = (
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
-    """Read the environment, and tell all mistakes at once, each by the name of its variable."""
+    """Read the environment, and report all mistakes at once, each by the name of its variable."""
     mistakes: list[str] = []
     settings = Settings(
         **_read(PROCESS, environ, mistakes),

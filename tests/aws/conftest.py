@@ -1,4 +1,4 @@
-"""A fake account: nothing of the machine's own is used, and no metadata service is asked."""
+"""A fictitious AWS account: none of the machine's own settings is used, and no metadata service is asked."""
 
 import pytest
 

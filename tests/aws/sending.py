@@ -1,4 +1,4 @@
-"""Effects to send, and services that answer as a test tells them to."""
+"""Effects to send, and services with answers from the test."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ def message(*people: Recipient, **more: Any) -> OutboundMessage:
 
 @contextmanager
 def stubbed(clients: Clients, service: str) -> Iterator[Stubber]:
-    """Yield a stub with the service's answers in order; every one of them must be asked for."""
+    """Stub the service's answers, in order; the block must ask for every one of them."""
     with Stubber(clients.get(service)) as stub:
         yield stub
         stub.assert_no_pending_responses()
@@ -46,7 +46,7 @@ def stubbed(clients: Clients, service: str) -> Iterator[Stubber]:
 
 @contextmanager
 def serving(monkeypatch: pytest.MonkeyPatch, answer: Answer) -> Iterator[WebhookReceiver]:
-    """Yield a service on the loopback, at the address that the environment names for all of them."""
+    """Serve on the loopback, at the address that the environment names for all services."""
     with receiving(answer) as receiver:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{receiver.port}")
         yield receiver

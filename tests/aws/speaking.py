@@ -1,4 +1,4 @@
-"""A service of AWS on the loopback, which answers as a test tells it to."""
+"""A service of AWS on the loopback, with answers from the test."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -26,14 +26,11 @@ class HeardCall:
 
 @dataclass
 class Speaker:
-    """The service.
-
-    `answers` are status and body of each call in turn, the last for all that follow; None hangs up.
-    """
+    """A server with `answers`: status and body of each in turn, the last one repeatedly. None hangs up."""
 
     answers: list[tuple[int, bytes] | None] = field(default_factory=lambda: [(200, b"{}")])
     heard: list[HeardCall] = field(default_factory=list)
-    # One entry for each TCP connection that was made.
+    # The client's address of each TCP connection.
     connections: set[tuple[str, int]] = field(default_factory=set)
     url: str = ""
     made: list[SignedCalls] = field(default_factory=list)

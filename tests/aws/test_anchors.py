@@ -1,4 +1,4 @@
-"""Seals in a bucket: each object once, under the name of its content."""
+"""Seals in a bucket: each object is written once, under a name derived from its content."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -68,13 +68,13 @@ def test_what_is_put(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_rules(said: Mapping[str, Any]) -> None:
-    """Check the specification's rules: required attributes, their names and their values."""
+    """Check the specification's rules: required attributes, their names, and their values."""
     attributes = {name: value for name, value in said.items() if name != "data"}
     assert {"id", "source", "specversion", "type"} <= attributes.keys()
     assert all(_NAME.fullmatch(name) for name in attributes)
     assert all(isinstance(value, str) and value for value in attributes.values())
     assert datetime.fromisoformat(attributes["time"]).tzinfo is not None
-    # The specification's own package refuses what is no event.
+    # The specification's own package refuses invalid events, too.
     read = JSONFormat().read(None, json.dumps(said))
     assert (read.get_id(), read.get_time(), read.get_data()) == (str(EFFECT), MOMENT, said["data"])
     assert read.get_extension("tenant") == str(TENANT)
@@ -128,7 +128,7 @@ def test_what_is_refused(clients: Clients, code: str, status: int, is_final: boo
 
 
 def test_an_entry_has_its_limit(clients: Clients) -> None:
-    """Source, detail-type, detail and time count as the service counts them."""
+    """Count source, detail-type and detail as the limit does, and the time."""
     empty = CloudEvent(
         EFFECT, "signet.test", str(EVENT["event"]), MOMENT, TENANT, {"x": ""}, "invoice/7", TRACE
     )

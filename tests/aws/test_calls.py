@@ -1,4 +1,4 @@
-"""Signed calls: one connection, a repeat where it was closed meanwhile, and failures by their own names."""
+"""Signed calls: over one connection, repeated where it was closed meanwhile, with failures by name."""
 
 from collections.abc import Iterator
 
@@ -64,7 +64,7 @@ def test_nobody_there_is_a_failure(speaker: Speaker) -> None:
     speaker.url = "http://127.0.0.1:1"
     with pytest.raises(CallFailed, match="ConnectionRefusedError"):
         speaker.calls().call("SendMessage", {})
-    # After a restore the old connection is dropped.
+    # After a restore the earlier connection is closed.
     calls.close()
     assert calls.call("SendMessage", {}) == {}
 

@@ -1,4 +1,4 @@
-"""Clients of AWS: one of each, with times and attempts of their own, at the configured address."""
+"""Clients of AWS: one for each service, with timeouts and attempts of its own, at the set address."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from signet.aws import clients as module
 from signet.aws.clients import CALL_SECONDS, MAX_ATTEMPTS, Clients
 from signet.aws.mail import Mail
 from signet.engine.integrations.effects import LEASE_SECONDS, MAX_CLAIMED
-from signet.outbound.fan_out import TELLING_SECONDS
+from signet.outbound.fan_out import FAN_OUT_SECONDS
 from signet.settings import DeliverySettings
 from signet.wiring.effects import make_connectors
 from tests.aws.sending import ANN, message, serving
@@ -31,7 +31,7 @@ def test_attempts_are_few_and_times_are_named(clients: Clients) -> None:
 
 
 def test_a_claim_is_over_before_its_lease_and_its_function() -> None:
-    slowest = TELLING_SECONDS + CALL_SECONDS
+    slowest = FAN_OUT_SECONDS + CALL_SECONDS
     assert slowest < LEASE_SECONDS
     assert slowest * 1_000 < EFFECTS_RESERVE_MS
 
@@ -55,7 +55,7 @@ def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch, c
 
 
 def test_what_is_sent_from_elsewhere_needs_no_aws() -> None:
-    """Imports of the SDK do not hold up the API and the engine's own processes."""
+    """Import the API and the engine's processes without the SDK, which would slow their start."""
     program = (
         "import signet.wiring.api, signet.wiring.engine, signet.wiring.effects, sys;"
         "assert not {'boto3', 'botocore.session'} & sys.modules.keys()"

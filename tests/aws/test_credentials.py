@@ -1,4 +1,4 @@
-"""Credentials of a container: asked for once, and again shortly before they expire."""
+"""Credentials of a container: read once, and again shortly before they end."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Mail by SES: one for each person, recognised by its header, and nothing of it is stored."""
+"""Mail by SES: one to each person, recognized by its header, with no content in the stored result."""
 
 import json
 from http.server import BaseHTTPRequestHandler
@@ -134,7 +134,7 @@ def test_who_has_it_is_not_sent_it_again(clients: Clients) -> None:
 def test_whom_the_time_does_not_suffice_for_is_left(
     clients: Clients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fan_out, "TELLING_SECONDS", -1.0)
+    monkeypatch.setattr(fan_out, "FAN_OUT_SECONDS", -1.0)
     delivery = Mail(clients, SENDER).deliver(message(ANN, BEN))
     assert (delivery.error or "").startswith("TIMED_OUT: there was no time for everybody")
     assert not delivery.is_final
@@ -176,7 +176,7 @@ def test_without_credentials_nothing_is_sent(clients: Clients, monkeypatch: pyte
 
 
 def test_a_mistake_of_ours_forgets_nobody_who_has_it() -> None:
-    """The next attempt is sent to the others only."""
+    """Send the next attempt to the others only."""
     sent: list[str] = []
 
     def send(address: str) -> Delivery:

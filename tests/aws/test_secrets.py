@@ -1,4 +1,4 @@
-"""Tenants' secrets in Secrets Manager: below the tenant's own path, and not read each time."""
+"""Tenants' secrets in Secrets Manager: below the tenant's own path, and cached."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -45,7 +45,7 @@ def test_none_is_an_answer_and_is_kept(speaker: Speaker, reason: str) -> None:
 
 
 def test_a_failure_is_not_taken_for_none(speaker: Speaker) -> None:
-    """The reader tries again: a secret that cannot be read may still exist."""
+    """Raise an error, so that the caller tries again: an unreadable secret is not a missing one."""
     speaker.say({"__type": "InternalServiceError"}, status=500)
     secrets = SecretsManager(speaker.calls("secretsmanager"), "signet/dev")
     with pytest.raises(CallFailed):

@@ -1,4 +1,4 @@
-"""Our signatures are those of the SDK, to the byte."""
+"""Signatures that equal the SDK's to the byte."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -62,7 +62,7 @@ def test_a_database_token_is_the_one_that_the_sdk_makes(token: str | None) -> No
         lambda: Credentials(CREDENTIALS.key_id, CREDENTIALS.secret, token),
         lambda: NOW,
     )
-    # The SDK keeps the order of its input; the database reads any.
+    # The SDK keeps the given order; the database accepts any.
     assert sorted(made.split("&")[:-1]) != []
     assert _read(made) == _read(expected)
 

@@ -1,4 +1,4 @@
-"""Sweeps at known times: one a minute for all work due in it, and never in anybody's way."""
+"""Sweeps at known times: one a minute for all tenants with due work, and never a failure for the caller."""
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta

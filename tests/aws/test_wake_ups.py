@@ -1,4 +1,4 @@
-"""Wake-ups as messages: in batches, each to its queue, and never in the way of a commit."""
+"""Wake-ups as messages: in batches, each to its queue, and never a failure for the committing caller."""
 
 import json
 from typing import Any
@@ -83,7 +83,7 @@ def test_the_relay_is_told_and_no_queue_suffers_for_another() -> None:
 
 
 def test_whatever_goes_wrong_is_not_told_to_whoever_has_committed() -> None:
-    """An exception would make a failure of what was done."""
+    """Swallow the error: raised, it would turn the committed work into a failure."""
     queues = Queues()
     queues.failure = ValueError("a header that cannot be sent")
     QueuedWakeUps(queues, URLS)([WakeUp(A, "events")])

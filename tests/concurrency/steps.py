@@ -1,4 +1,4 @@
-"""Two transactions by explicit steps: one holds, the other is seen to wait, then the first goes on."""
+"""Two transactions by explicit steps: one holds locks, the other is seen to wait, then the first goes on."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ class Second:
 def holding(
     standing: CompanyWithWorkers, operations: list[Operation], *, commits: bool = True
 ) -> Iterator[None]:
-    """Execute the operations, and keep their transaction open as long as the block runs."""
+    """Apply the operations, and keep their transaction open until the block ends."""
     company = standing.company
     try:
         with company.database.transaction(company.tenant_id) as connection:

@@ -1,4 +1,4 @@
-"""A decision meets another one, an edit, a revocation or a wave: the locks settle who was first."""
+"""A decision meets another one, an edit, a revocation or a wave: the locks settle which was first."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,7 +41,7 @@ def asking(standing: CompanyWithWorkers) -> Asking:
 
 @contextmanager
 def deciding(asking: Asking, request_id: UUID, user_id: str) -> Iterator[None]:
-    """Count the vote, and keep its transaction open as long as the block runs."""
+    """Count the vote, and keep its transaction open until the block ends."""
     company = asking.company
     opening = find_document(company.tenant_id, request_id)
     with company.database.pipelined(company.tenant_id, opening) as pipeline:
@@ -132,7 +132,7 @@ def test_a_vote_that_was_first_is_about_the_version_before_the_edit(
     came = edit.result()
     assert isinstance(came, Applied) and came.version == 2
     assert asking.rows("SELECT document_version FROM approval_decisions") == [(1,)]
-    # The wave voids requests that no gate has used.
+    # The next wave voids the approval, which no gate has used.
     assert asking.request(request_id) == ("approved", False, True)
 
 
@@ -185,7 +185,7 @@ def test_two_delegations_at_once_close_no_circle(standing: CompanyWithWorkers, a
 
 
 def test_a_vote_waits_for_a_wave_that_ends_the_request(standing: CompanyWithWorkers, asking: Asking) -> None:
-    """The wave may hold the request alone."""
+    """Wait also for a transaction that locks only the request."""
     request_id = asking.ask("anna")
     with psycopg.connect(standing.admin_url) as wave:
         end = "UPDATE approval_requests SET status = 'expired', ended_at = now() WHERE id = %s"
@@ -199,7 +199,7 @@ def test_a_vote_waits_for_a_wave_that_ends_the_request(standing: CompanyWithWork
 def test_a_role_is_lost_when_no_wave_relies_on_it_any_more(
     standing: CompanyWithWorkers, asking: Asking
 ) -> None:
-    """The loss of a role then finds the requests that a wave makes meanwhile."""
+    """Wait for the wave, so that the requests it creates are found when the role is lost."""
     company, lost = asking.company, list[set[str]]()
     cleo = Member(user_id="cleo", display_name="cleo")
 

@@ -1,4 +1,4 @@
-"""A decision meets a cancel, an edit meets a gate: either may be first, and one lawful result comes of it."""
+"""A decision meets a cancellation, an edit meets a gate: in either order the result is lawful."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,11 +13,11 @@ from signet.engine.approvals.decide import decide as decide_ballot
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Update
 from signet.engine.execution.nodes.lifecycle_gate import LifecycleGate
-from signet.engine.execution.worker import Drained
 from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.approvals.decisions import find_document
 from signet.store.tenants.tenants import save_members
 from tests.concurrency.steps import Second, holding
+from tests.draining import work_once
 from tests.engine.waves.operated import operating_on
 from tests.engine.waves.stage import Made, WorkflowStage, standing_stage
 from tests.unit.approvals.asking import user
@@ -36,7 +36,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 @pytest.fixture
 def document(stage: WorkflowStage) -> Made:
-    """Create a document that carl has submitted and mona is asked about."""
+    """Submit a document as carl, and ask mona to approve it."""
     node = {"id": "look", "type": "approval", "config": {"approvers": [user("mona")]}}
     made = stage.create(stage.publish(approval={"nodes": [node]}))
     stage.ask(made.id, "submit")
@@ -56,7 +56,7 @@ def decide(stage: WorkflowStage) -> list[Any]:
 
 @contextmanager
 def deciding(stage: WorkflowStage) -> Iterator[None]:
-    """Count the vote, and keep its transaction open as long as the block runs."""
+    """Count the vote, and keep its transaction open until the block ends."""
     company, request_id = stage.standing.company, request_of(stage)[0]
     opening = find_document(stage.tenant_id, request_id)
     with company.database.pipelined(stage.tenant_id, opening) as pipeline:
@@ -66,7 +66,7 @@ def deciding(stage: WorkflowStage) -> Iterator[None]:
 
 
 def status(stage: WorkflowStage, document: Made) -> tuple[str, str]:
-    """Return the status of the document and of its instance."""
+    """Return the status of the document, and of its instance."""
     return stage.status_of(document.id), stage.instance(document.instance_id)["status"]
 
 
@@ -108,7 +108,7 @@ def test_a_decision_that_was_first_is_void_once_the_instance_is_cancelled(
     late.result()
     assert stage.instance(document.instance_id)["status"] == "cancelled"
     stage.drain()
-    # The vote is on record, and opens nothing.
+    # The vote is recorded, and opens nothing.
     assert request_of(stage)[1:] == ("voided", False)
     assert status(stage, document) == ("submitted", "cancelled")
     stage.check_rebuild(document.instance_id)
@@ -120,12 +120,11 @@ def test_an_edit_that_was_first_takes_the_approval_from_the_gate(
     decide(stage)
     version = stage.version_of(document.id)
     with holding(stage.standing, [Update(document.id, version, {"amount": 7})]):
-        drained = Drained()
-        stage.worker().work(stage.tenant_id, drained)
+        drained = work_once(stage.worker(), stage.tenant_id)
         assert drained.steps == 0
     stage.make_due()
     stage.drain()
-    # The approved version is not the current one: approval is asked again, or nothing is active.
+    # The approved version is not the present one: people are asked again, and nothing is active.
     assert stage.status_of(document.id) != "active"
     first: LiteralString = "SELECT status, applied FROM approval_requests ORDER BY id LIMIT 1"
     assert stage.standing.row(first) == ("voided", False)
@@ -135,7 +134,7 @@ def test_an_edit_that_was_first_takes_the_approval_from_the_gate(
 def test_a_gate_that_was_first_leaves_the_edit_a_document_that_is_locked(
     stage: WorkflowStage, document: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The wave has the document; the edit waits, and then finds the approved document."""
+    """Let the wave lock the document; the waiting edit then finds the approved document."""
     version = stage.version_of(document.id)
     decide(stage)
     late: list[Second] = []

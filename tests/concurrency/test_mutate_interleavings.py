@@ -1,4 +1,4 @@
-"""Two mutations meet at one document, one key or one contract: each ends as if they had come one by one."""
+"""Two mutations meet at one document, one key or one contract: they end as if one had followed the other."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def cancel(document_id: UUID) -> RequestTransition:
 class MutationMeeting:
     first: Make
     second: Make
-    # The second one's result when the first commits: a code, or the version that it makes.
+    # The second one's result after the first commits: a code, or the version it makes.
     expected: str | int
     status: str = "draft"
     window: str = "editable"
@@ -107,7 +107,7 @@ def test_the_second_decides_on_what_the_first_left(
 
 
 def check_versions(standing: CompanyWithWorkers, document_id: UUID) -> None:
-    """Check for no gaps, one link of the chain for each mutation, and one living amendment at most."""
+    """Expect versions without gaps, an audit row for each mutation, and at most one amendment."""
     (current, versions) = standing.row(
         "SELECT d.version, array_agg(v.version ORDER BY v.version) FROM documents d"
         " JOIN document_versions v ON v.document_id = d.id WHERE d.id = %s GROUP BY d.version",
@@ -124,7 +124,7 @@ def check_versions(standing: CompanyWithWorkers, document_id: UUID) -> None:
 
 
 def test_time_goes_on_along_a_chain(standing: CompanyWithWorkers) -> None:
-    """A writer that begins first and comes second is not dated before the one in between."""
+    """Date the transaction that began first but wrote second after the one in between."""
     document_id, company = standing.create().document_id, standing.company
     with company.database.transaction(company.tenant_id) as early:
         assert isinstance(second(standing, update(document_id)).result(), Applied)
@@ -215,12 +215,12 @@ def test_two_documents_swap_their_keys_in_one_batch_or_not_at_all(standing: Comp
 
 
 def test_a_deadlock_over_keys_is_said_to_have_changed_nothing(standing: CompanyWithWorkers) -> None:
-    """Two swaps in two transactions each gave up what the other wants. One is told to come again."""
+    """Swap keys in two transactions that wait for each other. One is told to try again."""
     numbers = sorted([f"R-{uuid4()}", f"R-{uuid4()}"])
     _, two = (standing.create(number=number).document_id for number in numbers)
     with psycopg.connect(standing.admin_url) as first:
         try:
-            first.execute("SET LOCAL deadlock_timeout = '60s'")  # the other transaction finds the deadlock
+            first.execute("SET LOCAL deadlock_timeout = '60s'")  # the other one finds the deadlock
         except psycopg.errors.InsufficientPrivilege:
             pytest.skip("only a superuser may say who finds it")
         first.execute("DELETE FROM document_keys WHERE value = %s", [numbers[0]])

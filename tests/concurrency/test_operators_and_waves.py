@@ -12,13 +12,14 @@ from signet.core.tenants.caller import Caller
 from signet.engine.cache import CompiledCache
 from signet.engine.documents.commands import Applied, RequestTransition
 from signet.engine.execution.wave import _Wave
-from signet.engine.execution.worker import Drained, Worker
+from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.moves import InstanceMoves, MoveTarget
 from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
 from tests.concurrency.steps import Second
+from tests.draining import drain, work_once
 from tests.engine.standing_company import CompanyWithWorkers, standing_company
 from tests.engine.waves.operated import operating_on
 from tests.engine.waves.stage import CallAnswer, Made, WorkflowStage, standing_stage
@@ -58,16 +59,16 @@ def trigger(standing: CompanyWithWorkers, made: Applied) -> tuple[Any, ...]:
 def test_a_wave_passes_by_what_an_operator_holds(
     standing: CompanyWithWorkers, worker: Worker, instances: Instances
 ) -> None:
-    """A later wave takes it up: its trigger lost no attempt."""
+    """Skip the locked instance and move it later: its trigger loses no attempt."""
     held, free = standing.create(), standing.create()
     assert held.instance_id is not None and free.instance_id is not None
     caller, tenant_id = standing.company.caller("olga"), standing.company.tenant_id
     with instances._locked(caller, held.instance_id, "fail"):
-        assert worker.drain([tenant_id]).instances == 1
+        assert drain(worker, [tenant_id]).instances == 1
         assert trigger(standing, held) == ("pending", 0)
         assert trigger(standing, free) == ("completed", 1)
     standing.run("UPDATE workflow_events_outbox SET due_at = now() WHERE status = 'pending'")
-    worker.drain([tenant_id])
+    drain(worker, [tenant_id])
     assert trigger(standing, held) == ("completed", 1)
 
 
@@ -77,7 +78,7 @@ def test_of_two_operators_the_second_learns_that_it_has_changed(
     made = standing.create()
     assert made.instance_id is not None
     instance_id, caller = made.instance_id, standing.company.caller("olga")
-    worker.drain([standing.company.tenant_id])
+    drain(worker, [standing.company.tenant_id])
     with instances._locked(caller, instance_id, "pause") as transaction:
         transaction.control(transaction.open(instance_id), "paused", "first")
         transaction.note(instance_id, "pause", "first")
@@ -98,7 +99,7 @@ NOTE = {"id": "note", "type": "script", "config": {"set": {"noted": "1"}}}
 
 
 def publish_note(standing: CompanyWithWorkers) -> None:
-    """Publish a patch on the envelope that the tenant's invoices run under."""
+    """Publish a patch of the envelope that the invoices run under."""
     definitions, caller = standing.company.definitions, standing.company.caller()
     base = {"entity_type": "invoice", "envelope_version": 1}
     patch = {"patch": "own", "base": base, "slots": {"draft_to_submitted": {"nodes": [NOTE]}}}
@@ -127,7 +128,7 @@ def test_a_move_waits_for_a_wave_and_then_learns_that_it_has_changed(
     came: list[Second] = []
 
     def begin_to_move(wave: _Wave, *arguments: Any) -> Any:
-        """Begin to move while the wave holds the instance, and before it is written."""
+        """Move while the wave holds the instance, before it is written."""
         came.append(Second(move))
         standing.wait_until_blocked()
         return finish(wave, *arguments)
@@ -135,7 +136,7 @@ def test_a_move_waits_for_a_wave_and_then_learns_that_it_has_changed(
     finish = _Wave.collect_rows
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Wave, "collect_rows", begin_to_move)
-        worker.drain([standing.company.tenant_id])
+        drain(worker, [standing.company.tenant_id])
     (second,) = came
     refused = second.result()
     assert isinstance(refused, Rejected) and refused.details == {"current_version": 2}
@@ -159,17 +160,17 @@ def test_a_wave_passes_by_what_is_being_moved_and_then_goes_the_new_way(
 
     def drain_meanwhile(transaction: OperatorTransaction) -> None:
         write(transaction)
-        assert worker.drain([tenant_id]).instances == 0
+        assert drain(worker, [tenant_id]).instances == 0
         assert trigger(standing, made) == ("pending", 0)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(OperatorTransaction, "write", drain_meanwhile)
         assert moves.move(caller, instance_id, 0, MoveTarget(1, "own")).outcome == "moved"
     standing.run("UPDATE workflow_events_outbox SET due_at = now() WHERE status = 'pending'")
-    worker.drain([tenant_id])
+    drain(worker, [tenant_id])
     request = RequestTransition(made.document_id, 1, "submit")
     standing.company.documents.mutate(caller, request)
-    worker.drain([tenant_id])
+    drain(worker, [tenant_id])
     nodes = standing.rows("SELECT node_id FROM workflow_step_executions WHERE instance_id = %s", instance_id)
     assert ("usr:draft_to_submitted:note",) in nodes
 
@@ -209,7 +210,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 
 def submitted(stage: WorkflowStage, run: Callable[[ActionInput], ActionResult]) -> Made:
-    """Return a document whose two calls are on their way; the answer to the other one runs the action."""
+    """Submit a document with two open calls; the answer to the other one runs the action."""
     entity_type = stage.publish(checks=SIDE_BY_SIDE)
     stage.registry.action(entity_type, "run")(run)
     document = stage.create(entity_type)
@@ -231,7 +232,7 @@ def done(given: ActionInput) -> ActionResult:
     return ActionResult(output={"total": 1})
 
 
-# The state that a wave finds after the act is committed.
+# The state in which a wave finds the instance after the act's commit.
 AFTERWARDS = {
     "cancel": ("cancelled", []),
     "cancel_token": ("running", ["sys:state:draft"]),
@@ -244,7 +245,7 @@ AFTERWARDS = {
 def test_a_wave_that_comes_during_an_act_passes_by_and_goes_on_from_what_it_left(
     stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
-    """The act has written everything and committed nothing when the wave comes."""
+    """Let the wave come when everything is written and nothing committed."""
     document = submitted(stage, done)
     answer_other(stage, document)
     version, steps = stage.instance(document.instance_id)["version"], stage.steps(document.instance_id)
@@ -253,8 +254,7 @@ def test_a_wave_that_comes_during_an_act_passes_by_and_goes_on_from_what_it_left
 
     def write_and_meet(transaction: OperatorTransaction) -> None:
         write(transaction)
-        drained = Drained()
-        assert stage.worker().work(stage.tenant_id, drained)
+        drained = work_once(stage.worker(), stage.tenant_id)
         waves.append((drained.steps, stage.steps(document.instance_id)))
 
     monkeypatch.setattr(OperatorTransaction, "write", write_and_meet)
@@ -272,7 +272,7 @@ def test_a_wave_that_comes_during_an_act_passes_by_and_goes_on_from_what_it_left
 
 @pytest.mark.parametrize("act", ACTS)
 def test_who_acts_during_a_wave_waits_and_learns_that_it_has_moved(stage: WorkflowStage, act: str) -> None:
-    """The wave is in the midst of its action, with the document and the instance locked."""
+    """Act in the middle of the wave, which has locked the document and the instance."""
     late: list[Second] = []
     instances, olga = operating_on(stage)
 
@@ -294,7 +294,7 @@ def test_who_acts_during_a_wave_waits_and_learns_that_it_has_moved(stage: Workfl
     assert came.details == {"current_version": moved["version"]} and moved["version"] > version
     assert (moved["status"], moved["current_nodes"]) == ("running", [CALL])
     stage.check_rebuild(document.instance_id)
-    # The same act is possible on the new version.
+    # The same act succeeds on the present version.
     ACTS[act](instances, olga, document.instance_id, moved["version"])
     stage.drain()
     row = stage.instance(document.instance_id)
@@ -305,7 +305,7 @@ def test_who_acts_during_a_wave_waits_and_learns_that_it_has_moved(stage: Workfl
 def test_of_two_who_retry_the_second_finds_it_running(
     stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise the dead trigger would be tried twice as often as anybody wanted."""
+    """Refuse the second retry, or the dead trigger would get twice the attempts."""
     entity_type = stage.publish(
         checks={"nodes": [{"id": "a", "type": "rule", "config": {"rules": ["none"]}}]}
     )

@@ -1,4 +1,4 @@
-"""Two who change the same tenant's people at once: the lock of its administration settles who was first."""
+"""Two changes to the same tenant's people at once: the lock of its administration settles which was first."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ from tests.engine.standing_company import CompanyWithWorkers, standing_company
 
 @pytest.fixture
 def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
-    """Yield a company with two administrators, and nobody else who may edit members."""
+    """Yield a company with two administrators, the only people who may edit members."""
     with standing_company(server_url) as made:
         company = made.company
         people = tuple(Member(user_id=name, display_name=name, roles=("chief",)) for name in ("ada", "ben"))

@@ -1,4 +1,4 @@
-"""Two workers at one queue, step by step: no row for both, no row for neither, no say for a late one."""
+"""Two workers at one queue, step by step: no row for both, none lost, none for a worker that is too late."""
 
 import threading
 from collections.abc import Callable
@@ -60,7 +60,7 @@ class Meanwhile:
 
 
 def wait_until_blocked(admin: Admin) -> None:
-    """Wait until a backend waits for a lock of another one."""
+    """Wait until a backend waits for a lock."""
     for _ in range(100_000):
         if admin.execute(
             "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -105,7 +105,7 @@ def test_a_claim_that_is_not_committed_leaves_the_row_to_others(
 
 @QUEUE
 def test_many_at_once_share_a_backlog(worker: Database, admin: Admin, queue: str) -> None:
-    """Each row is claimed once, in any order of their meeting."""
+    """Expect each row once, in every order of the workers."""
     ids = put(admin, queue, TENANT, count=60)
     taken: list[list[UUID]] = [[] for _ in range(4)]
     begin = threading.Barrier(len(taken), timeout=WAIT_SECONDS)
@@ -126,7 +126,7 @@ def test_many_at_once_share_a_backlog(worker: Database, admin: Admin, queue: str
             assert read_one(admin, queue, "claim_id, attempts", row_id) == (UUID(int=100 + number), 1)
 
 
-# --- no row for neither ---
+# --- no row lost ---
 
 
 @QUEUE
@@ -144,7 +144,7 @@ def test_a_row_that_commits_late_under_a_lower_id_is_found(
 
 @QUEUE
 def test_a_release_of_leases_passes_over_who_is_at_work(worker: Database, admin: Admin, queue: str) -> None:
-    """The worker's lease ran out, but it holds the row and may still finish."""
+    """Skip a row whose lease ran out but which its worker still locks: it may finish."""
     slow, lost = put(admin, queue, TENANT, count=2)
     rows = claimed(worker, queue)
     expire(admin, queue, slow)
@@ -169,7 +169,7 @@ def test_two_that_release_leases_do_not_wait_for_each_other(
     assert len(first) == len(second) == 1 and first | second == set(ids)
 
 
-# --- no say for a late worker ---
+# --- no result of a worker that is too late ---
 
 
 @QUEUE
@@ -210,7 +210,7 @@ def lose_row(connection: Connection, queue: str, rows: list[ClaimedRow], way: st
 def test_who_waits_for_the_row_while_it_is_freed_finds_it_gone(
     worker: Database, admin: Admin, queue: str, way: str
 ) -> None:
-    """It saw its own claim in the row when it began to wait. What it finds afterwards counts."""
+    """Check the claim again after the wait: the row has lost it meanwhile."""
     lost, kept = put(admin, queue, TENANT, count=2)
     rows = claimed(worker, queue)
     expire(admin, queue, lost)

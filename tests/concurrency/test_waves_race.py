@@ -13,7 +13,7 @@ from tests.pooling.reaching import as_role
 WORKERS, DOCUMENTS = 2, 1_000 if IS_CAMPAIGN else 200
 JOIN_SECONDS = 120
 POST = {"id": "post", "type": "action", "config": {"action": "post"}}
-# The number of distinct histories of all instances, and whether one has any step twice.
+# The steps of each instance, in order.
 HISTORIES: LiteralString = (
     "SELECT array_agg(concat_ws(' ', seq, end_seq, node_id, token_id, status, entity_version) ORDER BY seq)"
     " FROM workflow_step_executions GROUP BY instance_id"
@@ -27,7 +27,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 
 def test_two_workers_drain_the_documents_of_one_tenant(stage: WorkflowStage) -> None:
-    """Each is woken twice, the other way round, so that both workers meet at the same instances."""
+    """Wake each document twice, in reverse order the second time, so that the workers meet."""
     entity_type = stage.publish(checks={"nodes": [POST]})
     documents = [stage.create(entity_type) for _ in range(DOCUMENTS)]
     for document in reversed(documents):
@@ -46,7 +46,7 @@ def test_two_workers_drain_the_documents_of_one_tenant(stage: WorkflowStage) -> 
     assert [worker.exitcode for worker in workers] == [0] * WORKERS
     moved = [reports.get() for _ in workers]
     assert min(moved) > 0, "one of them did nothing: this was no race"
-    # One passed by the rows that the other held: these are due again now.
+    # Triggers of instances that the other worker held are due again.
     stage.make_due()
     stage.drain()
     statuses = "SELECT status, version, count(*) FROM documents GROUP BY status, version"

@@ -1,4 +1,7 @@
-"""What processes of their own do in tests. They come from a fork server that has imported this."""
+"""Work of separate processes in tests.
+
+The processes come from a fork server that has imported this module.
+"""
 
 import multiprocessing
 from multiprocessing.context import ForkServerContext
@@ -16,9 +19,10 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.worker import Worker
 from signet.store.database import Database, PoolSettings
+from tests.draining import drain
 
 BARRIER_SECONDS = 60
-# How often a writer wrote, and how many conflicts it met.
+# The number of writes and of conflicts of one writer.
 Report = tuple[int, int]
 
 
@@ -33,7 +37,7 @@ def make_caller(tenant_id: UUID, user_id: str) -> Caller:
 
 
 def write_often(documents: Documents, caller: Caller, document_id: UUID, times: int) -> Report:
-    """Updates until `times` of them went through; after a conflict on the version that it named."""
+    """Update until `times` writes went through; after a conflict, go on from the version it named."""
     version, written, conflicts = 1, 0, 0
     while written < times:
         try:
@@ -59,7 +63,7 @@ def write_from_process(
 
 
 def mutate_from_process(url: str, tenant_id: UUID, operations: list[Operation], key: str) -> None:
-    """Is killed while it does so, sooner or later."""
+    """Send mutations; the test kills this process meanwhile."""
     try:
         documents = Documents(Database(url, PoolSettings(wait_seconds=1.0)))
         documents.mutate_many(make_caller(tenant_id, "carl"), operations, idempotency_key=key)
@@ -68,19 +72,19 @@ def mutate_from_process(url: str, tenant_id: UUID, operations: list[Operation], 
 
 
 def drain_from_process(url: str, tenant_id: UUID) -> None:
-    """Works until nothing is due, however long a wave takes; may be killed before that."""
+    """Work until nothing is due, without a time limit for waves; the test may kill this process before."""
     database = Database(url, PoolSettings())
     caches = DocumentCaches(ContractCache(), RuleBook())
-    Worker(database, caches, CompiledCache(), clock=lambda: 0.0).drain([tenant_id])
+    drain(Worker(database, caches, CompiledCache(), clock=lambda: 0.0), [tenant_id])
     database.close()
 
 
 def race_from_process(url: str, tenant_id: UUID, begin: Barrier, reports: "SimpleQueue[int]") -> None:
-    """Works beside others that begin at the same moment; how often it moved an instance."""
+    """Work beside processes that begin at the same moment; report how many instances were moved."""
     database = Database(url, PoolSettings())
     worker = Worker(database, DocumentCaches(ContractCache(), RuleBook()), CompiledCache())
     with database.transaction(tenant_id):
-        pass  # a connection is there
+        pass  # opens the connection before the race
     begin.wait(BARRIER_SECONDS)
-    reports.put(worker.drain([tenant_id]).instances)
+    reports.put(drain(worker, [tenant_id]).instances)
     database.close()

@@ -1,4 +1,4 @@
-"""A tenant with the invoice contract of the examples, and people who may do things."""
+"""A tenant with the invoice contract of the examples, and people with roles."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ INVOICE = {"number": "R-1", "vendor_id": "V-100", "invoice_date": "2026-03-01", 
 
 @dataclass(frozen=True)
 class Company:
-    """What a test works with."""
+    """A tenant with its database, documents and definitions."""
 
     database: Database
     tenant_id: UUID
@@ -39,7 +39,7 @@ class Company:
         return Caller(self.principal(user_id, *roles), via="test", trace_id="00-test")
 
     def publish(self, name: str, **changes: Any) -> None:
-        """The example's contract, with changes at its top level."""
+        """Publish the example's contract, with changes at its top level."""
         document, findings = read_document(EXAMPLES / name / "contract.yaml")
         assert findings == ()
         document |= changes

@@ -1,4 +1,4 @@
-"""Documents opened as a wave opens them: locked and read, then changed by the steps of workflows."""
+"""Documents locked and read as a wave does it, then changed by the steps of workflows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from tests.engine.conftest import Company
 
 @contextmanager
 def opened(company: Company, *ids: UUID) -> Iterator[DocumentUnitOfWork]:
-    """What was kept is written at the end of the block."""
+    """Open the documents; write their changes at the end of the block."""
     tenant_id = company.tenant_id
     with company.database.transaction(tenant_id) as connection:
         locked = lock_documents(connection, sorted(ids), ["admin"])

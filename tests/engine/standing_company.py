@@ -1,4 +1,4 @@
-"""A company with a database of its own that stands for a whole module: for tests that only add documents."""
+"""A company with a database of its own that lasts for a whole module, for tests that only add documents."""
 
 import os
 import time
@@ -34,12 +34,12 @@ class CompanyWithWorkers:
         return as_role(self.admin_url, "signet_api")
 
     def create(self, **changes: Any) -> Applied:
-        """A document with a number of its own."""
+        """Create a document with a number of its own."""
         data = {**INVOICE, "number": f"R-{uuid4()}", **changes}
         return self.company.documents.mutate(self.company.caller(), Create("invoice", data))
 
     def put_at(self, document_id: UUID, status: str, window: str) -> None:
-        """As the engine would have brought it there."""
+        """Write the status and the edit window that the engine would have written."""
         self.run("UPDATE documents SET status = %s WHERE id = %s", status, document_id)
         self.run("UPDATE workflow_instances SET edit_window = %s WHERE entity_id = %s", window, document_id)
 
@@ -54,14 +54,14 @@ class CompanyWithWorkers:
         return found
 
     def wait_until(self, query: LiteralString, *values: Any) -> None:
-        """Until the query's one value is true."""
+        """Wait until the query's one value is true."""
         deadline = time.monotonic() + WAIT_SECONDS
         while self.row(query, *values) != (True,):
             assert time.monotonic() < deadline, f"not within {WAIT_SECONDS} s: {query}"
             time.sleep(POLL_SECONDS)
 
     def wait_until_blocked(self, count: int = 1) -> None:
-        """Until so many backends wait for somebody else's lock."""
+        """Wait until this many backends wait for a lock."""
         self.wait_until(
             "SELECT count(*) = %s FROM pg_stat_activity"
             " WHERE datname = current_database() AND wait_event_type = 'Lock'",

@@ -1,4 +1,4 @@
-"""A contract's actions: what each kind changes, makes and gives back, for people and for workflows."""
+"""A contract's actions: the changes and outputs of each kind, for people and for workflows."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Contracts, patches and automations from draft to archive; and the cache of what is compiled."""
+"""Contracts, patches and automations from draft to archive, and the cache of compiled workflows."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from signet.authoring.files import read_document
 from signet.core.compiler.compiler import Compilation
 from signet.core.errors import Rejected
 from signet.engine.cache import TTL_SECONDS, CompiledCache
-from signet.engine.definitions.compilation import find_definition, read_subject
+from signet.engine.definitions.compilation import read_subject, require_definition
 from signet.engine.documents.commands import Amend, Applied, Create, RequestTransition
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
@@ -92,7 +92,7 @@ def test_a_published_patch_is_what_new_documents_run(company: Company, admin: Ad
 
 
 def test_a_newer_contract_waits_for_its_patch(company: Company, admin: Admin) -> None:
-    """Otherwise publishing a contract would silently take the tenant's approvals away."""
+    """Keep the old workflow until then: publishing a contract must not silently remove the approvals."""
     effective = publish_patch(company)
     company.publish("invoice", version=2)
     assert definition_of(admin, create(company, "R-1"))["id"] == effective
@@ -106,7 +106,7 @@ def test_a_newer_contract_waits_for_its_patch(company: Company, admin: Admin) ->
 
 
 def test_a_document_keeps_to_its_version_of_the_contract(company: Company, admin: Admin) -> None:
-    """A workflow that begins anew, or an amendment, runs under what the document is checked against."""
+    """Check that a restart and an amendment run under the contract version of the document."""
     old = create(company, "R-1")
     company.publish("invoice", version=2)
     admin.execute("UPDATE documents SET status = 'active'")
@@ -122,7 +122,7 @@ def test_a_document_keeps_to_its_version_of_the_contract(company: Company, admin
 
 def compile_definition(company: Company, definition_id: UUID) -> Compilation:
     with company.database.transaction(company.tenant_id) as connection:
-        definition = find_definition(connection, company.tenant_id, definition_id)
+        definition = require_definition(connection, company.tenant_id, definition_id)
         return read_subject(connection, company.tenant_id, definition).compile()
 
 
@@ -214,7 +214,7 @@ def test_wf_07_the_cache_verifies_what_it_loads(company: Company, admin: Admin) 
         [effective],
     )
     with company.database.transaction(company.tenant_id) as connection:
-        assert cache.read(connection, company.tenant_id, effective, 1) is first  # within its time
+        assert cache.read(connection, company.tenant_id, effective, 1) is first  # still within its time
         clock.seconds = TTL_SECONDS
         with pytest.raises(Rejected) as caught:
             cache.read(connection, company.tenant_id, effective, 1)

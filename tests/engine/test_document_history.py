@@ -1,4 +1,4 @@
-"""What a document has been and what was asked of it, page by page; for who may read it."""
+"""The versions and requests of a document, page by page, for people who may read it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ def history(company: Company) -> DocumentHistory:
 
 @pytest.fixture
 def invoice(company: Company) -> UUID:
-    """Edited twice by two people, and asked to be submitted thrice."""
+    """Create an invoice that two people edited and three asked to submit."""
     made = company.documents.mutate(
         company.caller(), Create("invoice", {**INVOICE, "vendor_contact": "Erna"})
     )

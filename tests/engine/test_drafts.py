@@ -1,4 +1,4 @@
-"""Drafts: changed by who saw them last, by who may, and with a line in the audit trail."""
+"""Drafts: changed only from the version last seen, with permission, and with a line in the audit trail."""
 
 from collections.abc import Callable
 from typing import Any
@@ -92,7 +92,7 @@ def test_what_cannot_be_kept_is_a_finding(company: Company) -> None:
 def test_a_draft_that_does_not_compile_cannot_be_rolled_back_to_half_way(
     company: Company, admin: Admin
 ) -> None:
-    """The new version and its publication are one act: what fails leaves no draft behind."""
+    """Create and publish the new version in one transaction: a failure leaves no draft behind."""
     patch_id = company.definitions.create(company.caller(), "org_patch", read_example(PATCH)).id
     company.definitions.publish(company.caller(), patch_id)
     company.publish("invoice", version=2)
@@ -132,7 +132,7 @@ ACTS: dict[str, tuple[str, Callable[[Company, Caller], object]]] = {
 
 @pytest.mark.parametrize("act", ACTS)
 def test_each_act_wants_its_permission(company: Company, admin: Admin, act: str) -> None:
-    """Everything but the one permission is not enough; with it, something else is said or done."""
+    """Refuse with all permissions but this one; with it, expect another answer."""
     permission, call = ACTS[act]
     others = {"contract:edit", "contract:publish", "definition:read", "definition:edit", "definition:publish"}
     for role, granted in (("all_but", others - {permission}), ("all", others)):

@@ -1,4 +1,4 @@
-"""The actions of the example `sales_order`: one that makes a document, one written in Python."""
+"""The actions of the example `sales_order`: one that creates a document, one written in Python."""
 
 from typing import Any
 from uuid import uuid4
@@ -18,7 +18,7 @@ Admin = Connection[tuple[Any, ...]]
 def company(company: Company) -> Company:
     for name in ("sales_order", "delivery", "project_task"):
         company.publish(name)
-    # As SIGNET_EXTENSIONS would; a registry of its own keeps the names out of other tests.
+    # SIGNET_EXTENSIONS would load them too; a registry of its own keeps the names out of other tests.
     load_extensions(["examples.sales_order.actions"], ActionRegistry())
     return company
 

@@ -1,4 +1,4 @@
-"""Whatever an author's function does wrong is its own failure, with a reason: nothing of it is written."""
+"""Failures of an author's function: the action fails with a reason, and nothing of it is written."""
 
 import gc
 from collections.abc import Callable, Mapping

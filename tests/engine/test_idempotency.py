@@ -1,4 +1,4 @@
-"""The same request with the same key happens once, also when both come at the same time."""
+"""Requests with the same key happen once, even if both come at the same time."""
 
 from collections.abc import Iterator
 from uuid import uuid4
@@ -96,7 +96,7 @@ def test_without_a_key_nothing_is_kept(standing: CompanyWithWorkers) -> None:
 
 @pytest.mark.parametrize("commits", [True, False], ids=["commit", "rollback"])
 def test_two_at_the_same_time(standing: CompanyWithWorkers, commits: bool) -> None:
-    """The second waits for the first: it gets its outcome, or does the work itself."""
+    """Let the second wait for the first: it gets the first's outcome, or does the work itself."""
     key, company, wanted = f"key-{uuid4()}", standing.company, new_invoice()
     caller = company.caller()
     request_hash = hash_request(caller, [wanted], "all")

@@ -1,4 +1,4 @@
-"""mutate(): what each operation writes, and what it refuses."""
+"""The writes and the refusals of each operation of mutate()."""
 
 from collections.abc import Callable
 from typing import Any
@@ -129,7 +129,7 @@ def test_a_taken_key_is_a_conflict(company: Company, admin: Admin) -> None:
     first = create(company)
     error = rejection(company, Create("invoice", INVOICE))
     assert (error.code, error.fields[0].pointer) == ("KEY_TAKEN", "/number")
-    # A changed number is free again, a deleted document's too.
+    # A number is free again after a change, and after the document's deletion.
     do(company, Update(first.document_id, 1, {"number": "R-2"}))
     second = create(company)
     assert rejection(company, Update(second.document_id, 1, {"number": "R-2"})).code == "KEY_TAKEN"
@@ -154,7 +154,7 @@ def test_permissions(company: Company) -> None:
 
 
 def put_at(admin: Admin, document_id: UUID, status: str, window: str, node: str) -> None:
-    """As the engine would have brought it there."""
+    """Write the status and the edit window that the engine would have written."""
     admin.execute("UPDATE documents SET status = %s WHERE id = %s", [status, document_id])
     admin.execute(
         "UPDATE workflow_instances SET edit_window = %s, edit_window_node = %s WHERE entity_id = %s",
@@ -215,7 +215,7 @@ def test_an_edit_while_it_is_approved_makes_an_amendment(company: Company, admin
         amended.instance_id,
     )
     assert birth == ("amended",)
-    # The business key went with the content; the original is final.
+    # The business key moved with the content; the original is final.
     assert row(admin, "SELECT document_id FROM document_keys") == (amended.document_id,)
     assert rejection(company, Update(applied.document_id, 2, {})).code == "WORKFLOW_EDIT_LOCKED"
 

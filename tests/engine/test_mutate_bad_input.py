@@ -1,4 +1,4 @@
-"""What nobody should send: each is a coded rejection that names its place, and the database is untouched."""
+"""Bad input: each is a coded rejection that names its place, and the database is untouched."""
 
 import json
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ TABLES = (
 NOBODY = UUID(int=1)
 
 
-# As JSON brings it, whatever the types of the operations say.
+# JSON may hold these, though the types of the operations forbid them.
 NO_OBJECT: list[Any] = [[1], None, "x", []]
 
 
@@ -61,7 +61,7 @@ def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
 
 
 def more_fields() -> dict[str, Any]:
-    """The example's fields, and some whose texts together are more than a document may hold."""
+    """Return the example's fields, and some whose texts together are more than a document may hold."""
     fields: dict[str, Any] = read_document(EXAMPLES / "invoice" / "contract.yaml")[0]["fields"]
     notes = {f"note_{n}": {"type": "string", "max_length": 100_000} for n in range(12)}
     part = {"type": "object", "fields": {"city": {"type": "string"}}}
@@ -81,7 +81,7 @@ def state(standing: CompanyWithWorkers) -> list[tuple[str, int]]:
 
 
 def refuse(standing: CompanyWithWorkers, operation: Operation, **options: Any) -> Rejected:
-    """The rejection, which can also be sent as JSON; nothing was written."""
+    """Return the rejection, after checking that it fits into JSON and that nothing was written."""
     before = state(standing)
     with pytest.raises(Rejected) as caught:
         standing.company.documents.mutate(standing.company.caller(), operation, **options)
@@ -146,7 +146,7 @@ def test_bad_fields(standing: CompanyWithWorkers, document_id: UUID, name: str) 
         Create("invoice", {**INVOICE, **changes}),
         Update(document_id, 1, {**INVOICE, **changes}, is_full=True),
     ]
-    if None not in changes.values():  # in a merge patch that takes away what is not there
+    if None not in changes.values():  # a merge patch with None removes a field that is not there
         operations.append(Update(document_id, 1, changes))
     for operation in operations:
         error = refuse(standing, operation)
@@ -237,7 +237,7 @@ def test_a_rejection_leaves_the_key_free(standing: CompanyWithWorkers) -> None:
 
 
 def test_two_megabytes(standing: CompanyWithWorkers, document_id: UUID) -> None:
-    """Each field is within its own limit: it is the document that is too large."""
+    """Keep each field within its own limit: only the document is too large."""
     wide = {f"note_{n}": "x" * 100_000 for n in range(11)}
     assert sum(len(text) for text in wide.values()) > MAX_DATA_BYTES
     two_megabytes = {f"note_{n}": "ä" * 100_000 for n in range(10)}
@@ -289,14 +289,14 @@ def test_another_tenants_ids_are_not_there_in_any_operation(
             other.documents.mutate(other.caller(), operation)
         assert caught.value.code == "DOCUMENT_NOT_FOUND"
     assert state(standing) == before
-    # The same id is another document there.
+    # In the other tenant the same id names another document.
     applied = other.documents.mutate(other.caller(), Create("invoice", INVOICE, id=document_id))
     assert applied.document_id == document_id
     assert standing.row("SELECT count(*) FROM documents WHERE id = %s", document_id) == (2,)
 
 
 def test_a_lost_key_leaves_the_document_with_the_key_that_it_has(standing: CompanyWithWorkers) -> None:
-    """Of a batch that does what can be done: whoever is rejected gives nothing up."""
+    """Swap keys in a batch in which each operation stands alone: a rejected one keeps its key."""
     taken, mine, wish = (f"R-{uuid4()}" for _ in range(3))
     standing.create(number=taken)
     one, two = standing.create(number=mine).document_id, standing.create(number=wish).document_id
@@ -312,7 +312,7 @@ def test_a_lost_key_leaves_the_document_with_the_key_that_it_has(standing: Compa
     assert holders == {mine: one, wish: two}
 
 
-# --- whatever JSON there is ---
+# --- random JSON ---
 
 TEXTS = st.text(st.characters(), max_size=8) | st.sampled_from(["\0", "\ud800", "a" * 300, "{payload.x}"])
 JSON = st.recursive(

@@ -1,4 +1,4 @@
-"""Values where they should not be: personal ones, and those of changes that do not take place."""
+"""Values in places where they must not be: personal ones, and those of refused changes."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ Admin = Connection[tuple[Any, ...]]
 
 
 def find_word(admin: Admin, word: str) -> list[str]:
-    """The tables in which any row says it."""
+    """Return the tables in which any row contains the word."""
     tables = admin.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
     ).fetchall()
@@ -49,7 +49,7 @@ def test_personal_values_are_in_one_table_after_every_operation(company: Company
 
 
 def test_a_rule_sets_nothing_where_no_version_is_made(company: Company, admin: Admin) -> None:
-    """A request changes no document: no business key may move for it."""
+    """Ask for a transition, which changes no document: no business key may move for it."""
     renaming = {"kind": "set", "values": {"number": "R-other"}}
     company.add_rule("renames", "before", "entity.grand_total > 0", renaming, operations=["transition"])
     applied = company.documents.mutate(company.caller(), Create("invoice", INVOICE))

@@ -1,4 +1,4 @@
-"""What a tenant may ask for in a time: counted in the database, granted by an operator."""
+"""Quotas of a tenant: counted in the database, granted by an operator."""
 
 from uuid import uuid4
 
@@ -41,7 +41,7 @@ def test_what_was_granted_can_be_had_and_no_more(owner: Database, company: Compa
     with pytest.raises(Rejected) as raised:
         take(company)
     assert raised.value.code == "QUOTA_EXCEEDED"
-    # A third of a day brings the next.
+    # The next one is free after a third of a day.
     assert 28_700 <= int(str(raised.value.details["retry_after_seconds"])) <= 28_801
 
 
@@ -77,7 +77,7 @@ def test_what_is_rolled_back_has_taken_nothing(owner: Database, company: Company
 
 
 def test_what_moves_documents_grants_nothing(worker: Database, company: Company) -> None:
-    """The API may, for operators alone: tests/functions/test_operator_routes.py."""
+    """Refuse the worker's role. The API may do it for operators: tests/functions/test_operator_routes.py."""
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         set_quota(worker, company.tenant_id, Quota(PAUSE, 10, 10))
 

@@ -1,4 +1,4 @@
-"""Expressions that follow a ref see the document that it names, as it is at this moment."""
+"""Expressions that follow a ref see the document it names, as it is at this moment."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -102,7 +102,7 @@ def invoice(company: Company, customer_id: UUID | None = None, **data: Any) -> U
 
 
 def is_allowed(company: Company, document_id: UUID) -> bool:
-    """May the document be edited, where a condition says who may?"""
+    """Return whether the document may be edited under the permission's condition."""
     outcomes = company.documents.mutate_many(company.caller(), [Update(document_id, 1, {})])
     if isinstance(outcomes[0], Rejected):
         assert outcomes[0].code == "PERMISSION_CONDITION"
@@ -127,7 +127,7 @@ def test_a_condition_sees_what_is_true_now(company: Company) -> None:
         ("entity.customer.limit == 10", {"limit": 10}, True),
         ("entity.customer.limit == null", {}, True),
         ("entity.customer.status == 'known'", {}, True),
-        # What is personal stays where it is.
+        # Personal values are not read through a ref.
         ("entity.customer.contact == null", {"contact": "Erna"}, True),
         ("entity.customer.contact == 'Erna'", {"contact": "Erna"}, False),
     ],
@@ -253,19 +253,19 @@ def test_a_workflows_own_step_asks_for_no_refs_of_conditions(company: Company) -
     assert isinstance(outcome, Applied) and outcome.version == 2
 
 
-# --- what it costs ---
+# --- costs ---
 
 
 @pytest.fixture
 def alone(company: Company, owner_url: str) -> Iterator[Company]:
-    """With one connection, so that it can be listened to."""
+    """Yield the company with one connection, so that its traffic can be recorded."""
     database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=1))
     yield Company(database, company.tenant_id, Documents(database), company.definitions)
     database.close()
 
 
 def count_trips(company: Company, act: Callable[[], Any]) -> int:
-    act()  # what is cached is cached, from here on
+    act()  # fills the caches before the count
     with company.database.tenantless_transaction() as connection:
         wire = connection.pgconn
     with tempfile.TemporaryFile() as trace:
@@ -299,7 +299,7 @@ def test_who_follows_no_ref_pays_for_none(alone: Company) -> None:
 
 def test_all_refs_of_a_batch_are_read_at_once(alone: Company) -> None:
     alone.add_rule("payer", "after", "entity.payer.is_blocked == true", NO)
-    # Without a ref in it there is nothing to follow.
+    # A rule without a ref reads no other document.
     before = count_trips(alone, update_of(alone, *[invoice(alone) for _ in range(5)]))
     publish(alone, 3, edit="entity.customer.is_blocked != true")
     ids = [invoice(alone, customer(alone), payer=str(customer(alone))) for _ in range(5)]

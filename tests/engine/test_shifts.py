@@ -1,4 +1,4 @@
-"""One call of a function that works: every tenant in turn, nobody's failure another one's."""
+"""One call of a working function: every tenant in turn, and one tenant's failure stops no other."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from signet.engine.integrations.effects import LEASE_SECONDS as EFFECTS_LEASE_SE
 from signet.engine.telemetry import Silent, SweptQueue
 from signet.store.database import Database, PoolSettings
 from signet.store.wake_ups import WakeUp
+from tests.draining import drain
 from tests.engine.waves.stage import CALL, WorkflowStage, standing_stage
 from tests.pooling.reaching import as_role
 
@@ -31,7 +32,7 @@ class KeptWakeUps:
 
 @dataclass
 class Backlog:
-    """So many claims for each tenant; an exception instead breaks off."""
+    """A number of claims for each tenant; an exception breaks off instead."""
 
     claims: dict[UUID, int | Exception]
     worked: list[UUID] = field(default_factory=list)
@@ -70,7 +71,7 @@ def test_a_tenant_whose_work_breaks_off_holds_up_no_other() -> None:
     broken = Defect("BROKEN", "an invariant")
     backlog = Backlog({A: broken, B: Transient("DATABASE_UNAVAILABLE", "gone"), C: 3})
     run = QueueConsumer(backlog.work, BatchedWakeUps("events", KeptWakeUps())).run([A, B, C], never)
-    # What is nobody's fault is found again by the relay; only the unforeseen is answered for.
+    # The relay finds a tenant again after a transient error; only a defect counts as a failure.
     assert run.failed == {A: broken}
     assert backlog.worked.count(C) == 4
 
@@ -80,7 +81,7 @@ def test_what_was_interrupted_is_looked_for_again_also_where_the_relay_comes_onc
     backlog = Backlog({A: Transient("DATABASE_UNAVAILABLE", "asleep"), B: 1})
     QueueConsumer(backlog.work, BatchedWakeUps("effects", told)).run([A, B], never)
     assert told.wake_ups == [WakeUp(A, "effects", AGAIN_SECONDS)]
-    # As a sweep, of which there is one for all: messages would go round, and more of them each time.
+    # The delay outlasts every sweep of the relay: repeated messages would multiply.
     assert AGAIN_SECONDS > max(MAX_DELAY_SECONDS, EVENTS_LEASE_SECONDS, EFFECTS_LEASE_SECONDS)
 
 
@@ -98,7 +99,7 @@ def test_a_shift_does_not_wake_itself() -> None:
 
 
 def test_what_is_said_again_is_told_once_more_at_the_end() -> None:
-    """Whoever was woken the first time may have ended before the last effect was written."""
+    """Repeat a wake-up at the end: the woken worker may have ended before the last effect was written."""
     told = KeptWakeUps()
     wake_ups = BatchedWakeUps("events", told)
     for _ in range(3):
@@ -106,7 +107,7 @@ def test_what_is_said_again_is_told_once_more_at_the_end() -> None:
     assert told.wake_ups == [WakeUp(A, "effects")]
     wake_ups.end([])
     assert told.wake_ups == [WakeUp(A, "effects")] * 2
-    # The next shift of the process begins anew.
+    # The next run of the process starts without old wake-ups.
     wake_ups([WakeUp(A, "effects")])
     assert len(told.wake_ups) == 3
 
@@ -176,7 +177,7 @@ def test_a_transaction_tells_after_its_commit_and_only_then(stage: WorkflowStage
     made = stage.create(stage.publish(checks={"nodes": [CALL]}))
     stage.ask(made.id, "submit")
     try:
-        worker.drain([stage.tenant_id])
+        drain(worker, [stage.tenant_id])
     finally:
         database.close()
     assert told.wake_ups == [WakeUp(stage.tenant_id, "effects")]

@@ -1,7 +1,7 @@
-"""The connection breaks, or the process is killed, at the Nth message: all rows of a mutate exist, or none.
+"""A broken connection, or a killed process, at the Nth message: all rows of a mutation exist, or none.
 
-The caller got success, or a Transient that says whether it is known that nothing happened. Repeating with the
-same idempotency key ends with everything done once. Every N with SIGNET_TEST_CAMPAIGN; else some, and all
+The caller gets success, or a Transient that tells whether it is known that nothing happened. Repeating with
+the same idempotency key ends with everything done once. Every N with SIGNET_TEST_CAMPAIGN; else some, and all
 near the commit.
 """
 
@@ -138,7 +138,7 @@ def database(proxied_url: str) -> Iterator[Database]:
 def measure(
     standing: CompanyWithWorkers, make: Make, *, is_keyed: bool = True
 ) -> tuple[Footprint, Footprint]:
-    """Return the footprints before and after, when nothing goes wrong."""
+    """Return the footprint before and after, without a fault."""
     case = FaultCase(standing, make, is_keyed=is_keyed)
     before = case.footprint()
     case.finish()
@@ -168,7 +168,7 @@ def test_a_broken_connection_leaves_all_or_nothing(
     proxy.arm(None)
     make, documents = CASES[name], Documents(database)
     before, done = measure(standing, make, is_keyed=is_keyed)
-    FaultCase(standing, make).run(documents)  # the caches are warm from here on
+    FaultCase(standing, make).run(documents)  # fills the caches before the count
     proxy.arm(None)
     FaultCase(standing, make, is_keyed=is_keyed).run(documents)
     total, said = proxy.seen(direction), set[str]()
@@ -190,10 +190,10 @@ def test_a_broken_connection_leaves_all_or_nothing(
 
 
 def cut_at(proxy: WireProxy, database: Database, cut: Cut, case: FaultCase, documents: Documents) -> str:
-    """Return the caller's answer: "done", or the code of the failure."""
+    """Return the caller's answer: "done", or the code of the error."""
     proxy.arm(None)
     with database.tenantless_transaction():
-        pass  # a connection is there
+        pass  # opens the connection first
     proxy.arm(cut)
     try:
         case.run(documents)
@@ -227,7 +227,7 @@ def test_a_killed_process_leaves_all_or_nothing(
     run(case, lambda process: proxy.arm(None))
     assert case.footprint() == done
     total, seen = proxy.seen(direction), set[bool]()
-    # Killed before any message that it sends, even the commit's, it may never have come to an end.
+    # A process killed before each message it sends, even before the commit's, may never finish.
     wanted = {False, True} if is_delivered else {False}
     chosen = choose(total)
     for index, number in enumerate([*chosen, *near_the_end(total)]):

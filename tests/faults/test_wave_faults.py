@@ -1,7 +1,7 @@
-"""A worker is cut off, or killed, at the Nth message of its claim and its wave: a wave is whole or absent.
+"""A worker cut off, or killed, at the Nth message of its claim and wave: the wave is whole, or never was.
 
-No document is lost and none is moved twice. The next worker, when the lease has run out, brings all of them
-to where they would have been. Every N with SIGNET_TEST_CAMPAIGN; else some, and all near the commit.
+No document is lost and none is moved twice. After the lease has run out, the next worker brings all of them
+to the expected end. Every N with SIGNET_TEST_CAMPAIGN; else some, and all near the commit.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,6 +17,7 @@ from signet.engine.execution import worker as worker_module
 from signet.store.database import Database, PoolSettings
 from signet.store.schema.server import act_as
 from tests.databases import describe_url
+from tests.draining import drain
 from tests.engine.callers import drain_from_process, processes
 from tests.engine.standing_company import IS_CAMPAIGN
 from tests.engine.waves.footprint import FOOTPRINT, Footprint
@@ -46,19 +47,19 @@ UNDONE: LiteralString = (
     " JOIN workflow_instances i ON i.id = q.instance_id"
     " WHERE i.entity_id = ANY (%s) AND q.status <> 'completed'"
 )
-# The number of the document that makes another one.
+# The index of the document that creates another one.
 CALLED = 2
 
 
 @dataclass
 class WaveWork:
-    """The work due for one wave: a creation, a request, and a call that came back."""
+    """Documents for one wave: a birth, a request, and a call that came back."""
 
     stage: WorkflowStage
     documents: list[Made]
 
     def ids(self) -> list[UUID]:
-        """Return the ids of the documents, with those that their workflows made."""
+        """Return the ids of the documents, and of those that their workflows created."""
         own = [document.id for document in self.documents]
         made = self.stage.standing.rows(MADE, [str(each) for each in own])
         return [*own, *(document_id for (document_id,) in made)]
@@ -68,7 +69,7 @@ class WaveWork:
         return [row for each in self.ids() for row in admin.execute(FOOTPRINT, {"id": each}).fetchall()]
 
     def finish(self) -> list[Footprint]:
-        """Let another worker finish when the first one's lease has run out, until nothing is left."""
+        """Let another worker finish after the lease has run out, and expect nothing undone."""
         self.stage.expire_leases()
         self.stage.make_due()
         self.stage.drain()
@@ -124,7 +125,7 @@ def make_work(stage: WorkflowStage, entity_type: str) -> WaveWork:
 
 
 def measure(stage: WorkflowStage, entity_type: str) -> list[list[Footprint]]:
-    """Return the footprints before, and after each wave, when nothing goes wrong."""
+    """Return the footprints before and after each wave, without a fault."""
     work, worker = make_work(stage, entity_type), stage.worker()
     states = [work.footprint()]
     while worker.work(stage.tenant_id):
@@ -134,9 +135,9 @@ def measure(stage: WorkflowStage, entity_type: str) -> list[list[Footprint]]:
 
 
 def check_whole(after: list[Footprint], states: list[list[Footprint]]) -> None:
-    """Check that each document is as before, or as a whole wave leaves it, with or without what it makes.
+    """Expect each document untouched or as a whole wave leaves it, with its created document or without.
 
-    Some may be left: a wave passes by rows that a dying backend still holds.
+    Some may be untouched, because the wave skips documents that a dying backend still holds.
     """
     before, *_, done = states
     for index, document in enumerate(after[: len(before)]):
@@ -147,9 +148,9 @@ def check_whole(after: list[Footprint], states: list[list[Footprint]]) -> None:
 
 
 def run(stage: WorkflowStage, database: Database) -> str:
-    """Return the worker's result: "done", or the code of the failure."""
+    """Return the worker's result: "done", or the code of the error."""
     try:
-        stage.worker(database=database).drain([stage.tenant_id])
+        drain(stage.worker(database=database), [stage.tenant_id])
     except Transient as error:
         return error.code
     return "done"
@@ -179,7 +180,7 @@ def test_a_worker_that_is_cut_off_leaves_whole_waves(
         work = make_work(stage, entity_type)
         proxy.arm(None)
         with database.tenantless_transaction():
-            pass  # a connection is there
+            pass  # opens the connection first
         proxy.arm(Cut(direction, number, is_delivered))
         came = run(stage, database)
         wait_for_the_server(stage.standing, proxy)

@@ -4,8 +4,8 @@
         connect(port=proxy.port)
         proxy.arm(Cut(FROM_CLIENT, 3, is_delivered=False))
 
-It counts the messages of each direction over all connections, from the moment it is armed. The startup
-message has no type byte. A request for encryption is refused, so that the messages after it can be read.
+It counts, over all connections from the moment it is armed, the messages of each direction. The startup
+message has no type byte; a request for encryption is refused, so that what follows can be read.
 """
 
 import socket
@@ -24,7 +24,7 @@ CHUNK = 65_536
 
 @dataclass(frozen=True)
 class Cut:
-    """The end of the connection: the Nth message, which still arrives or does not."""
+    """The message at which a connection ends, and whether that message still arrives."""
 
     direction: str
     number: int
@@ -32,7 +32,7 @@ class Cut:
 
 
 class _Wire:
-    """One connection: two sockets, each with the part of a message that is not whole yet."""
+    """One connection: two sockets, and the incomplete message of each."""
 
     def __init__(self, client: socket.socket, server: socket.socket) -> None:
         self.ends = {FROM_CLIENT: client, FROM_SERVER: server}
@@ -60,7 +60,7 @@ class WireProxy:
         self._cut: Cut | None = None
         self._act: Callable[[], None] | None = None
         self._seen = {FROM_CLIENT: 0, FROM_SERVER: 0}
-        # The process of the server that was cut off; 0 until then.
+        # The server process of the cut connection; 0 before a cut.
         self.cut_backend = 0
 
     def __enter__(self) -> "WireProxy":
@@ -75,9 +75,12 @@ class WireProxy:
             wire.close()
 
     def arm(self, cut: Cut | None, act: Callable[[], None] | None = None) -> None:
-        """Arm the proxy. `act` happens at the place of the cut, before it; without a cut it only counts."""
+        """Count messages from now on, and cut at this place unless `cut` is None.
+
+        `act` runs just before the cut.
+        """
         with self._cutting:
-            pass  # an earlier cut is done
+            pass  # waits for an earlier cut
         with self._lock:
             self._cut, self._act = cut, act
             self._seen = {FROM_CLIENT: 0, FROM_SERVER: 0}
@@ -109,7 +112,7 @@ class WireProxy:
         wire.close()
 
     def _pass_on(self, wire: _Wire, direction: str, kept: bytes) -> bytes:
-        """Send every whole message on, together if nothing comes between; keep the rest."""
+        """Send every whole message on, joined where no cut comes between; return the rest."""
         ready = b""
         while (size := self._size_of_first(wire, direction, kept)) is not None and size <= len(kept):
             message, kept = kept[:size], kept[size:]
@@ -132,7 +135,7 @@ class WireProxy:
         return 1 + struct.unpack("!I", kept[1:5])[0] if len(kept) >= 5 else None
 
     def _note_start(self, wire: _Wire, direction: str, message: bytes) -> bool:
-        """Return whether the message was a question for encryption, which is answered here."""
+        """Return whether the proxy has answered the message itself: a request for encryption."""
         if direction == FROM_CLIENT and not wire.is_started:
             (code,) = struct.unpack("!I", message[4:8])
             if code in (SSL_REQUEST, GSS_REQUEST):
@@ -144,7 +147,7 @@ class WireProxy:
         return False
 
     def _begin_cut(self, wire: _Wire, direction: str) -> Cut | None:
-        """Return the cut if it is due here; a new arming then waits until it is done."""
+        """Return the cut if it is due now; the next arm() then waits until it is made."""
         with self._lock:
             self._seen[direction] += 1
             cut, act = self._cut, self._act

@@ -1,8 +1,8 @@
-"""The API as tests wire it: development tokens, and any database that they give it."""
+"""The API as tests wire it: with development tokens and a given database."""
 
 from typing import cast
 
-from signet.api.application import Application, Dependencies, More
+from signet.api.application import Application, Dependencies, MoreRoutes
 from signet.api.auth.authentication import Authentication
 from signet.api.auth.tokens import make_tokens
 from signet.engine.access.quotas import RequestQuotas
@@ -16,7 +16,7 @@ SECRET = "the secret of the function tests, long"
 
 
 class NoQuotas:
-    """The quotas of applications without a database."""
+    """Quotas that refuse nothing, for applications without a database."""
 
     def take(self, tenant_id: object, name: str) -> None:
         return None
@@ -27,7 +27,7 @@ def wire(
     *,
     secret: str = SECRET,
     origins: tuple[str, ...] = (),
-    more: More = (),
+    more: MoreRoutes = (),
     secrets: ReadSecret = no_secrets,
     telemetry: Telemetry = SILENT,
     metrics_token: str | None = None,

@@ -30,14 +30,14 @@ class ClientAnswer:
 
 @dataclass(frozen=True)
 class Client:
-    """One person of one tenant."""
+    """A person of a tenant, or a machine with a key."""
 
     application: Application
     tenant_id: UUID
     subject: str = "carl"
     roles: tuple[str, ...] = ("admin",)
     headers: Mapping[str, str] = field(default_factory=dict)
-    # The key of a machine, instead of a person's token.
+    # A machine's key, sent instead of a token.
     key: str | None = None
 
     def call(
@@ -49,7 +49,7 @@ class Client:
         query: Mapping[str, Any] | None = None,
         **headers: Any,
     ) -> ClientAnswer:
-        """Send a request. Header names have `_` where HTTP has a hyphen."""
+        """Send the request; header names have `_` where HTTP has a hyphen."""
         token = self.key or make_development_token(
             SECRET, self.tenant_id, self.subject, list(self.roles), 600, datetime.now(UTC)
         )

@@ -66,7 +66,7 @@ def application(database: Database) -> Application:
 
 @pytest.fixture
 def unwired() -> Application:
-    """Return an application for answers that must come before the database is asked."""
+    """Return an API for requests that must be answered before the database is asked."""
     return make_broken(AssertionError("the database was asked"))
 
 
@@ -278,7 +278,7 @@ class Item(BaseModel):
 
 
 def make_validating() -> Application:
-    """Make an API of one route, which takes a body and a parameter."""
+    """Return an API of one route, which takes a body and a parameter."""
 
     def add_route(routes: Routes) -> None:
         @routes.get("/v1/health", "Takes a body", dict)
@@ -319,7 +319,7 @@ def test_a_bad_token_is_answered_before_a_bad_body() -> None:
 
 
 def test_threads_do_not_see_each_other() -> None:
-    """Powertools keeps the request on a class; two tenants at once must not mix."""
+    """Let two tenants call at once: Powertools keeps the request on a class, and they must not mix."""
     meeting = threading.Barrier(2, timeout=10)
 
     class SlowDatabase:

@@ -1,4 +1,4 @@
-"""Keys of machines, by HTTP: made, used, listed, revoked; and the acts that no key may do."""
+"""Keys of machines, by HTTP: made, used, listed, revoked; and the acts that they can never do."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ Admin = psycopg.Connection[Any]
 
 @pytest.fixture(autouse=True)
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nothing be remembered of a verified key."""
+    """Make each call verify the key again."""
     monkeypatch.setattr(authentication, "KEEP_SECONDS", 0)
 
 
@@ -106,7 +106,7 @@ def test_a_revoked_key_is_refused(client: Client, admin: Admin) -> None:
 
 
 def test_within_the_time_that_is_promised(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cache forgets after KEEP_SECONDS: see tests/unit/test_issuer_tokens.py."""
+    """Use a revoked key within KEEP_SECONDS; tests/unit/test_issuer_tokens.py has the time after them."""
     monkeypatch.undo()
     assert authentication.KEEP_SECONDS <= 30
     made = make(client)
@@ -141,7 +141,7 @@ def test_what_is_no_key(client: Client, database: Database) -> None:
         f"signet_{uuid4().hex}_{token.key_id.hex}_{secret}",
         f"{start}_{secret}x",
         f"{start}_{secret[:-1]}",
-        # These are the same bytes in another spelling.
+        # The same bytes in another spelling.
         f"{start}_{secret[:-1]}{chr(ord(last) + 1)}",
         made["token"].upper(),
         "signet_",
@@ -230,7 +230,7 @@ def asking(company: Company, admin: Admin) -> Asking:
 
 
 def test_a_key_decides_no_approval(client: Client, asking: Asking, admin: Admin) -> None:
-    """No role helps a key: seats are for members, and no member can have a key's name."""
+    """Give the key any role: seats are for members, and no member can have a key's name."""
     request_id = asking.ask("anna")
     admin.execute("UPDATE approval_seats SET holder_user_id = NULL, holder_role = 'admin'")
     machine = use(client, make(client, roles=["admin"])["token"])

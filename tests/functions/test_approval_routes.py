@@ -1,4 +1,4 @@
-"""Approvals by HTTP: the inbox, the subjects, deciding; delegations, chains, notifications."""
+"""Approvals by HTTP: the inbox, requests, decisions; delegations, chains, notifications."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -54,7 +54,7 @@ def test_the_inbox_shows_what_waits_page_by_page(people: dict[str, Client], aski
         query = {"limit": 2} | ({"cursor": cursor} if cursor else {})
         page = people["anna"].call("GET", "/v1/approvals", query=query).body
         seen += [item["request_id"] for item in page["items"]]
-        # Requests made meanwhile come last, and shift nothing.
+        # A request made meanwhile comes last, and shifts nothing.
         cursor = page["next_cursor"]
     assert seen == wanted
     assert cursor is None

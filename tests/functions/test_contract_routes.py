@@ -19,7 +19,7 @@ def second(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def reader(client: Client) -> Client:
-    """Return a client who may read invoices, and nothing else."""
+    """Return a client that may read invoices, and nothing else."""
     return replace(client, roles=("reader",))
 
 
@@ -47,7 +47,7 @@ def test_a_contract_goes_from_draft_to_published(client: Client) -> None:
     published = client.post(f"{V2}/publish", if_match='"2"')
     assert (published.status, published.body["version"]) == (200, 2)
     assert client.get("/v1/contracts/invoice").body["document"]["label"] == "Third"
-    # A client that knows an older version must get it again.
+    # A conditional read returns the new status, too.
     assert client.get(V2, if_none_match='"2"').body["status"] == "published"
     assert client.put(V2, second(), if_match='"3"').code == "VERSION_FROZEN"
     assert client.delete(V2, if_match='"3"').code == "VERSION_FROZEN"
@@ -100,7 +100,7 @@ def test_who_reads_documents_reads_their_published_contracts(
     assert reader.get("/v1/contracts/invoice").status == 200
     assert reader.get("/v1/contracts/invoice/versions/1").status == 200
     assert [one["version"] for one in reader.get("/v1/contracts/invoice/versions").body["items"]] == [1]
-    # A contract that may not be read is answered like a missing one.
+    # Contracts that the client may not read are answered as missing.
     assert reader.get(V2).code == "ENTITY_TYPE_UNKNOWN"
     assert reader.get("/v1/contracts/purchase_order").code == "ENTITY_TYPE_UNKNOWN"
     assert reader.get("/v1/contracts/purchase_order/versions").code == "ENTITY_TYPE_UNKNOWN"

@@ -1,4 +1,4 @@
-"""Rules for all routes alike: versions, keys, preferences, methods, origins, sizes."""
+"""Rules of all routes alike: versions, keys, preferences, methods, origins, sizes."""
 
 import base64
 import gzip
@@ -146,7 +146,7 @@ def test_a_browser_may_call_from_named_origins_only(
     client = Client(wire(database, origins=origins), company.tenant_id)
     shown = client.get("/v1/health", origin=origin)
     assert (shown.headers.get("access-control-allow-origin") == origin) is is_allowed
-    # Errors can be read there too.
+    # The origin can read errors, too.
     assert ("access-control-allow-origin" in client.get("/v1/nothing", origin=origin).headers) is is_allowed
     asked = client.call("OPTIONS", "/v1/health", origin=origin, access_control_request_method="GET")
     assert ("access-control-allow-methods" in asked.headers) is is_allowed

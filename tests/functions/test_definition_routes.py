@@ -19,7 +19,7 @@ def patch(**changes: Any) -> dict[str, Any]:
 
 
 def publish(client: Client, document: dict[str, Any] | None = None) -> tuple[str, str]:
-    """Publish the patch, and return its place and that of the definition that runs."""
+    """Publish the patch; return its path, and the path of the effective workflow."""
     place = client.post(DEFINITIONS, document or patch()).headers["location"]
     published = client.post(f"{place}/publish", if_match='"1"')
     assert published.status == 200, published.text

@@ -1,4 +1,4 @@
-"""Questions of an editor of workflows: node types, actions, names in scope, expressions."""
+"""Routes for an editor of workflows: node types, actions, names in scope, expressions."""
 
 from dataclasses import replace
 from typing import Any

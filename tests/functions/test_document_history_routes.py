@@ -1,4 +1,4 @@
-"""The history of a document: versions, requests, audit trail, timeline, and the reasons for its state."""
+"""The history of a document: versions, requests, audit trail, timeline, and the explanation of its state."""
 
 import json
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from signet.api.http import cursors
 from signet.engine.approvals.inbox import Approvals
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
+from tests.draining import drain
 from tests.engine.approvals.asked import Asking
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
@@ -34,16 +35,16 @@ LISTS = ("/versions", "/requests", "/timeline", "/audit")
 
 @pytest.fixture
 def work(owner_url: str, company: Company) -> Iterator[Any]:
-    """Yield a function that lets the worker do all due work."""
+    """Yield a function that runs the worker until nothing is due."""
     database = Database(as_role(owner_url, "signet_worker"), PoolSettings())
     worker = make_worker(database)
-    yield lambda: worker.drain([company.tenant_id])
+    yield lambda: drain(worker, [company.tenant_id])
     database.close()
 
 
 @pytest.fixture
 def place(client: Client, work: Any) -> str:
-    """Return a document edited once, submitted on request and approved, as no slot has an approval."""
+    """Create an invoice that is edited once, submitted on request, and approved without an approval node."""
     data = {**INVOICE, "vendor_contact": "Erna"}
     place = client.post("/v1/documents", {"entity_type": "invoice", "data": data}).headers["location"]
     patch = {"grand_total": 70000, "vendor_contact": "Zoe"}

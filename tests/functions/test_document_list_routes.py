@@ -1,4 +1,4 @@
-"""Lists of documents: the meaning of filters, the order, and pages that neither repeat nor leave out."""
+"""Lists of documents: the meaning of filters, the order, and pages that neither repeat nor omit."""
 
 from itertools import product
 from typing import Any
@@ -148,7 +148,7 @@ def test_a_status_is_a_filter_of_its_own(invoices: Client, admin: Admin) -> None
     admin.execute("UPDATE documents SET status = 'submitted' WHERE t2 IN ('R-1', 'R-2')")
     assert numbers_of(find(invoices, status="submitted")) == ["R-2", "R-1"]
     assert numbers_of(find(invoices, status="submitted", filter="entity.grand_total > 100")) == ["R-2"]
-    # A status that the newest contract does not know any more is allowed.
+    # A status that the newest contract no longer has is accepted, too.
     assert numbers_of(find(invoices, status="archived")) == []
 
 
@@ -159,7 +159,7 @@ def test_what_is_deleted_is_in_no_list(invoices: Client) -> None:
 
 
 def test_documents_of_an_older_contract_are_found_by_its_columns(invoices: Client, company: Company) -> None:
-    """A new indexed field that comes first by name moves the others to other columns."""
+    """Add an indexed field that sorts first by name, which moves the others to other columns."""
     publish_next(company, batch={"type": "string", "indexed": True, "max_length": 10}, vendor_id={})
     make(invoices, "R-5", grand_total=250, batch="b", cost_center="C-0")
     make(invoices, "R-6", grand_total=150, batch="a", cost_center="C-3")
@@ -176,7 +176,7 @@ def test_documents_of_an_older_contract_are_found_by_its_columns(invoices: Clien
             expected if sort == "cost_center" else ["r-3", "R-6", "R-2", "R-4", "R-1", "R-5"]
         )
         assert pages[-1] == "R-10"
-    # The older ones have no value there, and nobody knows what it would have been.
+    # Older documents have no value in it.
     assert numbers_of(find(invoices, filter="entity.batch >= 'a'")) == ["R-6", "R-5"]
     assert list_by_pages(invoices, 2, sort="batch") == ["R-6", "R-5", "R-1", "R-2", "R-10", "r-3", "R-4"]
 

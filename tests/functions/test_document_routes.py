@@ -1,4 +1,4 @@
-"""Changes of documents through the API: replaced, deleted, acted on, amended, made in bulk."""
+"""Changes of documents by HTTP: replaced, deleted, acted on, amended, made in bulk."""
 
 from typing import Any
 from uuid import uuid4
@@ -35,7 +35,7 @@ def stranger(database: Database) -> Client:
 
 
 def settle(admin: Admin, place: str, status: str = "active") -> None:
-    """Leave the document as its workflow would."""
+    """Write the state that the end of its workflow leaves."""
     document_id = place.rsplit("/", 1)[1]
     admin.execute(
         "UPDATE workflow_instances SET status = 'completed', completed_at = now(), edit_window = NULL"

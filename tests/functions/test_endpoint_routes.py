@@ -1,4 +1,4 @@
-"""Endpoints by HTTP: made, shown, replaced, removed; never one that leads inside."""
+"""Endpoints by HTTP: made, shown, replaced, deleted; never one with an internal address."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def test_a_tenant_says_which_hosts_its_endpoints_may_have(client: Client) -> Non
     assert (refused.status, refused.code) == (422, "ENDPOINT_HOST_REFUSED")
     for name, host in (("crm", "crm.example.com"), ("branch", "a.partner.example")):
         assert client.post("/v1/endpoints", {**ERP, "name": name, "url": f"https://{host}/"}).status == 201
-    # Settings that are not named remain; an empty list allows all hosts again.
+    # Settings that are not named stay; an empty list allows all hosts again.
     assert client.patch("/v1/tenant", {"name": "x"}, if_match='"2"').body["settings"] == {
         **changed.body["settings"]
     }

@@ -1,4 +1,4 @@
-"""Events from outside by HTTP: with a token, or signed; each message once; endpoints of the signers."""
+"""Events from outside by HTTP: with a token, or signed; each message once; endpoints of signing senders."""
 
 import base64
 import json
@@ -52,7 +52,7 @@ def send_signed(
     headers: Mapping[str, str] | None = None,
     is_encoded: bool = False,
 ) -> ClientAnswer:
-    """Send a message as a sender without a token."""
+    """Send a signed event, without a token."""
     text = body if isinstance(body, str) else json.dumps(body)
     signed = sign([secret], message_id, now() if moment is None else moment, text.encode())
     sent = {"content-type": "application/json", **signed, **(headers or {})}
@@ -92,7 +92,7 @@ def test_a_message_is_taken_once_of_each_sender(client: Client, admin: Admin) ->
     assert again == {"id": first["id"], "key": "paid:R-1", "was_known": True}
     anna = Client(client.application, client.tenant_id, "anna", ("admin",))
     assert anna.post("/v1/events", message).body["was_known"] is False
-    # A sender who names none sends another one each time.
+    # Messages without an id are each another one.
     for _ in range(2):
         assert client.post("/v1/events", {"key": "paid:R-1"}).body["was_known"] is False
     assert count(admin) == 4
@@ -169,7 +169,7 @@ def test_what_is_not_signed_is_refused_alike_whoever_it_is_for(
         send_signed(client, headers={"webhook-id": "msg_2"}),
         *(send_signed(client, place=f"{own}/{name}") for name in ("closed", "unkept", "nobody")),
         send_signed(client, place=f"/v1/tenants/{uuid4()}/events/bank"),
-        # This tenant exists but has no such endpoint; its secrets are other files.
+        # This tenant exists, but has no such endpoint; its secrets are other files.
         send_signed(client, place=f"/v1/tenants/{stranger}/events/bank"),
     ]
     assert {(one.status, one.code, one.body["detail"]) for one in answers} == {
@@ -224,7 +224,7 @@ def test_signed_events_are_measured_like_others(client: Client, admin: Admin) ->
     admin.execute("DELETE FROM quota_meters")
     admin.execute("INSERT INTO tenant_quotas VALUES (%s, 'api:write', 1, 3600)", [client.tenant_id])
     assert [send_signed(client, message_id=f"m{each}").status for each in range(2)] == [202, 429]
-    # A message without a right signature takes nothing of the quota.
+    # An unsigned request takes nothing from the quota.
     assert send_signed(client, secret=OTHER).status == 401
 
 

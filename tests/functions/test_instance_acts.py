@@ -1,4 +1,4 @@
-"""Acts of people on instances by HTTP: versions, reasons, permissions, one token, many at once."""
+"""Acts on instances by HTTP: versions, reasons, permissions, one token, many at once."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +9,7 @@ import pytest
 from signet.engine.execution.worker import Worker
 from signet.store.database import Database, PoolSettings
 from signet.wiring.engine import make_worker
+from tests.draining import drain
 from tests.engine.conftest import Company, make_company
 from tests.engine.waves.situations import (
     Admin,
@@ -26,7 +27,7 @@ from tests.functions.calling import Client, ClientAnswer
 from tests.pooling.reaching import as_role
 
 WHY = {"reason": "the supplier is being checked"}
-# The acts that demand the version that was seen, and their bodies.
+# Acts that need the version last seen, each with its body.
 VERSIONED: dict[str, Any] = {
     "pause": WHY,
     "resume": None,
@@ -106,7 +107,7 @@ def test_one_token_is_cancelled_or_need_not_be_waited_for(
     missing = act(client, second, "cancel_token", version_of(admin, second), body={**check, "token": "T/9"})
     assert (missing.status, missing.code) == (404, "INSTANCE_TOKEN_NOT_FOUND")
     assert act(client, second, "cancel_token", version_of(admin, second), body=check).status == 200
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert [stand_of(admin, each)[0] for each in (first, second)] == ["completed", "running"]
 
 
@@ -211,7 +212,7 @@ def test_what_rested_goes_on(client: Client, company: Company, worker: Worker, a
     made, _ = bury(company, worker, admin)
     item = {"id": str(made.instance_id), "version": 3}
     assert bulk(client, "retry", item).body["items"][0]["instance"]["status"] == "running"
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     item["version"] = version_of(admin, instance_of(made))
     assert bulk(client, "resume", item, reason=None).body["items"][0]["instance"]["status"] == "running"
 

@@ -38,7 +38,7 @@ def worker(owner_url: str) -> Iterator[Worker]:
 
 @pytest.fixture
 def two(company: Company, worker: Worker) -> tuple[UUID, UUID]:
-    """Return a draft and one that waits for an endpoint; the next version of their workflow asks nobody."""
+    """Create one instance in draft and one that waits for an endpoint, and publish a workflow without it."""
     publish_lanes(company)
     resting = instance_of(create(company, worker, number="R-1"))
     waiting = instance_of(submit(company, worker, number="R-2"))

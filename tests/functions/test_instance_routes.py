@@ -1,4 +1,4 @@
-"""Instances as they are listed and shown by HTTP: their place, their steps, their definition."""
+"""Lists and views of instances by HTTP: their place, their steps, their definition."""
 
 from collections.abc import Iterator
 from datetime import timedelta, timezone
@@ -56,7 +56,7 @@ def pages(client: Client, path: str, **query: Any) -> list[Any]:
             return items
 
 
-# --- one ---
+# --- a single instance ---
 
 
 def test_one_that_waits_for_a_request(client: Client, company: Company, worker: Worker) -> None:
@@ -192,7 +192,7 @@ def test_the_newest_come_first_page_by_page(
 
 
 def test_what_is_filtered_by(client: Client, company: Company, worker: Worker, admin: Admin) -> None:
-    first = submit(company, worker, number="R-1")  # it comes to the end: nothing holds it
+    first = submit(company, worker, number="R-1")  # runs to the end without a stop
     publish_lanes(company)
     second = submit(company, worker, number="R-2")  # waits for an endpoint
     third = create(company, worker, number="R-3")
@@ -283,7 +283,7 @@ def test_of_another_tenant_it_is_not_there(
     assert listed(stranger) == []
 
 
-# --- nonsense ---
+# --- bad input ---
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_a_cursor_of_something_else(client: Client, company: Company, worker: Wo
     place = f"/v1/instances{part}".replace("{id}", str(made.instance_id))
     cursors = ["x", "AAAA", "W10"]
     if part:
-        # A cursor of the same list of another instance.
+        # A cursor of the same list, but of another instance.
         other = create(company, worker, number="R-2").instance_id
         page = client.call("GET", f"/v1/instances{part}".replace("{id}", str(other)), query={"limit": 1}).body
         cursors += [page["next_cursor"]] if page["next_cursor"] else []

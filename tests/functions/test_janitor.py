@@ -1,4 +1,4 @@
-"""The janitor's function, as the schedule starts it: over its own wiring, as its role."""
+"""The janitor's function as the schedule starts it: over its own wiring, in its role."""
 
 import json
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ Admin = psycopg.Connection[tuple[Any, ...]]
 def deployed(owner_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("SIGNET_DATABASE_URL", as_role(owner_url, "signet_janitor"))
     monkeypatch.setenv("SIGNET_ENVIRONMENT", "dev")
-    # The logger is its own, and writes to the stream of this test.
+    # A logger of its own writes to the stream of this test.
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"test-{uuid4()}")
     monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "signet-test")
     monkeypatch.setenv("SIGNET_RETENTION_OUTBOX_DAYS", "10")

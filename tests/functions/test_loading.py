@@ -1,4 +1,4 @@
-"""Routes and use cases are loaded at their first request: once, whole, and a broken one is reported."""
+"""Routes and use cases, loaded at their first call: once, completely, and with an error if one is broken."""
 
 import importlib
 import json
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Reached:
-    """An application that raises at any use: the route was found and called."""
+    """Use cases that all raise REACHED: the route was found and called."""
 
     def __getattr__(self, name: str) -> Any:
         raise Transient("REACHED", name)
@@ -45,7 +45,7 @@ class Watch(Silent):
 
 
 class ImportMeeting:
-    """A meeting that holds the first importer until the second has come."""
+    """An import that holds the first caller until the second has come."""
 
     def __init__(self, load: Callable[[str], ModuleType]) -> None:
         self._load = load
@@ -153,7 +153,7 @@ def test_the_preparation_is_no_request() -> None:
 
 
 def test_every_group_declares_what_the_index_says() -> None:
-    """The groups are loaded as a request loads them: without the models of the answers."""
+    """Load the groups as a request does, without the models of the answers."""
     resolver = make_resolver()
     table.load_all_groups(resolver)
     assert index.make_index(resolver.declared) == index.read_index()
@@ -163,7 +163,7 @@ def run(script: str) -> Any:
     environment = {
         "PYTHONPATH": f"{ROOT / 'shared'}:{ROOT}",
         "PATH": "",
-        # No server listens there.
+        # Nothing listens there.
         "SIGNET_DATABASE_URL": "postgresql://127.0.0.1:1/none",
         "SIGNET_ENVIRONMENT": "local",
         "SIGNET_DEVELOPMENT_SECRET": "the secret of the function tests, long",
@@ -197,7 +197,7 @@ print(json.dumps([name for name in sys.modules if name.startswith("signet.api.ro
 
 
 def test_first_requests_of_all_groups_at_once() -> None:
-    """They run in a process where none of the groups is imported."""
+    """Call in a process where no group is imported yet."""
     script = f"""{CALL}
 from concurrent.futures import ThreadPoolExecutor
 from signet.api.routes.index import read_index
@@ -210,7 +210,7 @@ print(json.dumps([answer for answer in answers if answer[1] >= 500 and answer[1]
 
 
 def test_what_is_prepared_loads_nothing_more() -> None:
-    """The wiring prepares it, whose database nobody reaches; another application is asked then."""
+    """Prepare by the wiring, without a database; then call another application of the same process."""
     script = f"""
 import sys
 from signet.wiring.api import load_everything

@@ -1,4 +1,7 @@
-"""The migrator in a deployment: the schema, and always an answer, or the stack would wait for an hour."""
+"""The migrator as a deployment calls it: it migrates the schema and always answers.
+
+Without an answer the stack would wait for an hour.
+"""
 
 import json
 from collections.abc import Iterator
@@ -36,7 +39,7 @@ def _environment(empty_database_url: str, monkeypatch: pytest.MonkeyPatch) -> It
 
 
 def ask(cloud_formation: Speaker, request_type: str = "Create") -> dict[str, Any]:
-    """Return the answer that CloudFormation was given."""
+    """Call the handler; return the answer that CloudFormation received."""
     event = {
         "RequestType": request_type,
         "ResponseURL": f"{cloud_formation.url}/answer?X-Amz-Signature=abc",
@@ -94,7 +97,7 @@ def test_a_schema_whose_files_were_edited_stops_the_deployment(
     migrate_up(empty_database_url, _migrations(), say=lambda text: None)
     with psycopg.connect(empty_database_url, autocommit=True) as connection:
         connection.execute("UPDATE signet_migrations SET checksum = repeat('0', 64) WHERE number = 1")
-        # A row that this release does not know does not excuse the other.
+        # A row that this release does not know does not excuse the changed checksum.
         connection.execute("INSERT INTO signet_migrations VALUES (99, 'create_other', repeat('0', 64))")
     answer = ask(cloud_formation, "Update")
     assert answer["Status"] == "FAILED"
@@ -156,7 +159,7 @@ def test_the_admins_name_and_password_are_a_secret(
 def test_where_iam_stands_for_passwords_the_roles_log_in_by_it(
     cloud_formation: Speaker, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Aurora has a role for it that no server of our own knows."""
+    """Create Aurora's role `rds_iam`, which no other server has."""
     monkeypatch.setenv("SIGNET_DATABASE_AUTH", "iam")
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
     process.get_settings.cache_clear()

@@ -1,4 +1,4 @@
-"""The API's description is what the code says, and holds together."""
+"""The API's published description: consistent, and equal to the code."""
 
 import os
 from typing import Any

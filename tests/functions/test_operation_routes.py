@@ -1,4 +1,4 @@
-"""The dead letters that an operator of a tenant sees and sends again."""
+"""Operations of a tenant's operator: queues, dead letters, and requeueing."""
 
 import json
 from typing import Any
@@ -152,7 +152,7 @@ def test_an_effect_that_is_sent_again_is_on_record(client: Client, admin: Admin)
         [str(instance_id)],
     ).fetchall()
     assert audited == [("requeue", "carl", data)]
-    # Nothing is left to do, so nothing more is written.
+    # A second requeue finds nothing and writes nothing.
     again = client.post(REQUEUE, {"ids": [str(effects[0])]})
     assert again.body["items"][0]["code"] == "DEAD_LETTER_NOT_FOUND"
     assert len(admin.execute("SELECT FROM audit_log WHERE action = 'requeue'").fetchall()) == 1

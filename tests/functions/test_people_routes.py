@@ -197,7 +197,7 @@ def test_nobody_gives_more_than_they_have(client: Client) -> None:
         assert staff.put("/v1/roles/staff", {"permissions": [permission]}).code == "ROLE_BEYOND_OWN"
     assert staff.put("/v1/roles/own", {"permissions": ["invoice:read"]}).status == 200
     assert staff.put("/v1/members/sam", {"display_name": "Sam", "roles": ["own", "staff"]}).status == 200
-    # A role that a member already has is not given again, and present permissions are not added again.
+    # A role that a person has already is not granted again, nor a permission that a role has already.
     client.put("/v1/members/ada", {"display_name": "Ada", "roles": ["admin"]})
     assert staff.put("/v1/members/ada", {"display_name": "Ada L.", "roles": ["admin"]}).status == 200
     assert staff.put("/v1/roles/clerk", {"permissions": ["invoice:create"]}).status == 200
@@ -344,7 +344,7 @@ def test_reporting_lines_without_circles(client: Client, admin: Admin) -> None:
 def test_of_a_suspended_tenant_nothing_is_shown(
     database: Database, company: Company, client: Client, admin: Admin
 ) -> None:
-    """Every route asks the quotas, also in a process that has admitted the tenant's people just now."""
+    """Refuse on every route in a fresh process: an older one may have cached that the tenant was active."""
     admin.execute("UPDATE tenants SET status = 'suspended'")
     fresh = Client(wire(database), company.tenant_id)
     for path in (

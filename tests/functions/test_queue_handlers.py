@@ -68,7 +68,7 @@ def test_a_wave_with_an_effect_wakes_whoever_delivers(
     assert [message.queue for message in queues.waiting] == ["effects"]
     deployment.deliver(*queues.pick("effects"))
     assert undone(stage, "workflow_side_effects_outbox") == 0
-    # Its end wakes the workflow.
+    # The end of the effect wakes the workflow.
     assert [message.queue for message in queues.waiting] == ["events"]
 
 

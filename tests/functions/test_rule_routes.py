@@ -131,7 +131,7 @@ def test_a_type_has_so_many_rules_and_no_more(client: Client, monkeypatch: pytes
     monkeypatch.setattr("signet.engine.definitions.rules.MAX_RULES_OF_TYPE", 2)
     assert [save(client, f"/v1/rules/invoice/{name}").status for name in "abc"] == [201, 201, 409]
     assert save(client, "/v1/rules/invoice/c").code == "RULE_TOO_MANY"
-    # Replacing one adds none.
+    # Replacing an existing rule adds none.
     assert client.put("/v1/rules/invoice/a", RULE, if_match='"1"').status == 200
 
 

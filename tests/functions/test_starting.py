@@ -1,4 +1,4 @@
-"""The start of a function: it wires itself in Lambda; a snapshot holds everything."""
+"""The start of a function: it wires itself in Lambda, and a snapshot contains everything."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import sys
 import pytest
 
 HANDLERS = ("api", "outbox_relay", "node_execution", "side_effect_io", "janitor")
-# The environment as the stacks give it, with a database that nobody may ask.
+# The environment as the stacks set it, with a database that nothing may call.
 ENVIRON = {
     "SIGNET_ENVIRONMENT": "dev",
     "SIGNET_DATABASE_URL": "postgresql://signet_api@db.invalid/signet",

@@ -1,4 +1,4 @@
-"""The tenant's own settings and quotas, and operators' acts on tenants, by HTTP."""
+"""The tenant's own settings and quotas, and the acts of operators on tenants, by HTTP."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ CONTENT = {
 
 @pytest.fixture
 def operator(client: Client) -> Client:
-    """Return an operator, who belongs to no existing tenant."""
+    """Return an operator whose own tenant does not exist."""
     return Client(client.application, uuid4(), "olga", (OPERATOR,))
 
 
@@ -184,10 +184,7 @@ def test_an_operator_grants_quotas_and_takes_them_back(operator: Client, company
 def test_a_tenants_administrator_is_no_operator(
     client: Client, operator: Client, method: str, path: str, body: Any
 ) -> None:
-    """They operate neither their own tenant nor others.
-
-    A key does not either, with any names of its roles.
-    """
+    """Refuse administrators for all tenants, their own too, and keys with any role."""
     client.put("/v1/roles/operator", {"permissions": ["*:*"]})
     key = client.post("/v1/api_keys", {"name": "erp", "roles": ["operator", "admin"]}).body["token"]
     machine = Client(client.application, client.tenant_id, key=key)

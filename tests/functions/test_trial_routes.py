@@ -1,4 +1,4 @@
-"""Definitions tried out over HTTP: compiled, drawn, compared, simulated, and their impact."""
+"""Definitions tried by HTTP: compiled, drawn, compared, simulated, and their impact foreseen."""
 
 from dataclasses import replace
 from typing import Any

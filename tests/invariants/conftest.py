@@ -1,4 +1,4 @@
-"""A company with a published contract: standing for a whole module, or fresh for a test that tampers."""
+"""A company with a published contract: one for a whole module, or a fresh one for a test that tampers."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""WF-01: one transaction at a time moves an instance; who comes second passes by, and loses no attempt."""
+"""WF-01: one transaction at a time moves an instance; another one skips it, which costs no attempt."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,8 +9,8 @@ import pytest
 
 from signet.authoring.actions import ActionInput, ActionResult
 from signet.engine.documents.commands import Update
-from signet.engine.execution.worker import Drained
 from tests.concurrency.steps import holding
+from tests.draining import work_once
 from tests.engine.waves.stage import Made, WorkflowStage
 
 RUN = {"id": "run", "type": "action", "config": {"action": "run"}}
@@ -19,13 +19,13 @@ Hold = Callable[[WorkflowStage, Made], Any]
 
 @contextmanager
 def locked(stage: WorkflowStage, statement: LiteralString, *values: Any) -> Iterator[None]:
-    """As long as the block runs, by a session of somebody else's."""
+    """Run the statement in another session, and keep its locks until the block ends."""
     with psycopg.connect(stage.standing.admin_url) as other:
         other.execute(statement, values)
         yield
 
 
-# Who may be in the way: another wave, a person at the document, an operator at the instance.
+# The possible holders: another wave, a person at the document, an operator at the instance.
 HOLDERS: dict[str, Hold] = {
     "another wave": lambda stage, document: locked(
         stage, "SELECT pg_advisory_xact_lock(hashtextextended(%s::text, 0))", document.instance_id
@@ -41,13 +41,12 @@ HOLDERS: dict[str, Hold] = {
 
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_wf_01_an_instance_that_somebody_holds_is_passed_by(stage: WorkflowStage, holder: str) -> None:
-    """Its trigger goes back as if it had never been claimed; the others of its wave move."""
+    """Expect its trigger to return as if never claimed, and the others of its wave to move."""
     entity_type = stage.publish()
     documents = [stage.create(entity_type) for _ in range(3)]
     held = documents[1]
     with HOLDERS[holder](stage, held):
-        drained = Drained()
-        assert stage.worker().work(stage.tenant_id, drained)
+        drained = work_once(stage.worker(), stage.tenant_id)
         assert (drained.waves, drained.instances) == (1, 2)
         assert stage.triggers(held.instance_id) == [("pending", 0)]
         assert stage.steps(held.instance_id) == []
@@ -61,13 +60,12 @@ def test_wf_01_an_instance_that_somebody_holds_is_passed_by(stage: WorkflowStage
 
 
 def test_wf_01_a_worker_that_comes_while_another_is_at_it_does_nothing(stage: WorkflowStage) -> None:
-    """The second comes in the middle of the first one's wave, for the same instance."""
+    """Let the second worker come in the middle of the first one's wave, for the same instance."""
     met: list[tuple[int, int, list[tuple[Any, ...]]]] = []
 
     def meet(given: ActionInput) -> ActionResult:
         stage.wake(document.instance_id)
-        drained = Drained()
-        assert stage.worker().work(stage.tenant_id, drained)
+        drained = work_once(stage.worker(), stage.tenant_id)
         met.append((drained.instances, drained.steps, stage.triggers(document.instance_id)[2:]))
         return ActionResult(output={"total": 1})
 

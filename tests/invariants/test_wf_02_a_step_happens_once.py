@@ -1,7 +1,7 @@
 """WF-02: a node is executed once for an instance, a token and a version of the document.
 
-Also where the instance's row says that it was not: an owner's hand, or a restore, may put it back to what it
-was before, and what has happened stands in its steps.
+The steps decide what has happened, even where the row of the instance says otherwise. An owner or a restore
+may put an older row back.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ RUN = {"id": "run", "type": "action", "config": {"action": "run", "save_as": "su
 
 @dataclass
 class DoubleLife:
-    """A document's way to the end, and what its instance's row said after each wave."""
+    """A document on its way to the end, with the instance's row after each wave."""
 
     document: Made
     rows: list[Row] = field(default_factory=list)
@@ -29,7 +29,7 @@ class DoubleLife:
 
 @pytest.fixture(scope="module")
 def entity_type(stage: WorkflowStage) -> str:
-    """A call beside a function, and a call after the gate."""
+    """Publish a call beside a function, and a call after the gate."""
 
     def run(given: ActionInput) -> ActionResult:
         return ActionResult(changes={"amount": given.document.data["amount"] + 1}, output={"total": 1})
@@ -56,7 +56,7 @@ def entity_type(stage: WorkflowStage) -> str:
 
 
 def go_on(stage: WorkflowStage, life: DoubleLife) -> None:
-    """Wave by wave, until nothing is due."""
+    """Run one wave after the other until nothing is due, and keep each row."""
     worker = stage.worker(Hurried())
     life.rows.append(stage.instance(life.document.instance_id))
     while worker.work(stage.tenant_id):
@@ -64,7 +64,7 @@ def go_on(stage: WorkflowStage, life: DoubleLife) -> None:
 
 
 def stimuli(stage: WorkflowStage, life: DoubleLife) -> Sequence[Any]:
-    """What happens to it, one after the other."""
+    """Return the events of the document's life, in order."""
     document = life.document
     return (
         lambda: None,
@@ -84,7 +84,7 @@ def live(stage: WorkflowStage, entity_type: str) -> DoubleLife:
 
 
 def footprint(stage: WorkflowStage, document: Made) -> Row:
-    """All that its workflow has done."""
+    """Return everything that the document's workflow has written."""
     standing, instance_id = stage.standing, document.instance_id
     return {
         "steps": stage.whole_steps(instance_id),
@@ -109,7 +109,7 @@ def test_wf_02_the_key_of_a_step_is_its_instance_node_token_and_version(
     document = live(stage, entity_type).document
     steps = stage.whole_steps(document.instance_id)
     for step in steps:
-        if step["node_id"] != "usr:checks:both":  # a join's is its split's (WF-16)
+        if step["node_id"] != "usr:checks:both":  # the key of a join comes from its split (WF-16)
             parts = [document.instance_id, step["node_id"], step["token_id"], step["entity_version"]]
             assert step["idempotency_key"] == key_of(*parts)
     receipts = stage.standing.rows(
@@ -135,7 +135,7 @@ def test_wf_02_a_wave_on_any_row_of_the_past_repeats_nothing(stage: WorkflowStag
 def test_wf_02_an_instance_whose_row_lagged_goes_on_where_its_steps_are(
     stage: WorkflowStage, entity_type: str, happened: int
 ) -> None:
-    """From every row that it had before, and to the same end."""
+    """Put back every earlier row in turn, and expect the same end."""
     expected = [step[:3] for step in stage.steps(live(stage, entity_type).document.instance_id)]
     pasts = 1
     for number in range(100):
@@ -157,7 +157,7 @@ def test_wf_02_an_instance_whose_row_lagged_goes_on_where_its_steps_are(
 
 
 def test_wf_02_what_people_did_is_taken_in_once(stage: WorkflowStage, entity_type: str) -> None:
-    """An edit moves no token: that it was taken in says only its number, which is given once."""
+    """Process an edit once. It moves no token, so that only its number, given once, proves it."""
     document = stage.create(entity_type)
     stage.drain()
     before = stage.instance(document.instance_id)

@@ -1,6 +1,7 @@
 """WF-03: an approval is given for one version of a document, and a gate uses it up.
 
-`tests/engine/approvals` goes further: who may decide, what a vote amounts to, what voids a request.
+`tests/engine/approvals` goes further: the right to decide, the effect of a vote, and the ways in which a
+request is voided.
 """
 
 from itertools import pairwise
@@ -57,7 +58,7 @@ def test_wf_03_what_is_approved_lets_the_gate_pass_and_is_used_up(stage: Workflo
 
 
 def test_wf_03_an_edit_after_the_approval_takes_it_away(stage: WorkflowStage) -> None:
-    """Approved, and on its way to the gate; the document is edited, and people are asked again."""
+    """Edit between the approval and the gate: people are asked again."""
     document = submitted(stage, LOOK, CALL)
     first = newest(stage, document.instance_id)
     decide(stage, first)
@@ -83,7 +84,7 @@ def test_wf_03_a_vote_for_a_version_that_is_gone_does_not_count(stage: WorkflowS
 
 
 def test_wf_03_a_gate_does_not_take_an_approval_of_another_version(stage: WorkflowStage) -> None:
-    """Whatever brought it there: here an owner's hand."""
+    """Alter the version in the database, as a server's owner can."""
     document = submitted(stage, LOOK, CALL)
     request = newest(stage, document.instance_id)
     decide(stage, request)
@@ -97,7 +98,7 @@ def test_wf_03_a_gate_does_not_take_an_approval_of_another_version(stage: Workfl
 
 
 def test_wf_03_what_was_used_up_is_not_used_again(stage: WorkflowStage) -> None:
-    """A document that comes by again is approved again."""
+    """Approve a document again when it comes back to the same gate."""
     document = submitted(stage, LOOK)
     decide(stage, newest(stage, document.instance_id), "rejected")
     stage.drain()
@@ -111,7 +112,7 @@ def test_wf_03_what_was_used_up_is_not_used_again(stage: WorkflowStage) -> None:
 
 
 def test_wf_03_who_cancels_an_approval_has_not_given_it(stage: WorkflowStage) -> None:
-    """The document goes back, and is approved before it passes; the vote that comes too late is refused."""
+    """Send the document back and have it approved before it passes; a late vote is refused."""
     document = submitted(stage, LOOK)
     request = newest(stage, document.instance_id)
     instances, olga = operating_on(stage)

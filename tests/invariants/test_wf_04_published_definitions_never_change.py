@@ -1,6 +1,7 @@
-"""WF-04: the database itself keeps what is published, whoever asks.
+"""WF-04: the database itself refuses every role that changes a published definition.
 
-`tests/store/test_invariants.py` goes on to every column of every such table and to every pair of statuses.
+`tests/store/test_invariants.py` extends this to every column of every such table and to every pair of
+statuses.
 """
 
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ CHANGES: list[LiteralString] = [
     "compiler_version = 'other'",
     "body_patches_json = '{\"slots\": {}}'",
     "version = version + 1",
-    # Not under the cover of a change that is allowed either.
+    # A change that is allowed covers no other.
     "status = 'archived', compiled_json = '{}'",
 ]
 DEFINITIONS: LiteralString = (
@@ -34,7 +35,7 @@ DEFINITIONS: LiteralString = (
 
 @pytest.fixture(scope="module")
 def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
-    """With an envelope, a published patch and its effective workflow, an archived one and a draft."""
+    """Yield a company with an envelope, a published patch and its workflow, an archived one and a draft."""
     with standing_company(server_url) as made:
         if made.row("SELECT rolsuper FROM pg_roles WHERE rolname = current_user") != (True,):
             pytest.skip("only a superuser may act as the owner")
@@ -119,7 +120,7 @@ def test_wf_04_a_published_definition_never_becomes_a_draft_again(
 def test_wf_04_a_draft_may_be_edited_and_deleted_and_what_is_published_archived(
     standing: CompanyWithWorkers, role: str
 ) -> None:
-    """What the triggers let through: else the tests above could not fail for the right reason."""
+    """Try the changes that triggers allow; otherwise the tests above could fail for another reason."""
     for allowed in (
         "UPDATE workflow_definitions SET body_patches_json = '{\"slots\": {}}' WHERE status = 'draft'",
         "DELETE FROM workflow_definitions WHERE status = 'draft'",
@@ -129,7 +130,7 @@ def test_wf_04_a_draft_may_be_edited_and_deleted_and_what_is_published_archived(
 
 
 def test_wf_04_a_workflow_in_use_runs_the_bytes_that_were_published(standing: CompanyWithWorkers) -> None:
-    """A later version of the patch is a row of its own; the document keeps to the one it began with."""
+    """Publish a later version of the patch as a row of its own; the document keeps the earlier one."""
     company = standing.company
     created = company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "number": "R-wf-04"}))
     pinned: LiteralString = (

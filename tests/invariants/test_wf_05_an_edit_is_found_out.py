@@ -1,7 +1,7 @@
-"""WF-05: an instance whose document has another version than it has seen pauses, or begins its way anew.
+"""WF-05: an instance that has not seen the document's present version pauses or starts its region again.
 
-In a stable region nobody can have edited the document by rights: it pauses. Where edits are allowed, what was
-under way was about another version: the document goes back to where that way began.
+In a stable region edits are forbidden, so it pauses. Elsewhere its work was about another version: the token
+returns to the state or slot where that work began.
 """
 
 from copy import deepcopy
@@ -24,7 +24,7 @@ def with_slot(name: str, **changes: Any) -> dict[str, Any]:
 
 
 def under_way(stage: WorkflowStage, contract: dict[str, Any] | None = None, **slots: Any) -> Made:
-    """Submitted, and waiting for a call in one of the slots."""
+    """Submit a document that waits for a call in one of the slots."""
     document = stage.create(stage.publish(contract, **slots))
     stage.ask(document.id, "submit")
     stage.drain()
@@ -33,7 +33,7 @@ def under_way(stage: WorkflowStage, contract: dict[str, Any] | None = None, **sl
 
 
 def edit_past_the_window(stage: WorkflowStage, document: Made, **patch: Any) -> None:
-    """What no edit window lets through: as after a mistake of ours, or by an owner's hand."""
+    """Edit in spite of the edit window, as a defect or a server's owner could."""
     change = "UPDATE workflow_instances SET edit_window = 'editable' WHERE id = %s"
     stage.standing.run(change, document.instance_id)
     stage.edit(document.id, **patch)
@@ -65,7 +65,7 @@ def test_wf_05_drift_in_a_stable_region_pauses(stage: WorkflowStage, is_answered
 
 
 def test_wf_05_an_edit_on_the_way_of_a_request_goes_back_to_its_state(stage: WorkflowStage) -> None:
-    """What was asked for was asked of another version: the request is superseded, and may be made again."""
+    """Supersede the request, which was made for another version; it may be made again."""
     document = under_way(stage, checks={"nodes": [CALL]})
     stage.edit(document.id, amount=9)
     stage.drain()
@@ -98,7 +98,7 @@ def test_wf_05_an_edit_and_a_new_request_before_the_worker_looks(stage: Workflow
 
 
 def test_wf_05_an_edit_on_an_automatic_way_begins_its_slot_anew(stage: WorkflowStage) -> None:
-    """Nobody asked for anything: the state leads into the slot by itself, on the new version."""
+    """Start the slot again by itself on the new version, as there was no request."""
     document = under_way(stage, approval={"nodes": [CALL]})
     stage.edit(document.id, amount=9)
     stage.drain()
@@ -108,7 +108,7 @@ def test_wf_05_an_edit_on_an_automatic_way_begins_its_slot_anew(stage: WorkflowS
         if step["node_id"] == "usr:approval:call"
     ]
     assert calls == [(2, "cancelled"), (3, "running")]
-    stage.answer(document.instance_id)  # of the call that is out of date: nobody waits for it
+    stage.answer(document.instance_id)  # answers the outdated call, for which no token waits
     stage.drain()
     assert stage.instance(document.instance_id)["current_nodes"] == ["usr:approval:call"]
     stage.answer(document.instance_id)
@@ -118,7 +118,7 @@ def test_wf_05_an_edit_on_an_automatic_way_begins_its_slot_anew(stage: WorkflowS
 
 
 def test_wf_05_an_edit_behind_a_gate_begins_the_slot_behind_it_anew(stage: WorkflowStage) -> None:
-    """The transition stands; what follows it is about the new version."""
+    """Keep the transition; the slot after it starts again on the new version."""
     contract = with_slot("posting", edit="editable")
     contract["states"]["active"]["edit"] = "editable"
     document = under_way(stage, contract, posting={"nodes": [CALL]})
@@ -150,7 +150,7 @@ def test_wf_05_an_edit_at_rest_is_on_record_and_moves_nobody(stage: WorkflowStag
 def test_wf_05_what_the_instance_itself_changes_is_no_drift(
     stage: WorkflowStage, node: dict[str, Any]
 ) -> None:
-    """Its version moves with the document's, in one transaction: also in a region where nobody edits."""
+    """Let an action change the document: its version and the instance's move in one transaction."""
 
     def run(given: ActionInput) -> ActionResult:
         return ActionResult(changes={"amount": 3}, output={"total": 3})

@@ -1,4 +1,4 @@
-"""WF-06: what a tenant adds lives inside one declared slot, by its ids and by its edges.
+"""WF-06: a tenant's nodes and edges stay inside one declared slot.
 
 `tests/unit/workflow/test_breakage.py` has every other way to break a patch; `test_determinism.py` checks the
 same of random patches.
@@ -85,7 +85,7 @@ def test_wf_06_no_patch_brings_a_node_of_the_envelopes_kinds(node_type: str) -> 
 
 
 def test_wf_06_the_attachments_of_the_own_slot_are_open() -> None:
-    """Also by their full names: the tests above refuse an end for whose it is, not for its `sys:`."""
+    """Accept the own slot's attachments by full name: the tests above refuse foreign ends, not `sys:`."""
 
     def write_in_full(patch: dict[str, Any]) -> None:
         for drawn in slot(patch)["edges"]:

@@ -1,7 +1,7 @@
-"""WF-07: the engine loads compiled workflows only, whole as they were hashed, of a compiler it knows.
+"""WF-07: the engine loads only compiled workflows with the right hash, of a compiler that it knows.
 
-`tests/unit/workflow/test_determinism.py` holds the stored bytes and the hash together for random workflows;
-`tests/engine/test_definitions.py` shows how long the cache trusts what it has verified.
+`tests/unit/workflow/test_determinism.py` checks stored bytes and hash for random workflows;
+`tests/engine/test_definitions.py` shows how long the cache trusts a verified one.
 """
 
 import json
@@ -21,7 +21,7 @@ from tests.engine.test_definitions import publish_patch, read_example
 
 
 def load(company: Company, definition_id: UUID, version: int = 1) -> str:
-    """The hash of what an instance of this definition would run."""
+    """Return the hash of the workflow that an instance of this definition would run."""
     with company.database.transaction(company.tenant_id) as connection:
         return CompiledCache().read(connection, company.tenant_id, definition_id, version).hash
 
@@ -33,7 +33,7 @@ def refusal(company: Company, definition_id: UUID) -> str:
 
 
 def tamper(admin: Admin, definition_id: UUID, text: str, compiled_hash: str) -> None:
-    """As only somebody could who takes the triggers away first."""
+    """Change a definition after disabling its triggers, which only the owner can."""
     admin.execute("ALTER TABLE workflow_definitions DISABLE TRIGGER ALL")
     admin.execute(
         "UPDATE workflow_definitions SET compiled_json = %s, compiled_hash = %s WHERE id = %s",
@@ -63,7 +63,7 @@ def test_wf_07_every_published_workflow_has_the_hash_of_its_bytes(company: Compa
 
 
 def test_wf_07_an_uncompiled_definition_does_not_run(company: Company, admin: Admin) -> None:
-    """A draft has no artifact: no document begins under it, and loading it is refused."""
+    """Refuse to load a draft, which has no artifact; no document starts under it."""
     draft = company.definitions.create(company.caller(), "org_patch", read_example("invoice/patch.yaml")).id
     assert refusal(company, draft) == "DEFINITION_NOT_FOUND"
     created = company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, "number": "R-1"}))
@@ -79,7 +79,7 @@ def test_wf_07_an_uncompiled_definition_does_not_run(company: Company, admin: Ad
 def test_wf_07_nothing_that_runs_can_be_published_without_its_artifact(
     company: Company, admin: Admin, kind: str
 ) -> None:
-    """Complete in all but the artifact, and refused; with it, taken."""
+    """Refuse a row that is complete but for its artifact, and accept it with one."""
     insert = (
         "INSERT INTO workflow_definitions (tenant_id, id, definition_kind, entity_type, name, status,"
         " is_default, contract_version, nodes_json, edges_json, slots_json, body_patches_json, created_by,"
@@ -109,7 +109,7 @@ def test_wf_07_altered_bytes_do_not_run(company: Company, admin: Admin) -> None:
 
 
 def test_wf_07_the_artifact_of_another_compiler_does_not_run(company: Company, admin: Admin) -> None:
-    """Its hash is right; what it means is not known any more."""
+    """Refuse an artifact with the right hash but an unknown meaning."""
     effective = publish_patch(company)
     text = stored_text(admin, effective)
     old = text.replace(f'"compiler_version":"{COMPILER_VERSION}"', '"compiler_version":"0"')

@@ -1,4 +1,4 @@
-"""WF-08: every effective workflow holds the whole envelope, as its contract makes it and in its order.
+"""WF-08: every effective workflow contains the whole envelope, unchanged and in its order.
 
 `tests/unit/workflow/test_altered_envelope.py` alters every part of nodes, edges and slots;
 `test_determinism.py` looks for the envelope in random workflows.
@@ -19,12 +19,12 @@ from tests.unit.workflow.valid_workflow import PATCH, compile_patch, read_envelo
 ENVELOPE = read_envelope()
 NODES = sorted(ENVELOPE.graph.nodes)
 OTHER = {"editable": "locked", "amend_only": "editable", "locked": "editable"}
-# Onward edges alone have an order to keep; the one back to draft has none.
+# Only onward edges have an order to keep; the one back to draft has none.
 ONWARD = sorted(edge.id for edge in ENVELOPE.graph.edges.values() if edge.role != "return")
 
 
 def errors_with(nodes: Iterable[Node], edges: Iterable[Edge]) -> set[tuple[str, str]]:
-    """What the compiler says when it is handed an envelope with this graph, bare or to be patched."""
+    """Return the compiler's errors for an envelope with this graph, the same with a patch and without."""
     altered = replace(ENVELOPE, graph=make_graph(nodes, edges))
     bare, patched = compile_effective(altered), compile_patch(PATCH, altered)
     assert bare.artifact is None and patched.artifact is None
@@ -34,7 +34,7 @@ def errors_with(nodes: Iterable[Node], edges: Iterable[Edge]) -> set[tuple[str, 
 
 
 def errors_in(merged: Graph) -> set[tuple[str, str]]:
-    """What the last check says of a merged graph, were the merge itself to go wrong."""
+    """Return the errors of the last check for a merged graph, as if the merge had failed."""
     order, _ = sort_topologically(merged)
     return {(finding.code, finding.place) for finding in check_integrity(ENVELOPE.graph, merged, order)}
 
@@ -108,7 +108,7 @@ def test_wf_08_reordered_system_nodes_do_not_compile(edge_id: str) -> None:
 
 @pytest.mark.parametrize("edge_id", ONWARD)
 def test_wf_08_a_merge_that_reorders_system_nodes_is_found_out(edge_id: str) -> None:
-    """The two nodes of the edge in the wrong order, however that came about."""
+    """Exchange the two nodes of the edge in the order."""
     edge = ENVELOPE.graph.edges[edge_id]
     order = list(sort_topologically(ENVELOPE.graph)[0])
     first, second = order.index(edge.source), order.index(edge.target)
@@ -121,7 +121,7 @@ def test_wf_08_a_merge_that_reorders_system_nodes_is_found_out(edge_id: str) -> 
 def test_wf_08_the_compiler_looks_at_what_the_merge_made(
     node_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a merge that alters a system node, nothing compiles."""
+    """Refuse to compile if the merge has altered a system node."""
 
     def alter(base: Graph, slots: Any, patches: Any) -> Merged:
         merged = merge(base, slots, patches)

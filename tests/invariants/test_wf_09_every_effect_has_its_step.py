@@ -1,7 +1,7 @@
-"""WF-09: whatever a workflow does, a step was written for it before: no hidden work.
+"""WF-09: a step is written before every other row of a workflow, so that no work is hidden.
 
-A version of a document, an audit row, a call to the outside, a request that ends: each names its step, and
-the step's row came first.
+Versions of documents, audit rows, calls to the outside and ended requests each name their step. The step's
+row came first.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ TELL: dict[str, Any] = {
     "type": "notification",
     "config": {"channel": "email", "to": [{"by": "user", "user": "ann"}], "text": "Look"},
 }
-# Of each table: which step a row belongs to.
+# The step that a row of each table belongs to.
 STEP_OF: dict[str, LiteralString] = {
     "workflow_step_executions": "NEW.id",
     "workflow_side_effects_outbox": "NEW.step_execution_id",
@@ -35,7 +35,7 @@ WITHOUT_STEP: LiteralString = (
 
 @pytest.fixture(scope="module")
 def written(stage: WorkflowStage) -> Iterator[WorkflowStage]:
-    """With a log of what is written, in its order."""
+    """Yield the stage with a log of written rows, in their order."""
     stage.standing.run("CREATE TABLE written (place serial, what text, step_id uuid)")
     stage.standing.run("GRANT ALL ON written, written_place_seq TO PUBLIC")
     for table, step in STEP_OF.items():
@@ -94,7 +94,7 @@ def test_wf_09_the_steps_row_comes_before_what_it_does(written: WorkflowStage) -
 
 
 def test_wf_09_every_version_that_a_workflow_makes_is_of_a_step(stage: WorkflowStage) -> None:
-    """The first is a person's; of each later one the audit row names the step."""
+    """Find the step in the audit row of each version but the first, which a person made."""
     document = live_plainly(stage)
     rows = stage.standing.rows(
         "SELECT v.version, s.node_id, s.version_after FROM document_versions v"
@@ -109,7 +109,7 @@ def test_wf_09_every_version_that_a_workflow_makes_is_of_a_step(stage: WorkflowS
 
 
 def test_wf_09_random_workflows_do_nothing_without_a_step(written: WorkflowStage) -> None:
-    """Whatever they come to: rejections, refusals, errors, interrupts, lists."""
+    """Cover rejections, refusals, errors, interrupts and lists."""
     lives = [begin(written, seed, seed + 1) for seed in range(40)]
     live(written, lives)
     assert written.standing.rows(WITHOUT_STEP) == []

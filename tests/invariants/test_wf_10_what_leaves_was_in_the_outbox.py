@@ -1,7 +1,7 @@
 """WF-10: nothing reaches the outside but through the outbox.
 
-The engine knows no network. What a wave wants of the outside is a row of its own transaction, written with
-its step; whoever delivers finds it committed, and its evidence stands on the row and on the step.
+The engine knows no network. A wave writes each effect as a row of its own transaction, with its step. A
+worker delivers committed rows only, and records the evidence on the row and on the step.
 """
 
 import ast
@@ -24,7 +24,7 @@ TELL: dict[str, Any] = {
     "type": "notification",
     "config": {"channel": "email", "to": [{"by": "user", "user": "ann"}], "text": "Look"},
 }
-# What can reach somebody else than the database.
+# Modules that can reach anything but the database.
 NETWORK = {"socket", "ssl", "http", "urllib", "urllib3", "smtplib", "asyncio", "boto3", "botocore"}
 LAYERS = ("core", "engine", "store", "authoring")
 EFFECTS: LiteralString = (
@@ -40,7 +40,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 
 def begin(stage: WorkflowStage) -> Made:
-    """A document whose workflow wants to tell somebody, and to call somebody."""
+    """Submit a document whose workflow sends a message and makes a call."""
     slots = {"nodes": [TELL, CALL], "edges": [{"source": "tell", "target": "call"}]}
     made = stage.create(stage.publish(checks=slots))
     stage.ask(made.id, "submit")
@@ -52,7 +52,7 @@ def effects_of(stage: WorkflowStage, made: Made) -> list[tuple[Any, ...]]:
 
 
 class WatchingConnector:
-    """A connector that looks, over a connection of its own, whether what it is to deliver is committed."""
+    """A connector that checks over a connection of its own that its message is committed."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -119,7 +119,7 @@ def test_wf_10_evidence_stands_on_the_row_and_on_the_step(stage: WorkflowStage) 
 
 
 def _values(found: Any) -> list[Any]:
-    """All that stands anywhere in it."""
+    """Return all values inside the value, at any depth."""
     inner = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
     return [found, *(value for each in inner for value in _values(each))]
 
@@ -144,10 +144,10 @@ def test_wf_10_a_wave_that_is_rolled_back_leaves_nothing_to_be_sent(
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_wf_10_no_module_of_the_engine_knows_a_network(layer: str) -> None:
-    """What may speak is a port, filled by the wiring."""
+    """Allow such modules only in the wiring, behind a port."""
     for path in (PACKAGE / layer).rglob("*.py"):
         for name in _imports(path):
-            # Parsing an address reaches nobody.
+            # Parsing an address reaches no server.
             assert name.split(".")[0] not in NETWORK or name == "urllib.parse", f"{path.name}: {name}"
             assert not name.startswith(("signet.outbound.webhook", "signet.aws")), f"{path.name}: {name}"
 

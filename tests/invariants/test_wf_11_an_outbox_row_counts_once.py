@@ -1,6 +1,6 @@
 """WF-11: one event is one row of the outbox, however often it is written; the receipt decides.
 
-`tests/store/test_row_invariants.py` holds event, receipt and document to one transaction.
+`tests/store/test_row_invariants.py` checks that event, receipt and document are of one transaction.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ RECEIPTS: LiteralString = "SELECT event_idempotency_key FROM workflow_outbox_rec
 def write_event(
     standing: CompanyWithWorkers, instance_id: UUID, payload: dict[str, Any], version: int = 1
 ) -> UUID:
-    """As a new row in a transaction of its own: by a writer who does not know whether it did before."""
+    """Write the event as a new row in a transaction of its own, as a retrying writer does."""
     event_id = make_id()
     row = {
         "id": event_id,
@@ -49,7 +49,7 @@ def test_wf_11_the_same_event_written_again_is_the_same_row(standing: CompanyWit
     first = write_event(standing, instance_id, payload)
     for _ in range(3):
         write_event(standing, instance_id, payload)
-    write_event(standing, instance_id, dict(reversed(payload.items())))  # the order of keys says nothing
+    write_event(standing, instance_id, dict(reversed(payload.items())))  # the order of keys does not matter
     assert standing.rows(EVENTS, instance_id) == [(first,)]
     key = event_key(instance_id, "mutation", payload, 1)
     assert standing.rows(RECEIPTS, instance_id) == [(key,)]
@@ -66,7 +66,7 @@ def test_wf_11_an_equal_payload_of_another_cause_is_another_event(standing: Comp
 def test_wf_11_two_equal_requests_on_one_version_wake_the_workflow_twice(
     standing: CompanyWithWorkers,
 ) -> None:
-    """Nothing but their cause tells them apart, and the second must not be lost."""
+    """Tell two requests apart by their cause alone, so that the second is not lost."""
     document = standing.create()
     company = standing.company
     for _ in range(2):
@@ -80,7 +80,7 @@ def test_wf_11_two_equal_requests_on_one_version_wake_the_workflow_twice(
 
 
 def test_wf_11_the_receipt_decides_also_when_the_row_is_gone(standing: CompanyWithWorkers) -> None:
-    """A completed row may be pruned; that its event happened stays known."""
+    """Keep the receipt of an event whose completed row was pruned."""
     instance_id, payload = uuid4(), {"cause_id": "one"}
     write_event(standing, instance_id, payload)
     standing.run("DELETE FROM workflow_events_outbox WHERE instance_id = %s", instance_id)

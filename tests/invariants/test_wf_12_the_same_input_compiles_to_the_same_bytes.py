@@ -1,4 +1,4 @@
-"""WF-12: what goes in the same comes out the same, byte for byte, wherever and in whatever order.
+"""WF-12: the same input compiles to the same bytes, on every machine and in every order.
 
 `tests/unit/workflow/test_determinism.py` does this with random contracts, patches and automations.
 """
@@ -30,7 +30,7 @@ def compile_both(contract: dict[str, Any] = CONTRACT, patch: dict[str, Any] = PA
 
 
 def shuffle(value: Any, rng: Random) -> Any:
-    """The keys of every object, and nodes and edges, in another order; other lists mean theirs."""
+    """Shuffle the keys of every object, and all nodes and edges; the order of other lists has a meaning."""
     if isinstance(value, list):
         return [shuffle(item, rng) for item in value]
     if not isinstance(value, dict):
@@ -59,7 +59,7 @@ def test_wf_12_the_order_of_the_input_does_not_matter(seed: int) -> None:
 
 @pytest.mark.parametrize("hash_seed", ["0", "1", "4711"])
 def test_wf_12_another_process_compiles_to_the_same_hash(hash_seed: str) -> None:
-    """Sets and dictionaries of strings come in another order there."""
+    """Compile in a process in which sets of strings have another order."""
     printed = subprocess.run(
         [sys.executable, "-c", PRINT_HASH],
         cwd=ROOT,
@@ -72,7 +72,7 @@ def test_wf_12_another_process_compiles_to_the_same_hash(hash_seed: str) -> None
 
 
 def test_wf_12_another_input_is_another_workflow() -> None:
-    """Else one constant hash would do."""
+    """Expect another hash, so that no constant passes the tests above."""
     changed = {**CONTRACT, "version": 4}
     patch = {**PATCH, "base": {**PATCH["base"], "envelope_version": 4}}
     assert compile_both(changed, patch).hash != compile_both().hash

@@ -13,7 +13,7 @@ from tests.unit.workflow.valid_workflow import PATCH, compile_patch
 
 
 def order_of(nodes: str, edges: str, returns: str = "") -> str:
-    """Nodes are single letters, edges like `ab`."""
+    """Return the order of nodes named by single letters, with edges such as `ab`."""
     drawn = [Edge(f"{edge}#{index}", edge[0], edge[1], "done") for index, edge in enumerate(edges.split())]
     drawn += [Edge(f"{edge}#back", edge[0], edge[1], "done", role="return") for edge in returns.split()]
     order, circles = sort_topologically(make_graph([Node(node, "condition", {}) for node in nodes], drawn))
@@ -21,7 +21,7 @@ def order_of(nodes: str, edges: str, returns: str = "") -> str:
     return "".join(order)
 
 
-# Edges → the one order there is for the nodes a to e.
+# Edges, and the only right order of the nodes a to e.
 GRAPHS = {
     "": "abcde",
     "ea": "bcdea",
@@ -30,7 +30,7 @@ GRAPHS = {
     "db dc": "adbce",
     "eb ec ba ca": "debca",
     "ae be": "abcde",
-    "ca": "bcade",  # a waits for c, then goes before d
+    "ca": "bcade",  # a waits for c, then precedes d
 }
 
 

@@ -1,4 +1,4 @@
-"""WF-14: no node acts unless its step's receipt was written: receipt, step, and only then what it does."""
+"""WF-14: no node acts before its step's receipt is written: receipt, step, and only then the action."""
 
 from typing import Any
 from uuid import UUID
@@ -35,7 +35,7 @@ def publish(stage: WorkflowStage, nodes: list[dict[str, Any]], calls: list[UUID]
 
 
 def put_receipt(stage: WorkflowStage, document: Made, node: str) -> None:
-    """As if this step had been done by somebody else, whose step is nowhere to be seen."""
+    """Write the receipt of a step that does not exist."""
     stage.standing.run(
         "INSERT INTO workflow_step_receipts (tenant_id, instance_id, idempotency_key, step_execution_id,"
         " created_at) VALUES (%s, %s, %s, %s, now())",
@@ -47,7 +47,7 @@ def put_receipt(stage: WorkflowStage, document: Made, node: str) -> None:
 
 
 def run_wave(stage: WorkflowStage) -> None:
-    """One claim and its wave, without the worker that answers for it."""
+    """Claim triggers and run one wave, without the worker's handling of its errors."""
     claim_id = make_id()
     with stage.database.transaction(stage.tenant_id) as connection:
         triggers = claim(
@@ -81,7 +81,7 @@ def footprint(stage: WorkflowStage, documents: list[Made]) -> list[Any]:
 def test_wf_14_where_a_receipt_was_lost_nobody_acts(
     stage: WorkflowStage, nodes: list[dict[str, Any]], node: str
 ) -> None:
-    """Neither the instance whose receipt it was, nor any other of its wave."""
+    """Stop the instance that lost its receipt, and all others of its wave."""
     calls: list[UUID] = []
     entity_type = publish(stage, nodes, calls)
     documents = [stage.create(entity_type) for _ in range(3)]
@@ -96,7 +96,7 @@ def test_wf_14_where_a_receipt_was_lost_nobody_acts(
     assert footprint(stage, documents) == before
     stage.expire_leases()
     stage.drain()
-    # The worker moves the others, and puts this one on record: its row is as its steps say.
+    # The worker moves the others and records the failure of this one, whose row still matches its steps.
     assert footprint(stage, documents[1:2]) == before[1:2]
     assert documents[1].id not in calls
     assert stage.triggers(documents[1].instance_id)[1][0] == "failed"
@@ -130,7 +130,7 @@ def test_wf_14_a_node_acts_when_its_receipt_and_its_step_are_written(
 
 
 def test_wf_14_a_step_is_written_only_with_its_receipt(stage: WorkflowStage) -> None:
-    """Of two steps of which one has a receipt already, the other one is written, and the count says one."""
+    """Write two steps of which one has a receipt already: only the other is written and counted."""
     document = stage.create(stage.publish())
     stage.drain()
     (written,) = (step for step in stage.whole_steps(document.instance_id) if step["node_id"] == "sys:start")

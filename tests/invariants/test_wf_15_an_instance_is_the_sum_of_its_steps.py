@@ -1,6 +1,6 @@
 """WF-15: an instance's row follows from its steps alone, at every moment of its life.
 
-`tests/unit/workflow/test_projection.py` holds every prefix of a history to that; here are the rows of
+`tests/unit/workflow/test_projection.py` checks every prefix of a history. This module checks the rows of
 Postgres, all columns but `updated_at`.
 """
 
@@ -28,7 +28,7 @@ from tests.engine.waves.random_lives import (
 from tests.engine.waves.stage import CALL, CONTRACT, Hurried, Made, WorkflowStage
 from tests.unit.workflow.strategies import fuzz, numbers
 
-# Columns that a rebuild makes anew, each with something else in it.
+# Columns that a rebuild restores, each with a wrong value.
 WRONG: dict[str, LiteralString] = {
     "status": "status = 'paused', reason = 'no idea'",
     "version": "version = version + 5",
@@ -54,7 +54,7 @@ def prepared(stage: WorkflowStage) -> None:
 def test_wf_15_after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row(
     stage: WorkflowStage, seed: int, number: int
 ) -> None:
-    """Every round is a wave of its own, so that also what is between two of them is a row."""
+    """Make every round a wave of its own, so that each state in between is a row."""
     lives = [begin(stage, seed, number), begin(stage, seed, number + 1)]
 
     def check() -> None:
@@ -67,7 +67,7 @@ def test_wf_15_after_every_wave_of_a_random_life_a_rebuild_finds_the_same_row(
 @fuzz(15, shrinks=False)
 @given(workflows, numbers)
 def test_wf_15_also_when_people_interfere(stage: WorkflowStage, seed: int, number: int) -> None:
-    """Edits, amendments and deletions at any time, as far as mutate() takes them."""
+    """Edit, amend and delete at any time, as far as mutate() allows it."""
     life, rng = begin(stage, seed, number), Random(number)
     worker = stage.worker(Hurried())
     for _ in range(12):
@@ -108,7 +108,7 @@ def test_wf_15_of_a_document_that_was_deleted(stage: WorkflowStage) -> None:
 
 
 def test_wf_15_of_a_document_that_was_amended(stage: WorkflowStage) -> None:
-    """Both: the one that ended, and the one that began."""
+    """Check both instances: the one that ended and the one that began."""
     contract = {
         **CONTRACT,
         "amendment": {},
@@ -135,7 +135,7 @@ def test_wf_15_of_a_document_that_was_amended(stage: WorkflowStage) -> None:
 def test_wf_15_of_one_that_was_moved_to_another_workflow(
     stage: WorkflowStage, seed: int, number: int
 ) -> None:
-    """Each step is read with the workflow that it was made under, before the move and after it."""
+    """Read each step with the workflow it was made under, before the move and after it."""
     life, rng = begin(stage, seed, number), Random(number)
     began_with = stage.instance(life.instance_id)
     worker = stage.worker(Hurried())
@@ -158,7 +158,7 @@ def test_wf_15_of_one_that_was_moved_to_another_workflow(
     assert (moved["active_tokens"], moved["status"]) == (row["active_tokens"], row["status"])
     live(stage, [life], clock=Hurried(), after_wave=lambda: stage.check_rebuild(life.instance_id))
     last = stage.instance(life.instance_id)
-    # No step of the new workflow has the receipt of one of the old.
+    # No step of the new workflow repeats a receipt of the old one.
     assert "STEP_DONE_BEFORE" not in (last["reason"] or "")
     stage.put_back(began_with)
     rebuild_instance(stage.database, CompiledCache(), stage.tenant_id, life.instance_id)
@@ -207,9 +207,10 @@ def test_wf_15_whatever_the_row_says_wrongly_its_steps_put_right(stage: Workflow
 
 
 def test_wf_15_every_column_is_known_to_follow_or_to_stay(stage: WorkflowStage) -> None:
-    """A new column of an instance is either one that never changes, or one that a rebuild makes.
+    """Require that each column either never changes or is restored by a rebuild.
 
-    What it runs under stays as it began, but for its own step that moved it: both read that step.
+    The definition changes only by the instance's own step that moved it; the trigger and the rebuild both
+    read that step.
     """
     made = {*WRONG, "reason", "edit_window_node", "actor_roles", "completed_at", "updated_at"}
     stays = {

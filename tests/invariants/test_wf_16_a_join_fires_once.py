@@ -1,6 +1,6 @@
-"""WF-16: a join fires once for each time that its split parted, however its branches arrive.
+"""WF-16: a join fires once for each execution of its split, however its branches arrive.
 
-`tests/unit/workflow/test_routing.py` has the rules of ALL and ANY; here their tokens arrive in waves.
+`tests/unit/workflow/test_routing.py` has the rules of ALL and ANY; in this module tokens arrive in waves.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ JOIN = "usr:checks:met"
 
 
 def fork(mode: str, *branches: dict[str, Any]) -> dict[str, Any]:
-    """The branches beside each other, and a call behind them."""
+    """Return a slot with parallel branches, and a call after their join."""
     names = [branch["id"] for branch in branches]
     return {
         "nodes": [
@@ -51,7 +51,7 @@ def parted(stage: WorkflowStage, mode: str, *branches: dict[str, Any]) -> Made:
 
 
 def answer(stage: WorkflowStage, document: Made, *names: str) -> None:
-    """The calls of these branches are delivered, before the instance is woken."""
+    """Deliver the calls of these branches, then wake the instance."""
     steps = dict(
         stage.standing.rows(
             "SELECT node_id, id FROM workflow_step_executions WHERE instance_id = %s AND status = 'running'",
@@ -66,7 +66,7 @@ def joins(stage: WorkflowStage, document: Made) -> list[dict[str, Any]]:
 
 
 def check_fired_once(stage: WorkflowStage, document: Made) -> None:
-    """One step at the join, with the receipt of its split's step; one token goes on."""
+    """Expect one step at the join with the receipt of its split's step, and one token after it."""
     (join,) = joins(stage, document)
     steps = stage.whole_steps(document.instance_id)
     (split,) = (step["seq"] for step in steps if step["node_id"] == "usr:checks:fork")
@@ -98,7 +98,7 @@ def test_wf_16_the_last_of_them_fires_it(stage: WorkflowStage, order: tuple[str,
 
 
 def test_wf_16_any_of_them_and_the_others_are_cancelled(stage: WorkflowStage) -> None:
-    """Each loser has a row that says so, and its call that comes back later moves nobody."""
+    """Cancel each loser by a step of its own; its late answer moves nothing."""
     document = parted(stage, "any", call("one"), call("two"), call("three"))
     answer(stage, document, "two")
     stage.drain()
@@ -113,7 +113,7 @@ def test_wf_16_any_of_them_and_the_others_are_cancelled(stage: WorkflowStage) ->
 
 
 def test_wf_16_two_that_arrive_at_an_any_join_in_the_same_wave(stage: WorkflowStage) -> None:
-    """Both calls came back; the first in order wins, and the other one is cancelled."""
+    """Let both calls come back: the first in order wins, the other is cancelled."""
     document = parted(stage, "any", call("one"), call("two"))
     answer(stage, document, "one", "two")
     stage.drain()
@@ -123,7 +123,7 @@ def test_wf_16_two_that_arrive_at_an_any_join_in_the_same_wave(stage: WorkflowSt
 
 
 def test_wf_16_a_loser_that_had_not_begun_has_its_row_too(stage: WorkflowStage) -> None:
-    """The first branch is over in the turn in which the others would begin."""
+    """End the first branch in the round in which the others would begin."""
     document = parted(stage, "any", script("quick"), script("second"), call("third"))
     check_fired_once(stage, document)
     ends = {node: status for node, _, status in stage.steps(document.instance_id)}
@@ -138,7 +138,7 @@ def test_wf_16_a_loser_that_had_not_begun_has_its_row_too(stage: WorkflowStage) 
 
 
 def test_wf_16_a_join_that_has_fired_cannot_fire_again(stage: WorkflowStage) -> None:
-    """Whoever believes to be the winner finds the receipt of the one before, and does nothing."""
+    """Refuse a second winner, which finds the receipt of the first."""
     document = parted(stage, "any", call("one"), call("two"))
     (split,) = (
         step["seq"]
@@ -165,7 +165,7 @@ def test_wf_16_a_join_that_has_fired_cannot_fire_again(stage: WorkflowStage) -> 
 
 
 def test_wf_16_when_the_split_parts_again_its_join_fires_again(stage: WorkflowStage) -> None:
-    """Back at the state and asked again: another split, another epoch; the document is as it was."""
+    """Start again from the state: another split, another epoch of the join."""
     document = parted(stage, "all", call("one"), call("two"))
     stage.edit(document.id, amount=9)
     stage.ask(document.id, "submit")

@@ -1,4 +1,4 @@
-"""Fixtures for the tests of the embedded Postgres."""
+"""Folders and processes for the tests of the embedded Postgres."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ import pytest
 from signet.local.postgres import start_postgres
 from tests.local.embedded import processes_about, until
 
-# Its argument is the state folder. Prints the server's process, then waits to be killed.
+# Argument: the state folder. It prints the server's process, then waits to be killed.
 LAUNCHER = """
 import sys, time
 from pathlib import Path
@@ -29,14 +29,14 @@ time.sleep(60)
 
 @contextmanager
 def passable_folder() -> Iterator[Path]:
-    """Yield a folder that every account may pass.
+    """Yield a folder that other accounts may enter.
 
-    Root's `tmp_path` is closed to the account that serves, which is a case of its own here.
+    Root's `tmp_path` is closed to them, a case of its own here.
     """
     made = Path(tempfile.mkdtemp(prefix="signet-test-"))
     made.chmod(0o755)
     yield made
-    # A server without its launcher writes until its last moment.
+    # A server that lost its launcher writes until its last moment.
     until(lambda: not processes_about(made))
     shutil.rmtree(made)
 

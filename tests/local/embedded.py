@@ -1,4 +1,4 @@
-"""Views of embedded Postgres servers from outside: processes, permissions, stored state."""
+"""Embedded Postgres servers seen from outside: processes, permissions, stored words."""
 
 import json
 import os
@@ -33,12 +33,12 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Return whether the process runs. An ended one that nobody has collected yet has no command any more."""
+    """Return whether the process runs. An ended process that is not yet collected has no command."""
     return bool(postgres_process._command_of(pid))
 
 
 def processes_about(path: Path) -> list[str]:
-    """Return the commands that name something in the folder."""
+    """Return the commands that name a file in the folder."""
     if not Path("/proc/self").exists():
         every = subprocess.run(["ps", "-axww", "-o", "command="], capture_output=True, check=True).stdout
         return [command for command in every.decode(errors="replace").splitlines() if f"{path}/" in command]
@@ -70,7 +70,7 @@ def permissions(path: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def as_nobody(work: Callable[[], object]) -> object:
-    """Run the work in a forked child that became nobody, who may not reach an ordinary user's Python."""
+    """Run the work as the user nobody, in a fork: nobody may be unable to start this user's Python."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -12,7 +12,7 @@ HOST = b"Host: localhost\r\n"
 
 
 def echo(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Answer with the event that was given."""
+    """Answer with the given event."""
     return {"statusCode": 200, "headers": {"content-type": "application/json"}, "body": json.dumps(event)}
 
 
@@ -32,7 +32,7 @@ def ask_for_event(connection: http.client.HTTPConnection, *request: Any, **more:
 
 
 def send_raw(gateway: Gateway, content: bytes) -> bytes:
-    """Send the content, and return everything that comes back until the gateway closes."""
+    """Send the bytes; return everything received until the gateway closes."""
     with socket.create_connection(address_of(gateway), timeout=10) as client:
         client.sendall(content)
         return b"".join(iter(lambda: client.recv(65_536), b""))

@@ -1,4 +1,4 @@
-"""The `signet` command on a database: its work, and the one sentence when it fails."""
+"""The `signet` command on a database: its results, and the one sentence when it fails."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return a function that gives the exit code, standard output and standard error."""
+    """Return a function that runs the command and returns exit code, standard output and standard error."""
     monkeypatch.delenv("SIGNET_DATABASE_URL", raising=False)
 
     def run(*arguments: str, url: str | None = None) -> tuple[int, str, str]:

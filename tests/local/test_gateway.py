@@ -63,7 +63,7 @@ def test_head_has_the_length_of_a_body_and_no_body(connection: http.client.HTTPC
 
 
 def test_many_at_once() -> None:
-    """The requests are all in the handler at the same time."""
+    """Hold all requests in the handler at the same time."""
     count = 16
     meeting = threading.Barrier(count, timeout=10)
 

@@ -1,4 +1,4 @@
-"""Requests over real sockets, which the local gateway makes events of, or refuses."""
+"""Requests to the local gateway over real sockets: turned into events, or refused."""
 
 import base64
 import http.client

@@ -1,4 +1,4 @@
-"""The thread of `make run` that keeps house: as the janitor's role, and not ended by failures."""
+"""The housekeeping thread of `make run`: it has the janitor's role and survives errors."""
 
 import threading
 from typing import cast
@@ -33,7 +33,7 @@ def test_it_keeps_house_at_once_and_ends_when_it_is_told(owner_url: str) -> None
 
 
 class Troubled:
-    """A janitor whose database is away the first time."""
+    """A runner whose database is away the first time."""
 
     def __init__(self) -> None:
         self.calls, self.came_back = 0, threading.Event()

@@ -1,4 +1,4 @@
-"""The account of the embedded Postgres, and the place of its files when that account may not pass."""
+"""The account of the embedded Postgres, and the place of its files when that account may not reach them."""
 
 import os
 import pwd
@@ -25,7 +25,7 @@ from tests.local.embedded import (
     remembered,
 )
 
-# A test that forks in a process with threads (xdist) runs only our own code in the child.
+# A test that forks in a process with threads (xdist) only runs our own code in the child.
 forks = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 
@@ -83,7 +83,7 @@ def test_no_permission_above_the_state_is_changed(state: Path) -> None:
 
 @as_root_only
 class TestUnderAClosedFolder:
-    """A checkout under /root, for one, where the account that serves may not pass."""
+    """A checkout in a folder, such as /root, that the server's account may not enter."""
 
     def test_the_data_stand_outside_while_it_runs_and_come_home(self, closed: Path) -> None:
         before = permissions(closed)
@@ -186,7 +186,7 @@ class TestUnderAClosedFolder:
         else:
             outside.symlink_to(closed)
         try:
-            with pytest.raises(PostgresFailed, match="is somebody else's: remove it"):
+            with pytest.raises(PostgresFailed, match="belongs to another user: remove it"):
                 start_postgres(closed)
             assert outside.is_symlink() or list(outside.iterdir()) == []
         finally:
@@ -206,7 +206,7 @@ class TestUnderAClosedFolder:
         with running_postgres(folder / ".signet") as server:
             assert server.data_directory == folder / ".signet" / "postgres" / "data"
             assert (outside / "wheel").exists()
-            # These files are found relative to the programs: a time zone and a loaded library.
+            # Found relative to the programs: a time zone and a loaded library.
             assert answer(server.url, "select now() at time zone 'Asia/Tokyo' is not null") is True
             assert answer(server.url, "select 1 from pg_language where lanname = 'plpgsql'") == 1
         assert not outside.exists()

@@ -67,7 +67,7 @@ def read_greeting(process: subprocess.Popen[str]) -> str:
 
 
 def call(greeting: str) -> dict[str, Any]:
-    """Return the answer to the first printed `curl`."""
+    """Return the answer to the first `curl` that the greeting prints."""
     line = re.search(r"^  (curl .*)$", greeting, re.MULTILINE)
     assert line is not None
     _curl, _option, header, url = shlex.split(line[1])
@@ -104,8 +104,7 @@ def test_the_printed_curl_answers_and_a_second_start_serves_the_same(start: Star
     second = start(folder / ".signet")
     greeting = read_greeting(second)
     assert "applied" not in greeting and call(greeting) == body
-    # all together, as when a terminal closes
-    for number in [signal.SIGHUP, signal.SIGTERM, signal.SIGINT] * 20:
+    for number in [signal.SIGHUP, signal.SIGTERM, signal.SIGINT] * 20:  # together, as when a terminal closes
         second.send_signal(number)
     said, _ = second.communicate(timeout=20)
     assert (said, second.returncode) == ("stopping\n", 0)
@@ -153,7 +152,7 @@ def test_a_server_of_ones_own_is_used_and_not_stopped(
     assert call(read_greeting(process))["status"] == "ok"
     assert [path.name for path in (folder / ".signet").iterdir()] == ["development-secret"]
     assert end(process, signal.SIGTERM) == "stopping\n"
-    drop_database(empty_database_url, "none")  # a server still answers there
+    drop_database(empty_database_url, "none")  # the port still answers
 
 
 def test_what_is_made_while_it_runs_is_moved(start: Start, folder: Path, owner_url: str) -> None:

@@ -1,4 +1,4 @@
-"""The schema as pg_dump writes it, without the lines that change from run to run."""
+"""The schema as pg_dump prints it, without the parts that change from run to run."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _BLOCK_GAP = re.compile(r"\n(?=(CREATE|ALTER|GRANT|REVOKE) )")
 
 
 def dump_schema(url: str) -> str:
-    """Dump the schema as an admin: statements only, with one blank line between."""
+    """Return the schema's statements, separated by one blank line. The URL is an admin's."""
     parts = describe_url(url)
     environment = {"PATH": os.environ.get("PATH", ""), "PGPASSWORD": parts.get("password", "")}
     completed = subprocess.run(

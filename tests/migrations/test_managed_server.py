@@ -1,4 +1,4 @@
-"""The admin of a managed server (Aurora's, say) is no superuser, and the first to make the roles."""
+"""A managed server, such as Aurora, whose admin is no superuser and is the first to create the roles."""
 
 import psycopg
 import pytest

@@ -1,4 +1,4 @@
-"""The runner: order, checksums, phases, down, two at once; and the committed schema."""
+"""The runner (order, checksums, phases, down, two at once) and the committed schema."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ HEADER = "-- phase: expand\n-- transaction: on\n"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with the real migrations and room for more."""
+    """Return a copy of the real migrations, to which a test can add more."""
     copy = tmp_path / "migrations"
     shutil.copytree(MIGRATIONS_FOLDER, copy)
     return copy
@@ -88,7 +88,10 @@ def test_each_way_down_takes_back_what_its_way_up_did(empty_database_url: str) -
 
 
 def test_a_database_from_before_the_nine_is_refused(empty_database_url: str) -> None:
-    """There were 27 files before the first release. Nothing may be applied on top of them."""
+    """Refuse a database of the 27 files from before the first release.
+
+    Nothing may be applied on top of them.
+    """
     migrate_up(empty_database_url, [], say=hush)
     with psycopg.connect(empty_database_url) as connection:
         connection.execute(

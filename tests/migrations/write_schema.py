@@ -1,4 +1,4 @@
-"""`make schema`: writes migrations/schema.sql from a fresh migrate."""
+"""`make schema`: writes migrations/schema.sql from a fresh migration."""
 
 from signet.local.postgres import throwaway_postgres
 from signet.store.schema.migrations import migrate_up, read_migrations

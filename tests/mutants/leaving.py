@@ -28,7 +28,7 @@ LEAVING = (
         "what is rolled back sends a wake-up with the next transaction",
         10,
         "shared/signet/store/database.py",
-        """            # Of a transaction before it, which was rolled back.
+        """            # These are left from an earlier transaction, which was rolled back.
             take_wake_ups(connection)
 """,
         "",

@@ -1,4 +1,4 @@
-"""A receiver of webhooks on the loopback, which answers as a test tells it to."""
+"""A receiver of webhooks on the loopback, with answers from the test."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Every family that leads to the inside is refused, in every form that a resolver may give."""
+"""Internal addresses: every family is refused, in every form that a resolver may give."""
 
 import pytest
 

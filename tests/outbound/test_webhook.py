@@ -1,4 +1,4 @@
-"""A POST to an endpoint: its content, the answers that count as delivered, and addresses never sent to."""
+"""A POST to an endpoint: its content, the meaning of its answers, and the addresses that are never called."""
 
 import json
 import socket
@@ -138,11 +138,11 @@ def test_too_large_a_body_is_never_sent() -> None:
     assert (delivery.is_final, receiver.received) == (True, [])
 
 
-# --- addresses that nothing is sent to ---
+# --- addresses that are never called ---
 
 
 class Opened(Exception):
-    """A connection was opened that must not be."""
+    """The error of a connection that must not be opened."""
 
 
 @pytest.fixture
@@ -202,13 +202,13 @@ def test_a_name_that_leads_inside_as_well_is_not_called(no_connection: None) -> 
     ],
 )
 def test_an_address_in_whatever_spelling_is_looked_at_resolved(no_connection: None, host: str) -> None:
-    """The machine's own resolver reads spellings as C programs do."""
+    """Resolve by the machine's own resolver, which accepts the spellings that C programs do."""
     delivery = post(f"https://{host}/", b"{}", {}, AllowedAddresses())
     assert (delivery.error or "").startswith("ADDRESS_REFUSED"), delivery
 
 
 def test_who_answers_otherwise_the_second_time_is_not_asked_twice() -> None:
-    """DNS rebinding: first a public address, then the inside."""
+    """Rebind DNS: first a public address, then an internal one."""
     answers = [[LOOPBACK], ["10.0.0.1"]]
     with receiving(answering(200)) as receiver:
         delivery = post(receiver.url, b"{}", {}, reach(), resolve=lambda host, port: answers.pop(0))
@@ -217,7 +217,7 @@ def test_who_answers_otherwise_the_second_time_is_not_asked_twice() -> None:
 
 
 def test_where_the_socket_has_come_to_is_looked_at_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A resolver that lies, or a proxy in between, is found out by the peer's address."""
+    """Check the peer's address, which reveals a lying resolver or a proxy in between."""
     real = socket.create_connection
     with receiving(answering(200)) as receiver:
         monkeypatch.setattr(

@@ -16,7 +16,7 @@ from tests.store.catalogue import RUNTIME_ROLES, WITHOUT_TENANT
 OWNER = "signet_owner"
 ROLES = [*RUNTIME_ROLES, OWNER]
 STATUS_REGRESSION, WRITTEN_ONCE, FROZEN = "SG001", "SG002", "SG003"
-NO_PRIVILEGE = "42501"  # also what row security answers to a foreign row
+NO_PRIVILEGE = "42501"  # also the answer of row security to another tenant's row
 NO_ROW = "no row"
 
 
@@ -30,7 +30,7 @@ def filled_company(server_url: str) -> Iterator[CompanyWithWorkers]:
 
 
 def fill(standing: CompanyWithWorkers) -> None:
-    """At least one row of the company in every tenant table."""
+    """Write at least one row of the company in every tenant table."""
     company = standing.company
     applied = standing.create(vendor_contact="Erna Example")
     company.documents.mutate(company.caller(), Update(applied.document_id, 1, {"cost_center": "C"}))
@@ -89,7 +89,7 @@ def fill(standing: CompanyWithWorkers) -> None:
 
 
 def fill_endpoints(standing: CompanyWithWorkers) -> None:
-    """Who is called, who sends, and what was sent."""
+    """Write an endpoint to call, an endpoint for senders, and an event that was sent."""
     standing.run(
         "INSERT INTO endpoints (tenant_id, name, url, secret_refs, created_by)"
         " VALUES (%s, 'erp', 'https://erp.example/', '{erp}', 'carl')",
@@ -108,7 +108,7 @@ def fill_endpoints(standing: CompanyWithWorkers) -> None:
 
 
 def fill_approvals(standing: CompanyWithWorkers) -> None:
-    """A request about every version of every document, each with a seat that carl has filled for mona."""
+    """Write a request about every version of every document, each with a seat that carl filled for mona."""
     standing.run(
         "INSERT INTO approval_chains (tenant_id, name, version, hash, created_by)"
         " VALUES (%s, 'large', 1, repeat('0', 64), 'carl')",
@@ -148,7 +148,7 @@ def fill_approvals(standing: CompanyWithWorkers) -> None:
 
 @contextmanager
 def acting(standing: CompanyWithWorkers, role: str, tenant: str | None = None) -> Iterator[Admin]:
-    """As that role inside that tenant; nothing stays."""
+    """Yield a connection in that role and tenant, and roll everything back at the end."""
     with psycopg.connect(standing.admin_url) as connection:
         seen = str(standing.company.tenant_id) if tenant is None else tenant
         connection.execute("SELECT set_config('signet.tenant_id', %s, true)", [seen])
@@ -160,7 +160,7 @@ def acting(standing: CompanyWithWorkers, role: str, tenant: str | None = None) -
 def attack(
     standing: CompanyWithWorkers, role: str, statement: LiteralString | sql.Composed, *values: Any
 ) -> str:
-    """The SQLSTATE that answers it; '' when it went through and hit a row."""
+    """Return the SQLSTATE of the answer, or '' if the statement hit a row."""
     with acting(standing, role) as connection:
         try:
             hit = connection.execute(statement, values).rowcount

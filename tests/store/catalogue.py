@@ -1,4 +1,4 @@
-"""What the catalogue of a migrated database must look like; each rule is a query that finds offenders."""
+"""Rules for the catalogue of a migrated database; each rule is a query that finds offenders."""
 
 from psycopg import Connection
 

@@ -1,4 +1,4 @@
-"""Of approvals, of what people are told, and of what a document has been: each index with its query."""
+"""Indexes of approvals, notifications and histories of documents, each with its query."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from uuid import UUID
 from signet.store.instances.lists import NEVER
 from tests.store.probes import API, PAGE, ROW, WORKER, Probe, plain, statements_of
 
-# The highest id: where a list that has the newest first begins.
+# The highest id: a list with the newest first begins there.
 LAST = UUID(int=2**128 - 1)
 APPROVALS, CHAINS, DELEGATIONS, HISTORY, NOTIFICATIONS, RECORDS, REQUESTS, VOIDING = map(
     statements_of,
@@ -53,7 +53,7 @@ def request_probes() -> Iterator[Probe]:
     yield Probe(f"{table}_by_instance", REQUESTS["read_of_instances"], of_instance)
     yield Probe(f"{table}_by_instance", RECORDS["list_approvals"], of_instance, API)
     yield Probe(f"{table}_pkey", APPROVALS["lock_request"], {"id": ROW}, API)
-    # what was ever asked about a document, newest first
+    # all requests about a document, newest first
     of_document = "document_id = %(id)s"
     yield plain(f"{table}_by_document", table, of_document, f"ORDER BY id DESC {PAGE}", API, id=ROW)
     # the request that a step waits for
@@ -83,13 +83,13 @@ def people_probes() -> Iterator[Probe]:
         for is_unread in (False, True):
             values = {**page, "is_unread": is_unread}
             yield Probe(f"{table}_{index}", NOTIFICATIONS["list_notifications"], values, API)
-    # as prune_notifications() finds them
+    # the rows that prune_notifications() finds
     yield plain(f"{table}_read", table, "read_at < %(before)s", f"ORDER BY read_at {PAGE}", API, before=NEVER)
     yield Probe(f"{table}_pkey", NOTIFICATIONS["mark_read"], {"user_id": "u0", "ids": [ROW]}, API)
 
 
 def voter_probes() -> Iterator[Probe]:
-    """What a decision and a wave ask of those who may vote."""
+    """Yield the queries of decisions and waves about voters."""
     seats, delegations = "approval_seats", "approval_delegations"
     voting: dict[str, Any] = {
         "id": ROW,
@@ -106,7 +106,7 @@ def voter_probes() -> Iterator[Probe]:
     both = {"user_id": "u0", "delegate_id": "u1", "now": "now"}
     for index in ("of_user", "of_delegate"):
         yield Probe(f"{delegations}_{index}", DELEGATIONS["count_open"], both, API)
-    # whom a role that somebody lost leaves without anybody who may vote
+    # requests without a voter after a person lost a role
     asking = {"role": "r0", "user_id": "u0", "after": UUID(int=0), "limit": 500}
     for index in (f"{seats}_of_role", f"{seats}_of_user", "approval_requests_pkey", "documents_pkey"):
         yield Probe(index, REQUESTS["list_asking"], asking)

@@ -1,4 +1,4 @@
-"""Lists of documents: each index is there for the lists that are filtered or sorted by it."""
+"""Lists of documents: each index, with the lists that are filtered or sorted by it."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -7,7 +7,7 @@ from signet.core.documents.list_filter import Scalar
 from signet.store.documents.lists import ColumnTerm, CursorPosition, Slice, write_list
 from tests.store.probes import API, LARGE, NUMBER, ROW, Probe
 
-# About when the row was made that is asked for.
+# A time close to the creation of the wanted row.
 AT = datetime.now(UTC) - timedelta(days=80) * (1 - NUMBER / 200_000)
 
 
@@ -19,7 +19,7 @@ def list_probes_of_documents() -> Iterator[Probe]:
         yield listing("documents_by_status_and_creation", draft, is_descending=is_descending)
     for column, value in fast_values():
         index = f"documents_by_{column}"
-        # by value, by several, in a range with another condition, and in its order from some place on
+        # by value, by several, in a range with another condition, and in its order from a cursor on
         yield listing(index, ColumnTerm(column, "==", value))
         yield listing(index, ColumnTerm(column, "in", (value,)), draft)
         since, until = ColumnTerm(column, ">=", value), ColumnTerm(column, "<", following(value))
@@ -43,7 +43,7 @@ def listing(
 
 
 def fast_values() -> Iterator[tuple[str, Scalar]]:
-    """Those of the row that is asked for."""
+    """Yield the indexed columns of the wanted row, and their values."""
     for number, letter in enumerate("abcd", start=1):
         yield f"t{number}", f"{letter}{NUMBER}"
         yield f"n{number}", NUMBER

@@ -1,4 +1,4 @@
-"""For each index the query that it is there for: the store's own where there is one, else who will ask it."""
+"""Each index with a query that needs it: the store's own if there is one, else the query it was made for."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING, OPERATIONS = map(
     ),
 )
 LISTS, READING, LIFE = map(statements_of, ("instances/lists", "instances/read", "documents/timeline"))
-# What a list of instances is asked for when nobody filters.
+# The values of a list of instances without filters.
 LISTED: Mapping[str, Any] = {
     "statuses": ["running", "paused", "completed", "failed", "cancelled"],
     **dict.fromkeys(("workflow", "definition_id", "entity_type", "node")),
@@ -43,7 +43,7 @@ def list_probes() -> Iterator[Probe]:
     yield from approval_probes()
     for queue in (EVENTS, EFFECTS):
         yield from queue_probes(queue)
-        # what an operator looks at
+        # dead letters in an operator's list
         dead = {"before": UUID(int=2**128 - 1), "limit": 50, "queue": ""}
         yield Probe(f"{queue.table}_dead", OPERATIONS["list_dead_letters"], dead, API)
     yield Probe(f"{EFFECTS.table}_dead", OPERATIONS["find_dead_effects"], {"ids": [ROW]}, API)
@@ -55,14 +55,14 @@ def list_probes() -> Iterator[Probe]:
     yield Probe(f"{history}_by_subject", RECORDS["list_turns"], {"id": ROW, "limit": 20}, API)
     after = {"id": ROW, "after_at": datetime(1, 1, 1, tzinfo=UTC), "after": UUID(int=0), "limit": 50}
     yield Probe(f"{history}_by_subject", READING["list_history"], after, API)
-    # one line, as a link in a list leads to it
+    # the single line that a link in a list leads to
     yield plain(f"{history}_pkey", history, "created_at = %(created_at)s AND id = %(id)s", id=ROW)
 
 
 def document_probes() -> Iterator[Probe]:
     yield Probe("documents_pkey", PERSONAL["lock_document"], {"tenant_id": LARGE, "document_id": ROW}, API)
     yield from list_probes_of_documents()
-    # as purge_documents() finds them
+    # the rows that purge_documents() finds
     yield plain(
         "documents_deleted",
         "documents",
@@ -78,7 +78,7 @@ def document_probes() -> Iterator[Probe]:
     ended = json.dumps([{"id": str(ROW), "status": "performed", "outcome": None}])
     values = {"tenant_id": LARGE, "rows": ended, "now": "now"}
     yield Probe(f"{requests}_pkey", DOCUMENTS["end_requests"], values)
-    # as lock_and_read_documents() joins it
+    # the join of lock_and_read_documents()
     yield plain(f"{requests}_open", requests, "document_id = %(id)s AND status = 'open'", id=ROW)
     # "who asked for what", newest first
     yield plain(
@@ -111,10 +111,10 @@ def instance_probes() -> Iterator[Probe]:
     yield Probe(f"{table}_pkey", DOCUMENTS["cancel_instances"], values, API)
     for name in ("read_instance", "lock_instances", "find_entity", "read_beginning"):
         yield Probe(f"{table}_pkey", INSTANCES[name], {"id": ROW, "ids": [ROW]})
-    # as lock_and_read_documents() joins it
+    # the join of lock_and_read_documents()
     live = f"{of_document} AND kind = 'envelope' AND status IN ('running', 'paused')"
     yield plain(f"{table}_live", table, live, id=ROW)
-    # who stands where, of so many at most
+    # counts of documents at each node, up to a limit
     counted = {"entity_type": "invoice", "at_most": 1000, "examples": 3, "limit": 200}
     yield Probe(f"{table}_live", DESIGNING["count_documents_at_nodes"], counted, API)
     named = {**counted, "entity_type": "", "name": "royalty"}
@@ -139,7 +139,7 @@ def instance_probes() -> Iterator[Probe]:
     yield from instance_list_probes(table)
     for name in ("find_instance", "read_compiled_of_instance"):
         yield Probe(f"{table}_pkey", READING[name], {"id": ROW}, API)
-    # what a migration to a newer definition goes through, and the foreign key
+    # the instances that a move to a newer definition reads, and the foreign key
     yield plain(
         f"{table}_by_definition",
         table,
@@ -154,7 +154,7 @@ def instance_probes() -> Iterator[Probe]:
 
 
 def instance_list_probes(table: str) -> Iterator[Probe]:
-    """Alone and with everything else that may be filtered by."""
+    """Yield each list alone and with every other filter."""
     for more in ({}, {"statuses": ["running"]}, {"node": "a"}, {"updated_before": datetime.now(UTC)}):
         values = {**LISTED, "subject_id": str(ROW), **more}
         yield Probe(f"{table}_by_status", LISTS["list_by_status"], values, API)
@@ -177,7 +177,7 @@ def step_probes() -> Iterator[Probe]:
         yield Probe(f"{table}_by_instance", READING[name], values, API)
     yield Probe(f"{table}_open", INSTANCES["read_open_steps"], {"id": ROW})
     yield Probe(f"{table}_open", READING["list_waits"], {"id": ROW}, API)
-    # an event from outside, and whom it wakes
+    # the instances that an event from outside wakes
     waiting = "status = 'running' AND waiting_for_event_key = %(key)s"
     yield plain(f"{table}_waiting", table, waiting, key=f"k{NUMBER + 1}")
     # the safety net under timers
@@ -222,7 +222,7 @@ def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
     if queue is EVENTS:
         yield Probe(f"{queue.table}_by_instance", RECORDS["list_triggers"], {"id": ROW, "limit": 50}, API)
         yield Probe(f"{queue.table}_dead", INSTANCES["find_dead_triggers"], {"ids": [ROW]}, API)
-    # what an instance has woken or sent, newest first
+    # triggers and effects of an instance, newest first
     yield plain(
         f"{queue.table}_by_instance",
         queue.table,
@@ -232,6 +232,6 @@ def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
         id=ROW,
     )
     if queue is EFFECTS:
-        # whether what a step wanted has been done
+        # the state of a step's effect
         yield plain(f"{queue.table}_by_step", queue.table, "step_execution_id = %(id)s", id=ROW)
         yield Probe(f"{queue.table}_by_step", RECORDS["list_effects"], {"id": ROW, "limit": 20}, API)

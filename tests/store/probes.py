@@ -1,4 +1,4 @@
-"""A query of which the plan is looked at, and which rows it asks for."""
+"""A query whose plan is checked, and the row that it asks for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import signet.store
 from signet.store.statements import read_statements
 
 LARGE, SMALL = UUID(int=1), UUID(int=3)
-# The row that is asked for: tests/store/plan_rows.sql says what it is like. Its number is a parent's.
+# The wanted row: tests/store/plan_rows.sql describes it. Its number is a parent's.
 NUMBER = 50_000
 ROW = UUID(int=NUMBER)
 KEY = NUMBER.to_bytes(32)
@@ -25,7 +25,7 @@ def statements_of(module: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Probe:
-    """Asked inside a transaction of the tenant; `created_at` of the row is added to the values."""
+    """A query inside a transaction of the tenant; `created_at` of the row is added to its values."""
 
     index: str
     text: str

@@ -1,4 +1,4 @@
-"""Rows in the queues, put there behind the back of the functions that are tested."""
+"""Rows in the queues, written without the functions under test."""
 
 from collections.abc import Sequence
 from typing import Any, LiteralString
@@ -18,7 +18,7 @@ QUEUE = pytest.mark.parametrize("queue", BY_NAME)
 TENANT, OTHER_TENANT = UUID(int=1), UUID(int=2)
 MINE, THEIRS = UUID(int=11), UUID(int=12)
 LEASE_SECONDS = 60
-# Each queue's own columns, and what stands in them.
+# Each queue's own columns, and their values.
 OWN: dict[str, tuple[LiteralString, LiteralString]] = {
     "events": ("entity_version, event_type, depth", "7, 'mutation', 2"),
     "effects": ("step_execution_id, effect_type, endpoint", "row.id, 'webhook', 'erp'"),
@@ -37,7 +37,7 @@ def put(
     max_attempts: int = 5,
     created_at: str | None = None,
 ) -> list[UUID]:
-    """Rows that were due so long ago; of a processing one the lease ran out then."""
+    """Write rows that have been due for this long; the lease of a processing row ran out then."""
     columns, values = OWN[queue]
     ids = [make_id() for _ in range(count)]
     insert = sql.SQL(
@@ -72,7 +72,7 @@ def put_one(admin: Admin, queue: str, tenant_id: UUID, due: str = "0", **values:
 
 
 def read(admin: Admin, queue: str, columns: LiteralString, ids: Sequence[UUID]) -> list[tuple[Any, ...]]:
-    """In the order of the ids."""
+    """Return the columns of the rows, in the order of the ids."""
     query = sql.SQL(
         "SELECT {} FROM {} q JOIN unnest(%s::uuid[]) WITH ORDINALITY AS row (id, n) USING (id) ORDER BY n"
     )

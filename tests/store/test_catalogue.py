@@ -13,7 +13,7 @@ GOOD = f"CREATE TABLE t ({KEY}); CALL isolate_tenant_table('t'); "
 PARTITION = "CREATE TABLE p PARTITION OF workflow_event FOR VALUES FROM ('1999-01-01') TO ('1999-02-01')"
 FUNCTION = "CREATE FUNCTION f() RETURNS int LANGUAGE sql SECURITY DEFINER {} AS 'SELECT 1'"
 
-# One thing broken on purpose → how the walk's answer begins.
+# A deliberate breach, and the beginning of the walk's answer.
 BREAKS = {
     "CREATE TABLE t (id uuid PRIMARY KEY)": "t has no tenant_id",
     GOOD + "ALTER TABLE t NO FORCE ROW LEVEL SECURITY": "t has no forced row security",
@@ -54,4 +54,4 @@ def test_a_broken_rule_is_found(owner_url: str, statement: str) -> None:
         except psycopg.errors.InsufficientPrivilege:
             pytest.skip("only a superuser may break this")
         assert any(offender.startswith(BREAKS[statement]) for offender in find_offenders(connection))
-        connection.rollback()  # role changes are the cluster's: nothing of them may stay
+        connection.rollback()  # roles belong to the whole cluster: no change of them may stay

@@ -1,4 +1,4 @@
-"""Which tenants have work: the only look across tenants, and nothing more than that."""
+"""Tenants with due work: the only query across tenants, and it returns nothing more."""
 
 from collections.abc import Iterator
 from typing import Any, LiteralString

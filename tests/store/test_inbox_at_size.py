@@ -1,4 +1,4 @@
-"""What an inbox costs does not depend on how much else is open in the tenant, with statistics and without."""
+"""The cost of an inbox: independent of other open requests of the tenant, with statistics and without."""
 
 import json
 from typing import Any, LiteralString
@@ -16,8 +16,8 @@ TENANT = UUID(int=9)
 ALL, FEW, MINE = 100_000, 1_000, 60
 PAGE = 50
 FIRST = UUID(int=0)
-# A request about each document, the oldest first; now and then one that waits for the person: in turn as
-# himself, by his role, and as somebody's delegate. All are over but the newest FEW and what waits for him.
+# A request about each document, the oldest first. A few wait for the person: directly, by a role, and as a
+# delegate in turn. All have ended but the newest FEW and those that wait for the person.
 FILL: tuple[LiteralString, ...] = (
     "SET session_replication_role = replica",
     "SET synchronous_commit = off",

@@ -1,4 +1,4 @@
-"""What is frozen and what never goes back, attacked in SQL as each runtime role and as the owner."""
+"""Frozen columns and statuses that never go back, attacked in SQL as each runtime role and as the owner."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
         yield made
 
 
-# --- WF-04: what is published is frozen, a default never changes ---
+# --- WF-04: published definitions are frozen, a default never changes ---
 
 FREEZE_CONTRACT: list[LiteralString] = [
     "UPDATE contracts SET body = '{}' WHERE status = 'published'",
@@ -54,7 +54,7 @@ def test_wf_04_published_contracts_and_defaults_never_change(
 def test_wf_04_every_column_of_a_published_definition_is_frozen(
     standing: CompanyWithWorkers, role: str
 ) -> None:
-    """But its status, which may only go on, the count of changes, and where an editor has its nodes."""
+    """Attack all columns but the status (which only advances), the revision and the editor's canvas."""
     free = {"status", "canvas_json", "updated_at", "revision"}
     columns = standing.rows(
         "SELECT attname, atttypid::regtype::text FROM pg_attribute"
@@ -86,7 +86,7 @@ def test_wf_04_every_column_of_a_published_definition_is_frozen(
 
 
 def publish_effective(standing: CompanyWithWorkers) -> None:
-    """A published definition that is no default, as a patch's publication leaves it."""
+    """Write a published definition that is no default, as a patch's publication does."""
     standing.run(
         "INSERT INTO workflow_definitions (tenant_id, id, definition_kind, entity_type, name, status,"
         " contract_version, nodes_json, edges_json, compiled_json, compiled_hash, compiler_version,"
@@ -101,7 +101,7 @@ def publish_effective(standing: CompanyWithWorkers) -> None:
 
 
 def status_machines(standing: CompanyWithWorkers) -> list[tuple[str, str, str]]:
-    """Every table with the trigger: name, what it allows, every status that its CHECK knows."""
+    """Return each table with the trigger: its name, the allowed changes, and the CHECK of its statuses."""
     return standing.rows(
         "SELECT c.relname, encode(t.tgargs, 'escape'), pg_get_constraintdef(k.oid) FROM pg_trigger t"
         " JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'c'"
@@ -116,13 +116,13 @@ def test_every_table_with_a_life_has_the_trigger(standing: CompanyWithWorkers) -
         " WHERE a.attname = 'status' AND c.relnamespace = 'public'::regnamespace"
         " AND c.relkind IN ('r', 'p') AND NOT c.relispartition"
     )
-    # A tenant, a member, an endpoint may be switched off and on; a document's statuses are its contract's.
+    # Tenants, members and endpoints may be switched off and on; a document's statuses are its contract's.
     free = {"tenants", "members", "endpoints", "inbound_endpoints", "documents"}
     assert {name for (name,) in found} - free == {name for name, _, _ in status_machines(standing)}
 
 
 def test_every_illegal_change_of_status_is_refused(standing: CompanyWithWorkers) -> None:
-    """Each pair of statuses, legal or not, as the owner and as each role that may write the table."""
+    """Try each pair of statuses, legal or not, as the owner and as each role that may write the table."""
     publish_effective(standing)
     tried = 0
     for table, argument, check in status_machines(standing):
@@ -155,7 +155,7 @@ def writers_of(standing: CompanyWithWorkers, table: str) -> list[str]:
 
 @contextmanager
 def one_row_without_checks(standing: CompanyWithWorkers, table: str) -> Iterator[Admin]:
-    """So that the row can be in any status, and nothing but the trigger can refuse the next one."""
+    """Yield a connection to one row without CHECKs, so that only the trigger can refuse a status."""
     name = sql.Identifier(table)
     with psycopg.connect(standing.admin_url) as connection:
         connection.execute("SET LOCAL session_replication_role = replica")

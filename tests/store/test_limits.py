@@ -1,4 +1,4 @@
-"""No transaction waits, or lets others wait, for ever: its limits go with its BEGIN and end with it."""
+"""Limits of transactions: they come with BEGIN and end with the transaction, so that none waits for ever."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,8 @@ from psycopg import Connection
 
 from signet.core.errors import Transient
 from signet.core.tenants.tenant_file import TenantFile
-from signet.store.database import Database, PoolSettings, PreparedText
+from signet.store.database import Database, PoolSettings
+from signet.store.pipeline import PreparedText
 from tests.pooling.reaching import as_role
 
 SHOW = "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')"

@@ -1,4 +1,4 @@
-"""What a queue has done lately, and the sums over all tenants: bounded, and nobody's name in them."""
+"""Recent figures of a queue, and sums over all tenants: bounded, and without names of tenants."""
 
 from typing import LiteralString
 from uuid import UUID

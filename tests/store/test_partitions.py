@@ -1,4 +1,4 @@
-"""Monthly partitions: made ahead, each behind its wall, also where rows came before their partition did."""
+"""Monthly partitions: made ahead, each with row security, even if rows came before their partition."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,6 +1,6 @@
-"""Each index answers a query, and no large table is read without one: plans at 200,000 rows, as who asks.
+"""Plans at 200,000 rows, for each role: each index answers a query, and no large table is read without one.
 
-One database for all of it; in one test, so that it is filled once, whoever runs the tests of this file.
+One test has one database, so that it is filled once on every worker of a test run.
 """
 
 import os
@@ -18,7 +18,7 @@ from psycopg.rows import class_row
 from signet.store.database import Connection, Database, PoolSettings
 from signet.store.documents.write import parse_locked_documents, prepare_lock
 from signet.store.instances.lists import END
-from signet.store.instances.waves import open_wave, read_opened
+from signet.store.instances.waves import open_wave, parse_opened_wave
 from signet.store.outbox.queue import EFFECTS, EVENTS, Queue, claim, due_tenants, fill, measure_queue
 from signet.store.schema.server import create_database, use_database
 from tests.databases import drop_database
@@ -46,15 +46,15 @@ TABLES = [
     "approval_delegations",
     "notifications",
 ]
-# Of tables that are small beside these; some queries need them.
+# Indexes of tables that are small beside these; some queries need them.
 OF_PEOPLE = {"members_pkey", "member_roles_by_role"}
-LARGE_FROM = 1000  # rows: below that a scan is as good
+LARGE_FROM = 1000  # rows; a smaller table may be scanned
 Node = Mapping[str, Any]
 
 
 @pytest.fixture
 def filled(server_url: str) -> Iterator[str]:
-    """An admin's URL."""
+    """Yield an admin's URL of the filled database."""
     name = f"signet_{uuid4().hex}"
     create_database(server_url, name, template=os.environ["SIGNET_TEST_TEMPLATE"])
     url = use_database(server_url, name)
@@ -80,7 +80,7 @@ def list_indexes(admin: Admin) -> set[str]:
 
 
 def test_every_index_is_there_for_a_query(admin: Admin) -> None:
-    """A new index of these tables wants its query in plan_queries.py; an index without one is only a cost."""
+    """Require a query in plan_queries.py for each index; an index without one is only a cost."""
     probed = {probe.index for probe in list_probes()}
     assert probed - OF_PEOPLE == list_indexes(admin)
 
@@ -106,7 +106,7 @@ def test_every_index_answers_its_query_and_no_large_table_is_scanned(filled: str
 
 
 class Catalogue:
-    """What the names in a plan mean: a partition's index is its table's, and which tables are large."""
+    """The meaning of names in a plan: the table's index behind a partition's, and the large tables."""
 
     def __init__(self, admin: Admin) -> None:
         rows = admin.execute(
@@ -141,7 +141,7 @@ def check(probe: Probe, database: Database, catalogue: Catalogue) -> Iterator[st
 def explain(
     probe: Probe, database: Database, tenant_id: UUID, catalogue: Catalogue, options: str = "FORMAT JSON"
 ) -> Iterator[Node]:
-    """Every node of the plan that the role gets for exactly these values."""
+    """Yield every node of the plan that the role gets for exactly these values."""
     created_at = catalogue.created_at
     values = {"created_at": created_at, "created_ats": [created_at], **probe.values, "tenant_id": tenant_id}
     with database.transaction(tenant_id) as connection:
@@ -167,7 +167,7 @@ def check_that_a_scan_is_found(database: Database, catalogue: Catalogue) -> None
 
 
 def check_that_one_partition_is_read(queue: Queue[Any], database: Database, catalogue: Catalogue) -> None:
-    """Of a row whose key is known, also where the plan knows it only when it runs."""
+    """Expect one partition for a row with a known key, even if the plan knows it only when it runs."""
     values = {
         "ids": [ROW],
         "claim_id": ROW,
@@ -185,7 +185,7 @@ def check_that_one_partition_is_read(queue: Queue[Any], database: Database, cata
 
 
 def check_that_lists_read_their_page(database: Database, catalogue: Catalogue) -> None:
-    """However many there are: of each workflow and status no more than a page has."""
+    """Expect no more rows of each workflow and status than a page has, however many there are."""
     lists: Mapping[str, Mapping[str, Any]] = {
         "list_by_status": {"statuses": ["running", "completed"]},
         "list_by_definition": {"statuses": ["running", "completed"], "entity_type": "invoice"},
@@ -202,7 +202,7 @@ def check_that_lists_read_their_page(database: Database, catalogue: Catalogue) -
         assert 50 <= read <= 50 * 2 * of_type, (name, read)
 
 
-# What a function does inside is in no plan that EXPLAIN shows: its counters tell.
+# EXPLAIN does not show the queries inside a function, so the table's counters are read.
 READ_COUNTERS = """
     SELECT coalesce(sum(seq_tup_read), 0)::bigint AS by_scans,
            coalesce(sum(idx_tup_fetch), 0)::bigint AS by_keys
@@ -222,7 +222,7 @@ def check_that_measuring_scans_nothing(queue: Queue[Any], database: Database) ->
         found = measure_queue(connection, queue)
     assert (found.pending, found.failed, found.processing, found.dead_letter) == (2000, 2000, 2000, 2000)
     assert read.by_scans == 0
-    # With those that due_tenants() counts, of the one tenant that has waited longest.
+    # This includes the rows that due_tenants() counts, of the one tenant that has waited longest.
     assert read.by_keys < 9_100, "what is counted, and nothing of the 192,000 that are over"
 
 
@@ -241,7 +241,7 @@ def check_that_waves_scan_nothing(database: Database) -> None:
         rows = claim(connection, EVENTS, LARGE, at_most=50, lease_seconds=60, claim_id=ROW)
         statement = open_wave(rows, ROW)
         with counting(connection) as read:
-            opened = read_opened(connection.execute(statement.text, statement.values).fetchone())
+            opened = parse_opened_wave(connection.execute(statement.text, statement.values).fetchone())
     assert opened is not None and len(opened.triggers) == len(rows) > 1
     assert read.by_scans == 0
     assert read.by_keys < 20 * len(rows)
@@ -255,7 +255,7 @@ class Read:
 
 @contextmanager
 def counting(connection: Connection) -> Iterator[Read]:
-    """Rows that were read inside the block."""
+    """Yield the number of rows that the block reads."""
     before, read = count_reads(connection), Read()
     yield read
     after = count_reads(connection)

@@ -1,4 +1,4 @@
-"""What a row is never changes, and what a step came to stays: every column, attacked as every role."""
+"""Columns that never change, and results of steps that stay: every column, attacked as every role."""
 
 from collections.abc import Iterator
 from typing import LiteralString
@@ -27,7 +27,7 @@ EVENTS, EFFECTS, INSTANCES, STEPS = (
     "workflow_instances",
     "workflow_step_executions",
 )
-# How a row goes on; every other column says what it is.
+# Columns of a row's progress; all others identify it.
 QUEUED = {"status", "attempts", "max_attempts", "due_at", "claim_id", "lease_until", "completed_at", "error"}
 FREE = {
     EVENTS: QUEUED,
@@ -55,7 +55,7 @@ FREE = {
         "updated_at",
     },
 }
-# Another value that the column's own checks let pass.
+# Another value that the column's own checks accept.
 OTHER: dict[str, LiteralString] = {
     "kind": "CASE kind WHEN 'automation' THEN 'envelope' ELSE 'automation' END",
     "effect_type": "'sms'",
@@ -82,7 +82,7 @@ def standing(server_url: str) -> Iterator[CompanyWithWorkers]:
 
 
 def columns_of(standing: CompanyWithWorkers, table: str) -> dict[str, sql.Composed]:
-    """Column → a statement that gives it another value, in every row."""
+    """Return for each column a statement that gives it another value in every row."""
     found = standing.rows(
         "SELECT attname, atttypid::regtype::text FROM pg_attribute"
         " WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped",
@@ -110,7 +110,7 @@ def test_the_engine_cannot_make_an_instance_another_one(standing: CompanyWithWor
         for name in columns.keys() - FREE[INSTANCES]:
             assert attack(standing, role, columns[name]) == WRITTEN_ONCE, name
         assert attack(standing, role, columns["context_json"]) == ""
-        # Only its own step that moved it says another one.
+        # Only the instance's own step of a move may change these.
         for name in ("definition_id", "definition_version"):
             assert attack(standing, role, columns[name]) == FROZEN, name
 
@@ -158,14 +158,14 @@ def test_a_row_has_a_claim_with_a_lease_exactly_while_it_is_processing(
         assert attack(standing, role, statement) == CLAIMS[change]
 
 
-# --- what a step came to ---
+# --- results of steps ---
 
 
 @pytest.mark.parametrize("role", ["signet_api", "signet_worker", OWNER])
 def test_of_an_ended_step_only_its_consumption_may_still_be_told(
     standing: CompanyWithWorkers, role: str
 ) -> None:
-    """The company's steps have all ended."""
+    """Attack the company's steps, which have all ended."""
     for name, statement in columns_of(standing, STEPS).items():
         expected = {"applied": "", "status": STATUS_REGRESSION}.get(name, WRITTEN_ONCE)
         assert attack(standing, role, statement) == expected, name

@@ -1,4 +1,4 @@
-"""What prunes, attacked: as each role, beyond its bounds, and for what must stay."""
+"""Functions that prune, attacked: as each role, beyond their bounds, and for rows that must stay."""
 
 from collections.abc import Iterator
 from typing import LiteralString
@@ -83,7 +83,7 @@ def test_no_role_but_by_those_takes_a_row_away(standing: CompanyWithWorkers) -> 
 
 
 def test_what_the_janitor_may_change_is_how_things_go_on(standing: CompanyWithWorkers) -> None:
-    """Nothing of what anything says."""
+    """Refuse the janitor every change of content."""
     attacks: list[LiteralString] = [
         "UPDATE documents SET data = '{}'",
         "UPDATE documents SET purged_at = now()",

@@ -1,4 +1,4 @@
-"""Both queues by the same rules, as the worker: a row is claimed, and what comes of it."""
+"""Both queues by the same rules, in the worker's role: rows are claimed, completed, released or failed."""
 
 from dataclasses import replace
 
@@ -142,7 +142,7 @@ def test_another_tenants_rows_are_out_of_reach(worker: Database, admin: Admin, q
         assert depth_of(connection, BY_NAME[queue], OTHER_TENANT).pending == 0
 
 
-# --- what comes after a claim ---
+# --- the end of a claim ---
 
 
 @QUEUE

@@ -1,4 +1,4 @@
-"""What the janitor, the operator and health do with a queue; who may do what, and how much at once."""
+"""Queues under the janitor, the operator and health checks: the rights of each, and the limits."""
 
 from collections.abc import Callable
 from uuid import uuid4
@@ -101,7 +101,7 @@ def test_leases_are_released_oldest_first_and_a_few_at_a_time(
 def test_an_operator_puts_dead_letters_back(
     database: Database, worker: Database, admin: Admin, queue: str
 ) -> None:
-    """Through the API, which may do nothing else with a queue."""
+    """Requeue in the API's role, which may do nothing else with a queue."""
     dead = put(admin, queue, TENANT, status="dead_letter", attempts=5, count=3)
     others = [put_one(admin, queue, TENANT, "-1 day", status=status) for status in ("pending", "completed")]
     foreign = put_one(admin, queue, OTHER_TENANT, status="dead_letter")
@@ -122,7 +122,7 @@ def test_an_operator_puts_dead_letters_back(
     assert [(row.id, row.attempts) for row in claimed(worker, queue)] == [(dead[0], 1), (dead[2], 1)]
 
 
-# --- who may do what ---
+# --- the rights of each role ---
 
 
 @QUEUE
@@ -142,7 +142,7 @@ def test_the_api_claims_nothing_and_the_janitor_only_frees(
         janitor.close()
 
 
-# --- how it stands ---
+# --- figures ---
 
 
 @QUEUE

@@ -1,4 +1,4 @@
-"""Looking through what a role is asked goes page by page: a page costs the same however many are open."""
+"""The pages of requests that ask a role: each costs the same, however many are open."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from signet.store.database import Database
 from signet.store.statements import Statements
 from tests.store.test_inbox_at_size import ALL, FILL, OPEN_ALL, TENANT, Superuser, fill, scans_of_large_tables
 
-# Of each request: itself, its document, its seats, what is asked of it, who may vote.
+# Blocks of each request: itself, its document, its seats, its policy, its voters.
 BLOCKS_OF_A_REQUEST = 40
 
 

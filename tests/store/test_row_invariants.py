@@ -37,7 +37,7 @@ APPEND_ONLY = [
     "approval_decisions",
 ]
 RECEIPTS = ["workflow_step_receipts", "workflow_outbox_receipts"]
-# Of these dispatch may see whose rows there are, and when they are due: tests/store/test_dispatch.py
+# Tables in which dispatch may see tenants and due times: tests/store/test_dispatch.py.
 SEEN_BY_DISPATCH = {
     "workflow_events_outbox",
     "workflow_side_effects_outbox",
@@ -182,7 +182,7 @@ def test_every_tenant_table_has_a_row_to_steal(standing: CompanyWithWorkers) -> 
 def test_no_role_reads_or_changes_rows_of_another_tenant(
     standing: CompanyWithWorkers, other: Company, role: str
 ) -> None:
-    """With another tenant's id, with none, and with an empty one."""
+    """Attack with another tenant's id, with none, and with an empty one."""
     mine = str(standing.company.tenant_id)
     for table in tenant_tables(standing):
         name = sql.Identifier(table)
@@ -205,7 +205,7 @@ def test_no_role_reads_or_changes_rows_of_another_tenant(
 def test_no_role_inserts_a_row_of_another_tenant(
     standing: CompanyWithWorkers, other: Company, role: str
 ) -> None:
-    """A copy of a real row, so that nothing but row security can object."""
+    """Insert a copy of a real row, so that only row security can object."""
     for table in tenant_tables(standing):
         state = insert_copy(standing, role, table, other.tenant_id)
         assert state == NO_PRIVILEGE, f"{table}: {state}"
@@ -269,7 +269,7 @@ def test_wf_11_the_same_event_twice_is_one_row(standing: CompanyWithWorkers) -> 
 
 
 def test_wf_11_event_and_receipt_are_of_one_transaction(standing: CompanyWithWorkers) -> None:
-    """Of every event that mutate() wrote, by the transaction that made both rows."""
+    """Compare the transactions that wrote event, receipt and version of each mutation."""
     applied = standing.create()
     company = standing.company
     company.documents.mutate(company.caller(), Update(applied.document_id, 1, {"cost_center": "C"}))

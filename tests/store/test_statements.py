@@ -1,4 +1,4 @@
-"""Every named statement prepares on the migrated database; every name is used, every use is known."""
+"""Named statements: each prepares on the migrated database, each is used, and each use is known."""
 
 import ast
 import re
@@ -21,7 +21,7 @@ from signet.store.statements import Statements, read_statements
 
 STORE = Path(signet.store.__file__).parent
 CONCEPTS = sorted(str(path.relative_to(STORE).with_suffix("")) for path in STORE.rglob("*.sql"))
-# The server's own PREPARE takes these kinds only; the rest is parsed by running it (migrations do).
+# The server's PREPARE takes these kinds only; migrations test the rest by running it.
 PREPARABLE = ("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES", "WITH")
 
 
@@ -39,7 +39,7 @@ def prepare(connection: Connection[tuple[object, ...]], statement: str) -> None:
 
 
 def filled(concept: str) -> list[str]:
-    """Each statement as it is sent: those of the queues once for each queue."""
+    """Return each statement as it is sent, those of the queues once for each queue."""
     statements = list(read_statements(str(STORE / concept)).values())
     if concept == "outbox/queue":
         return [
@@ -51,7 +51,7 @@ def filled(concept: str) -> list[str]:
 
 
 def list_of_every_kind() -> Iterator[str]:
-    """Every column with every operator, and every order, from the beginning and from some place on."""
+    """Yield every column with every operator, in every order, from the beginning and from a cursor on."""
     place: dict[str, Scalar] = {"text": "a", "bigint": 1, "timestamptz": datetime(2026, 1, 1, tzinfo=UTC)}
     operators: tuple[Operator, ...] = ("==", "<", "<=", ">", ">=", "in", "null", "not null")
     for column, is_descending in product((None, *TYPE_OF), (True, False)):
@@ -64,7 +64,7 @@ def list_of_every_kind() -> Iterator[str]:
 
 
 def fits(statement: str, queue: object) -> bool:
-    """Responses are of effects only."""
+    """Return whether the statement is for the queue: responses are of effects only."""
     return queue is EFFECTS or "response_json" not in statement
 
 

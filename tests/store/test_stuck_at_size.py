@@ -1,4 +1,4 @@
-"""Finding stuck instances reads what is open, once, and nothing of what is over; also without statistics."""
+"""The search for stuck instances: it reads open rows once and no ended ones, also without statistics."""
 
 from collections.abc import Iterator
 from typing import Any, LiteralString
@@ -14,7 +14,7 @@ from signet.store.statements import Statements
 
 TENANT = UUID(int=7)
 WAITING, LIVE_TRIGGERS, STUCK = 2_000, 20, 3
-# What is over: steps that ended, triggers that are done; none of them may be read.
+# Ended steps and completed triggers; none of them may be read.
 ENDED_EACH = 5
 FILL: tuple[LiteralString, ...] = (
     "SET session_replication_role = replica",
@@ -70,7 +70,7 @@ def walk(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def count_read(plan: dict[str, Any], table: str) -> int:
-    """Rows of the table and of its partitions that were looked at, kept or not."""
+    """Return the rows of the table and of its partitions that the plan read, kept or not."""
     return sum(
         int((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"])
         for node in walk(plan)

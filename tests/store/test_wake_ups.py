@@ -1,4 +1,4 @@
-"""Work that a transaction wrote is told after its commit: never of what was rolled back, none too early."""
+"""Wake-ups about a transaction's work: sent after its commit, and never after a rollback."""
 
 from collections.abc import Collection, Iterator
 from uuid import uuid4
@@ -27,7 +27,7 @@ from tests.pooling.reaching import as_role
 
 
 class HeardWakeUps:
-    """What was told, and whether the pool had its connection back by then."""
+    """The wake-ups that were sent. Each also checks that the pool has its connection back."""
 
     def __init__(self) -> None:
         self.wake_ups: list[WakeUp] = []
@@ -47,7 +47,7 @@ def heard() -> HeardWakeUps:
 
 @pytest.fixture
 def telling(owner_url: str, heard: HeardWakeUps) -> Iterator[Database]:
-    """With one connection: whoever is told while it is still held would wait for it for ever."""
+    """Yield a database with one connection: a wake-up sent before its return would wait for ever."""
     database = Database(as_role(owner_url, "signet_api"), PoolSettings(size=1), wake=heard)
     heard.database = database
     yield database
@@ -85,7 +85,7 @@ def test_what_is_rolled_back_wakes_nobody(company: Company, telling: Database, h
     with pytest.raises(Rejected), telling.transaction(company.tenant_id) as connection:
         trigger(connection, company)
         raise Rejected("VALUE_INVALID", "no")
-    # Nor does the next transaction of the same connection speak of it.
+    # The next transaction of the same connection does not send them either.
     with telling.transaction(company.tenant_id) as connection:
         connection.execute("SELECT 1")
     assert heard.wake_ups == []

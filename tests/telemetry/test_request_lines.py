@@ -1,4 +1,4 @@
-"""A line for each request, which holds nothing that a caller has sent, also after errors."""
+"""A log line for each request, without any value that a caller has sent, even after errors."""
 
 import io
 import json
@@ -31,7 +31,7 @@ def stream() -> io.StringIO:
 def add_failing_routes(routes: Routes) -> None:
     @routes.post("/v1/fail", "Fails", dict)
     def fail(call: Any, body: dict[str, Any]) -> None:
-        """Fail as a library does that repeats its input in the error."""
+        """Raise an error that repeats its input, as some libraries do."""
         try:
             raise ValueError(f"cannot read {body}")
         except ValueError as error:
@@ -47,7 +47,7 @@ def add_failing_routes(routes: Routes) -> None:
 
 
 def watch(stream: io.StringIO) -> TelemetryFanOut:
-    # Powertools keeps a logger's handlers by its service, so each test has its own.
+    # Powertools keeps a logger's handlers by its service: each test has its own.
     service = f"test-{uuid4()}"
     return TelemetryFanOut(Log(service, "INFO", stream), Metrics("signet-test", service, stream))
 

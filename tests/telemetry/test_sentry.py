@@ -1,4 +1,4 @@
-"""Reports to Sentry: types, codes, places, a few tags, and nothing that a caller has sent."""
+"""Events for Sentry: types, codes, places and a few tags, but no value that a caller has sent."""
 
 import io
 import json
@@ -19,7 +19,7 @@ PERSONAL = "hunter2"
 
 
 class KeptEvents(sentry_sdk.transport.Transport):
-    """A transport that sends nothing."""
+    """A transport that keeps the events."""
 
     def __init__(self) -> None:
         super().__init__()

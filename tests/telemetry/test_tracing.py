@@ -31,6 +31,7 @@ from signet.telemetry.tracing import (
     make_tracing,
 )
 from signet.wiring.engine import make_worker
+from tests.draining import drain
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.engine.waves.situations import publish_patch
 from tests.functions.applications import wire
@@ -43,7 +44,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Traced:
-    """The exported spans, by name."""
+    """Telemetry whose exported spans can be taken by name."""
 
     def __init__(self) -> None:
         self._exporter = InMemorySpanExporter()
@@ -106,7 +107,7 @@ def client(database: Database, company: Company, traced: Traced) -> Client:
 
 @pytest.fixture
 def waves(worker: Database, traced: Traced, monkeypatch: pytest.MonkeyPatch) -> Worker:
-    # One wave stays one on a slow machine.
+    # A slow machine must not split the wave.
     monkeypatch.setattr("signet.engine.execution.wave.MAX_WAVE_SECONDS", 600.0)
     return make_worker(worker, traced.telemetry)
 
@@ -119,7 +120,7 @@ def test_one_trace_from_the_call_to_the_effect(
     client: Client, waves: Worker, worker: Database, traced: Traced, admin: Admin
 ) -> None:
     made = client.post("/v1/documents", new("R-1"))
-    waves.drain([client.tenant_id])
+    drain(waves, [client.tenant_id])
     traced.take()
     asked = client.post(
         f"{made.headers['location']}/requests", {"transition": "submit"}, if_match='"1"', traceparent=TRACE
@@ -134,7 +135,7 @@ def test_one_trace_from_the_call_to_the_effect(
     mutate = spans["mutate"]
     assert (trace_of(mutate), parent_of(mutate)) == (TRACE_ID, id_of(request))
 
-    waves.drain([client.tenant_id])
+    drain(waves, [client.tenant_id])
     spans = traced.take()
     wave = spans["wave"]
     assert (trace_of(wave), parent_of(wave)) == (TRACE_ID, id_of(request))
@@ -157,7 +158,7 @@ def test_a_wave_of_many_calls_is_linked_to_each(client: Client, waves: Worker, t
     for number in range(3):
         client.post("/v1/documents", new(f"R-{number}"), traceparent=TRACE if number else "")
     requests = [span for name, span in traced.take().items() if name.startswith("POST")]
-    waves.drain([client.tenant_id])
+    drain(waves, [client.tenant_id])
     wave = traced.take()["wave"]
     assert wave.parent is None
     assert len(wave.links) == 3
@@ -225,7 +226,7 @@ def test_only_what_is_switched_on_is_loaded(
     environment: dict[str, str], traces: bool, loaded: list[str]
 ) -> None:
     script = SCRIPT.format(environment={"SIGNET_DATABASE_URL": "postgresql://", **environment})
-    # Nothing listens there, so unsent spans are given up at once.
+    # Nothing listens there: spans that cannot be sent are given up at once.
     ended = f"{script}os._exit(0) if not sys.stdout.flush() else None\n"
     done = subprocess.run(
         [sys.executable, "-c", ended],
@@ -252,7 +253,7 @@ class Collector(SpanExporter):
 
 
 def test_who_is_answered_does_not_wait_for_a_collector_that_is_down() -> None:
-    """Each answer is held back until its spans are told: the next one's are not even tried."""
+    """Hold back each answer until its spans are sent; after a failure, do not even try for a time."""
     collector, now = Collector(), [0.0]
     tracing = Tracing(SimpleSpanProcessor(RestingExporter(collector, lambda: now[0])), "signet-test")
 
@@ -270,7 +271,7 @@ def test_who_is_answered_does_not_wait_for_a_collector_that_is_down() -> None:
 
 
 def test_an_export_takes_no_longer_than_a_flush_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDK's flush waits for it with any timeout it is given."""
+    """Limit the export itself: the SDK's flush waits for it and ignores its own timeout."""
     asked: list[float] = []
 
     class Exporter(Collector):

@@ -1,4 +1,4 @@
-"""Reports of waves: lines, metrics, figures of the process; and /metrics, which shows the figures."""
+"""Telemetry of waves: lines, metrics, figures of the process; and /metrics, which shows the figures."""
 
 import io
 import json
@@ -21,6 +21,7 @@ from signet.telemetry.figures import MAX_SERIES, Figures
 from signet.telemetry.log import Log
 from signet.telemetry.metrics import MAX_VALUES, Metrics
 from signet.wiring.engine import make_caches, make_worker
+from tests.draining import drain
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.functions.applications import wire
 from tests.functions.calling import Client
@@ -51,7 +52,7 @@ def company(database: Database) -> Company:
 def run_invoice(company: Company, worker: Database, watching: TelemetryFanOut) -> UUID:
     made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
-    Worker(worker, make_caches(), CompiledCache(), lambda: 0.0, watching).drain([company.tenant_id])
+    drain(Worker(worker, make_caches(), CompiledCache(), lambda: 0.0, watching), [company.tenant_id])
     return UUID(str(made.instance_id))
 
 
@@ -60,7 +61,7 @@ def read_lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 def read_samples(text: str) -> dict[str, float]:
-    """Parse the text as Prometheus would: every line is a comment or a sample."""
+    """Parse the page as Prometheus does: every line is a comment or a sample."""
     samples: dict[str, float] = {}
     for line in text.splitlines():
         if line.startswith("# "):
@@ -216,7 +217,7 @@ def test_no_tenants_administrator_sees_them_and_without_a_token_nobody_does(
     assert Client(wire(database, metrics_token=TOKEN), company.tenant_id).get("/metrics").status == 401
     closed = Client(wire(database), company.tenant_id)
     assert closed.get("/metrics", authorization=f"Bearer {TOKEN}").code == "TOKEN_INVALID"
-    # The other way round, it opens nothing of a tenant's.
+    # Conversely, the metrics token opens no route of a tenant.
     opened = Client(wire(database, metrics_token=TOKEN), company.tenant_id)
     assert opened.get("/v1/health", authorization=f"Bearer {TOKEN}").status == 401
 

@@ -282,7 +282,7 @@ class TestDiff:
         document["artifact"]["name"] = "forged"
         result = signet("diff", put(compiled, document), invoice)
         assert result.exit_code == 2
-        assert "its hash was made of" in result.stderr
+        assert "does not match its hash" in result.stderr
 
 
 def _break(content: Any, *path: Any, to: Any) -> Any:

@@ -86,7 +86,7 @@ def test_all_mistakes_are_reported_at_once() -> None:
 
 def test_a_finding_says_what_and_what_to_do() -> None:
     [finding] = parse_contract(change(VALID, "/slots/loss/from", "draft"))[1]
-    assert finding.sentence == "The slot 'loss' begins at 'draft', where its transition does not."
+    assert finding.sentence == "The slot 'loss' begins at 'draft', but its transition does not."
     assert finding.remedy == "Set 'from' to one of: submitted, active."
 
 

@@ -81,12 +81,12 @@ def test_missing_parts_of_the_envelope_are_shouted() -> None:
 @pytest.mark.parametrize(
     ("may_decide", "sentence"),
     [
-        ([], "Nobody may decide about the invoice who created it, edited it or asked for the change."),
+        ([], "Nobody may decide about the invoice if they created it, edited it or asked for the change."),
         (
             ["creator", "editor", "requester"],
-            "The contract lets those decide who created it, edited it or",
+            "The contract lets people decide even if they created it, edited it or",
         ),
-        (["editor"], "The contract lets those decide who edited it."),
+        (["editor"], "The contract lets people decide even if they edited it."),
     ],
 )
 def test_who_may_decide(may_decide: list[str], sentence: str) -> None:
@@ -99,9 +99,9 @@ def test_a_contract_without_amendment_and_without_permissions() -> None:
     text = read(compile_patch(None, contract), contract=contract)
     assert "Amendment" not in text and "may be deleted" not in text and "holds only if" not in text
     open_to_all = make_contract(amendment={"from": ["active"]})
-    assert "A person may ask for one also" in read(compile_patch(None, open_to_all), contract=open_to_all)
+    assert "A person may also ask for one" in read(compile_patch(None, open_to_all), contract=open_to_all)
     from_nowhere = make_contract(amendment={})
-    assert "may ask for one" not in read(compile_patch(None, from_nowhere), contract=from_nowhere)
+    assert "may also ask for one" not in read(compile_patch(None, from_nowhere), contract=from_nowhere)
 
 
 # The nodes between a state and its gate, and whether a person must approve there.
@@ -205,7 +205,7 @@ def test_ways_that_leave_a_block_early() -> None:
         ],
     )
     text = read(artifact, contract=CONTRACT)
-    assert '("too much"): the gate "Approval" (3.3); what else runs beside it is cancelled.' in text
+    assert '("too much"): the gate "Approval" (3.3); everything that runs beside it is cancelled.' in text
     assert "All 3 branches" in text
 
 

@@ -105,7 +105,7 @@ def test_a_request_that_is_open_is_told() -> None:
     request = ExplainedTransitionRequest(UUID(int=9), "approve", "sam", "at once", NOW)
     found = replace(at(DRAFT), request=request)
     assert 'sam asked for "Approval" at 2026-03-01 12:00:00 UTC ("at once"); that is not' in tell(found)
-    assert "What was asked for did not reach it: wake it." in tell(found)
+    assert "A request did not reach it: wake it." in tell(found)
     plain = replace(found, request=replace(request, reason=None, transition="unknown_one"))
     assert 'sam asked for "unknown one" at 2026-03-01 12:00:00 UTC; that is not taken up yet.' in tell(plain)
     assert 'sam asked for "approve" at' in tell(found, contract=None)
@@ -125,7 +125,7 @@ def test_an_event_from_outside_has_its_key() -> None:
     workflow = compile_slot("approvals", nodes=[{"id": "w", "type": "wait_event", "config": {"key": "k-1"}}])
     found = at("usr:approvals:w", node_type="wait_event", waiting_for_event_key="k-1")
     assert 'The key is "k-1".' in tell(found, workflow)
-    assert "The event from outside, or the time." in tell(found, workflow)
+    assert "The event from outside, or the end of its wait." in tell(found, workflow)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_what_a_person_has_paused_wants_to_be_resumed_and_all_else_retried() -> 
         f"The trigger mutation [{UUID(int=8)}] was given up after attempt 2 of 5. The last time: E: x."
         in dead
     )
-    assert "it can only be failed" in tell(record(status="paused", reason=DRIFT))
+    assert "fail it, then ask for the transition again" in tell(record(status="paused", reason=DRIFT))
 
 
 def test_one_that_should_go_on_is_said_to_be_stuck_when_nothing_wakes_it() -> None:
@@ -213,13 +213,14 @@ def test_one_that_should_go_on_is_said_to_be_stuck_when_nothing_wakes_it() -> No
 
 def test_one_that_is_over_says_what_begins_anew() -> None:
     over = record(status="failed", reason="why")
-    assert 'A request for "submit" or "cancel" begins a new one where the document stands.' in tell(over)
+    begins = """A request for "submit" or "cancel" begins a new workflow at the document's status."""
+    assert begins in tell(over)
     for document in (
         None,
         replace(DOCUMENT, is_deleted=True),
         replace(DOCUMENT, status="cancelled"),
     ):
-        assert "begins a new one" not in tell(replace(over, document=document))
-    assert "begins a new one" not in tell(over, contract=None)
+        assert "begins a new workflow" not in tell(replace(over, document=document))
+    assert "begins a new workflow" not in tell(over, contract=None)
     left = replace(over, triggers=[trigger("pending"), trigger("dead_letter")])
     assert tell(left).count("The trigger mutation") == 1

@@ -78,7 +78,8 @@ def said(approval: ApprovalRecord, *steps: ExplainedStep, **changes: Any) -> lis
 def test_it_begins_with_how_it_stands_and_what_it_is_about() -> None:
     assert said(request(chain_name="payable", chain_version=3, status="expired")) == [
         f'The approval "Finance", request {REQUEST.id}: expired.',
-        "Asked for carl at 2026-03-01 12:00:00 UTC, by version 3 of the chain payable: about version 1 of the"
+        "Asked on behalf of carl at 2026-03-01 12:00:00 UTC, by version 3 of the chain payable."
+        " It is about version 1 of the"
         f" document (snapshot {'5' * 64}), under the definition {'d' * 64} and the policy {'b' * 64}.",
     ]
 
@@ -163,7 +164,7 @@ def test_whom_it_waits_for() -> None:
         "Seat 2 of stage 1 is open, for olga.",
         "Who may decide now: dora for fiona (delegation 00000000-0000-0000-0000-00000000002a) and olga.",
         "Not fred: he created it.",
-        "Undecided, it goes to a wider circle at 2026-03-01 12:00:00 UTC.",
+        "If it is still undecided, it goes to a wider circle at 2026-03-01 12:00:00 UTC.",
         "It expires at 2026-03-01 13:00:00 UTC.",
     ]
     assert explained(waiting).open_seats == tuple(seats[:2])
@@ -290,7 +291,7 @@ def test_what_voided_it(steps: tuple[ExplainedStep, ...], sentence: str, cause: 
     void = request(status="voided", outcome="amended", **VOTED)
     overtaken = explained(void, *steps, edits=EDITS).overtaken
     assert overtaken is not None
-    assert overtaken.text == f"{sentence}: what fiona and frank decided counts no more."
+    assert overtaken.text == f"{sentence}: nothing that fiona and frank decided counts any longer."
     assert (overtaken.because, overtaken.by, overtaken.version, overtaken.step) == cause
 
 
@@ -298,9 +299,9 @@ def test_what_voided_it(steps: tuple[ExplainedStep, ...], sentence: str, cause: 
 def test_who_edited_may_be_further_back_than_what_was_read(completed_at: Any) -> None:
     edited = replace(control("edited", 9, seen=1, found=2), completed_at=completed_at)
     when = " at 2026-03-01 12:00:00 UTC" if completed_at else ""
-    sentence = f"The document was edited (version 2{when}): the request counts no more."
+    sentence = f"The document was edited (version 2{when}): the request no longer counts."
     assert said(request(status="voided"), edited, asked())[-1] == sentence
 
 
 def test_without_a_cause_on_record_the_outcome_says_it() -> None:
-    assert said(request(status="voided"))[-1] == "It was withdrawn: the request counts no more."
+    assert said(request(status="voided"))[-1] == "It was withdrawn: the request no longer counts."

@@ -38,11 +38,11 @@ from tests.unit.workflows_to_read import compile_slot
         (control("failed", reason="why."), "It was given up: why. (by carl)"),
         (
             control("edited", seen=1, found=3),
-            "The document was edited: it is at version 3, and was seen at 1.",
+            "The document was edited: it is at version 3; the workflow last saw version 1.",
         ),
         (
             control("asked_again", transition="submit"),
-            '"submit" was asked for again, which it was on its way to.',
+            '"submit" was asked for again; it was already under way.',
         ),
         (
             control("sent_to", node="sys:gate:cancel", transition="cancel"),

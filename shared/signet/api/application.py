@@ -1,8 +1,8 @@
-"""The HTTP API: API Gateway events (payload format 2.0) in, answers out. Routing is Powertools'.
+"""HTTP API: events of API Gateway (payload format 2.0) in, answers out.
 
-A request passes, in this order: a readable event, a body within its limit, a known route and method,
-a valid token, the tenant's quota, a readable body, the route's own validation, the route. The first that
-fails answers.
+A request first needs a readable event, a body within its limit, and a known route and method. Then come
+its token, the tenant's quota, the form of its body, and the route's parameters. The first check that fails
+answers the request.
 """
 
 import os
@@ -45,8 +45,8 @@ from signet.core.tenants.quotas import READS, WRITES
 from signet.engine.access.quotas import Left, RequestQuotas
 from signet.engine.telemetry import RequestReport, Span
 
-# A heading in the reference, and what declares the routes below it.
-More = Sequence[tuple[str, Callable[[Routes], None]]]
+# A heading in the reference, and the function that declares the routes below it.
+MoreRoutes = Sequence[tuple[str, Callable[[Routes], None]]]
 Authenticate = Callable[[str | None], Principal]
 
 UNKNOWN_REQUEST_ID = "unknown"
@@ -58,46 +58,48 @@ _WAIT = re.compile(r"(?:^|[,;])\s*wait=([0-9]{1,4})\s*(?:$|[,;])")
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What the API is made of; `wiring` fills it."""
+    """The parts that `wiring` gives the API."""
 
     use: UseCases
     authenticate: Authenticate
     quotas: RequestQuotas
-    # Of browsers that may call; none unless settings say so.
+    # Origins of browsers that may call; none by default.
     origins: Sequence[str] = ()
-    # Of who operates the service, and belongs to no tenant.
+    # For the operators of the deployment; it belongs to no tenant.
     metrics_token: str | None = None
 
 
 class Application:
-    """A handler that any number of threads may call at once. What a group of routes needs is loaded with the
-    first request for one of them."""
+    """A handler that any number of threads may call at once.
 
-    def __init__(self, dependencies: Dependencies, more: More = ()) -> None:
-        """`more` are routes that go before those that are listed."""
-        self._ports = dependencies
+    The modules of a group of routes are loaded with the first request for one of them.
+    """
+
+    def __init__(self, dependencies: Dependencies, more: MoreRoutes = ()) -> None:
+        """Make the handler; the routes of `more` come before the listed ones."""
+        self._dependencies = dependencies
         self._more = more
         first = self._make_resolver()
         self._table = RouteTable([*read_index(), *make_index(first.declared)])
-        # A resolver holds the request that it is working on, so that each serves one at a time.
+        # A resolver holds the request that it is working on, so each serves one at a time.
         self._idle = deque([first])
 
     def __call__(self, event: dict[str, Any], context: object) -> dict[str, Any]:
         resolver = self._take_resolver()
         try:
-            return _ServedRequest(resolver, self._ports, self._table, event, context).answer()
+            return _ServedRequest(resolver, self._dependencies, self._table, event, context).answer()
         finally:
             self._idle.append(resolver)
 
     def prepare(self) -> None:
-        """Loads and makes all that requests would, so that none has to; what is broken is raised."""
+        """Load and make everything that requests need, so that none has to; raise if something is broken."""
         resolver = self._take_resolver()
         try:
             load_all_groups(resolver)
             resolver.build()
-            self._ports.use.make_all()
-            # One request that wants nobody's token and no database; nobody is told of it.
-            unwatched = replace(self._ports, use=self._ports.use.unwatched())
+            self._dependencies.use.make_all()
+            # One request without a token and without the database; telemetry does not see it.
+            unwatched = replace(self._dependencies, use=self._dependencies.use.unwatched())
             _ServedRequest(resolver, unwatched, self._table, _make_own_event(), None).serve()
         finally:
             self._idle.append(resolver)
@@ -116,15 +118,15 @@ class Application:
 
 
 def make_resolver() -> Resolver:
-    """Without a route."""
+    """Make a resolver without routes."""
     resolver = Resolver(enable_validation=True, debug=False, serializer=to_json)
-    # Without this an error would be answered by Powertools, in its own form.
+    # Otherwise Powertools would answer an error in its own form.
     resolver.exception_handler(Exception)(lambda error: _problem_response(resolver, error))
     return resolver
 
 
 class _ServedRequest:
-    """One event on its way through."""
+    """One event, and everything that is found out about it."""
 
     def __init__(
         self,
@@ -135,7 +137,7 @@ class _ServedRequest:
         context: object,
     ) -> None:
         self._resolver = resolver
-        self._ports = dependencies
+        self._dependencies = dependencies
         self._table = table
         self._event = event
         self._context = cast(LambdaContext, context)
@@ -145,7 +147,7 @@ class _ServedRequest:
         self._entry: RouteEntry | None = None
         self._principal: Principal | None = None
         self._trace_id = ""
-        # What went wrong, kept by whoever made a problem document of it.
+        # Errors that were answered with a problem document.
         self._errors: list[Exception] = []
 
     def answer(self) -> dict[str, Any]:
@@ -157,23 +159,45 @@ class _ServedRequest:
             answer = _problem_answer(error, request_id)
             self._errors.append(error)
         if self._left is not None:
-            answer["headers"] = {**answer["headers"], **_describe_quota(self._left)}
+            answer["headers"] = {**answer["headers"], **_make_quota_headers(self._left)}
         delivered = deliver(
             answer,
             method=self._method,
             headers=self._headers,
             request_id=request_id,
-            origins=self._ports.origins,
+            origins=self._dependencies.origins,
         )
         self._report(delivered["statusCode"], request_id, time.perf_counter() - began)
         return delivered
+
+    def serve(self) -> dict[str, Any]:
+        """Serve the request; raise the errors that no route has answered."""
+        check_form(self._event)
+        event = APIGatewayProxyEventV2(self._event, orjson.loads)
+        self._headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+        self._method = event.http_method.upper()
+        check_size(event)
+        if self._method == "OPTIONS":
+            allowed = write_allowed(self._table.find_methods(event.path))
+            return answer_preflight(self._headers, self._dependencies.origins, allowed)
+        event = self._read_as_get(event)
+        route = self._table.find(event.http_method.upper(), event.path)
+        self._entry = route.entry
+        cause = self._headers.get("traceparent", "")
+        causes = [cause] if _TRACEPARENT.fullmatch(cause) is not None else []
+        with self._dependencies.use.telemetry.span("request", causes, {}) as span:
+            self._trace_id = span.traceparent or (cause if causes else _make_trace_id())
+            answer = self._serve_found(route, event)
+            if span.traceparent is not None:
+                self._describe(span, route.entry, answer["statusCode"])
+            return answer
 
     def _report(self, status: int, request_id: str, seconds: float) -> None:
         entry, error = self._entry, self._errors[0] if self._errors else None
         report = RequestReport(
             request_id,
             self._trace_id,
-            # Of the closed set of routes: what was sent instead may be anything.
+            # Only names of the closed set of routes: anything may have been sent instead.
             self._method if entry else UNKNOWN_ROUTE,
             entry.path if entry else UNKNOWN_ROUTE,
             status,
@@ -183,53 +207,31 @@ class _ServedRequest:
             getattr(self._context, "aws_request_id", None),
             error if status >= _FIRST_UNEXPECTED_STATUS else None,
         )
-        self._ports.use.telemetry.request_ended(report)
-
-    def serve(self) -> dict[str, Any]:
-        """Raises what no route has answered."""
-        check_form(self._event)
-        event = APIGatewayProxyEventV2(self._event, orjson.loads)
-        self._headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
-        self._method = event.http_method.upper()
-        check_size(event)
-        if self._method == "OPTIONS":
-            allowed = write_allowed(self._table.find_methods(event.path))
-            return answer_preflight(self._headers, self._ports.origins, allowed)
-        event = self._read_as_get(event)
-        found = self._table.find(event.http_method.upper(), event.path)
-        self._entry = found.entry
-        cause = self._headers.get("traceparent", "")
-        causes = [cause] if _TRACEPARENT.fullmatch(cause) is not None else []
-        with self._ports.use.telemetry.span("request", causes, {}) as span:
-            self._trace_id = span.traceparent or (cause if causes else _make_trace_id())
-            answer = self._serve_found(found, event)
-            if span.traceparent is not None:
-                self._describe(span, found.entry, answer["statusCode"])
-            return answer
+        self._dependencies.use.telemetry.request_ended(report)
 
     def _describe(self, span: Span, entry: RouteEntry, status: int) -> None:
-        """By the names of OpenTelemetry's conventions."""
+        """Describe the span in the names of OpenTelemetry's conventions."""
         about = {"http.request.method": self._method, "http.route": entry.path}
         span.describe(f"{entry.method} {entry.path}", {**about, "http.response.status_code": status})
         if status >= _FIRST_UNEXPECTED_STATUS:
             span.fail(code_of(self._errors[0]) if self._errors else str(status))
 
-    def _serve_found(self, found: MatchedRoute, event: APIGatewayProxyEventV2) -> dict[str, Any]:
-        principal = self._principal = self._admit(found.entry)
+    def _serve_found(self, route: MatchedRoute, event: APIGatewayProxyEventV2) -> dict[str, Any]:
+        principal = self._principal = self._admit(route.entry)
         check_body(event)
-        load_group(self._resolver, found.entry.group)
-        # Powertools keeps the event on a class, one for the whole process: a second thread would answer
-        # with the first one's. Set on the instance, they are found before the class's.
+        load_group(self._resolver, route.entry.group)
+        # Powertools keeps the event on a class, one for the whole process: a second thread would answer with
+        # the first one's. Values set on the instance are found before those of the class.
         self._resolver.current_event = event
         self._resolver.lambda_context = self._context
-        body = read_bytes(event) if found.entry.is_signed else b""
+        body = read_bytes(event) if route.entry.is_signed else b""
         call = self._make_call(principal, body)
         self._resolver.context = {"call": call, "errors": self._errors}
-        self._resolver.found = (found.entry.method, found.entry.path, found.parts)
+        self._resolver.found = (route.entry.method, route.entry.path, route.parts)
         return self._resolver.resolve(event.raw_event, self._context)
 
     def _read_as_get(self, event: APIGatewayProxyEventV2) -> APIGatewayProxyEventV2:
-        """HEAD is GET, of which only the headers are sent."""
+        """Return the event with HEAD as GET: only the headers of the answer are sent."""
         if self._method != "HEAD":
             return event
         context = self._event["requestContext"]
@@ -240,23 +242,31 @@ class _ServedRequest:
         if entry.is_public or entry.is_signed:
             return None
         if entry.wants_metrics_token:
-            check_metrics_token(self._headers.get("authorization"), self._ports.metrics_token)
+            check_metrics_token(self._headers.get("authorization"), self._dependencies.metrics_token)
             return None
-        principal = self._ports.authenticate(self._headers.get("authorization"))
+        principal = self._dependencies.authenticate(self._headers.get("authorization"))
         if entry.is_for_operators and principal.is_operator:
             return principal
-        self._left = self._ports.quotas.take(principal.tenant_id, READS if entry.method == "GET" else WRITES)
+        self._left = self._dependencies.quotas.take(
+            principal.tenant_id, READS if entry.method == "GET" else WRITES
+        )
         return principal
 
     def _make_call(self, principal: Principal | None, body: bytes) -> Call:
-        # Of a route without a token, which asks nobody who they are.
+        # A public route has no principal, and does not use it.
         asking = cast(Principal, principal)
-        wait_seconds = _read_wait(self._headers.get("prefer"))
-        return Call(self._ports.use, asking, self._trace_id, self._headers, wait_seconds, body)
+        wait_seconds = _parse_wait(self._headers.get("prefer"))
+        return Call(self._dependencies.use, asking, self._trace_id, self._headers, wait_seconds, body)
+
+
+def code_of(error: Exception) -> str:
+    """Return the code that the problem document has."""
+    ours = _translate_error(error)
+    return ours.code if isinstance(ours, SignetError) else INTERNAL_ERROR
 
 
 def _make_own_event() -> dict[str, Any]:
-    """As API Gateway would send it, to the reference."""
+    """Make an event as API Gateway would send it, for the reference."""
     http = {"method": "GET", "path": "/openapi.json"}
     context = {"http": http, "requestId": UNKNOWN_REQUEST_ID, "stage": "$default"}
     return {"version": "2.0", "rawPath": "/openapi.json", "headers": {}, "requestContext": context}
@@ -266,13 +276,13 @@ def _make_trace_id() -> str:
     return f"00-{os.urandom(16).hex()}-{os.urandom(8).hex()}-01"
 
 
-def _read_wait(prefer: str | None) -> float:
-    """A preference that cannot be read or met is none (RFC 7240)."""
-    found = _WAIT.search(prefer) if prefer else None
-    return min(float(found[1]), MAX_WAIT_SECONDS) if found else 0.0
+def _parse_wait(prefer: str | None) -> float:
+    """Parse `Prefer`; a preference that cannot be parsed or met is none (RFC 7240)."""
+    match = _WAIT.search(prefer) if prefer else None
+    return min(float(match[1]), MAX_WAIT_SECONDS) if match else 0.0
 
 
-def _describe_quota(left: Left) -> dict[str, str]:
+def _make_quota_headers(left: Left) -> dict[str, str]:
     quota = left.quota
     return {
         "ratelimit-policy": f'"{quota.name}";q={quota.capacity};w={quota.refill_seconds}',
@@ -280,24 +290,23 @@ def _describe_quota(left: Left) -> dict[str, str]:
     }
 
 
-def _as_signet_error(error: Exception) -> Exception:
-    """Powertools' own errors about a request, in our taxonomy."""
+def _translate_error(error: Exception) -> Exception:
+    """Translate Powertools' own errors about a request into ours."""
     if isinstance(error, RequestUnsupportedContentType):
         return Rejected("CONTENT_TYPE_UNSUPPORTED", "Send the body as application/json.")
     if isinstance(error, RequestValidationError):
-        fields = tuple(_as_field_error(mistake) for mistake in error.errors())
-        return Rejected("REQUEST_INVALID", "The request has not the form that is asked for.", fields=fields)
+        fields = tuple(_translate_field_error(mistake) for mistake in error.errors())
+        return Rejected(
+            "REQUEST_INVALID", "The request does not have the form that this route needs.", fields=fields
+        )
     return error
 
 
-def code_of(error: Exception) -> str:
-    """As the problem document says it."""
-    ours = _as_signet_error(error)
-    return ours.code if isinstance(ours, SignetError) else INTERNAL_ERROR
+def _translate_field_error(mistake: Mapping[str, Any]) -> FieldError:
+    """Translate an error of a field; its pointer leads into the body.
 
-
-def _as_field_error(mistake: Mapping[str, Any]) -> FieldError:
-    """Pointers are into the body; those of parameters begin with /query, /path, /header or /cookie."""
+    Pointers to parameters begin with /query, /path, /header or /cookie.
+    """
     steps = [str(step).replace("~", "~0").replace("/", "~1") for step in mistake["loc"]]
     if steps and steps[0] == "body":
         steps = steps[1:]
@@ -313,7 +322,7 @@ def _problem_response(resolver: Resolver, error: Exception) -> Response[str]:
 
 
 def _problem_answer(error: Exception, request_id: str) -> dict[str, Any]:
-    problem = make_problem(_as_signet_error(error), request_id)
+    problem = make_problem(_translate_error(error), request_id)
     return {
         "statusCode": problem.status,
         "headers": dict(problem.headers),

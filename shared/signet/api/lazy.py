@@ -1,17 +1,17 @@
-"""What a process loads when it is first asked for it, instead of with its start."""
+"""Lazy loading: modules and use cases load at their first use instead of at the start."""
 
 from collections.abc import Callable
 from threading import RLock
 from typing import Any, Generic, TypeVar, cast, overload
 
-# One thread at a time: two that import each other's packages halfway would find half of one. Taken by
-# whoever imports while requests are served; held, it waits for nothing else.
+# Held by one thread at a time: two that import each other's packages would each find half of one. Every
+# import while requests are served takes it. Its holder waits for nothing else.
 LOADING = RLock()
 T = TypeVar("T")
 
 
 class LazyAttribute(Generic[T]):
-    """An attribute that is made when it is first read. Only its reading may import what it is made of."""
+    """An attribute that is made when it is first read; only then are its modules imported."""
 
     def __init__(self, make: Callable[[Any], T]) -> None:
         self._make = make
@@ -30,6 +30,6 @@ class LazyAttribute(Generic[T]):
             return self
         with LOADING:
             if self._name not in instance.__dict__:
-                # From now on it is found there, and this is not asked again.
+                # From now on the attribute is found there, and this method is not called again.
                 instance.__dict__[self._name] = self._make(instance)
             return cast(T, instance.__dict__[self._name])

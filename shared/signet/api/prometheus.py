@@ -13,7 +13,7 @@ def write_figures(figures: Iterable[Figure]) -> str:
 
 
 def describe_queues(queues: Mapping[str, QueueFigures]) -> list[Figure]:
-    """Of all tenants; a label names a queue and never a tenant."""
+    """Describe the queues of all tenants; a label names a queue and never a tenant."""
     rows = [
         ({"queue": queue, "status": status}, float(getattr(figures, status)))
         for queue, figures in queues.items()

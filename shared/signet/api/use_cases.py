@@ -1,4 +1,4 @@
-"""The use cases that the routes call. Each is imported and made when it is first asked for."""
+"""Use cases that the routes call. Each is imported and made at its first use."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from signet.engine.tenants.roles import Roles
     from signet.engine.tenants.settings import TenantAdmin
 
-# Of a URL, and the hosts that a tenant allows.
+# Checks a URL against the hosts that a tenant allows.
 CheckUrl = Callable[[str, Sequence[str]], object]
 
 

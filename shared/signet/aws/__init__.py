@@ -1,5 +1,5 @@
-"""What is AWS, and nothing else knows: signed calls, wake-ups, secrets; and by boto3 what leaves the system.
+"""Everything about AWS: signed calls, wake-ups and secrets, and effects by boto3.
 
-The API and the engine send so little that they do it by plain signed HTTPS: loading boto3 costs a cold start
+The API and the engine send few requests, so they use plain signed HTTPS. Loading boto3 costs a cold start
 more than all of their own work.
 """

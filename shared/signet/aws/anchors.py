@@ -1,7 +1,7 @@
-"""Seals of the audit trail in a bucket with object lock: whoever rules the database cannot change them there.
+"""Seals of the audit trail in a bucket with object lock, beyond the reach of the database's admin.
 
-How long an object is locked is the bucket's own default. Nothing is written over: an object has the name of
-the seals in it, and these never change.
+The bucket's default says how long an object is locked. Nothing is overwritten: an object's name contains
+its seals, which never change.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from signet.aws.clients import Clients
 from signet.core.errors import Transient
 
-# Of two that write the same object at once, and of one that was written before.
+# The object exists already, or another call writes it at this moment.
 _TAKEN = frozenset({"PreconditionFailed", "ConditionalRequestConflict"})
 
 

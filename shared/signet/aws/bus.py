@@ -6,14 +6,14 @@ from signet.core.canonical_json import canonical_bytes
 from signet.core.integrations.cloud_events import CloudEvent
 from signet.outbound.connector import Delivery, OutboundMessage
 
-# As EventBridge counts an entry: source, detail-type and detail, and a time as 14 bytes.
+# EventBridge counts source, detail-type and detail of an entry, and a time as 14 bytes.
 MAX_ENTRY_BYTES = 262_144
 TIME_BYTES = 14
 _FINAL = frozenset({"ValidationException", "ResourceNotFoundException", "InvalidArgument", "MalformedDetail"})
 
 
 class Bus:
-    """`source` is what rules know Signet's events by; it may not begin with `aws.`."""
+    """The connector of a bus; `source` names Signet in its rules, and may not begin with `aws.`."""
 
     def __init__(self, clients: Clients, name: str, source: str) -> None:
         self._clients = clients
@@ -48,7 +48,7 @@ class Bus:
 
 
 def _read_entry(entry: dict[str, str]) -> Delivery:
-    """The call may succeed and its only entry fail."""
+    """Read the result of the only entry, which may fail in a call that succeeds."""
     code = entry.get("ErrorCode")
     if not code:
         return Delivery(200, None, {"event_id": entry["EventId"]})

@@ -1,4 +1,4 @@
-"""One signed call to a service of AWS that speaks JSON: over a connection that is kept, one at a time."""
+"""Signed calls to a service of AWS that speaks JSON, one at a time over a kept connection."""
 
 import http.client
 import json
@@ -22,7 +22,7 @@ Service = Literal["sqs", "secretsmanager", "scheduler"]
 
 
 class Dialect(NamedTuple):
-    """How a service that has one address for all of its operations is spoken to."""
+    """The protocol of a service that has one address for all of its operations."""
 
     target: str
     content_type: str
@@ -43,7 +43,7 @@ class SignedCreate(Protocol):
 
 
 class CallFailed(Transient):
-    """A service said no, by its own name for it in `reason`; or it could not be reached."""
+    """A refusal by a service, with its own name for it in `reason`; or a failure to reach the service."""
 
     def __init__(self, service: Service, reason: str) -> None:
         super().__init__("AWS_CALL_FAILED", f"{service}: {reason}")
@@ -51,7 +51,7 @@ class CallFailed(Transient):
 
 
 class SignedCalls:
-    """To one service."""
+    """Signed calls to one service."""
 
     def __init__(
         self,
@@ -74,8 +74,13 @@ class SignedCalls:
         return self._post("/", headers, parameters)
 
     def create(self, path: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Of a service that has an address for each thing; `path` needs no quoting."""
+        """Create a thing in a service that has an address for each; `path` needs no quoting."""
         return self._post(path, {"content-type": "application/json"}, parameters)
+
+    def close(self) -> None:
+        """Close the connection, so that a process that was frozen or restored makes a new one."""
+        with self._lock:
+            self._drop()
 
     def _post(self, path: str, headers: Mapping[str, str], parameters: Mapping[str, Any]) -> dict[str, Any]:
         body = json.dumps(parameters, separators=(",", ":")).encode()
@@ -89,17 +94,15 @@ class SignedCalls:
             raise CallFailed(self._service, type(error).__name__) from error
         return self._read(status, answer)
 
-    def close(self) -> None:
-        """A process that was frozen, or restored, makes a new connection."""
-        with self._lock:
-            self._drop()
-
     def _send_once(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Again over a new connection where the kept one is gone: the other side closes what lies idle."""
-        kept = self._connection
-        if kept is not None:
+        """Send a request, and send it again over a new connection if the kept one is gone.
+
+        The other side closes idle connections.
+        """
+        connection = self._connection
+        if connection is not None:
             try:
-                return self._send(kept, path, headers, body)
+                return self._send(connection, path, headers, body)
             except (OSError, http.client.HTTPException):
                 self._drop()
         self._connection = self._connect()
@@ -114,11 +117,11 @@ class SignedCalls:
     ) -> tuple[int, bytes]:
         connection.request("POST", path, body, dict(headers))
         answer = connection.getresponse()
-        # What is not read to its end would be taken for the next answer.
-        said = answer.read(MAX_ANSWER_BYTES)
+        # An unread rest would be taken for the next answer.
+        content = answer.read(MAX_ANSWER_BYTES)
         if not answer.isclosed():
             self._drop()
-        return answer.status, said
+        return answer.status, content
 
     def _connect(self) -> http.client.HTTPConnection:
         host, port = str(self._place.hostname), self._place.port
@@ -138,11 +141,11 @@ class SignedCalls:
 
     def _read(self, status: int, answer: bytes) -> dict[str, Any]:
         try:
-            said = json.loads(answer) if answer else {}
+            content = json.loads(answer) if answer else {}
         except ValueError:
-            said = None
-        if not isinstance(said, dict):
+            content = None
+        if not isinstance(content, dict):
             raise CallFailed(self._service, f"answered {status} with something unreadable")
         if status != http.client.OK:
-            raise CallFailed(self._service, str(said.get("__type", status)).rpartition("#")[2])
-        return said
+            raise CallFailed(self._service, str(content.get("__type", status)).rpartition("#")[2])
+        return content

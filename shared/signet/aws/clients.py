@@ -1,6 +1,6 @@
-"""The one place where clients of AWS are made: few attempts, named times, no proxies.
+"""Clients of AWS, all made here: few attempts, explicit time limits, no proxies.
 
-Credentials are what boto3 finds, as are other addresses than those of AWS: AWS_ENDPOINT_URL, or
+boto3 finds the credentials, and addresses other than those of AWS: AWS_ENDPOINT_URL, or
 AWS_ENDPOINT_URL_<SERVICE> for one service. Importing this module imports boto3, which costs a tenth of a
 second: import it where it is used.
 """
@@ -13,13 +13,13 @@ from botocore.config import Config
 
 CONNECT_SECONDS = 2.0
 READ_SECONDS = 8.0
-# Of one call, the first included. Whoever calls has a row in a queue: that is what is tried again.
+# For one call, the first included. The caller has a row in a queue, which is tried again.
 MAX_ATTEMPTS = 2
 # The longest pause of boto3's standard mode between two attempts.
 PAUSE_SECONDS = 1.0
 # The longest that one call can take.
 CALL_SECONDS = MAX_ATTEMPTS * (CONNECT_SECONDS + READ_SECONDS) + (MAX_ATTEMPTS - 1) * PAUSE_SECONDS
-# Of one client; as many calls at once as the process makes.
+# For one client; a process makes at most so many calls at once.
 MAX_CONNECTIONS = 16
 
 _CONFIG = Config(
@@ -32,7 +32,7 @@ _CONFIG = Config(
 
 
 class Clients:
-    """One of each service, made when it is first asked for: threads share it, and one at a time makes it."""
+    """Clients by service, each made at its first use; threads share them, and one at a time makes one."""
 
     def __init__(self, region: str | None = None) -> None:
         self._region = region

@@ -1,4 +1,4 @@
-"""In whose name calls are signed: the environment says it, or Lambda's own endpoint (SnapStart)."""
+"""Credentials that sign calls, from the environment or from Lambda's own endpoint (SnapStart)."""
 
 import http.client
 import json
@@ -13,7 +13,7 @@ from signet.core.errors import Transient
 
 TIMEOUT_SECONDS = 2.0
 MAX_ANSWER_BYTES = 16_384
-# New ones are asked for before the old ones end: a call that is on its way must still be good.
+# New ones are fetched before the old ones end, because a call in transit must still be valid.
 RENEWED_BEFORE = timedelta(minutes=5)
 
 Clock = Callable[[], datetime]
@@ -22,22 +22,22 @@ GetCredentials = Callable[[], Credentials]
 
 @dataclass(slots=True)
 class FetchedCredentials:
-    """Those of the container; asked for when they are needed, and kept until shortly before they end."""
+    """Credentials of the container, fetched when they are needed and kept until shortly before they end."""
 
     place: CredentialsPlace
     clock: Clock
     _kept: tuple[Credentials, datetime] | None = None
 
     def __call__(self) -> Credentials:
-        kept = self._kept
-        if kept is None or self.clock() >= kept[1] - RENEWED_BEFORE:
+        fetched = self._kept
+        if fetched is None or self.clock() >= fetched[1] - RENEWED_BEFORE:
             try:
-                kept = self._kept = _fetch(self.place)
+                fetched = self._kept = _fetch(self.place)
             except Transient:
-                # While those of before hold, that new ones are late is nobody's trouble.
-                if kept is None or self.clock() >= kept[1]:
+                # New credentials may be late while the old ones are valid.
+                if fetched is None or self.clock() >= fetched[1]:
                     raise
-        return kept[0]
+        return fetched[0]
 
 
 def _fetch(place: CredentialsPlace) -> tuple[Credentials, datetime]:

@@ -1,4 +1,4 @@
-"""The answer of a function that CloudFormation asked to do something: it waits for it, whatever happened."""
+"""Answers to CloudFormation, which waits for one after each request, in success and in failure."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ class ResourceOutcome:
 
 
 def answer_request(request: Mapping[str, Any], physical_id: str, outcome: ResourceOutcome) -> None:
-    """To the address that the request came with: signed beforehand, good for an answer to this one only."""
+    """Send the answer to the request's own address, which is signed and valid for this answer only."""
     body = json.dumps(
         {
             "Status": "SUCCESS" if outcome.is_done else "FAILED",

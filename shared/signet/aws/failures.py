@@ -1,4 +1,4 @@
-"""What a call to AWS came to when it failed: its code, whether to try again, and nothing that was sent."""
+"""Failures of calls to AWS: the code, whether to retry, and nothing of what was sent."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -16,13 +16,13 @@ from botocore.exceptions import (
 from signet.outbound.connector import Delivery
 
 MAX_SENTENCE_CHARACTERS = 300
-# What services repeat of a person in their sentences.
+# Addresses of people, which services repeat in their sentences.
 _ADDRESS = re.compile(r"[^\s<>,;:\"']+@[^\s<>,;:\"']+")
 _NUMBER = re.compile(r"\+?\d{7,}")
 
 
 def try_call(call: Callable[[], Mapping[str, Any]], final: Collection[str]) -> Mapping[str, Any] | Delivery:
-    """What the service answered; or a delivery that failed, for good where the code is among the `final`."""
+    """Call a service; return its answer, or a failed delivery, final if its code is among the `final`."""
     try:
         return call()
     except ClientError as error:
@@ -38,17 +38,17 @@ def try_call(call: Callable[[], Mapping[str, Any]], final: Collection[str]) -> M
         return Delivery(None, f"NOT_REACHED: {type(error).__name__}")
 
 
+def strip_people(sentence: str) -> str:
+    """Remove addresses and numbers of people; the rest tells what is wrong."""
+    stripped = _NUMBER.sub("(number)", _ADDRESS.sub("(address)", sentence))
+    return stripped[:MAX_SENTENCE_CHARACTERS]
+
+
 def _read_refusal(error: ClientError, final: Collection[str]) -> Delivery:
-    said = error.response.get("Error", {})
+    refusal = error.response.get("Error", {})
     meta = error.response.get("ResponseMetadata", {})
-    code = str(said.get("Code", "Unknown"))
-    sentence = strip_people(str(said.get("Message", "")))
+    code = str(refusal.get("Code", "Unknown"))
+    sentence = strip_people(str(refusal.get("Message", "")))
     evidence = {"code": code, "request_id": meta.get("RequestId")}
     status = meta.get("HTTPStatusCode")
     return Delivery(status, f"REFUSED: {code}: {sentence}", evidence, is_final=code in final)
-
-
-def strip_people(sentence: str) -> str:
-    """Without addresses and numbers of people; what is left says what is wrong."""
-    said = _NUMBER.sub("(number)", _ADDRESS.sub("(address)", sentence))
-    return said[:MAX_SENTENCE_CHARACTERS]

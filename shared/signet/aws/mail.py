@@ -1,4 +1,4 @@
-"""Mail by SES: one message to each person, so that none learns the addresses of the others."""
+"""Mail by SES: one message to each person, so that nobody learns the addresses of the others."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from signet.outbound.fan_out import deliver_to_each
 
 MAX_SUBJECT_CHARACTERS = 200
 MAX_TEXT_BYTES = 262_144
-# The same however often it is tried: what a mailbox can know a message again by.
+# The same in every attempt, so that a mailbox can recognise the message.
 ID_HEADER = "X-Signet-Effect-Id"
 _FINAL = frozenset(
     {
@@ -24,7 +24,7 @@ _FINAL = frozenset(
 
 
 class Mail:
-    """`sender` is an identity that SES has verified: `Name <name@a.example>`, or the address alone."""
+    """The connector of mail; `sender` is verified by SES: `Name <name@a.example>`, or the address alone."""
 
     def __init__(self, clients: Clients, sender: str) -> None:
         self._clients = clients
@@ -50,7 +50,7 @@ class Mail:
             "Body": {"Text": {"Data": text, "Charset": "UTF-8"}},
             "Headers": [{"Name": ID_HEADER, "Value": str(outgoing.id)}],
         }
-        # SES repeats the tags in what it tells about bounces and complaints.
+        # SES repeats the tags in its reports of bounces and complaints.
         tags = [
             {"Name": "effect", "Value": str(outgoing.id)},
             {"Name": "tenant", "Value": str(outgoing.tenant_id)},
@@ -76,5 +76,5 @@ def _find_address(person: Recipient) -> str | None:
 
 
 def _on_one_line(subject: str) -> str:
-    """A line break in a subject would begin another header."""
+    """Join lines, because a line break in a subject would begin another header."""
     return " ".join(subject.split())[:MAX_SUBJECT_CHARACTERS]

@@ -1,4 +1,4 @@
-"""Tenants' secrets in Secrets Manager: `<prefix>/<tenant>/<name>`, kept for a short while."""
+"""Tenants' secrets in Secrets Manager: `<prefix>/<tenant>/<name>`, kept for a short time."""
 
 import time
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from uuid import UUID
 from signet.aws.calls import CallFailed, SignedCall
 from signet.core.validation.text import NAME
 
-# How long one that was replaced may still be taken for the new one.
+# A replaced secret may still be used for so long.
 KEPT_SECONDS = 60.0
 MAX_KEPT = 1_000
 _UNKNOWN = frozenset({"ResourceNotFoundException", "InvalidRequestException"})
 
 
 class SecretsManager:
-    """A tenant's own path is all that its names can reach."""
+    """Secrets by path; a tenant's names reach no further than its own path."""
 
     def __init__(self, calls: SignedCall, prefix: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._calls = calls
@@ -26,17 +26,17 @@ class SecretsManager:
         if NAME.fullmatch(name) is None:
             return None
         path = f"{self._prefix}/{tenant_id}/{name}"
-        kept = self._kept.get(path)
-        if kept is not None and self._clock() < kept[0]:
-            return kept[1]
-        found = self._read(path)
+        cached = self._kept.get(path)
+        if cached is not None and self._clock() < cached[0]:
+            return cached[1]
+        secret = self._read(path)
         if len(self._kept) >= MAX_KEPT:
             self._kept.clear()
-        self._kept[path] = (self._clock() + KEPT_SECONDS, found)
-        return found
+        self._kept[path] = (self._clock() + KEPT_SECONDS, secret)
+        return secret
 
     def _read(self, path: str) -> str | None:
-        """One that is to be deleted is as good as none."""
+        """Read a secret; one that is to be deleted counts as missing."""
         try:
             answer = self._calls.call("GetSecretValue", {"SecretId": path})
         except CallFailed as failure:

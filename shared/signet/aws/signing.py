@@ -1,4 +1,4 @@
-"""AWS Signature Version 4. Pure: the moment is given."""
+"""AWS Signature Version 4, as pure functions: the time is passed in."""
 
 import hashlib
 import hmac
@@ -15,13 +15,13 @@ _EMPTY_HASH = hashlib.sha256(b"").hexdigest()
 class Credentials:
     key_id: str
     secret: str = field(repr=False)
-    # Of a role that was assumed; Lambda's always is.
+    # For an assumed role; Lambda's always is one.
     token: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class SignatureScope:
-    """What a signature is good for."""
+    """The region, service and time that a signature is valid for."""
 
     region: str
     service: str
@@ -48,7 +48,7 @@ def sign(
     headers: Mapping[str, str],
     body: bytes,
 ) -> dict[str, str]:
-    """The headers of a POST to `path`, with those that prove who sends it. Names are lower case."""
+    """Return the headers of a POST to `path` with a signature; names are lower case."""
     signed = {**headers, "host": host, "x-amz-date": scope.moment}
     if credentials.token is not None:
         signed["x-amz-security-token"] = credentials.token
@@ -63,7 +63,7 @@ def sign(
 def presign(
     credentials: Credentials, scope: SignatureScope, host: str, query: Mapping[str, str], lasts_seconds: int
 ) -> str:
-    """A GET of `host`'s root with its proof within; without the scheme, as the database wants it."""
+    """Sign a GET of `host`'s root in its query, and return it without a scheme, as the database wants it."""
     asked = {
         **query,
         "X-Amz-Algorithm": ALGORITHM,

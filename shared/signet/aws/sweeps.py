@@ -1,8 +1,7 @@
-"""Sweeps at known times: where the relay comes seldom, it is made to come when something will be due.
+"""Sweeps at known times: schedules for the relay, where it rarely comes by itself.
 
-For environments that sleep: what is due later than a message can wait would wait for the next hour. There is
-one schedule a minute, whoever has something due in it, so that there are never more of them than minutes; it
-deletes itself when it is done.
+In environments that sleep, work due later than a message can wait would wait for the next hour. Each minute
+with due work has one schedule, so there are never more than minutes. A schedule deletes itself afterwards.
 """
 
 import logging
@@ -15,16 +14,16 @@ from signet.aws.wake_ups import MAX_DELAY_SECONDS
 from signet.aws_settings import SweepSettings
 from signet.store.wake_ups import WakeUp
 
-# Somebody has made the minute's schedule already.
+# The minute has its schedule already.
 _TAKEN = frozenset({"ConflictException", "409"})
 MAX_REMEMBERED = 1_000
-# What is due later still is found when the relay comes by itself, within an hour.
+# Work due even later is found by the relay's own sweep, within an hour.
 MAX_AHEAD = timedelta(days=366)
 _LOG = logging.getLogger("signet.sweeps")
 
 
 class ScheduledSweeps:
-    """Best effort, as wake-ups are."""
+    """A best-effort sender, as for all wake-ups."""
 
     def __init__(self, calls: SignedCreate, settings: SweepSettings, clock: Callable[[], datetime]) -> None:
         self._calls = calls
@@ -35,10 +34,12 @@ class ScheduledSweeps:
     def __call__(self, wake_ups: Collection[WakeUp]) -> None:
         now = self._clock()
         late = {
-            timedelta(seconds=one.delay_seconds) for one in wake_ups if one.delay_seconds > MAX_DELAY_SECONDS
+            timedelta(seconds=wake_up.delay_seconds)
+            for wake_up in wake_ups
+            if wake_up.delay_seconds > MAX_DELAY_SECONDS
         }
         for moment in sorted({_round_up(now + delay) for delay in late if delay <= MAX_AHEAD}):
-            # Whoever has committed work waits for one call that comes to nothing, and not for fifty.
+            # The caller has just committed work, and waits for one failing call instead of fifty.
             if not self._make(f"signet-sweep-{moment:%Y%m%dT%H%M}", moment):
                 return
 
@@ -52,7 +53,7 @@ class ScheduledSweeps:
                 _LOG.warning("no sweep was scheduled: %s", failure)
                 return False
         except Exception as error:
-            # Whatever it is: what was committed must be answered for.
+            # Any error at all: what was committed must be answered.
             _LOG.warning("no sweep was scheduled: %s", error)
             return False
         if len(self._made) >= MAX_REMEMBERED:

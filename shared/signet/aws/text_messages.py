@@ -1,4 +1,4 @@
-"""Text messages by SNS, one to each number. A phone cannot tell that it has had a message before."""
+"""Text messages by SNS, one to each number. A phone cannot recognise a repeated message."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from signet.aws.failures import try_call
 from signet.outbound.connector import Delivery, OutboundMessage, Recipient
 from signet.outbound.fan_out import deliver_to_each
 
-# Of all parts together that SNS makes of it.
+# For all parts together that SNS makes of it.
 MAX_TEXT_BYTES = 1_600
 _FINAL = frozenset(
     {
@@ -27,7 +27,7 @@ class TextMessages:
         self._clients = clients
 
     def deliver(self, message: OutboundMessage) -> Delivery:
-        """The text alone: a text message has no subject."""
+        """Send the text alone: a text message has no subject."""
         text = str(message.payload.get("text", ""))
         if len(text.encode(errors="replace")) > MAX_TEXT_BYTES:
             reason = f"MESSAGE_TOO_LARGE: a text message has at most {MAX_TEXT_BYTES} bytes"

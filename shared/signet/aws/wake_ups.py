@@ -1,4 +1,4 @@
-"""Wake-ups as messages: permission to work, sent right after a commit to whoever works."""
+"""Wake-ups as messages of SQS: permission to work, sent right after a commit."""
 
 import json
 import logging
@@ -9,17 +9,17 @@ from signet.aws.calls import SignedCall
 from signet.core.errors import SignetError, Transient
 from signet.store.wake_ups import QueueName, WakeUp
 
-# Of one request, as SQS has them.
+# The limit of one request to SQS.
 MAX_ENTRIES = 10
-# What is due later than a message can wait is found by the relay.
+# Work due later than a message can wait is found by the relay.
 MAX_DELAY_SECONDS = 900
-# After a failure nothing is sent for so long: who commits work must not wait for what is down.
+# After a failure nothing is sent for so long, because callers must not wait for a broken service.
 REST_SECONDS = 5.0
 _LOG = logging.getLogger("signet.wake_ups")
 
 
 class QueuedWakeUps:
-    """Best effort: whoever commits work is never told that nobody could be woken."""
+    """A best-effort sender: no failure reaches the transaction that has committed work."""
 
     def __init__(
         self, calls: SignedCall, urls: Mapping[QueueName, str], clock: Callable[[], float] = time.monotonic
@@ -33,17 +33,19 @@ class QueuedWakeUps:
         if self._clock() < self._rests_until:
             return
         try:
-            # The first failure ends it: whoever has committed waits for no second one.
+            # The first failure ends it, because the caller must not wait for a second one.
             for name in self._urls:
                 self._send_to(name, wake_ups)
         except Exception as error:
-            # Whatever it is: what was committed must be answered for.
+            # Any error at all: what was committed must be answered.
             self._rests_until = self._clock() + REST_SECONDS
             _LOG.warning("nobody was woken: %s", error)
 
     def send(self, wake_ups: Collection[WakeUp]) -> None:
-        """All of them, or it raises: for the relay, after which nobody comes. One queue that is away keeps no
-        other from its own."""
+        """Send all wake-ups, or raise: this is for the relay, which has no other behind it.
+
+        A queue that is away keeps no other from its wake-ups.
+        """
         failures: list[SignetError] = []
         for name in self._urls:
             try:
@@ -54,14 +56,18 @@ class QueuedWakeUps:
             raise failures[0]
 
     def _send_to(self, name: QueueName, wake_ups: Collection[WakeUp]) -> None:
-        wanted = [one for one in wake_ups if one.queue == name and one.delay_seconds <= MAX_DELAY_SECONDS]
-        for start in range(0, len(wanted), MAX_ENTRIES):
-            self._send(self._urls[name], wanted[start : start + MAX_ENTRIES])
+        queued = [
+            wake_up
+            for wake_up in wake_ups
+            if wake_up.queue == name and wake_up.delay_seconds <= MAX_DELAY_SECONDS
+        ]
+        for start in range(0, len(queued), MAX_ENTRIES):
+            self._send(self._urls[name], queued[start : start + MAX_ENTRIES])
 
     def _send(self, url: str, wake_ups: Sequence[WakeUp]) -> None:
         entries = [
-            {"Id": str(index), "MessageBody": write_message(one), "DelaySeconds": one.delay_seconds}
-            for index, one in enumerate(wake_ups)
+            {"Id": str(index), "MessageBody": write_message(wake_up), "DelaySeconds": wake_up.delay_seconds}
+            for index, wake_up in enumerate(wake_ups)
         ]
         answer = self._calls.call("SendMessageBatch", {"QueueUrl": url, "Entries": entries})
         if answer.get("Failed"):

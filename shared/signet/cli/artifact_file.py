@@ -79,7 +79,7 @@ def read_artifact_file(file: Path) -> tuple[Artifact | None, str | None]:
     except ValueError as error:
         return None, str(error)
     if expected is not None and expected != artifact.hash:
-        return None, "its content is not the one that its hash was made of"
+        return None, "its content does not match its hash"
     return artifact, None
 
 

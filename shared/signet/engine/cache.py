@@ -44,7 +44,7 @@ class ContractCache:
 
 def load_contract(body: str, expected_hash: str) -> CompiledContract:
     if hash_bytes(body.encode()) != expected_hash:
-        raise Defect("CONTRACT_HASH_MISMATCH", "a stored contract is not the one its hash was made of")
+        raise Defect("CONTRACT_HASH_MISMATCH", "a stored contract does not match its hash")
     contract, findings = parse_strictly(Contract, json.loads(body))
     if contract is None:
         raise Defect("CONTRACT_UNREADABLE", f"a stored contract cannot be read: {findings[0].sentence}")

@@ -1,4 +1,4 @@
-"""A thread beside the API, which is told when it is to end, and waited for."""
+"""A thread beside the API that can be stopped and waited for."""
 
 import threading
 from collections.abc import Callable, Iterator

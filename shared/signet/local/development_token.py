@@ -1,4 +1,4 @@
-"""Tokens for one's own machine, signed with a secret that never leaves it."""
+"""Tokens for development on one machine, signed with a secret that never leaves it."""
 
 import os
 import secrets
@@ -41,7 +41,7 @@ def make_development_token(
 
 
 def read_development_secret(state: Path) -> str:
-    """The secret kept in the state folder, made at first use and readable by its owner only."""
+    """Read the secret of the state folder, made at first use and readable by its owner only."""
     path = state / SECRET_FILE
     try:
         state.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
 """The local API Gateway: HTTP on the loopback in, real HTTP API events (payload format 2.0) to a handler.
 
-What AWS does with a request is kept, surprises included: the path arrives decoded (and ends at a decoded
-`?`), the query string as sent, cookies apart from the headers. Refusals are `{"message": …}`, as on AWS.
-The handler is called by many threads at once.
+It treats a request as AWS does, surprises included. The path arrives decoded (and ends at a decoded `?`), the
+query string as sent, cookies apart from the headers. Refusals are `{"message": …}`, as on AWS. Many threads
+call the handler at once.
 """
 
 import ipaddress
@@ -31,7 +31,7 @@ from signet.local.gateway_event import (
     GatewayResponse,
     make_context,
     make_event,
-    read_answer,
+    parse_answer,
 )
 
 Handler = Callable[[dict[str, Any], Any], object]
@@ -52,11 +52,14 @@ _LOG = logging.getLogger("signet.local.gateway")
 
 
 class GatewayFailed(Rejected):
-    """The gateway could not be opened, for a reason that its user can change."""
+    """A failure to open the gateway, for a reason that its user can change."""
 
 
 class Gateway:
-    """Holds its port from the start, so that a taken one is known early; answers once it has a handler."""
+    """A local gateway, which answers once it has a handler.
+
+    It holds its port from the start, so that a taken one is known early.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         address = _check_loopback(host)
@@ -79,7 +82,7 @@ class Gateway:
         self._thread.start()
 
     def stop(self) -> None:
-        """Take no more requests, let those in work finish (for some seconds), free the port."""
+        """Refuse new requests, let those in progress finish (for some seconds), and free the port."""
         self._server.end()
         if self._thread is not None:
             self._thread.join(STOP_SECONDS)
@@ -87,7 +90,7 @@ class Gateway:
 
 @contextmanager
 def open_gateway(host: str, port: int) -> Iterator[Gateway]:
-    """Port 0 takes any free one."""
+    """Open a gateway; port 0 takes any free one."""
     gateway = Gateway(host, port)
     try:
         yield gateway
@@ -96,7 +99,7 @@ def open_gateway(host: str, port: int) -> Iterator[Gateway]:
 
 
 def _check_loopback(host: str) -> str:
-    """The address of a name for this machine. The gateway is for development: nobody else may reach it."""
+    """Return the address of a name for this machine; the gateway is for development, and local only."""
     address = "127.0.0.1" if host.lower() == "localhost" else host
     if not _is_loopback(address):
         raise GatewayFailed(
@@ -113,7 +116,7 @@ def _is_loopback(host: str) -> bool:
 
 
 class _GatewayServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """A thread per connection, a bounded number of connections."""
+    """A server with a thread for each connection, and a bounded number of connections."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -143,7 +146,7 @@ class _GatewayServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.server_close()
         with self._changed:
             for connection in self._connections:
-                # Whoever waits for another request reads the end; whoever answers one still can.
+                # A thread that waits for another request reads the end; one that answers still can.
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RD)
             self._changed.wait_for(lambda: not self._connections, STOP_SECONDS)
@@ -194,7 +197,7 @@ class _GatewayConnection(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         started = time.perf_counter()
         refused = _check_headers(self.headers, len(self.raw_requestline))
-        target = _read_target(self.path)
+        target = _parse_target(self.path)
         if refused is not None or target is None:
             self.send_error(refused or HTTPStatus.BAD_REQUEST)
             return
@@ -231,13 +234,13 @@ class _GatewayConnection(BaseHTTPRequestHandler):
         try:
             if self.server.handler is None:
                 return _refusal(HTTPStatus.SERVICE_UNAVAILABLE)
-            return read_answer(self.server.handler(make_event(request), make_context()))
+            return parse_answer(self.server.handler(make_event(request), make_context()))
         except Exception:
             _LOG.exception("the handler failed on %s %s", self.command, path)
             return _refusal(HTTPStatus.INTERNAL_SERVER_ERROR)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Every refusal ends the connection: what follows on it cannot be trusted."""
+        """Send an error and end the connection, because the rest of its input cannot be trusted."""
         self.close_connection = True
         self._send(_refusal(HTTPStatus(code)))
         self._drain()
@@ -248,7 +251,7 @@ class _GatewayConnection(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def _drain(self) -> None:
-        """Closing over unread bytes resets the connection, and the client may lose the answer."""
+        """Read the rest, because closing over unread bytes resets the connection and may lose the answer."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
             self.connection.settimeout(DRAIN_SECONDS)
@@ -264,7 +267,7 @@ class _GatewayConnection(BaseHTTPRequestHandler):
 
 
 def _check_headers(headers: Message, request_line_bytes: int) -> HTTPStatus | None:
-    """Refuse what two readers could understand in two ways, and what does not fit."""
+    """Refuse headers that two readers could understand in two ways, or that are too large."""
     pairs = headers.items()
     if request_line_bytes + sum(len(name) + len(value) for name, value in pairs) > MAX_HEADER_BYTES:
         return HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
@@ -281,7 +284,7 @@ def _check_host(headers: Message) -> HTTPStatus | None:
     if len(hosts) != 1:
         return HTTPStatus.BAD_REQUEST
     name = re.sub(r":\d*$", "", hosts[0].strip()).strip("[]")
-    # Another name was made to point here by a web page that wants to read the answers (DNS rebinding).
+    # A web page that wants to read the answers makes another name point here (DNS rebinding).
     return None if _is_loopback(name) else HTTPStatus.MISDIRECTED_REQUEST
 
 
@@ -293,13 +296,13 @@ def _check_length(headers: Message) -> HTTPStatus | None:
         return None
     if len(lengths) > 1 or not (lengths[0].isascii() and lengths[0].isdigit()):
         return HTTPStatus.BAD_REQUEST
-    # More digits than the limit has: int() of thousands of them raises.
+    # Compared by length first, because int() raises on thousands of digits.
     too_long = len(lengths[0]) > len(str(MAX_BODY_BYTES)) or int(lengths[0]) > MAX_BODY_BYTES
     return HTTPStatus.REQUEST_ENTITY_TOO_LARGE if too_long else None
 
 
-def _read_target(target: str) -> tuple[str, str] | None:
-    """The decoded path and the query as sent, of `/path?query` or of a whole address."""
+def _parse_target(target: str) -> tuple[str, str] | None:
+    """Parse `/path?query` or a whole address into the decoded path and the query as sent."""
     path, _, query = target.partition("?")
     if _ORIGIN.match(path):
         path = _ORIGIN.sub("", path) or "/"

@@ -1,4 +1,4 @@
-"""What API Gateway and Lambda make of an HTTP request, and of a handler's answer. No sockets here.
+"""Events of API Gateway and Lambda from HTTP requests, and HTTP answers from a handler's; no sockets.
 
 Payload format 2.0:
 https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
@@ -68,7 +68,7 @@ class LambdaContext:
     function_name: str = FUNCTION_NAME
     function_version: str = "$LATEST"
     invoked_function_arn: str = f"arn:aws:lambda:local:{ACCOUNT}:function:{FUNCTION_NAME}"
-    # A text: so does Lambda's own runtime hand it over.
+    # A text, as in Lambda's own runtime.
     memory_limit_in_mb: str = "1024"
     log_group_name: str = f"/aws/lambda/{FUNCTION_NAME}"
     log_stream_name: str = "local"
@@ -84,7 +84,7 @@ def make_context() -> LambdaContext:
 
 
 def make_event(request: GatewayRequest) -> dict[str, Any]:
-    """Cookies, query parameters and the body are absent from an event, not empty, when a request has none."""
+    """Make an event; if a request has no cookies, query or body, the event lacks the field."""
     headers, cookies = _read_headers(request)
     event: dict[str, Any] = {
         "version": "2.0",
@@ -102,6 +102,21 @@ def make_event(request: GatewayRequest) -> dict[str, Any]:
     if request.body:
         event["body"], event["isBase64Encoded"] = _make_body(request.body, headers.get("content-type", ""))
     return event
+
+
+def parse_answer(result: object) -> GatewayResponse:
+    """Parse a handler's answer; one without `statusCode` is a body.
+
+    An answer that API Gateway could not send is a defect.
+    """
+    if not isinstance(result, dict) or "statusCode" not in result:
+        text = result if isinstance(result, str) else json.dumps(result)
+        return GatewayResponse(200, [("content-type", "application/json")], text.encode())
+    headers = _read_answer_headers(result.get("headers") or {}, result.get("cookies") or [])
+    body = _read_answer_body(result.get("body"), encoded=result.get("isBase64Encoded") is True)
+    if body and not any(name == "content-type" for name, _ in headers):
+        headers.append(("content-type", "text/plain; charset=utf-8"))
+    return GatewayResponse(_read_status(result["statusCode"]), headers, body)
 
 
 def _read_headers(request: GatewayRequest) -> tuple[dict[str, str], list[str]]:
@@ -154,22 +169,10 @@ def _make_request_context(request: GatewayRequest, headers: dict[str, str]) -> d
 def _make_body(body: bytes, content_type: str) -> tuple[str, bool]:
     media_type = content_type.partition(";")[0].strip().lower()
     if _TEXT_TYPE.fullmatch(media_type):
-        # A text that is none goes on as it is, for the handler to refuse.
+        # A broken text passes as it is, for the handler to refuse.
         with suppress(UnicodeDecodeError):
             return body.decode(), False
     return base64.b64encode(body).decode("ascii"), True
-
-
-def read_answer(result: object) -> GatewayResponse:
-    """A result without `statusCode` is a body; one that API Gateway could not send is a defect."""
-    if not isinstance(result, dict) or "statusCode" not in result:
-        text = result if isinstance(result, str) else json.dumps(result)
-        return GatewayResponse(200, [("content-type", "application/json")], text.encode())
-    headers = _read_answer_headers(result.get("headers") or {}, result.get("cookies") or [])
-    body = _read_answer_body(result.get("body"), encoded=result.get("isBase64Encoded") is True)
-    if body and not any(name == "content-type" for name, _ in headers):
-        headers.append(("content-type", "text/plain; charset=utf-8"))
-    return GatewayResponse(_read_status(result["statusCode"]), headers, body)
 
 
 def _read_status(status: object) -> int:

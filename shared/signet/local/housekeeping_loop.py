@@ -1,4 +1,4 @@
-"""Housekeeping on one machine: a thread that does, about each minute, what the schedule does on AWS."""
+"""Housekeeping on one machine: a thread that does each minute what the schedule does on AWS."""
 
 import sys
 import threading
@@ -9,7 +9,7 @@ from signet.engine.housekeeping.runner import Housekeeping
 from signet.local.background import in_background
 
 EVERY_SECONDS = 60.0
-# No task is begun later than this: whoever stops does not wait for long.
+# No task is begun later than this, so that stopping does not take long.
 BUSY_SECONDS = 5.0
 
 

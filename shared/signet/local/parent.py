@@ -1,4 +1,4 @@
-"""Ending with the process that started this one, so that a killed `make` leaves nothing behind."""
+"""A bond to the process that started this one, so that a killed `make` leaves nothing behind."""
 
 import ctypes
 import os
@@ -9,7 +9,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> None:
-    """Linux only; elsewhere Ctrl-C and SIGTERM are what stops a run."""
+    """End with the parent, on Linux only; elsewhere Ctrl-C and SIGTERM stop a run."""
     if sys.platform != "linux":
         return
     parent = os.getppid()

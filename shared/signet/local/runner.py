@@ -1,6 +1,6 @@
 """Signet on one machine: a Postgres, the migrations, the example tenants, the API behind a local gateway.
 
-The API is the real Lambda handler, fed real API Gateway events; only the gateway is ours.
+The API is the real Lambda handler, and gets real API Gateway events; only the gateway is ours.
 """
 
 import os
@@ -44,7 +44,7 @@ TOKEN_LIFETIME_SECONDS = 86_400
 
 @dataclass(frozen=True)
 class Runtime:
-    """What a deployment's environment would say to the Lambda."""
+    """The settings that a deployment's environment would give to the Lambda."""
 
     database_url: str
     development_secret: str
@@ -59,26 +59,26 @@ def run_signet(*, port: int, state: Path, database_url: str | None) -> None:
     with open_gateway("127.0.0.1", port) as gateway:
         tenants = [read_tenant_file(path) for path in sorted(EXAMPLES_FOLDER.rglob("tenant.yaml"))]
         with _owned_database(state, database_url) as owner_url:
-            # Before the migrations: where nothing can be kept, nothing is begun.
+            # Before the migrations: a folder that cannot be written to ends the start here.
             secret = read_development_secret(state)
             _prepare(owner_url, tenants)
             runtime = Runtime(act_as(owner_url, RUNTIME_ROLE), secret)
             # Loads the users' Python too, which the worker runs.
             handler = _load_handler(runtime)
-            with _working(owner_url), _keeping_house(owner_url):
+            with _running_engine(owner_url), _running_housekeeping(owner_url):
                 gateway.start(handler)
                 _greet(gateway.url, runtime, tenants)
                 wait_for_stop()
-                with suppress(OSError):  # the terminal may be what went away
+                with suppress(OSError):  # the terminal may be gone
                     print("stopping", flush=True)
                 gateway.stop()
 
 
 def _listen_for_stop() -> Callable[[], object]:
-    """What waits for the signal.
+    """Return a function that waits for the signal.
 
-    The system's own handler writes to the pipe, so none is lost, whenever it comes. An Event would lock up
-    when a second signal comes while the first one sets it. More signals than one change nothing.
+    The system's own handler writes to the pipe, so no signal is lost. An Event would lock up if a second
+    signal comes while the first one sets it. More signals than one change nothing.
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -104,8 +104,8 @@ def _owned_database(state: Path, database_url: str | None) -> Iterator[str]:
 
 
 @contextmanager
-def _working(owner_url: str) -> Iterator[None]:
-    """The engine, as the role that it has on AWS too."""
+def _running_engine(owner_url: str) -> Iterator[None]:
+    """Run the engine, as the role that it has on AWS too."""
     database = Database(act_as(owner_url, WORKER_ROLE), PoolSettings(size=1))
     try:
         worker = make_worker(database, get_telemetry())
@@ -116,8 +116,8 @@ def _working(owner_url: str) -> Iterator[None]:
 
 
 @contextmanager
-def _keeping_house(owner_url: str) -> Iterator[None]:
-    """As the role that it has on AWS too."""
+def _running_housekeeping(owner_url: str) -> Iterator[None]:
+    """Run housekeeping, as the role that it has on AWS too."""
     database = Database(act_as(owner_url, JANITOR_ROLE), PoolSettings(size=1))
     try:
         housekeeping = make_housekeeping(database, get_settings().retentions, get_telemetry())
@@ -146,14 +146,14 @@ def _load_handler(runtime: Runtime) -> Handler:
             "SIGNET_DATABASE_URL": runtime.database_url,
             "SIGNET_DATABASE_POOL_SIZE": str(POOL_SIZE),
             "SIGNET_DEVELOPMENT_SECRET": runtime.development_secret,
-            # A line for each request and wave is too much for a terminal, unless somebody wants it.
+            # A line for each request and wave is too much for a terminal, unless it is asked for.
             "SIGNET_LOG_LEVEL": os.environ.get("SIGNET_LOG_LEVEL", "WARNING"),
         }
     )
     # Imported only now: like a Lambda, the handler finds its environment in place.
     from functions.api.handler import handler
 
-    # Now and not with the first request: what is wrong in the environment stops the start.
+    # Now and not with the first request, so that a wrong environment stops the start.
     get_application()
     from signet.api.openapi.build import renew_page
 

@@ -1,4 +1,4 @@
-"""Reads a tenant's file."""
+"""A tenant's file in YAML, read and checked."""
 
 from pathlib import Path
 

@@ -20,19 +20,8 @@ def running_worker(database: Database, worker: Worker, effects: Effects) -> Abst
     return in_background("signet-worker", lambda stop: _work_until(stop, database, worker, effects))
 
 
-def _work_until(stop: threading.Event, database: Database, worker: Worker, effects: Effects) -> None:
-    pause = 0.0
-    while not stop.wait(pause):
-        try:
-            pause = 0.0 if work_once(database, worker, effects, stop) else POLL_SECONDS
-        except SignetError as error:
-            # The triggers come back by themselves, and so do we.
-            print(f"worker: {error.code}: {error}", file=sys.stderr, flush=True)
-            pause = RETRY_SECONDS
-
-
 def work_once(database: Database, worker: Worker, effects: Effects, stop: threading.Event) -> bool:
-    """One wave of each tenant that has work, and one claim of what is to leave; whether any had."""
+    """Run one wave and one claim of effects for each tenant with work; return whether there was any."""
     with database.tenantless_transaction() as connection:
         due = due_tenants(connection, EVENTS, at_most=MAX_TENANTS_A_LOOK)
         leaving = due_tenants(connection, EFFECTS, at_most=MAX_TENANTS_A_LOOK)
@@ -46,3 +35,14 @@ def work_once(database: Database, worker: Worker, effects: Effects, stop: thread
             break
         has_worked = effects.work(tenant.tenant_id) > 0 or has_worked
     return has_worked
+
+
+def _work_until(stop: threading.Event, database: Database, worker: Worker, effects: Effects) -> None:
+    pause = 0.0
+    while not stop.wait(pause):
+        try:
+            pause = 0.0 if work_once(database, worker, effects, stop) else POLL_SECONDS
+        except SignetError as error:
+            # The triggers come back by themselves, and so does this loop.
+            print(f"worker: {error.code}: {error}", file=sys.stderr, flush=True)
+            pause = RETRY_SECONDS

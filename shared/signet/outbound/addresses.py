@@ -1,7 +1,7 @@
-"""Which addresses a tenant's endpoint may have: those of the public internet, and no other.
+"""Addresses that a tenant's endpoint may have: those of the public internet and no others.
 
-The lists are explicit. What Python calls global includes NAT64, 6to4, multicast and some more that lead to
-where nobody outside should come: translated into a private network, or to a machine next door.
+The lists are explicit. Python's `is_global` includes NAT64, 6to4, multicast and others that lead where no
+outsider may come. They are translated into a private network, or reach a machine nearby.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ _REFUSED_4: Mapping[IPv4Network, str] = MappingProxyType(
         }.items()
     }
 )
-# Of IPv6 only this much is given out; loopback, mapped, private, link-local, multicast lie outside.
+# Only this part of IPv6 is assigned; loopback, mapped, private, link-local and multicast are outside it.
 _PUBLIC_6 = IPv6Network("2000::/3")
 _REFUSED_6: Mapping[IPv6Network, str] = MappingProxyType(
     {
@@ -61,19 +61,19 @@ _EMBEDDING: Mapping[IPv6Network, str] = MappingProxyType(
 
 
 def find_refusal(address: str) -> str | None:
-    """Why nothing is sent there; None where it may be. `address` is what a name was resolved to."""
+    """Find the reason against an address, to which a name was resolved; None if it is allowed."""
     try:
-        # The zone of a link-local address, after a %, is nothing that it is told apart by.
+        # The zone of a link-local address follows a %, and does not matter here.
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return "no address at all"
     if isinstance(parsed, IPv4Address):
-        return next((what for network, what in _REFUSED_4.items() if parsed in network), None)
+        return next((kind for network, kind in _REFUSED_4.items() if parsed in network), None)
     return _find_refusal_6(parsed)
 
 
 def _find_refusal_6(address: IPv6Address) -> str | None:
     if address not in _PUBLIC_6:
-        known = (what for network, what in _EMBEDDING.items() if address in network)
+        known = (kind for network, kind in _EMBEDDING.items() if address in network)
         return next(known, "not of the public internet")
-    return next((what for network, what in _REFUSED_6.items() if address in network), None)
+    return next((kind for network, kind in _REFUSED_6.items() if address in network), None)

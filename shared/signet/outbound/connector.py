@@ -1,4 +1,4 @@
-"""What is to leave the system, and what came of it; each sort of effect has one connector."""
+"""Messages that leave the system, and their deliveries; each type of effect has one connector."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A tenant's endpoint, as its row says."""
+    """A tenant's endpoint, as its row describes it."""
 
     name: str
     url: str
     secret_refs: Sequence[str]
-    # Where not empty, the tenant may call only these.
+    # If not empty, the tenant may call only these.
     hosts: Sequence[str] = ()
 
 
@@ -28,7 +28,7 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True)
 class OutboundMessage:
-    """One effect. `id` stays the same however often it is tried: receivers know it again by that."""
+    """One effect; its `id` is the same in every attempt, so that receivers recognise it."""
 
     id: UUID
     tenant_id: UUID
@@ -39,20 +39,20 @@ class OutboundMessage:
     trace_id: str | None
     destination: Destination | None
     recipients: Sequence[Recipient]
-    # The evidence of the attempt before; None where there was none.
+    # The evidence of the attempt before; None at the first attempt.
     earlier: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """`status` is None where nothing answered; `is_final` where trying again is pointless."""
+    """The outcome of an attempt: `status` is None without an answer, `is_final` if retries are pointless."""
 
     status: int | None
     error: str | None
     body: Any = None
     duration_ms: float = 0.0
     is_final: bool = False
-    # The receiver wants no more, ever.
+    # The receiver never wants another message.
     is_gone: bool = False
 
     @property
@@ -62,5 +62,5 @@ class Delivery:
 
 class Connector(Protocol):
     def deliver(self, message: OutboundMessage) -> Delivery:
-        """Never raises for what the world outside does."""
+        """Deliver a message; failures of the outside world raise nothing."""
         ...

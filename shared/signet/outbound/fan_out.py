@@ -1,7 +1,7 @@
-"""A message to several people, one by one: who has it, who cannot have it, and who is still to have it.
+"""Delivery of one message to several people, one by one.
 
-What came of each stands in the evidence. Whoever has it is not sent it again by the next attempt. It is
-delivered when at least one has it and the next attempt would reach nobody more.
+The outcome for each person is part of the evidence, and the next attempt leaves out those who have the
+message. It counts as delivered when at least one person has it and another attempt would reach nobody more.
 """
 
 import time
@@ -10,8 +10,8 @@ from typing import Any
 
 from signet.outbound.connector import Delivery, OutboundMessage, Recipient
 
-# No further message is begun after this; whoever is left is reached by the next attempt.
-TELLING_SECONDS = 20.0
+# No further message is begun after this; the next attempt reaches the rest.
+FAN_OUT_SECONDS = 20.0
 MAX_NAMED = 10
 NO_RECIPIENT = Delivery(None, "NOBODY_MEANT: no active member is whom this is for", is_final=True)
 
@@ -19,36 +19,41 @@ FindAddress = Callable[[Recipient], str | None]
 Send = Callable[[str], Delivery]
 
 
-def deliver_to_each(message: OutboundMessage, what: str, find_address: FindAddress, send: Send) -> Delivery:
-    """`what` is what an address of this sort is called; `send` answers with the message's id as the body."""
+def deliver_to_each(
+    message: OutboundMessage, address_kind: str, find_address: FindAddress, send: Send
+) -> Delivery:
+    """Deliver to each recipient; `send` answers with the message's id as the body.
+
+    `address_kind` names this kind of address in errors.
+    """
     if not message.recipients:
         return NO_RECIPIENT
     began = time.monotonic()
-    told = _read_recipients(message)
+    delivered = _read_recipients(message)
     missed: dict[str, str] = {}
     left: dict[str, Delivery] = {}
     for person in message.recipients:
         address = find_address(person)
-        if person.user_id in told:
+        if person.user_id in delivered:
             continue
         if not address:
-            missed[person.user_id] = f"ADDRESS_MISSING: no {what} is known"
-        elif time.monotonic() - began > TELLING_SECONDS:
+            missed[person.user_id] = f"ADDRESS_MISSING: no {address_kind} is known"
+        elif time.monotonic() - began > FAN_OUT_SECONDS:
             left[person.user_id] = Delivery(None, "TIMED_OUT: there was no time for everybody")
         else:
             delivery = _try(send, address)
             if delivery.error is None:
-                told[person.user_id] = str(delivery.body)
+                delivered[person.user_id] = str(delivery.body)
             elif delivery.is_final:
                 missed[person.user_id] = delivery.error
             else:
                 left[person.user_id] = delivery
     seconds = time.monotonic() - began
-    return _conclude(told, missed, left, round(seconds * 1_000, 1))
+    return _conclude(delivered, missed, left, round(seconds * 1_000, 1))
 
 
 def _try(send: Send, address: str) -> Delivery:
-    """Its own mistake ends this message only: raised further, it would take along who has been told."""
+    """Send one message; an error ends this one only, so that the record of earlier ones is kept."""
     try:
         return send(address)
     except Exception as error:
@@ -56,7 +61,7 @@ def _try(send: Send, address: str) -> Delivery:
 
 
 def _read_recipients(outgoing: OutboundMessage) -> dict[str, str]:
-    """By whom it was told, as the attempts before have noted it."""
+    """Parse the recipients who have the message, as earlier attempts recorded them."""
     earlier = outgoing.earlier.get("told") if isinstance(outgoing.earlier, Mapping) else None
     meant = {person.user_id for person in outgoing.recipients}
     known = earlier if isinstance(earlier, Mapping) else {}
@@ -64,16 +69,16 @@ def _read_recipients(outgoing: OutboundMessage) -> dict[str, str]:
 
 
 def _conclude(
-    told: dict[str, str], missed: dict[str, str], left: dict[str, Delivery], duration_ms: float
+    delivered: dict[str, str], missed: dict[str, str], left: dict[str, Delivery], duration_ms: float
 ) -> Delivery:
-    evidence: dict[str, Any] = {"told": told}
+    evidence: dict[str, Any] = {"told": delivered}
     if missed:
         evidence["missed"] = missed
     if left:
         first = next(iter(left.values()))
         evidence["left"] = sorted(left)
         return Delivery(first.status, f"{first.error} ({_name(list(left))})", evidence, duration_ms)
-    if told:
+    if delivered:
         return Delivery(None, None, evidence, duration_ms)
     reason = next(iter(missed.values()))
     return Delivery(None, f"{reason} ({_name(list(missed))})", evidence, duration_ms, is_final=True)

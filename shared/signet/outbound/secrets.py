@@ -9,13 +9,13 @@ from signet.core.validation.text import NAME
 
 MAX_SECRET_CHARACTERS = 1_000
 
-# A tenant's secret by its name, in no log and no message; None where there is none.
+# Returns a tenant's secret by its name, or None; it appears in no log and no message.
 ReadSecret = Callable[[UUID, str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class SecretsFolder:
-    """A tenant's own folder is all that its names can reach."""
+    """A folder of secrets; a tenant's names reach no further than its own subfolder."""
 
     folder: Path
 
@@ -30,5 +30,5 @@ class SecretsFolder:
 
 
 def no_secrets(tenant_id: UUID, name: str) -> str | None:
-    """Where nobody has said where secrets are."""
+    """Return no secret, for deployments without a place for them."""
     return None

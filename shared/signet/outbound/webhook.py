@@ -1,8 +1,8 @@
-"""One POST to a tenant's endpoint: where the name leads is looked at inside the connection, and only there.
+"""Webhooks: one POST to a tenant's endpoint, whose address is checked inside the connection.
 
-The address that was checked is the address that is connected to: whoever answers for the name may say
-something else a moment later (DNS rebinding), and is not asked again. Redirects are not followed. Each phase
-has its time, the whole has one, and of the answer no more is read than is kept.
+The checked address is the connected one: a name may resolve to another address a moment later (DNS
+rebinding), so it is resolved once. Redirects are not followed. Each phase has a time limit, and so has the
+whole. No more of the answer is read than is kept.
 """
 
 import http.client
@@ -43,11 +43,11 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class AllowedAddresses:
-    """What of the network may be used beyond the public one, and who says so: a deployment, or a tenant."""
+    """Exceptions from the rule of public addresses, by a deployment or a tenant."""
 
-    # Let through although they are refused, at any port and by plain HTTP: for receivers nearby, and tests.
+    # Allowed in spite of the rule, at any port and by plain HTTP: for nearby receivers and for tests.
     addresses: frozenset[str] = frozenset()
-    # Where not empty, only these: names, or `*.` and a domain.
+    # If not empty, only these: names, or `*.` and a domain.
     hosts: Sequence[str] = ()
 
 
@@ -55,11 +55,14 @@ PUBLIC = AllowedAddresses()
 
 
 class Webhooks:
-    """Standard Webhooks 1.0.0: signed with every secret that holds, so that one can replace another."""
+    """The connector of webhooks (Standard Webhooks 1.0.0).
+
+    Every valid secret signs, so that one can replace another.
+    """
 
     def __init__(self, read: ReadSecret, allowed: AllowedAddresses) -> None:
         self._read = read
-        self._reach = allowed
+        self._allowed = allowed
 
     def deliver(self, message: OutboundMessage) -> Delivery:
         destination = message.destination
@@ -73,9 +76,9 @@ class Webhooks:
             }
         )
         try:
-            found = [self._read(message.tenant_id, name) for name in destination.secret_refs]
-            # One that is gone signs nothing; the other still does.
-            secrets = [parse_secret(text) for text in found if text is not None]
+            texts = [self._read(message.tenant_id, name) for name in destination.secret_refs]
+            # A missing secret signs nothing; the other one still does.
+            secrets = [parse_secret(text) for text in texts if text is not None]
         except SignetError as error:
             return Delivery(None, f"SECRET_UNREADABLE: {error.code}")
         if not secrets:
@@ -83,21 +86,21 @@ class Webhooks:
         headers = sign(secrets, f"msg_{message.id}", int(message.now.timestamp()), body)
         if message.trace_id:
             headers["traceparent"] = message.trace_id
-        return post(destination.url, body, headers, replace(self._reach, hosts=destination.hosts))
+        return post(destination.url, body, headers, replace(self._allowed, hosts=destination.hosts))
 
 
 class _Refused(Exception):
-    """The endpoint may not be reached, whatever happens."""
+    """A lasting reason against reaching the endpoint."""
 
 
 def check_url(url: str, allowed: AllowedAddresses) -> SplitResult:
-    """Of the form that an endpoint may have; where its name leads is seen when something is sent."""
+    """Check the form of an endpoint's URL; the address of its name is checked at each delivery."""
     if len(url) > MAX_URL_CHARACTERS or not url.isascii() or not url.isprintable() or " " in url:
         raise _reject(f"wants at most {MAX_URL_CHARACTERS} visible ASCII characters")
     try:
         parts = urlsplit(url)
         port = _read_port(parts)
-        # As whoever resolves it does: a part that is empty or too long is a UnicodeError, of these a kind.
+        # As in resolving: a part that is empty or too long raises UnicodeError.
         (parts.hostname or "").encode("idna")
     except ValueError:
         raise _reject("is no URL") from None
@@ -116,12 +119,6 @@ def check_url(url: str, allowed: AllowedAddresses) -> SplitResult:
     return parts
 
 
-def _read_port(parts: SplitResult) -> int:
-    if parts.port is not None:
-        return parts.port
-    return 443 if parts.scheme == "https" else 80
-
-
 def post(
     url: str,
     body: bytes,
@@ -131,7 +128,7 @@ def post(
     resolve: Resolve | None = None,
     context: ssl.SSLContext | None = None,
 ) -> Delivery:
-    """Never raises for what the world outside does."""
+    """Send one POST; failures of the outside world raise nothing."""
     started = time.monotonic()
     try:
         parts = check_url(url, allowed)
@@ -149,6 +146,12 @@ def post(
     except (OSError, http.client.HTTPException) as error:
         delivery = Delivery(None, f"NOT_REACHED: {type(error).__name__}")
     return replace(delivery, duration_ms=round((time.monotonic() - started) * 1_000, 1))
+
+
+def _read_port(parts: SplitResult) -> int:
+    if parts.port is not None:
+        return parts.port
+    return 443 if parts.scheme == "https" else 80
 
 
 def _send(
@@ -178,7 +181,7 @@ def _send(
 
 
 class _PinnedConnection(http.client.HTTPConnection):
-    """To an address that was looked at, by the name that was asked for, until its time is over."""
+    """A connection to a checked address under the requested name, until its time is over."""
 
     def __init__(
         self,
@@ -189,7 +192,7 @@ class _PinnedConnection(http.client.HTTPConnection):
         deadline: float,
     ) -> None:
         self._is_secure = parts.scheme == "https"
-        self._reach = allowed
+        self._allowed = allowed
         self._resolve = resolve
         self._context = context or _make_context()
         self._deadline = deadline
@@ -198,7 +201,7 @@ class _PinnedConnection(http.client.HTTPConnection):
     def connect(self) -> None:
         address = self._choose()
         self.sock = socket.create_connection((address, self.port), CONNECT_SECONDS)
-        # The resolver could not be wrong here, but a socket's own word is better than a belief.
+        # The resolver cannot be wrong here, but the socket's own answer is safer than an assumption.
         peer = self.sock.getpeername()[0]
         self._check(peer)
         if self._is_secure:
@@ -206,14 +209,17 @@ class _PinnedConnection(http.client.HTTPConnection):
         self.sock.settimeout(READ_SECONDS)
 
     def getresponse(self) -> http.client.HTTPResponse:
-        """Status line and headers have this time too: each of their bytes may come soon, the last never."""
+        """Read the status line and headers within the time limit.
+
+        Otherwise each byte might come soon, and the last never.
+        """
         reading = cast(socket.socket, _ResponseReader(self.sock, self._deadline))
         answer = http.client.HTTPResponse(reading, method="POST")
         answer.begin()
         return answer
 
     def _choose(self) -> str:
-        """All must be allowed: a name that leads to the inside as well is no endpoint of the outside."""
+        """Choose an address; all must be allowed, because a name that also leads inside is refused."""
         addresses = self._resolve(self.host, self.port)[:MAX_ADDRESSES]
         if not addresses:
             raise OSError("the name leads nowhere")
@@ -222,7 +228,7 @@ class _PinnedConnection(http.client.HTTPConnection):
         return addresses[0]
 
     def _check(self, address: str) -> None:
-        if address in self._reach.addresses:
+        if address in self._allowed.addresses:
             return
         refusal = find_refusal(address)
         if refusal is not None:
@@ -232,12 +238,12 @@ class _PinnedConnection(http.client.HTTPConnection):
 
 
 def _resolve(host: str, port: int) -> list[str]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in addresses))
 
 
 class _ResponseReader(io.RawIOBase):
-    """What the receiver sends: each part of it in its time, and all of it in what is left of the whole."""
+    """A reader of the answer: each part within its time, and all of it within the rest of the whole."""
 
     def __init__(self, sock: socket.socket, deadline: float) -> None:
         self._sock = sock
@@ -254,18 +260,18 @@ class _ResponseReader(io.RawIOBase):
         return self._sock.recv_into(buffer)
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """As http.client asks a socket for it."""
+        """Return a file, as http.client wants from a socket."""
         return io.BufferedReader(self)
 
 
 @cache
 def _make_context() -> ssl.SSLContext:
-    """Once: reading the authorities takes longer than a call."""
+    """Make the TLS context, once: loading the authorities takes longer than a call."""
     return ssl.create_default_context()
 
 
 def _read_body(answer: http.client.HTTPResponse) -> bytes:
-    """As much as is kept."""
+    """Read as much of the body as is kept."""
     parts: list[bytes] = []
     size = 0
     while size < MAX_ANSWER_BYTES and not answer.isclosed():
@@ -278,23 +284,23 @@ def _read_body(answer: http.client.HTTPResponse) -> bytes:
 
 
 def _read_delivery(status: int, body: bytes) -> Delivery:
-    said = _read_json(body)
+    answer = _parse_body(body)
     if 200 <= status < 300:
-        return Delivery(status, None, said)
+        return Delivery(status, None, answer)
     if 300 <= status < 400:
-        return Delivery(status, f"REDIRECTED: {status}, which is not followed", said)
+        return Delivery(status, f"REDIRECTED: {status}, which is not followed", answer)
     is_gone = status == GONE
-    return Delivery(status, f"ANSWERED: {status}", said, is_final=is_gone, is_gone=is_gone)
+    return Delivery(status, f"ANSWERED: {status}", answer, is_final=is_gone, is_gone=is_gone)
 
 
-def _read_json(body: bytes) -> Any:
-    """What it answered, where that is JSON that can be kept; else its text."""
+def _parse_body(body: bytes) -> Any:
+    """Parse the body as JSON if it can be stored, and else return its text."""
     text = body.decode(errors="replace").replace("\0", "")
     try:
-        said = json.loads(text) if text else None
+        content = json.loads(text) if text else None
     except (ValueError, RecursionError):
         return {"text": text}
-    return said if check_payload(said) is None else {"text": text}
+    return content if check_payload(content) is None else {"text": text}
 
 
 def _reject(sentence: str) -> Rejected:

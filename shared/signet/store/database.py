@@ -1,10 +1,30 @@
-"""Connections and transactions. A transaction belongs to one tenant or to none; none sees no rows."""
+"""Connections and transactions. A transaction sees the rows of one tenant, or of none.
+
+Opened by itself, each of these takes a connection and ends with COMMIT or ROLLBACK:
+
+    transaction(tenant)           BEGIN                              one tenant
+    shared_transaction(tenant)    BEGIN                              one tenant, and others join it
+    snapshot(tenant)              BEGIN REPEATABLE READ READ ONLY    one tenant, as of one moment
+    pipelined(tenant, opening)    BEGIN with the opening statement, COMMIT with the closing ones
+    tenantless_transaction()      BEGIN                              no tenant's rows
+
+Within a shared transaction the same thread opens:
+
+    shared_transaction(tenant)
+    ├── transaction(tenant)           a savepoint
+    ├── shared_transaction(tenant)    a savepoint, which others join
+    ├── snapshot(tenant)              nothing new: it reads what was written so far
+    ├── pipelined(tenant, opening)    a savepoint, with each statement sent by itself
+    └── tenantless_transaction()      a transaction of its own, on another connection
+
+Another tenant's transaction within it is a defect. Wake-ups are sent after the outermost COMMIT.
+"""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -15,21 +35,20 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from signet.core.errors import Defect, Transient
+from signet.store.pipeline import Connection as Connection
+from signet.store.pipeline import PipelinedTransaction, PreparedText, send_closing, send_opening
 from signet.store.wake_ups import Wake, WakeUp, WakingConnection, no_wake_up, take_wake_ups
 
-# RDS Proxy pins a session on a longer text: then the values go as parameters.
-MAX_MESSAGE_CHARACTERS = 15_000
-
-Connection = psycopg.Connection[tuple[object, ...]]
-# By SQLSTATE: deadlock and serialization failure (40), a lock that was not waited for; and limits (54).
+# SQLSTATEs: serialization failure, deadlock, and a lock that could not be had in time.
 _CONTENTION = ("40001", "40P01", "55P03")
 _CANCELLED = "57014"
+# A class of SQLSTATEs: limits of the server.
 _LIMIT_OF_THE_SERVER = "54"
 
 
 @dataclass(frozen=True)
 class PoolSettings:
-    """A Lambda keeps one connection; a local server a few."""
+    """Limits of a process's connections: a Lambda keeps one connection, a local server a few."""
 
     size: int = 1
     idle_count: int = 0
@@ -37,44 +56,24 @@ class PoolSettings:
     lifetime_seconds: float = 900.0
     wait_seconds: float = 5.0
     connect_seconds: int = 5
-    # How long a statement may wait for a lock, and take in all; 0 is without end.
+    # For a lock, and for a whole statement; 0 is without limit.
     lock_seconds: float = 5.0
     statement_seconds: float = 30.0
 
 
 @dataclass(frozen=True)
-class PreparedText:
-    text: str
-    values: Mapping[str, Any]
-
-
-@dataclass
-class PipelinedTransaction:
-    """A transaction under way: what its opening statement answered, and what is to go with its COMMIT."""
-
-    connection: Connection
-    opening_rows: list[tuple[Any, ...]]
-    # In this order, after everything that was executed meanwhile.
-    closing: list[PreparedText] = field(default_factory=list)
-
-    @property
-    def first_row(self) -> tuple[Any, ...] | None:
-        return self.opening_rows[0] if self.opening_rows else None
-
-
-@dataclass(frozen=True)
-class _Joined:
-    """The transaction that others are to be part of."""
+class _SharedTransaction:
+    """A shared transaction, which those opened within it join."""
 
     tenant_id: UUID
     connection: Connection
 
 
 class Database:
-    """Opens its pool on first use, so that importing and wiring cost no connection.
+    """A pool of connections, opened at its first use so that importing and wiring cost no connection.
 
-    `wake` is told of the work that a transaction has written, after its commit. `make_password` is asked for
-    each new connection, where passwords do not last.
+    `wake` receives the wake-ups of a transaction after its commit. `make_password` makes one for each new
+    connection, where passwords are short-lived.
     """
 
     def __init__(
@@ -86,7 +85,7 @@ class Database:
         make_password: Callable[[], str] | None = None,
     ) -> None:
         self._wake = wake
-        # Of the transaction, not of the session: a pooler gives the session to others.
+        # Set for the transaction and not for the session, which a pooler gives to others.
         self._limits = ", ".join(
             f"set_config('{name}', '{round(seconds * 1_000)}ms', true)"
             for name, seconds in [
@@ -94,18 +93,18 @@ class Database:
                 ("statement_timeout", settings.statement_seconds),
             ]
         )
-        # Of this thread: others of the process have transactions of their own.
-        self._joined: ContextVar[_Joined | None] = ContextVar("joined", default=None)
-        # Pooler-safe: no named prepared statements, no implicit transaction.
-        how = {
+        # Per thread: other threads have transactions of their own.
+        self._shared: ContextVar[_SharedTransaction | None] = ContextVar("shared", default=None)
+        # A pooler needs this: no named prepared statements, no implicit transaction.
+        parameters = {
             "prepare_threshold": None,
             "autocommit": True,
             "connect_timeout": settings.connect_seconds,
             "application_name": "signet",
         }
 
-        def describe_how() -> dict[str, Any]:
-            return how if make_password is None else {**how, "password": make_password()}
+        def make_parameters() -> dict[str, Any]:
+            return parameters if make_password is None else {**parameters, "password": make_password()}
 
         self._pool: ConnectionPool[WakingConnection] = ConnectionPool(
             url,
@@ -118,189 +117,152 @@ class Database:
             reconnect_timeout=settings.wait_seconds,
             open=False,
             configure=_configure,
-            kwargs=describe_how,
+            kwargs=make_parameters,
         )
 
     @contextmanager
     def transaction(self, tenant_id: UUID) -> Iterator[Connection]:
-        """One transaction that sees exactly this tenant."""
+        """Open a transaction that sees exactly this tenant."""
         if not isinstance(tenant_id, UUID):
             raise Defect("TENANT_MISSING", "a transaction was asked for without a tenant")
-        if (joined := self._find_joined(tenant_id)) is not None:
-            with joined.transaction():
-                yield joined
+        if (shared := self._find_shared(tenant_id)) is not None:
+            with shared.transaction():
+                yield shared
             return
-        with self._transacted(self._begin_of(tenant_id)) as connection:
+        with self._open(_write_begin(tenant_id, self._limits)) as connection:
             yield connection
 
     @contextmanager
     def shared_transaction(self, tenant_id: UUID) -> Iterator[Connection]:
-        """A transaction that those opened within it, by the same thread, are part of: each a savepoint.
+        """Open a transaction that the same thread's later ones join, each as a savepoint.
 
-        So that what a use case does, and that it was asked for, are written together or not at all.
+        Thus a use case and the record of its request are written together or not at all.
         """
         with self.transaction(tenant_id) as connection:
-            token = self._joined.set(_Joined(tenant_id, connection))
+            token = self._shared.set(_SharedTransaction(tenant_id, connection))
             try:
                 yield connection
             finally:
-                self._joined.reset(token)
-
-    def _find_joined(self, tenant_id: UUID) -> Connection | None:
-        joined = self._joined.get()
-        if joined is None:
-            return None
-        if joined.tenant_id != tenant_id:
-            raise Defect("TENANT_MIXED", "a transaction of one tenant was to hold another's")
-        return joined.connection
+                self._shared.reset(token)
 
     @contextmanager
     def snapshot(self, tenant_id: UUID) -> Iterator[Connection]:
-        """Many reads of one tenant as of one moment; writes are refused."""
-        if (joined := self._find_joined(tenant_id)) is not None:
-            yield joined
+        """Open a transaction that reads one tenant as of one moment, and refuses writes."""
+        if (shared := self._find_shared(tenant_id)) is not None:
+            yield shared
             return
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        with self._transacted(self._begin_of(tenant_id, begin)) as connection:
+        with self._open(_write_begin(tenant_id, self._limits, begin)) as connection:
             yield connection
 
     @contextmanager
     def tenantless_transaction(self) -> Iterator[Connection]:
-        """One transaction that sees no tenant's rows: the state of the server, and dispatch."""
-        with self._transacted(f"BEGIN; SELECT {self._limits}") as connection:
+        """Open a transaction that sees no tenant's rows, for dispatch and the state of the server."""
+        with self._open(f"BEGIN; SELECT {self._limits}") as connection:
             yield connection
 
     @contextmanager
     def pipelined(self, tenant_id: UUID, opening: PreparedText) -> Iterator[PipelinedTransaction]:
-        """A transaction of two round trips: BEGIN goes with the first statement, COMMIT with the last.
+        """Open a transaction of two round trips: BEGIN with `opening`, COMMIT with the closing statements.
 
-        Written as one message each, with the values as literals: half the round trips of a short transaction
-        are half of what it costs (docs/decisions/0008).
+        Half the round trips of a short transaction are half of its cost (docs/decisions/0008).
         """
-        if (joined := self._find_joined(tenant_id)) is not None:
-            with joined.transaction():
+        if (shared := self._find_shared(tenant_id)) is not None:
+            with shared.transaction():
                 pipeline = PipelinedTransaction(
-                    joined, joined.execute(opening.text, opening.values).fetchall()
+                    shared, shared.execute(opening.text, opening.values).fetchall()
                 )
                 yield pipeline
                 for statement in pipeline.closing:
-                    joined.execute(statement.text, statement.values)
+                    shared.execute(statement.text, statement.values)
             return
-        with self._begun(self._begin_of(tenant_id), opening) as pipeline:
+        with self._open_pipelined(_write_begin(tenant_id, self._limits), opening) as pipeline:
             yield pipeline
 
-    def _begin_of(self, tenant_id: UUID, begin: str = "BEGIN") -> str:
-        """One round trip for all of it; a UUID's text needs no quoting."""
-        return (
-            f"{begin}; SELECT set_config('signet.tenant_id', '{UUID(str(tenant_id))}', true), {self._limits}"
-        )
+    def close(self) -> None:
+        self._pool.close()
+
+    def _find_shared(self, tenant_id: UUID) -> Connection | None:
+        shared = self._shared.get()
+        if shared is None:
+            return None
+        if shared.tenant_id != tenant_id:
+            raise Defect("TENANT_MIXED", "a transaction of one tenant was to hold another's")
+        return shared.connection
 
     @contextmanager
-    def _transacted(self, begin: str) -> Iterator[Connection]:
-        with self._begun(begin, None) as pipeline:
+    def _open(self, begin: str) -> Iterator[Connection]:
+        with self._open_pipelined(begin, None) as pipeline:
             yield pipeline.connection
 
     @contextmanager
-    def _begun(self, begin: str, opening: PreparedText | None) -> Iterator[PipelinedTransaction]:
+    def _open_pipelined(self, begin: str, opening: PreparedText | None) -> Iterator[PipelinedTransaction]:
         self._pool.open()
         is_committing = False
         wake_ups: Collection[WakeUp] = ()
         try:
             # Leaving the block on an exception rolls back.
-            with self._connected(begin, opening) as pipeline:
+            with self._begin(begin, opening) as pipeline:
                 yield pipeline
                 is_committing = True
-                _close(pipeline)
+                send_closing(pipeline)
                 wake_ups = take_wake_ups(pipeline.connection)
         except PoolTimeout as error:
             raise _unavailable() from error
         except psycopg.OperationalError as error:
-            raise _read_failure(error, is_committing=is_committing) from error
+            raise _translate_failure(error, is_committing=is_committing) from error
         if wake_ups:
             self._wake(wake_ups)
 
     @contextmanager
-    def _connected(self, begin: str, opening: PreparedText | None) -> Iterator[PipelinedTransaction]:
-        """One that broke while it lay idle is found out by its BEGIN, when nothing has happened yet.
+    def _begin(self, begin: str, opening: PreparedText | None) -> Iterator[PipelinedTransaction]:
+        """Begin on a connection of the pool; on a new one, where the first broke while it was idle.
 
-        So no connection needs to be asked beforehand whether it is still there.
+        Its BEGIN finds that out before anything has happened. So no connection is checked beforehand.
         """
         with ExitStack() as leaving:
             connection = leaving.enter_context(self._pool.connection())
             try:
-                rows = _open(connection, begin, opening)
+                rows = send_opening(connection, begin, opening)
             except psycopg.OperationalError:
                 if not connection.broken:
                     raise
                 leaving.close()
                 self._pool.check()
                 connection = leaving.enter_context(self._pool.connection())
-                rows = _open(connection, begin, opening)
-            # Of a transaction before it, which was rolled back.
+                rows = send_opening(connection, begin, opening)
+            # These are left from an earlier transaction, which was rolled back.
             take_wake_ups(connection)
             yield PipelinedTransaction(connection, rows)
 
-    def close(self) -> None:
-        self._pool.close()
-
 
 def is_intact(connection: Connection) -> bool:
-    """Whether its transaction can go on: a statement that fails takes it along."""
+    """Return whether the transaction can go on: a statement that fails ends it too."""
     return connection.info.transaction_status is TransactionStatus.INTRANS
 
 
+def _write_begin(tenant_id: UUID, limits: str, begin: str = "BEGIN") -> str:
+    """Write BEGIN and the settings as one message; a UUID's text needs no quoting."""
+    return f"{begin}; SELECT set_config('signet.tenant_id', '{UUID(str(tenant_id))}', true), {limits}"
+
+
 def _configure(connection: Connection) -> None:
-    set_json_loads(_read_json, connection)
+    set_json_loads(_parse_json, connection)
 
 
-def _read_json(text: str | bytes) -> Any:
-    """Documents are most of what is read: orjson takes a fifth of the time, and the few that it refuses
-    (numbers beyond what a float holds) are read as before."""
+def _parse_json(text: str | bytes) -> Any:
+    """Parse JSON by orjson in a fifth of the time, because documents are most of what is read.
+
+    The standard library parses the few texts that orjson refuses: numbers beyond the range of a float.
+    """
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return json.loads(text)
 
 
-def _open(connection: Connection, begin: str, opening: PreparedText | None) -> list[tuple[Any, ...]]:
-    if opening is None:
-        connection.execute(begin)
-        return []
-    cursor = connection.execute(f"{begin}; {_write(connection, opening)}")
-    while cursor.nextset():
-        pass
-    return cursor.fetchall()
-
-
-def _close(pipeline: PipelinedTransaction) -> None:
-    """One round trip either way: as one message where it is short, else as a pipeline."""
-    connection, closing = pipeline.connection, pipeline.closing
-    if not closing:
-        connection.commit()
-        return
-    if sum(_count_characters(statement) for statement in closing) <= MAX_MESSAGE_CHARACTERS:
-        message = "; ".join([*(_write(connection, statement) for statement in closing), "COMMIT"])
-        if len(message) <= MAX_MESSAGE_CHARACTERS:
-            connection.execute(message)
-            return
-    with connection.pipeline():
-        for statement in closing:
-            connection.execute(statement.text, statement.values)
-        connection.execute("COMMIT")
-
-
-def _count_characters(statement: PreparedText) -> int:
-    """As literals at the least: what is long anyway need not be written to be found too long."""
-    return sum(len(value) for value in statement.values.values() if isinstance(value, str))
-
-
-def _write(connection: Connection, statement: PreparedText) -> str:
-    """With its values as literals, for a message of several statements."""
-    return psycopg.ClientCursor(connection).mogrify(statement.text, statement.values)
-
-
-def _read_failure(error: psycopg.OperationalError, *, is_committing: bool) -> Exception:
-    """Every answer but one says that nothing was changed: whoever was cut off in a commit cannot know."""
+def _translate_failure(error: psycopg.OperationalError, *, is_committing: bool) -> Exception:
+    """Translate an error of psycopg: only a connection lost during the commit leaves the outcome unknown."""
     state = error.sqlstate or ""
     if state.startswith(_CONTENTION):
         return Transient("DATABASE_CONTENDED", "another transaction was in the way; nothing was changed")

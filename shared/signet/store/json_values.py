@@ -1,4 +1,4 @@
-"""Rows as the JSON that a statement takes."""
+"""JSON for statements that take many rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

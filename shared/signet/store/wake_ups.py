@@ -1,7 +1,7 @@
-"""Work that a transaction has written, told once it is committed: so that somebody does it at once.
+"""Wake-ups of a transaction, collected while it writes work and sent after its commit.
 
-A wake-up is permission to work, not the work. Whoever loses one loses the time to the relay's
-next sweep at most: it finds every due row by itself.
+A wake-up is permission to work, and not the work. A lost one costs the time until the relay's next sweep,
+which finds every due row by itself.
 """
 
 from collections.abc import Callable, Collection
@@ -13,41 +13,41 @@ from uuid import UUID
 import psycopg
 
 QueueName = Literal["events", "effects"]
-# Of one transaction: what is beyond is left to the relay.
+# For one transaction; the rest is left to the relay.
 MAX_WAKE_UPS = 50
-# How late a wake-up may come, of what it waits for: so that many of about the same time are one.
+# A wake-up may be late by this share of its delay, so that many of about the same time are one.
 _LATE_SHARE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class WakeUp:
-    """That a queue of a tenant has work, or will have so many seconds from now."""
+    """A message that a tenant's queue has work, or will have in so many seconds."""
 
     tenant_id: UUID
     queue: QueueName
     delay_seconds: int = 0
 
 
-# Never raises, and takes little time, whatever becomes of the wake-ups.
+# Never raises and returns soon, even if the wake-ups are lost.
 Wake = Callable[[Collection[WakeUp]], None]
 
 
 def no_wake_up(wake_ups: Collection[WakeUp]) -> None:
-    """Where whoever works looks by itself."""
+    """Ignore wake-ups, for processes that look for work by themselves."""
 
 
 class WakingConnection(psycopg.Connection[tuple[object, ...]]):
-    """A connection that keeps the wake-ups of its transaction until that is committed."""
+    """A connection that keeps the wake-ups of its transaction until the commit."""
 
     wake_ups: dict[WakeUp, None] | None = None
 
 
 def take_wake_ups(connection: psycopg.Connection[tuple[object, ...]]) -> Collection[WakeUp]:
-    """Whoever has taken them answers for them."""
+    """Take the collected wake-ups, which the caller must send."""
     if not isinstance(connection, WakingConnection):
         return ()
-    taken, connection.wake_ups = connection.wake_ups or {}, None
-    return taken.keys()
+    wake_ups, connection.wake_ups = connection.wake_ups or {}, None
+    return wake_ups.keys()
 
 
 def add_wake_up(
@@ -56,16 +56,16 @@ def add_wake_up(
     queue: QueueName,
     delay_seconds: float = 0.0,
 ) -> None:
-    """Beside each statement that writes work; rolled back, it may wake somebody for nothing."""
+    """Add a wake-up beside a statement that writes work; it may be for nothing after a rollback."""
     if not isinstance(connection, WakingConnection):
         return
-    noted = connection.wake_ups = connection.wake_ups or {}
-    if len(noted) < MAX_WAKE_UPS:
-        noted[WakeUp(tenant_id, queue, _round_up(delay_seconds))] = None
+    wake_ups = connection.wake_ups = connection.wake_ups or {}
+    if len(wake_ups) < MAX_WAKE_UPS:
+        wake_ups[WakeUp(tenant_id, queue, _round_up(delay_seconds))] = None
 
 
 def _round_up(delay_seconds: float) -> int:
-    """Later rather than earlier: who comes early finds nothing, and nobody comes again."""
+    """Round a delay up: a wake-up that comes too early finds nothing, and no other follows."""
     seconds = max(ceil(delay_seconds), 0)
     step = max(seconds // _LATE_SHARE, 1)
     return -(-seconds // step) * step

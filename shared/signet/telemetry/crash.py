@@ -1,7 +1,7 @@
-"""An error without its words: what it was and where, for logs and for Sentry.
+"""Errors without their messages: type and place, for logs and for Sentry.
 
-Messages of libraries repeat what they choked on: a row that a constraint refused, a value that did not parse.
-So types, codes and places are told, and nothing else.
+Messages of libraries repeat their input: a row that a constraint refused, a value that did not parse. So only
+types, codes and places are told.
 """
 
 import traceback
@@ -15,17 +15,17 @@ MAX_CAUSES = 5
 
 
 def describe_crash(error: BaseException) -> list[dict[str, Any]]:
-    """The error first, then what it came from."""
-    return [_describe(one) for one in list_chain(error)]
+    """Describe an error, followed by its causes."""
+    return [_describe(link) for link in list_chain(error)]
 
 
 def list_chain(error: BaseException) -> Iterator[BaseException]:
-    found: BaseException | None = error
+    current: BaseException | None = error
     for _ in range(MAX_CAUSES):
-        if found is None:
+        if current is None:
             return
-        yield found
-        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+        yield current
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
 
 
 def name_error(error: BaseException) -> str:
@@ -34,7 +34,7 @@ def name_error(error: BaseException) -> str:
 
 
 def code_of(error: BaseException) -> str | None:
-    """Ours, or the SQLSTATE of the database's."""
+    """Return our code, or the SQLSTATE of the database's error."""
     if isinstance(error, SignetError):
         return error.code
     state = getattr(error, "sqlstate", None)
@@ -57,9 +57,9 @@ def _describe(error: BaseException) -> dict[str, Any]:
 
 
 def _shorten(path: str) -> str:
-    """From the package on: where it is installed is nobody's concern."""
+    """Shorten a path to its part within the package, without the place of the installation."""
     for mark in ("/site-packages/", "/shared/", "/lib/"):
-        _, found, rest = path.rpartition(mark)
-        if found:
+        _, separator, rest = path.rpartition(mark)
+        if separator:
             return rest
     return path.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""All who watch, told together. Each is there or not, as the settings say; the figures are always counted."""
+"""Fan-out to all telemetry: each part is on or off by settings, and figures are always counted."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -22,13 +22,13 @@ from signet.telemetry.log import Log
 from signet.telemetry.metrics import Metrics
 
 if TYPE_CHECKING:
-    # Loaded where they are switched on, and only there.
+    # Loaded only where they are switched on.
     from signet.telemetry.sentry import Sentry
     from signet.telemetry.tracing import Tracing
 
 
 class TelemetryFanOut:
-    """The engine's port, wired."""
+    """The engine's port, wired to logs, metrics, traces, figures and Sentry."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class TelemetryFanOut:
         self._log.write_request(report)
         if self._metrics is not None:
             self._metrics.write_request(report)
-        if self._sentry is not None and report.error is not None and is_unforeseen(report.error):
+        if self._sentry is not None and report.error is not None and is_failure(report.error):
             about = {"route": report.route, "trace_id": report.trace_id, "correlation_id": report.request_id}
             self._sentry.capture(report.error, about)
 
@@ -82,7 +82,7 @@ class TelemetryFanOut:
         self._log.write_housekeeping(report)
         if self._metrics is not None:
             self._metrics.write_housekeeping(report)
-        if self._sentry is not None and report.error is not None and is_unforeseen(report.error):
+        if self._sentry is not None and report.error is not None and is_failure(report.error):
             self._sentry.capture(report.error, {"task": report.task})
 
     def stuck_found(self, tenant_id: UUID, count: int, named: Sequence[StuckInstance]) -> None:
@@ -97,7 +97,7 @@ class TelemetryFanOut:
 
     def failed(self, error: BaseException, about: Mapping[str, str]) -> None:
         self._log.write_failure(error, about)
-        if self._sentry is not None and is_unforeseen(error):
+        if self._sentry is not None and is_failure(error):
             self._sentry.capture(error, about)
 
     def list_figures(self) -> Sequence[Figure]:
@@ -110,6 +110,9 @@ class TelemetryFanOut:
             self._sentry.flush()
 
 
-def is_unforeseen(error: BaseException) -> bool:
-    """A defect, or what is none of ours. That a caller or the world was in the way is no failure of ours."""
+def is_failure(error: BaseException) -> bool:
+    """Return whether an error is a defect or none of ours.
+
+    A refused caller and the outside world are no failures of ours.
+    """
     return isinstance(error, Defect) or not isinstance(error, SignetError)

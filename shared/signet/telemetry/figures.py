@@ -1,4 +1,4 @@
-"""What this process has done since it began, counted in memory: for /metrics. Labels are of closed sets."""
+"""Figures of this process since its start, counted in memory for /metrics; labels are of closed sets."""
 
 import os
 import resource
@@ -14,7 +14,7 @@ from signet.engine.telemetry import EffectReport, Figure, HousekeepingReport, Re
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0)
 SIZES = (1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0)
-# How many ways of being labelled a metric may have: what is beyond is counted together.
+# A metric has at most so many combinations of labels; further ones are counted together.
 MAX_SERIES = 2_000
 OTHER = "other"
 Sample = tuple[str, Mapping[str, str], float]
@@ -45,7 +45,7 @@ class _Histogram:
     meaning: str
     labels: tuple[str, ...]
     bounds: tuple[float, ...]
-    # For each way of being labelled: how many fell into each bucket, the last without a bound; and the sum.
+    # By combination of labels: the count of each bucket, the last without a bound; and the sum.
     counts: dict[tuple[str, ...], list[int]] = field(default_factory=dict)
     sums: dict[tuple[str, ...], float] = field(default_factory=dict)
 
@@ -71,7 +71,7 @@ class _Histogram:
 
 
 class Figures:
-    """One a process; any number of threads."""
+    """The counters of a process, for any number of threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -142,15 +142,11 @@ class Figures:
             self._task_runs.add(1, report.task, report.outcome)
             self._task_rows.add(report.rows, report.task)
 
-    def _add_outcomes(self, **counts: int) -> None:
-        for outcome, count in counts.items():
-            self._outcomes.add(count, outcome)
-
     def list(self) -> Sequence[Figure]:
         with self._lock:
             shown = [
-                one.show()
-                for one in (
+                figure.show()
+                for figure in (
                     *(
                         self._requests,
                         self._request_seconds,
@@ -165,9 +161,13 @@ class Figures:
             ]
         return [*shown, *_read_process(self._began)]
 
+    def _add_outcomes(self, **counts: int) -> None:
+        for outcome, count in counts.items():
+            self._outcomes.add(count, outcome)
+
 
 def _read_process(began: float) -> Sequence[Figure]:
-    """Under the names that every Prometheus client gives them."""
+    """Read the figures of the process, under the names that every Prometheus client uses."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return [
         _one("process_cpu_seconds_total", "counter", "CPU time.", used.ru_utime + used.ru_stime),
@@ -184,6 +184,6 @@ def _one(name: str, kind: Literal["counter", "gauge"], meaning: str, value: floa
 def _read_memory() -> float:
     pages = Path("/proc/self/statm")
     if not pages.exists():
-        # Elsewhere only the most that it ever held is known.
+        # Elsewhere only the largest size so far is known.
         return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * 1_024
     return float(pages.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,7 +1,7 @@
-"""Lines of structured JSON by Powertools: one for each request, one for each wave, one for each failure.
+"""Structured log lines in JSON by Powertools: one for each request, wave and failure.
 
-A line says who, what, how it ended and how long it took. It never has a body, a header, a token, a message of
-an error, or a path as it was sent: names and codes only.
+A line names the caller, the act, its outcome and its duration. It never has a body, header, token, error
+message, or a path as it was sent: names and codes only.
 """
 
 import logging
@@ -26,7 +26,7 @@ _FIRST_UNEXPECTED_STATUS = 500
 
 
 class Log:
-    """One a process; any number of threads."""
+    """The log of a process, for any number of threads."""
 
     def __init__(self, service: str, level: str, stream: IO[str]) -> None:
         logger = Logger(
@@ -38,14 +38,14 @@ class Log:
             json_deserializer=_keep,
             use_rfc3339=True,
             utc=True,
-            # Where the line was written says nothing: it is always here.
+            # The place of the call is always this module.
             location=None,
         )
         self._handler = logger.registered_handler
         self._level = logger.log_level
 
     def write_request(self, report: RequestReport) -> None:
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "correlation_id": report.request_id,
             "trace_id": report.trace_id,
             "tenant_id": report.tenant_id,
@@ -57,14 +57,14 @@ class Log:
             "function_request_id": report.function_request_id,
         }
         if report.status < _FIRST_UNEXPECTED_STATUS:
-            self._write(logging.INFO, "request", said)
+            self._write(logging.INFO, "request", fields)
             return
         if report.error is not None:
-            said["crash"] = describe_crash(report.error)
-        self._write(logging.ERROR, "request", said)
+            fields["crash"] = describe_crash(report.error)
+        self._write(logging.ERROR, "request", fields)
 
     def write_wave(self, report: WaveReport) -> None:
-        said = {
+        fields = {
             "tenant_id": report.tenant_id,
             "trace_id": report.trace_id,
             "triggers": report.triggers,
@@ -77,10 +77,10 @@ class Log:
             "dead": report.dead,
             "duration_ms": round(report.seconds * 1_000, 3),
         }
-        self._write(logging.INFO, "wave", said)
+        self._write(logging.INFO, "wave", fields)
 
     def write_effect(self, report: EffectReport) -> None:
-        said = {
+        fields = {
             "tenant_id": report.tenant_id,
             "trace_id": report.trace_id,
             "effect_type": report.effect_type,
@@ -89,14 +89,14 @@ class Log:
             "duration_ms": round(report.seconds * 1_000, 3),
         }
         level = logging.INFO if report.outcome == "delivered" else logging.WARNING
-        self._write(level, "effect", said)
+        self._write(level, "effect", fields)
 
     def write_expired(self, tenant_id: UUID, again: int, dead: int) -> None:
-        said = {"tenant_id": tenant_id, "again": again, "dead": dead}
-        self._write(logging.WARNING, "leases expired", said)
+        fields = {"tenant_id": tenant_id, "again": again, "dead": dead}
+        self._write(logging.WARNING, "leases expired", fields)
 
     def write_housekeeping(self, report: HousekeepingReport) -> None:
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "task": report.task,
             "outcome": report.outcome,
             "rows": report.rows,
@@ -104,32 +104,34 @@ class Log:
             "duration_ms": round(report.seconds * 1_000, 3),
         }
         if report.error is None:
-            self._write(logging.INFO, "housekeeping", said)
+            self._write(logging.INFO, "housekeeping", fields)
             return
-        said |= {"code": code_of(report.error) or name_error(report.error)}
-        self._write(logging.ERROR, "housekeeping", {**said, "crash": describe_crash(report.error)})
+        fields |= {"code": code_of(report.error) or name_error(report.error)}
+        self._write(logging.ERROR, "housekeeping", {**fields, "crash": describe_crash(report.error)})
 
     def write_stuck(self, tenant_id: UUID, count: int, named: Sequence[StuckInstance]) -> None:
-        instances = [{"instance_id": one.id, "why": one.why, "remedy": one.remedy} for one in named]
-        said = {"tenant_id": tenant_id, "count": count, "instances": instances}
-        self._write(logging.WARNING, "instances stuck", said)
+        instances = [
+            {"instance_id": instance.id, "why": instance.why, "remedy": instance.remedy} for instance in named
+        ]
+        fields = {"tenant_id": tenant_id, "count": count, "instances": instances}
+        self._write(logging.WARNING, "instances stuck", fields)
 
     def write_sweep(self, queues: Mapping[str, SweptQueue]) -> None:
-        said = {
+        fields = {
             name: {"tenants": queue.tenants, "oldest_seconds": round(queue.oldest_seconds, 3)}
             for name, queue in queues.items()
         }
-        self._write(logging.INFO, "sweep", said)
+        self._write(logging.INFO, "sweep", fields)
 
     def write_failure(self, error: BaseException, about: Mapping[str, str]) -> None:
-        said = {**about, "code": code_of(error) or name_error(error), "crash": describe_crash(error)}
-        self._write(logging.ERROR, "instance failed", said)
+        fields = {**about, "code": code_of(error) or name_error(error), "crash": describe_crash(error)}
+        self._write(logging.ERROR, "instance failed", fields)
 
-    def _write(self, level: int, message: str, said: Mapping[str, Any]) -> None:
-        """By a record made here: to look for the caller, who is always this, is half of what a line costs."""
+    def _write(self, level: int, message: str, fields: Mapping[str, Any]) -> None:
+        """Write a line from a record made here, because finding the caller is half of a line's cost."""
         if level >= self._level:
             about = {"msg": message, "levelno": level, "levelname": logging.getLevelName(level)}
-            self._handler.handle(logging.makeLogRecord({**about, **said}))
+            self._handler.handle(logging.makeLogRecord({**about, **fields}))
 
 
 def _to_text(line: Any) -> str:

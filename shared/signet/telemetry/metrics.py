@@ -1,7 +1,7 @@
-"""Metrics in CloudWatch's embedded format, by Powertools: a line of JSON on the standard output.
+"""Metrics in CloudWatch's embedded format, by Powertools: a line of JSON on standard output.
 
-Dimensions are of closed sets (service, route, node type, effect type, task): each combination is a metric
-that is paid for. Tenant, status and trace are in the line beside, to be searched for.
+Dimensions are of closed sets (service, route, node type, effect type, task), because each combination is
+billed as a metric. Tenant, status and trace are beside them in the line, for searching.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,14 +14,14 @@ from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import Ama
 
 from signet.engine.telemetry import EffectReport, HousekeepingReport, RequestReport, SweptQueue, WaveReport
 
-# What the format takes of one metric in a line.
+# The format's limit for one metric in a line.
 MAX_VALUES = 100
 Values = Mapping[str, tuple[MetricUnit, Sequence[float]]]
 
 
 class Metrics:
     def __init__(self, namespace: str, service: str, stream: IO[str]) -> None:
-        # Only its format is used: what it collects itself would be of all threads together.
+        # Only its format is used: its own collection would mix all threads.
         self._format = AmazonCloudWatchEMFProvider(namespace=namespace, service=service)
         self._service = service
         self._stream = stream
@@ -86,7 +86,7 @@ class Metrics:
         }
         self._write(values, {"task": report.task}, {"outcome": report.outcome})
         if report.outcome == "failed":
-            # Of all tasks together: an alarm is of one metric, and tasks come and go.
+            # For all tasks together: an alarm watches one metric, and tasks come and go.
             self._write({"HousekeepingFailures": (MetricUnit.Count, [1.0])}, {}, {})
 
     def write_stuck(self, tenant_id: UUID, count: int) -> None:

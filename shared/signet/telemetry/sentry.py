@@ -1,7 +1,7 @@
-"""Failures that nobody foresaw, to Sentry. Imported only where SENTRY_DSN is set.
+"""Unforeseen failures, sent to Sentry. Imported only where SENTRY_DSN is set.
 
-What is sent is made anew from what may be told: type, code, places and a few tags. So nothing that a library
-collects by itself (bodies, headers, local variables, words of errors) can be in it.
+An event is built from a closed list: type, code, places and a few tags. So it cannot contain anything that a
+library collects by itself (bodies, headers, local variables, error messages).
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from sentry_sdk.utils import event_from_exception
 
 from signet.telemetry.crash import code_of, name_error
 
-# Of an event: what stays of it.
+# The parts of an event that are kept.
 _KEPT = ("event_id", "timestamp", "platform", "level", "environment", "release", "sdk", "tags", "fingerprint")
 _KEPT_OF_A_FRAME = ("filename", "function", "module", "lineno", "in_app")
 _KEPT_TAGS = ("code", "tenant_id", "instance_id", "trace_id", "correlation_id", "route")
@@ -21,7 +21,7 @@ _KEPT_TAGS = ("code", "tenant_id", "instance_id", "trace_id", "correlation_id", 
 
 class Sentry:
     def __init__(self, dsn: str, environment: str, transport: Transport | None = None) -> None:
-        # A client of its own: what else runs in the process is not watched along.
+        # A client of its own, so that other code of the process is not reported.
         self._client = sentry_sdk.Client(
             dsn=dsn,
             environment=environment,

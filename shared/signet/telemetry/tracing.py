@@ -1,8 +1,8 @@
 """Traces by OpenTelemetry. Imported only where the environment switches them on: see `settings.py`.
 
-Which collector and which sampler stands in the environment as OpenTelemetry names it, and its SDK reads it.
-Parents come from traceparents alone (of a header, of a row), never from a context: what a queue lies
-between has none in common.
+Collector and sampler are set in the environment under OpenTelemetry's names, and its SDK reads them. Parents
+come from traceparents alone (of a header, of a row) and never from a context, because both sides of a queue
+share none.
 """
 
 import time
@@ -27,9 +27,9 @@ from signet.telemetry.crash import code_of, name_error
 
 MAX_LINKS = 100
 FLUSH_MILLISECONDS = 2_000
-# The SDK waits for its exporter however little time a flush is given, and that one for 10 seconds by itself.
+# A flush ignores its own limit and waits for the exporter, which by default takes 10 seconds.
 EXPORT_SECONDS = 2.0
-# After a failure nothing is exported for so long: whoever is answered must not wait for what is down.
+# After a failure nothing is exported for so long, because callers must not wait for a broken collector.
 REST_SECONDS = 30.0
 _PROPAGATOR = TraceContextTextMapPropagator()
 _KINDS = {"request": SpanKind.SERVER, "wave": SpanKind.CONSUMER, "effect": SpanKind.CLIENT}
@@ -51,7 +51,7 @@ class Tracing:
             kind=_KINDS.get(name, SpanKind.INTERNAL),
             attributes={f"signet.{key}": value for key, value in attributes.items()},
             links=[] if is_child else [Link(parent) for parent in parents],
-            # Its words may be somebody's: only its name and code are told.
+            # Its message may have personal data: only name and code are told.
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
@@ -62,7 +62,7 @@ class Tracing:
                 raise
 
     def add_wave(self, report: WaveReport) -> None:
-        """A span for each type of node, below the wave's: from its first step to its last one's end."""
+        """Add a span for each type of node below the wave's, from its first step to the end of its last."""
         now, clock = time.time_ns(), time.monotonic()
         for node_type, work in report.work.items():
             span = self._tracer.start_span(
@@ -80,7 +80,7 @@ class Tracing:
         )
 
     def flush(self) -> None:
-        """Before Lambda freezes the process."""
+        """Flush the spans, before Lambda freezes the process."""
         self._provider.force_flush(FLUSH_MILLISECONDS)
 
 
@@ -105,7 +105,7 @@ def make_tracing(exporter: str, service: str) -> Tracing:
 
 
 class RestingExporter(SpanExporter):
-    """Leaves a collector alone that does not answer; what ends meanwhile is not told."""
+    """An exporter that leaves a failing collector alone for a while; spans that end meanwhile are lost."""
 
     def __init__(self, exporter: SpanExporter, clock: Callable[[], float] = time.monotonic) -> None:
         self._exporter = exporter

@@ -1,4 +1,4 @@
-"""The HTTP API."""
+"""Composition root of the process that serves the HTTP API."""
 
 from collections.abc import Collection
 from functools import cache
@@ -57,7 +57,7 @@ def make_ports(settings: Settings, telemetry: Telemetry) -> Dependencies:
 
 @cache
 def get_application() -> Application:
-    """The API, wired once per process."""
+    """Return the API, wired once per process."""
     settings = get_settings()
     if settings.extensions:
         from signet.authoring.extensions import load_extensions
@@ -67,7 +67,9 @@ def get_application() -> Application:
 
 
 def load_everything() -> None:
-    """Everything that requests would load and make one by one: for a process that is kept as it stands and
-    started many times. It opens no connection."""
+    """Load everything that requests would load and make one by one, without opening a connection.
+
+    This is for a process of which a snapshot is kept, and started many times.
+    """
     get_application().prepare()
     load_verifying()

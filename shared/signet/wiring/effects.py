@@ -1,4 +1,4 @@
-"""What leaves the system, and by which connectors."""
+"""Composition root of the process that delivers effects."""
 
 from functools import cache
 
@@ -16,7 +16,7 @@ from signet.wiring.process import get_settings, get_telemetry, make_database, ma
 def make_connectors(
     leaving: DeliverySettings, region: str | None = None, secrets: ReadSecret = no_secrets
 ) -> dict[str, Connector]:
-    """By type of effect, what this deployment delivers. What is switched off is not loaded."""
+    """Make the connectors of this deployment by type of effect; those that are off are not loaded."""
     connectors: dict[str, Connector] = {
         "webhook": Webhooks(secrets, AllowedAddresses(leaving.webhook_addresses))
     }
@@ -42,13 +42,13 @@ def make_effects(
     connectors: dict[str, Connector] | None = None,
     telemetry: Telemetry = SILENT,
 ) -> Effects:
-    """Of a deployment that says nothing, webhooks to the public internet are all that leaves."""
+    """Make the use case; without other settings it only sends webhooks to the public internet."""
     known = make_connectors(DeliverySettings()) if connectors is None else connectors
     return Effects(database, known, telemetry)
 
 
 def get_effects(database: Database) -> Effects:
-    """As the environment says."""
+    """Return the use case as the environment describes it, wired once per process."""
     settings = get_settings()
     region = settings.aws.region if settings.aws is not None else None
     connectors = make_connectors(settings.leaving, region, make_secrets(settings))
@@ -57,7 +57,7 @@ def get_effects(database: Database) -> Effects:
 
 @cache
 def get_consumer() -> QueueConsumer:
-    """Of the process that speaks to the outside world."""
+    """Return the consumer of the effects queue."""
     settings, telemetry = get_settings(), get_telemetry()
     wake_ups = BatchedWakeUps("effects", make_wake(settings))
     effects = get_effects(make_database(settings, wake_ups))

@@ -1,4 +1,4 @@
-"""The engine: what moves documents, and what operators do to what moves."""
+"""Composition root of the engine, and of operators' commands on it."""
 
 from functools import cache
 
@@ -35,7 +35,7 @@ def make_moves(database: Database) -> InstanceMoves:
 
 @cache
 def get_consumer() -> QueueConsumer:
-    """Of the process that moves documents."""
+    """Return the consumer of the events queue."""
     settings, telemetry = get_settings(), get_telemetry()
     load_extensions(settings.extensions)
     wake_ups = BatchedWakeUps("events", make_wake(settings))

@@ -1,4 +1,4 @@
-"""Housekeeping: the tasks that this deployment has, and where seals are kept outside."""
+"""Composition root of housekeeping: the tasks of this deployment, and the bucket of its seals."""
 
 from functools import cache
 
@@ -22,7 +22,7 @@ def make_housekeeping(
 
 
 def make_anchors(aws: AwsSettings | None) -> Anchors | None:
-    """The SDK is loaded where there is a bucket, and only there."""
+    """Make the anchors; the SDK is loaded only if there is a bucket."""
     if aws is None or aws.anchors_bucket is None:
         return None
     from signet.aws.anchors import BucketAnchors
@@ -33,7 +33,7 @@ def make_anchors(aws: AwsSettings | None) -> Anchors | None:
 
 @cache
 def get_housekeeping() -> Housekeeping:
-    """Wired once per process."""
+    """Return housekeeping, wired once per process."""
     settings = get_settings()
     database = make_database(settings, make_wake(settings))
     return make_housekeeping(database, settings.retentions, get_telemetry(), make_anchors(settings.aws))

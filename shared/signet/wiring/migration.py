@@ -1,4 +1,4 @@
-"""What a deployment does to the database before its functions are switched: schema and logins."""
+"""Composition root of migrations and logins, which a deployment runs before it switches its functions."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -15,10 +15,10 @@ from signet.wiring.process import MIGRATIONS_FOLDER, get_settings, make_credenti
 
 
 def migrate_database(say: Callable[[str], None]) -> int:
-    """How many migrations were applied. Those that only fit the new code are left for after the switch.
+    """Apply the migrations that also fit the old code, and return how many.
 
-    A deployment that is rolled back meets a newer schema: that it fits the older code as well is what makes a
-    migration one of `expand`, so nothing is to be done.
+    Those that only fit the new code wait until after the switch. A deployment that is rolled back meets a
+    newer schema. Migrations of `expand` fit the older code too, so nothing has to be done.
     """
     settings = get_settings()
     url = read_admin_url(settings)
@@ -35,12 +35,12 @@ def migrate_database(say: Callable[[str], None]) -> int:
 
 
 def read_admin_url(settings: Settings) -> str:
-    """The database's address with the name and password of its admin, who is a secret."""
+    """Read the database's URL with the admin's name and password, which are in a secret."""
     aws = settings.aws
     if aws is None or aws.admin_secret is None:
         return settings.database_url
-    said = orjson.loads(_read_secret(aws, aws.admin_secret))
-    return replace_credentials(settings.database_url, said["username"], said["password"])
+    secret = orjson.loads(_read_secret(aws, aws.admin_secret))
+    return replace_credentials(settings.database_url, secret["username"], secret["password"])
 
 
 def _read_secret(aws: AwsSettings, name: str) -> str:

@@ -1,6 +1,6 @@
-"""What every process of Signet is made of: the environment, read once; the database; who watches; secrets.
+"""Parts of every process: the environment, read once; the database; telemetry; secrets.
 
-The other modules here are composition roots, one for each kind of process, so that none loads what only
+The other modules here are composition roots, one for each kind of process. So no process loads what only
 another one needs.
 """
 
@@ -29,7 +29,7 @@ from signet.store.wake_ups import QueueName, Wake, WakeUp, no_wake_up
 from signet.telemetry.fan_out import TelemetryFanOut
 from signet.telemetry.log import Log
 
-# The same place in a checkout and in a Lambda's layer.
+# At the same relative path in a checkout and in a Lambda's layer.
 MIGRATIONS_FOLDER = Path(__file__).resolve().parents[3] / "migrations"
 
 
@@ -47,15 +47,8 @@ def make_database(settings: Settings, wake: Wake = no_wake_up) -> Database:
     )
 
 
-def _make_passwords(settings: Settings) -> Callable[[], str] | None:
-    if settings.database_auth == "url" or settings.aws is None:
-        return None
-    credentials = make_credentials(settings.aws)
-    return partial(make_database_token, settings.database_url, settings.aws.region, credentials, read_clock)
-
-
 def make_wake(settings: Settings) -> Wake:
-    """By messages where there are queues for them; by schedules as well, where the relay comes seldom."""
+    """Make the sender of wake-ups: messages to queues, and schedules where the relay rarely comes."""
     queued, aws = make_queued_wake_ups(settings), settings.aws
     if queued is None or aws is None:
         return no_wake_up
@@ -96,7 +89,7 @@ def make_credentials(aws: AwsSettings) -> GetCredentials:
 
 
 def read_clock() -> datetime:
-    """Of the signatures only: what documents and workflows go by is the database's."""
+    """Return the time for signatures only: documents and workflows use the database's time."""
     return datetime.now(UTC)
 
 
@@ -109,7 +102,7 @@ def make_secrets(settings: Settings) -> ReadSecret:
 
 
 def make_telemetry(settings: Settings, stream: IO[str]) -> TelemetryFanOut:
-    """What is switched off is not loaded."""
+    """Make telemetry; what is switched off is not loaded."""
     metrics = tracing = sentry = None
     if settings.metrics_namespace is not None:
         from signet.telemetry.metrics import Metrics
@@ -127,11 +120,11 @@ def make_telemetry(settings: Settings, stream: IO[str]) -> TelemetryFanOut:
 
 
 def prepare(wire: Callable[[], object], load_everything: Callable[[], object] | None = None) -> None:
-    """In Lambda, while a function starts: it has a whole processor then. Elsewhere whoever imports a handler
-    may have no environment for it yet.
+    """Prepare a Lambda while it starts, when it has a whole processor.
 
-    A snapshot is made of what stands then, and is started from many times: it is to hold everything. No
-    connection is open yet, so that none needs to be made anew when it is restored.
+    Elsewhere an importer of the handler may have no environment for it yet. A snapshot is made of the
+    prepared process and started many times, so everything is loaded. No connection is open yet, because none
+    would survive the restore.
     """
     start = os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE")
     if start == "snap-start" and load_everything is not None:
@@ -142,7 +135,7 @@ def prepare(wire: Callable[[], object], load_everything: Callable[[], object] | 
 
 @contextmanager
 def flushing() -> Iterator[None]:
-    """Around each call of a function: Lambda freezes the process with the answer."""
+    """Flush telemetry after each call of a function: Lambda freezes the process with the answer."""
     try:
         yield
     finally:
@@ -156,5 +149,12 @@ def get_settings() -> Settings:
 
 @cache
 def get_telemetry() -> TelemetryFanOut:
-    """Of this process, whatever it does."""
+    """Return the telemetry of this process."""
     return make_telemetry(get_settings(), sys.stdout)
+
+
+def _make_passwords(settings: Settings) -> Callable[[], str] | None:
+    if settings.database_auth == "url" or settings.aws is None:
+        return None
+    credentials = make_credentials(settings.aws)
+    return partial(make_database_token, settings.database_url, settings.aws.region, credentials, read_clock)

@@ -1,4 +1,4 @@
-"""Invoices about which somebody is asked: requests as a wave writes them, and people who decide."""
+"""Invoices with approval requests, written as a wave writes them, and people who decide them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from tests.engine.conftest import INVOICE, Company
 from tests.engine.standing_company import Admin
 from tests.unit.approvals.asking import make_policy, make_stage
 
-# Nobody's seat, and nobody's document.
+# The requester holds no seat and created no document.
 REQUESTER = "rita"
 PEOPLE: Mapping[str, tuple[str, ...]] = {
     "carl": ("clerk",),
@@ -59,7 +59,7 @@ class Asking:
     def ask(
         self, *holders: str, made: Applied | None = None, policy: Policy | None = None, **stage: Any
     ) -> UUID:
-        """Seats of persons, and of roles where a name begins with @; about the document as it is now."""
+        """Write a request about the document's present version; a holder that begins with @ is a role."""
         made = made or self.create()
         policy = policy or one_stage(*holders, **stage)
         request_id, text = make_id(), policy.to_text()
@@ -103,7 +103,7 @@ class Asking:
         return self.approvals.decide(self.company.caller(user_id, "approver"), request_id, vote, reason)
 
     def delegate(self, user_id: str, delegate_id: str, entity_type: str | None = None) -> UUID:
-        """From an hour ago, for a day."""
+        """Write a delegation that began an hour ago and lasts for a day."""
         delegation_id = make_id()
         self.run(
             "INSERT INTO approval_delegations (tenant_id, id, user_id, delegate_id, entity_type, from_time,"
@@ -121,7 +121,7 @@ class Asking:
     # --- looking ---
 
     def seats(self, request_id: UUID) -> list[tuple[Any, ...]]:
-        """(status, decided by, on behalf of), by stage and place."""
+        """Return (status, decided by, on behalf of) for each seat, by stage and position."""
         return self.rows(
             "SELECT status, decided_by, on_behalf_of FROM approval_seats WHERE request_id = %s"
             " ORDER BY stage, position",
@@ -129,14 +129,14 @@ class Asking:
         )
 
     def request(self, request_id: UUID) -> tuple[Any, ...]:
-        """(status, applied, whether it has ended)."""
+        """Return (status, applied, whether it has ended)."""
         (row,) = self.rows(
             "SELECT status, applied, ended_at IS NOT NULL FROM approval_requests WHERE id = %s", request_id
         )
         return row
 
     def triggers(self) -> list[Any]:
-        """What decisions told workflows, without the cause."""
+        """Return the payloads of the triggers that decisions wrote, without their cause."""
         found = self.rows(
             "SELECT payload_json - 'cause_id' FROM workflow_events_outbox"
             " WHERE event_type = 'approval_decided' ORDER BY id"
@@ -144,7 +144,7 @@ class Asking:
         return [payload for (payload,) in found]
 
     def written(self) -> tuple[Any, ...]:
-        """How much there is that a decision would add to."""
+        """Return the counts and rows that a decision would change."""
         (row,) = self.rows(
             "SELECT (SELECT count(*) FROM approval_decisions), (SELECT count(*) FROM audit_log),"
             " (SELECT count(*) FROM workflow_events_outbox),"

@@ -1,7 +1,7 @@
-"""Who separation of duties bars, and by which paths they try all the same: the table of docs/approvals.md.
+"""People barred by separation of duties, and the paths by which they try all the same (docs/approvals.md).
 
-Each path sets its scene and yields what is tried there, so that other doors to the same decisions (the API)
-can go through the same list.
+Each path sets its scene and yields the attempts, so that tests of other interfaces, such as the API, can
+share the list.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -35,7 +35,7 @@ _NUMBERS = count()
 
 @dataclass(frozen=True)
 class Who:
-    """What the barred person did with the document, which roles he has, and who clicks."""
+    """A barred person: their part in the document, their roles, and whether a delegate clicks for them."""
 
     part: str
     roles: tuple[str, ...] = ("finance",)
@@ -57,7 +57,7 @@ WHO: Mapping[str, Who] = {
 
 @dataclass(frozen=True)
 class Attempt:
-    """Somebody decides about a request, and is told this."""
+    """A person's decision about a request, and the code that answers it."""
 
     request_id: UUID
     person: str
@@ -70,7 +70,7 @@ class Scene:
 
     stage: WorkflowStage
     who: Who
-    # Whom the contract lets decide all the same.
+    # The barred people that the contract lets decide all the same.
     may_decide: tuple[str, ...] = ()
     document: Made = field(init=False)
     _number: int = field(default_factory=lambda: next(_NUMBERS))
@@ -101,7 +101,7 @@ class Scene:
         return user_id
 
     def author(self, user_id: str) -> Caller:
-        """With a token that says that he may everything."""
+        """Return a caller whose token claims every permission."""
         return self.stage.standing.company.caller(user_id, "admin")
 
     def delegate(self, user_id: str, delegate_id: str) -> None:
@@ -115,7 +115,7 @@ class Scene:
         )
 
     def submit(self, contract: Mapping[str, Any] = CONTRACT, **config: Any) -> UUID:
-        """The barred person has taken his part in it; the request that waits."""
+        """Submit a document in which the barred person took part; return the request that waits."""
         duties = {"separation_of_duties": {"may_decide": list(self.may_decide)}}
         node = {"id": "look", "type": "approval", "config": config or self.everybody()}
         entity_type = self.stage.publish({**contract, **duties}, approval={"nodes": [node]})
@@ -126,12 +126,12 @@ class Scene:
         return self.ask()
 
     def everybody(self) -> dict[str, Any]:
-        """Whose first vote decides."""
+        """Return the configuration of an approval of everybody, which the first vote decides."""
         people = [user(self.barred), role("finance"), role("board"), user(self.lawful)]
         return {"approvers": people, "quorum": "any"}
 
     def edit(self, user_id: str) -> UUID:
-        """The document that has the edit: with an amendment it is another one."""
+        """Edit the document; return its id, or the id of the new document where the edit amends."""
         document_id = self.document.id
         version = self.stage.version_of(document_id)
         return self.stage.mutate(Update(document_id, version, {"amount": 1 + version}), user_id).document_id
@@ -143,7 +143,7 @@ class Scene:
         return self.look()
 
     def look(self) -> UUID:
-        """The newest request about the document."""
+        """Run the worker; return the newest request about the document."""
         self.stage.drain()
         query: LiteralString = (
             "SELECT id FROM approval_requests WHERE document_id = %s ORDER BY id DESC LIMIT 1"
@@ -152,7 +152,7 @@ class Scene:
         return UUID(str(request_id))
 
     def count_decisions(self) -> tuple[int, int]:
-        """How many are written about the document, and how many seats are filled."""
+        """Return how many decisions are written about the document, and how many seats are filled."""
         query: LiteralString = (
             "SELECT (SELECT count(*) FROM approval_decisions x JOIN approval_requests r"
             " ON r.id = x.request_id WHERE r.document_id = %(id)s),"
@@ -172,14 +172,17 @@ def decide_directly(scene: Scene) -> Iterator[Attempt]:
 
 
 def give_a_delegation(scene: Scene) -> Iterator[Attempt]:
-    """What is barred to him another one does in his name; and nobody hands on what he was given."""
+    """Let a delegate try for the barred person; a delegate's own delegate is not even asked."""
     request_id, second = scene.submit(), scene.hire("second")
     scene.delegate(scene.voter, second)
     yield Attempt(request_id, second, NOT_ASKED if scene.who.has_delegate else BARRED)
 
 
 def take_a_delegation(scene: Scene) -> Iterator[Attempt]:
-    """The seat is a lawful person's, and he would only stand in. Who stands in for him is not asked."""
+    """Let the barred person try as the delegate of a lawful person.
+
+    A delegate of that delegate is not asked.
+    """
     request_id = scene.submit(approvers=[user(scene.lawful)])
     yield Attempt(request_id, scene.voter, NOT_ASKED)
     scene.delegate(scene.lawful, scene.barred)
@@ -197,7 +200,7 @@ def be_escalated_to(scene: Scene) -> Iterator[Attempt]:
 
 
 def have_it_tried_again(scene: Scene) -> Iterator[Attempt]:
-    """By whoever operates: paused, resumed, made anew from its steps, retried after the engine failed."""
+    """Try after an operator has paused, resumed, rebuilt and retried the instance."""
     request_id, instance_id = scene.submit(), scene.document.instance_id
     instances = Instances(scene.database, scene.stage.caches(), CompiledCache())
     operator = scene.author(scene.barred)
@@ -219,7 +222,7 @@ def have_it_tried_again(scene: Scene) -> Iterator[Attempt]:
 
 
 def fail_once(scene: Scene, request_id: UUID) -> None:
-    """The wave finds the policy altered, by whose hand ever, and gives up."""
+    """Make one wave fail: it finds the policy altered and gives up."""
     run, instance_id = scene.stage.standing.run, scene.document.instance_id
     turn: LiteralString = (
         "UPDATE approval_requests SET policy_hash = reverse(policy_hash) WHERE id = %s AND status = 'open'"
@@ -233,7 +236,10 @@ def fail_once(scene: Scene, request_id: UUID) -> None:
 
 
 def change_the_chain(scene: Scene) -> Iterator[Attempt]:
-    """So that it asks him: what waits keeps to its version, and the next one asks him in vain."""
+    """Publish a chain that asks the barred person.
+
+    The open request keeps its version; the next one asks in vain.
+    """
     chains, name = ApprovalChains(scene.database), f"{scene.barred}_chain"
 
     def publish(step: dict[str, Any]) -> None:
@@ -251,7 +257,7 @@ def change_the_chain(scene: Scene) -> Iterator[Attempt]:
 
 
 def be_given_a_role(scene: Scene) -> Iterator[Attempt]:
-    """While the request waits for those who hold it."""
+    """Give the barred person a role while the request waits for those who hold it."""
     roles = scene.who.roles
     scene.hire(scene.barred)
     approvers = [role("finance"), role("board"), user(scene.lawful)]
@@ -262,7 +268,7 @@ def be_given_a_role(scene: Scene) -> Iterator[Attempt]:
 
 
 def have_it_amended(scene: Scene) -> Iterator[Attempt]:
-    """By another, into a row of its own: the content stays his but for what was amended."""
+    """Have another person amend the document; its other content still comes from the barred person."""
     request_id = scene.submit(AMENDABLE)
     original, amended = scene.document, scene.edit(scene.other)
     yield Attempt(request_id, scene.voter, OVER)

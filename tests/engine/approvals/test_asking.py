@@ -1,4 +1,4 @@
-"""An approval node asks people, waits for them, and its gate uses up what they said."""
+"""An approval node asks people, waits for them, and its gate uses up their answer."""
 
 from collections.abc import Iterator
 from typing import Any, LiteralString
@@ -52,7 +52,7 @@ def seats_of(stage: WorkflowStage, request_id: str) -> list[tuple[Any, ...]]:
 
 
 def vote(stage: WorkflowStage, request_id: str, position: int, status: str, person: str) -> None:
-    """As a decision leaves the seat."""
+    """Write a vote as a decision leaves the seat."""
     stage.standing.run(
         "UPDATE approval_seats SET status = %s, decided_by = %s, decided_at = now()"
         " WHERE request_id = %s AND position = %s AND status = 'open'",
@@ -130,7 +130,7 @@ def test_an_edit_voids_what_is_open_and_says_so(stage: WorkflowStage) -> None:
 
 
 def test_nobody_who_may_decide_holds_the_instance(stage: WorkflowStage) -> None:
-    """The creator is the only one asked, and separation of duties bars him: asked in vain, it would hang."""
+    """Ask only the creator, barred by separation of duties: the request would wait for ever."""
     document = submitted(stage, approval(approvers=[{"by": "user", "user": "carl"}]))
     row = stage.instance(document.instance_id)
     assert row["status"] == "paused" and row["reason"].startswith("APPROVAL_NOBODY_ELIGIBLE")
@@ -210,7 +210,7 @@ def test_an_amendment_voids_what_the_original_asked(stage: WorkflowStage) -> Non
     assert again == ("voided", "amended")
     assert seats_of(stage, request["id"]) == [(1, "finance", "resolved", "closed")]
     stage.check_rebuild(document.instance_id)
-    # The new row goes its way by itself, and is asked about anew.
+    # The amended document has its own instance, and people are asked about it again.
     stage.drain()
     stage.ask(amended.document_id, "submit")
     stage.drain()

@@ -1,4 +1,4 @@
-"""Whom separation of duties bars decides by no path, and a lawful person by each; docs/approvals.md."""
+"""A person barred by separation of duties decides by no path, a lawful person by each (docs/approvals.md)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 
 def cast(scene: Scene, attempt: Attempt, path: str, vote: Vote) -> Any:
-    """What it was counted as, or why not."""
+    """Return the result of the vote, or the rejection."""
     caller = scene.author(attempt.person)
     if path == "decides in bulk":
         return scene.approvals.decide_many(caller, [Ballot(attempt.request_id, vote, "so")])[0]
@@ -41,7 +41,7 @@ def test_no_path_lets_a_barred_persons_decision_count(stage: WorkflowStage, who:
     request_id = scene.look()
     assert scene.count_decisions() == (0, 0)
     assert stage.status_of(scene.document.id) == "submitted"
-    # And it is nothing else that keeps the gate shut.
+    # Nothing else keeps the gate shut: a lawful person's vote opens it.
     lawful = cast(scene, Attempt(request_id, scene.lawful), path, "approved")
     assert isinstance(lawful, VoteResult) and lawful.request_status == "approved"
     stage.drain()
@@ -52,7 +52,7 @@ def test_no_path_lets_a_barred_persons_decision_count(stage: WorkflowStage, who:
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("who", WHO)
 def test_it_is_separation_of_duties_that_bars_them(stage: WorkflowStage, who: str, path: str) -> None:
-    """Where the contract lets them, the same decision counts; what is handed on never does."""
+    """Let the contract allow them: the same decision counts, but never by a delegate of a delegate."""
     scene, has_counted = Scene(stage, WHO[who], EVERYBODY), False
     for attempt in PATHS[path](scene):
         outcome = cast(scene, attempt, path, "approved")

@@ -1,4 +1,4 @@
-"""Who may decide and what a vote does: one transaction, or nothing at all."""
+"""The right to decide, and the effects of a vote: one transaction, or nothing at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from tests.unit.approvals.asking import make_policy, make_stage, user
 
 @contextmanager
 def refused(asking: Asking, code: str) -> Iterator[list[Rejected]]:
-    """With this code, and nothing was written."""
+    """Expect a rejection with this code, and nothing written."""
     before, caught = asking.written(), list[Rejected]()
     with pytest.raises(Rejected) as raised:
         yield caught
@@ -28,7 +28,7 @@ def refused(asking: Asking, code: str) -> Iterator[list[Rejected]]:
     assert asking.written() == before
 
 
-# --- what a vote writes ---
+# --- the rows of a vote ---
 
 
 def test_a_vote_that_decides_ends_the_request_and_wakes_the_workflow(asking: Asking) -> None:
@@ -134,14 +134,14 @@ def test_when_everybody_abstains_the_workflow_is_told_and_the_request_stays_open
 
 
 def test_when_nobody_is_left_who_may_the_workflow_is_told(asking: Asking) -> None:
-    """The second seat is of a role whose only other member created the document."""
+    """Give the second seat to a role whose only other member created the document."""
     made = asking.create("cleo")
     request_id = asking.ask("@finance", "@finance", made=made)
     assert asking.decide(request_id, "ben").stage_state == "deadlocked"
 
 
 def test_a_seat_of_a_large_role_is_not_taken_for_nobodys(asking: Asking) -> None:
-    """Also where those who are looked at first may not vote."""
+    """Let the first members that are looked at be barred."""
     asking.hire({**{f"aa{n}": ("crowd",) for n in range(4)}, "zoe": ("crowd",)})
     made = asking.create("aa0")
     for number in range(1, 4):
@@ -236,7 +236,7 @@ def test_who_is_not_asked_or_has_left_may_not(asking: Asking) -> None:
 
 
 def test_one_person_fills_one_seat(asking: Asking) -> None:
-    """Nor does anybody vote for who has voted."""
+    """Refuse a second seat to a person, and to a delegate of someone who has voted."""
     request_id = asking.ask("@finance", "@finance", "@finance")
     asking.decide(request_id, "ben")
     asking.delegate("ben", "dora")
@@ -298,7 +298,7 @@ def test_a_delegation_that_does_not_hold_now_and_here_gives_nothing(asking: Aski
         asking.decide(request_id, "dora")
 
 
-# --- what is refused for the request's sake ---
+# --- requests that accept no vote ---
 
 
 @pytest.mark.parametrize("reason", [None, "", "  "])

@@ -1,4 +1,4 @@
-"""Who may let whom decide, until when; and that no circle comes of it."""
+"""Delegations: the people and the time they are for, and no circle among them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -100,7 +100,7 @@ def test_nobody_gives_or_takes_more_than_can_be_looked_at(asking: Asking) -> Non
         asking.delegate("anna", "dora", "order")
     assert code_of(asking, "anna", "emil") == "DELEGATION_TOO_MANY"
     assert code_of(asking, "emil", "dora") == "DELEGATION_TOO_MANY"
-    # As many lead on from anna, and may still be looked through; then one more does.
+    # As many delegations lead on from anna, which is the most that is followed; then comes one more.
     give(asking, "emil", "anna")
     give(asking, "dora", "ben")
     assert code_of(asking, "cleo", "anna") == "DELEGATION_TOO_MANY"

@@ -1,4 +1,4 @@
-"""What waits for whom, what a request shows to whom, and what people were told."""
+"""The inbox, the view of a request, and the notifications of each person."""
 
 from collections.abc import Sequence
 from uuid import UUID, uuid4
@@ -78,7 +78,7 @@ def test_who_is_counted_is_not_asked_again(asking: Asking) -> None:
 
 
 def test_what_waits_is_what_one_may_decide_unless_duties_bar_it(asking: Asking) -> None:
-    """The same that a decision would say, person by person."""
+    """Compare the inbox with the answers to decisions, person by person."""
     created = asking.create("anna")
     asking.ask("anna", "@finance", made=created)
     asking.ask("@approver", "dora")
@@ -156,7 +156,7 @@ def test_for_others_it_is_not_there(asking: Asking) -> None:
     assert asking.approvals.read_request(asking.company.caller("emil", "reader"), request_id).seats
 
 
-# --- what people were told ---
+# --- notifications ---
 
 
 def tell(asking: Asking, *whom: str) -> list[UUID]:
@@ -204,7 +204,7 @@ def test_the_unread_alone_page_by_page(asking: Asking) -> None:
     notifications = Notifications(asking.company.database)
     first, read, of_role, read_of_role, last = tell(asking, "ben", "ben", "@finance", "@finance", "ben")
     caller = asking.company.caller("ben")
-    # Who holds the role reads it for all.
+    # One member marks a notification of the role as read for all.
     assert notifications.mark_read(asking.company.caller("cleo"), [read_of_role]) == 1
     assert notifications.mark_read(caller, [read]) == 1
     assert ids(notifications.list_of(caller, is_unread=True)) == [last, of_role, first]
@@ -214,7 +214,7 @@ def test_the_unread_alone_page_by_page(asking: Asking) -> None:
 
 
 def test_a_page_may_hold_one_more_than_is_shown_and_no_more(asking: Asking) -> None:
-    """Which says that there is another page."""
+    """Return one row more than a page, which tells that another page follows."""
     notifications = Notifications(asking.company.database)
     tell(asking, *["ben"] * (MAX_PAGE + 2))
     assert len(notifications.list_of(asking.company.caller("ben"), limit=10_000)) == MAX_PAGE + 1

@@ -1,4 +1,4 @@
-"""A role that thousands hold: nobody in it is overlooked, as one who may vote or when turns go round."""
+"""A role with thousands of members: none is overlooked as a voter or when turns rotate."""
 
 from collections.abc import Iterator
 from typing import Any

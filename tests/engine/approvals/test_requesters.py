@@ -1,4 +1,4 @@
-"""Who counts as the requester of what is decided about, when several people ask for things."""
+"""The requester of an approval, when several people ask for transitions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -39,7 +39,7 @@ def approvals(stage: WorkflowStage) -> Approvals:
 
 
 def asked(stage: WorkflowStage, slot: str, duties: dict[str, Any] | None = None, **config: Any) -> Made:
-    """What carl created and rita asked for."""
+    """Create a document as carl and submit it as rita."""
     node = {"id": "look", "type": "approval", "config": config or BOTH}
     contract = {**CONTRACT, "transitions": TRANSITIONS, "separation_of_duties": duties or {}}
     document = stage.create(stage.publish(contract, **{slot: {"nodes": [node]}}))
@@ -57,7 +57,7 @@ def newest(stage: WorkflowStage, document: Made) -> UUID:
 
 
 def answer(stage: WorkflowStage, approvals: Approvals, request_id: UUID, user_id: str) -> str:
-    """What became of the request, or why the decision does not count."""
+    """Return the stage's state after the decision, or the code of its rejection."""
     try:
         decided = approvals.decide(stage.standing.company.caller(user_id), request_id, "approved")
     except Rejected as error:
@@ -85,7 +85,7 @@ def test_who_asks_instead_of_another_may_not_decide_nor_may_the_other(
 
 
 def test_where_nobody_else_is_left_the_instance_pauses_and_says_why(stage: WorkflowStage) -> None:
-    """The wave knows as well as a decision that both are barred."""
+    """Bar both approvers: the wave knows it as well as a decision does."""
     document = asked(stage, "checks", approvers=[user("mona"), user("rita")], quorum="any")
     stage.ask(document.id, "submit", "mona")
     stage.drain()
@@ -94,7 +94,7 @@ def test_where_nobody_else_is_left_the_instance_pauses_and_says_why(stage: Workf
 
 
 def test_who_has_decided_and_then_asks_is_not_both(stage: WorkflowStage, approvals: Approvals) -> None:
-    """His decision is taken back, and people are asked anew."""
+    """Expect the requester's earlier decision to be voided, and people to be asked again."""
     document = asked(stage, "checks")
     first = newest(stage, document)
     assert answer(stage, approvals, first, "mona") == "open"
@@ -127,7 +127,7 @@ def test_where_a_requester_may_decide_nothing_is_taken_back(
 
 
 def refused(stage: WorkflowStage, document: Made, user_id: str) -> None:
-    """Somebody else asks for another exit, which does not come about."""
+    """Ask for another exit as another person, and expect its refusal."""
     stage.ask(document.id, "reopen", user_id)
     stage.drain()
     assert stage.requests(document.id)[-1] == ("reopen", "refused")

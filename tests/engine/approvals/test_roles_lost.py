@@ -1,4 +1,4 @@
-"""Whoever loses a role while people are asked: what nobody can decide now escalates, or says why it rests."""
+"""People who lose a role while they are asked: the stage escalates, or the instance pauses with a reason."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 
 def give(stage: WorkflowStage, user_id: str, *roles: str) -> None:
-    """From now on exactly these roles, as the tenant's file says."""
+    """Give the person exactly these roles, as the tenant's file does."""
     install_tenant(
         stage.standing.company.database,
         TenantFile(
@@ -40,7 +40,7 @@ def give(stage: WorkflowStage, user_id: str, *roles: str) -> None:
 
 
 def submitted(stage: WorkflowStage, **config: Any) -> Made:
-    """By carl, who created it too."""
+    """Submit a document as carl, its creator."""
     node = {"id": "look", "type": "approval", "config": config}
     document = stage.create(stage.publish(approval={"nodes": [node]}))
     stage.ask(document.id, "submit")
@@ -61,7 +61,7 @@ RUNNING, NOBODY = ("running", None), ("paused", "APPROVAL_NOBODY_ELIGIBLE")
 
 
 def test_when_the_last_who_may_decide_loses_his_role_it_pauses_and_says_why(stage: WorkflowStage) -> None:
-    """The other one who holds it created the document."""
+    """Leave as the role's only holder the creator of the document."""
     document = submitted(stage, approvers=[role("finance")])
     assert state_of(stage, document) == RUNNING
     give(stage, "mona", "board")
@@ -111,7 +111,7 @@ def test_where_somebody_else_may_decide_nobody_is_woken(stage: WorkflowStage, co
 
 @pytest.mark.parametrize("obstacle", ["counted", "counted for him", "disabled", "edited", "asks"])
 def test_who_may_not_vote_any_more_is_nobody_to_wait_for(stage: WorkflowStage, obstacle: str) -> None:
-    """Otto still has the role; what keeps him from voting came after he was asked."""
+    """Leave otto the role, but bar the vote after otto was asked."""
     document = submitted(stage, approvers=[role("board"), role("board"), user("dora")], quorum=3)
     run, tenant = stage.standing.run, stage.tenant_id
     fill = (
@@ -134,7 +134,7 @@ def test_who_may_not_vote_any_more_is_nobody_to_wait_for(stage: WorkflowStage, o
 
 
 def test_they_are_looked_through_page_by_page(stage: WorkflowStage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request may ask the role twice, on either side of a page's end."""
+    """Ask the role twice in one request, on either side of a page's end."""
     monkeypatch.setattr(recounting, "MAX_SEATS_LOOKED_AT", 2)
     documents = [submitted(stage, approvers=[role("finance")]) for _ in range(3)]
     documents.append(

@@ -1,4 +1,4 @@
-"""Whatever overtakes an approval voids it at one place, and tells who was asked or has decided at once."""
+"""Approvals that an edit or a transition overtakes: voided, and each asked person and voter is notified."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -62,7 +62,7 @@ def decide(stage: WorkflowStage, document: Made, user_id: str, *, then_works: bo
 
 
 def told(stage: WorkflowStage, document: Made) -> list[tuple[Any, ...]]:
-    """Who learned that an approval is void, and why: in the transaction that voided it."""
+    """Return recipient and reason of each notification that the voiding transaction has written."""
     query: LiteralString = (
         "SELECT coalesce(n.user_id, '@' || n.role), n.data ->> 'reason' FROM notifications n"
         " JOIN approval_requests r ON r.tenant_id = n.tenant_id AND r.id = n.request_id AND r.xmin = n.xmin"
@@ -127,7 +127,7 @@ Overtake = Callable[[WorkflowStage, Made], None]
 def test_who_is_asked_and_who_has_decided_are_told_once(
     stage: WorkflowStage, overtake: Overtake, contract: Any, reason: str
 ) -> None:
-    """The role that two more are asked by, once; the delegate who decided, and for whom."""
+    """Notify a role once though it has two seats; notify the delegate who decided and the delegator."""
     approvers = [role("finance"), role("finance"), user("anna")]
     document = asked(stage, contract, approvers=approvers)
     decide(stage, document, "dora")
@@ -143,7 +143,7 @@ def test_who_is_asked_and_who_has_decided_are_told_once(
 def test_an_approval_that_no_gate_has_used_is_void_too(
     stage: WorkflowStage, overtake: Overtake, contract: Any, reason: str
 ) -> None:
-    """Whom nobody needed any more learned so when it was decided."""
+    """Leave out the person whose seat was closed: the decision has notified them already."""
     document = asked(stage, contract, approvers=[user("mona"), user("otto")], quorum="any")
     decide(stage, document, "otto", then_works=False)
     overtake(stage, document)

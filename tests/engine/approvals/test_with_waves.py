@@ -1,4 +1,4 @@
-"""From a node that asks to the gate that passes: decisions of people between the waves of a worker."""
+"""Approvals from the node that asks to the gate that passes: decisions between the waves of a worker."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -36,7 +36,7 @@ def approvals(stage: WorkflowStage) -> Approvals:
 
 
 def submitted(stage: WorkflowStage, **config: Any) -> Made:
-    """Asked about, as its creator wanted."""
+    """Submit a document as its creator, and let the worker ask the approvers."""
     node = {"id": "look", "type": "approval", "config": config}
     document = stage.create(stage.publish(approval={"nodes": [node]}))
     stage.ask(document.id, "submit")
@@ -45,7 +45,7 @@ def submitted(stage: WorkflowStage, **config: Any) -> Made:
 
 
 def waiting(stage: WorkflowStage, approvals: Approvals, document: Made, user_id: str) -> UUID:
-    """The request about the document in somebody's inbox."""
+    """Return the request about the document in the person's inbox."""
     inbox = approvals.inbox(stage.standing.company.caller(user_id), limit=200)
     (found,) = [item.request_id for item in inbox if item.document_id == document.id]
     return found
@@ -132,7 +132,7 @@ def test_after_an_edit_people_are_asked_anew_and_only_that_counts(
 
 
 def test_an_approval_that_an_edit_overtook_opens_nothing(stage: WorkflowStage, approvals: Approvals) -> None:
-    """The edit is there before the wave that would have used the approval."""
+    """Edit before the wave that would have used the approval."""
     document = submitted(stage, approvers=[user("mona")])
     request_id = waiting(stage, approvals, document, "mona")
     decided = approvals.decide(stage.standing.company.caller("mona"), request_id, "approved")
@@ -144,7 +144,7 @@ def test_an_approval_that_an_edit_overtook_opens_nothing(stage: WorkflowStage, a
 
 
 def asked_twice(stage: WorkflowStage) -> Made:
-    """One has to look, and then another one."""
+    """Submit a document whose approval asks two people, one after the other."""
     nodes = [
         {"id": name, "type": "approval", "config": {"approvers": [approver]}}
         for name, approver in (("first", user("mona")), ("second", user("anna")))
@@ -171,7 +171,7 @@ def test_an_interrupt_uses_no_approval_that_was_given_for_another_way(
 def test_an_interrupt_passes_whatever_became_of_the_approvals(
     stage: WorkflowStage, approvals: Approvals
 ) -> None:
-    """Drift has paused the instance at what was approved of another version; cancelling needs no approval."""
+    """Pause the instance by an approval of another version; cancelling needs no approval."""
     document = asked_twice(stage)
     decide(stage, approvals, document, "mona")
     stage.standing.run(

@@ -23,7 +23,7 @@ Admin = psycopg.Connection[tuple[object, ...]]
 
 @dataclass(frozen=True)
 class Audited:
-    """A tenant's documents and the roles' views of them."""
+    """A tenant's documents and the databases of two roles that work on them."""
 
     tenant_id: UUID
     api: Database
@@ -39,13 +39,13 @@ class Audited:
             )
 
     def write(self, document_id: UUID, versions: Sequence[int], data: dict[str, Any] | None = None) -> None:
-        """Each version in a transaction of its own."""
+        """Write each version in a transaction of its own."""
         for version in versions:
             with self.api.transaction(self.tenant_id) as connection:
                 self.write_version(connection, document_id, version, data or {"amount": version})
 
     def settle(self, until: int | None = None) -> None:
-        """Tests beside this one have transactions on the same server, and they hold the horizon back."""
+        """Wait until no older transaction runs. Parallel tests share the server and hold the horizon back."""
         deadline = time.monotonic() + MAX_SETTLE_SECONDS
         with self.api.transaction(self.tenant_id) as connection:
             limit = until or read_transaction(connection).xid
@@ -94,7 +94,7 @@ class Audited:
         append_rows(connection, chain_all(heads, [entry], read_transaction(connection)))
 
     def write_personal(self, document_id: UUID, field: str, value: str) -> UUID:
-        """A first version with a personal value in it."""
+        """Write a first version with a personal value in it."""
         identifier, salt = make_id(), os.urandom(SALT_BYTES)
         with self.api.transaction(self.tenant_id) as connection:
             data = {field: make_reference(str(identifier), commit(salt, value))}
@@ -114,7 +114,7 @@ def make_document(audited: Audited, versions: int) -> UUID:
 
 
 def tamper(admin: Admin, statement: str, values: Sequence[object] = ()) -> None:
-    """As somebody who owns the server: no trigger, no foreign key."""
+    """Change rows as the server's owner: no trigger and no foreign key stops it."""
     with admin.transaction():
         admin.execute("SET LOCAL session_replication_role = replica")
         assert admin.execute(statement.encode(), values).rowcount > 0, "the attack hit nothing"

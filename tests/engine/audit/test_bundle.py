@@ -21,14 +21,14 @@ Edit = Callable[[list[dict[str, object]]], object]
 
 
 def check(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """In another place, without this project and without any installed package."""
+    """Run the bundle's verifier from another folder, without this project or any installed package."""
     command = [sys.executable, "-I", "-S", str(folder / "verify.py"), str(folder), *more]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd="/")
 
 
 @pytest.fixture
 def documents(audited: Audited) -> list[UUID]:
-    """Two sealed ones, of which the first has an unsealed version more."""
+    """Return two sealed documents, the first with one version more that is unsealed."""
     documents = [make_document(audited, 3), make_document(audited, 2)]
     audited.seal(max_rows=2)
     audited.write(documents[0], [4])

@@ -1,4 +1,4 @@
-"""Erasure: the value is nowhere any more, everything still verifies, and who did it is on record."""
+"""Erasure: the value is gone, everything still verifies, and the audit trail names who erased it."""
 
 from pathlib import Path
 from uuid import uuid4
@@ -17,7 +17,7 @@ SECRET = "Erika Mustermann-Geheim"
 
 
 def find_text(admin: Admin, text: str) -> list[str]:
-    """Every column of every table that shows this text, whatever its type."""
+    """Return every column of every table that contains this text, of any type."""
     columns = admin.execute(
         "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'"
     ).fetchall()

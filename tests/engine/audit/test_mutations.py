@@ -1,4 +1,4 @@
-"""What mutate() and publishing write is what verification, erasure and export read."""
+"""Audit rows of mutate() and publishing, read by verification, erasure and export."""
 
 import subprocess
 import sys

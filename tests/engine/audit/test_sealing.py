@@ -1,4 +1,4 @@
-"""Seals on real Postgres: whatever commits late, each row is in exactly one seal."""
+"""Seals on real Postgres: each row is in exactly one seal, however late its transaction commits."""
 
 import threading
 from collections import Counter
@@ -20,7 +20,7 @@ from tests.engine.audit.audited import Admin, Audited, make_document, tamper
 
 
 def rows_by_seal(admin: Admin) -> Counter[int]:
-    """How many rows each seal's range covers: a row in two or in none would show in the sums."""
+    """Count the rows in each seal's range; a row in two seals or in none changes the sum."""
     found = admin.execute(
         "SELECT s.sequence, count(*) FROM audit_seals s JOIN audit_log a ON a.tenant_id = s.tenant_id"
         " AND a.epoch = s.epoch AND a.xid >= s.from_xid AND a.xid < s.to_xid GROUP BY 1"
@@ -49,7 +49,7 @@ def test_transactions_have_the_order_of_their_numbers_and_not_of_their_digits(
     assert rows == [("8", 1), ("9", 2), ("10", 3), ("11", 4)]
     assert sum(rows_by_seal(superuser).values()) == 4
     result = verify_tenant(audited.api, audited.tenant_id)
-    # The rows themselves say which transactions they are of; the seals have nothing against them.
+    # Rows contain their transaction, so verification finds the change there; the seals still agree.
     assert {finding.code for finding in result.findings} == {"AUDIT_ROW_COLUMN"}
     assert (result.row_count, result.tail_count) == (4, 0)
 
@@ -60,7 +60,7 @@ def test_a_late_commit_is_in_the_next_seal(audited: Audited, admin: Admin) -> No
     with audited.api.transaction(audited.tenant_id) as open_transaction:
         audited.write_version(open_transaction, late, 1, {"amount": 1})
         audited.write(after, [1])
-        # The row of `after` is committed, but behind a transaction that still runs.
+        # The row of `after` is committed, but follows a transaction that still runs.
         running = read_transaction(open_transaction).xid
         assert audited.seal(until=running) == Sealing(1, 1)
         assert audited.seal(until=running) == Sealing(0, 0)
@@ -93,7 +93,7 @@ def test_a_seal_is_bounded_and_keeps_transactions_whole(audited: Audited, admin:
 
 
 def test_two_sealers_at_once_make_one_seal(audited: Audited, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both have decided the same seal before either writes it."""
+    """Let both sealers choose the same seal before either writes it."""
     make_document(audited, 3)
     audited.settle()
     barrier, results = threading.Barrier(2, timeout=10), list[Sealing]()
@@ -117,7 +117,7 @@ def test_two_sealers_at_once_make_one_seal(audited: Audited, monkeypatch: pytest
 
 
 def test_sealing_beside_writers_misses_nothing(audited: Audited, admin: Admin) -> None:
-    """Commits in another order than their numbers, while the sealer runs again and again."""
+    """Commit in another order than the rows' numbers, while the sealer runs again and again."""
     done = threading.Event()
 
     def write() -> None:

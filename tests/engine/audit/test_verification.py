@@ -1,4 +1,4 @@
-"""Tampering by somebody who owns the server: found, and the row is named."""
+"""Tampering by the server's owner: found, and the row is named."""
 
 import json
 from dataclasses import asdict, replace
@@ -88,7 +88,7 @@ def test_every_byte_of_the_ids(audited: Audited, superuser: Admin) -> None:
 
 @pytest.mark.parametrize("seq", [1, 2, 3])
 def test_a_deleted_row_is_named(audited: Audited, superuser: Admin, seq: int) -> None:
-    """Also the newest one of a chain: the version that it wrote has no row then."""
+    """Cover the newest row of a chain too: its version is then without a row."""
     make_document(audited, 3)
     audited.seal()
     tamper(superuser, "DELETE FROM audit_log WHERE seq = %s", [seq])
@@ -117,7 +117,7 @@ def test_a_deleted_row_of_the_unsealed_tail_is_named(audited: Audited, superuser
 def test_a_history_with_new_chains_and_seals_is_found_by_its_anchor(
     audited: Audited, superuser: Admin
 ) -> None:
-    """Everything inside agrees again; only what was kept outside does not."""
+    """Rewrite everything inside consistently, so that only the anchor kept outside disagrees."""
     document_id = make_document(audited, 3)
     audited.seal()
     anchor = [json.dumps(asdict(seal)) for seal in list_seals(audited.janitor, audited.tenant_id)]
@@ -154,7 +154,7 @@ def test_a_deleted_seal_is_found(audited: Audited, superuser: Admin) -> None:
     anchor = [json.dumps(asdict(seal)) for seal in list_seals(audited.janitor, audited.tenant_id)]
     tamper(superuser, "DELETE FROM audit_seals WHERE sequence = 2")
     result = verify(audited)
-    assert (result.is_sound, result.tail_count) == (True, 1)  # as if it had never been: hence anchors
+    assert (result.is_sound, result.tail_count) == (True, 1)  # no trace of the seal: hence anchors
     result = verify_tenant(audited.api, audited.tenant_id, anchor)
     assert [finding.code for finding in result.findings] == ["AUDIT_ANCHOR_MISSING"]
 

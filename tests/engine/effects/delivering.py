@@ -1,4 +1,4 @@
-"""Documents whose workflows have come to a call, and connectors that answer as they are told."""
+"""Documents whose workflows wait for a call, and connectors with prepared answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ FAILED = {"id": "failed", "type": "script", "config": {"set": {"failed": "true"}
 
 @dataclass
 class Answering:
-    """A connector that answers what it is told to, and remembers what it was given."""
+    """A connector that gives a prepared answer and keeps the messages it was given."""
 
     delivery: Delivery = field(default_factory=lambda: Delivery(200, None, {"ok": True}))
     given: list[OutboundMessage] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Answering:
 
 
 def begin(stage: WorkflowStage, node: Mapping[str, Any] = CALL, count: int = 1) -> list[Made]:
-    """Documents whose workflows have come to a call."""
+    """Create and submit documents, so that their workflows wait for a call."""
     edges = [{**edge, "source": edge["source"].replace("call", node["id"])} for edge in EDGES]
     contract = stage.publish(checks={"nodes": [node, FAILED], "edges": edges, "exit": "join"})
     made = [stage.create(contract) for _ in range(count)]
@@ -57,7 +57,7 @@ def effects(stage: WorkflowStage, **connectors: Connector) -> Effects:
 
 
 def endpoint(stage: WorkflowStage) -> tuple[Any, ...]:
-    """(status, failures, whether it rests)"""
+    """Return (status, failures, whether it rests)."""
     return stage.standing.row("SELECT status, failures, rests_until > now() FROM endpoints")
 
 

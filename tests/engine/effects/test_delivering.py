@@ -1,4 +1,4 @@
-"""Effects leave the system at least once, and are on record exactly once."""
+"""Effects are sent at least once, and recorded exactly once."""
 
 import base64
 import json
@@ -90,13 +90,13 @@ def test_a_dead_receiver_rests_and_costs_no_attempts(stage: WorkflowStage) -> No
     worker.work(stage.tenant_id)
     assert len(connector.given) == given
     assert {attempts for _, attempts in rows(stage)} == {1}
-    # After its rest one call asks whether it answers, and the rest wait for that.
+    # After its rest one call tries the endpoint, and the others wait for its result.
     stage.standing.run("UPDATE endpoints SET rests_until = now() - interval '1 second'")
     come_due(stage)
     worker.work(stage.tenant_id)
     assert len(connector.given) == given + 1
     assert endpoint(stage) == ("active", FAILURES_TO_REST + 3, True)
-    # One answer makes it well.
+    # One success ends the rest for all.
     stage.standing.run("UPDATE endpoints SET rests_until = now() - interval '1 second'")
     come_due(stage)
     connector.delivery = Delivery(200, None)
@@ -151,7 +151,7 @@ def test_whose_lease_ran_out_notes_nothing(stage: WorkflowStage) -> None:
 
     class Slow(Answering):
         def deliver(self, message: OutboundMessage) -> Delivery:
-            """Meanwhile another worker takes the row over."""
+            """Deliver while another worker takes the row over."""
             stage.standing.run("UPDATE workflow_side_effects_outbox SET claim_id = gen_random_uuid()")
             return super().deliver(message)
 
@@ -180,7 +180,7 @@ def test_a_deadlock_while_noting_has_nothing_delivered_twice(
     broken: list[int] = []
 
     def break_once(connection: Connection, *more: Any) -> None:
-        """After most of it was written."""
+        """Break the transaction once, after most of it was written."""
         wake_other(connection, *more)
         if not broken:
             broken.append(1)
@@ -288,7 +288,7 @@ def test_an_endpoint_that_is_not_there_may_still_come(stage: WorkflowStage) -> N
 
 
 def test_a_host_that_is_no_longer_allowed_is_not_called(stage: WorkflowStage) -> None:
-    """The list is read with each claim: what it says when something is sent counts."""
+    """Remove the host between two calls: each claim reads the list again."""
     begin(stage, count=2)
     with receiving(answering(200)) as receiver:
         add_endpoint(stage, f"http://127.0.0.1:{receiver.port}/")

@@ -1,4 +1,4 @@
-"""Messages to people: whom they are for, who is told, and what is noted of it."""
+"""Messages to people: their recipients, their delivery, and the record of it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -75,7 +75,7 @@ def test_people_are_told_in_the_application_once(stage: WorkflowStage) -> None:
     assert stage.standing.rows(told) == [("ben", "message", "Look"), ("cleo", "message", "Look")]
     stage.drain()
     assert stage.status_of(made.id) == "active"
-    # The same again, as after a lost answer.
+    # The delivery is repeated, as after a lost answer.
     stage.standing.run("ALTER TABLE workflow_side_effects_outbox DISABLE TRIGGER ALL")
     stage.standing.run("UPDATE workflow_side_effects_outbox SET status = 'pending'")
     worker.work(stage.tenant_id)
@@ -84,7 +84,7 @@ def test_people_are_told_in_the_application_once(stage: WorkflowStage) -> None:
 
 @pytest.mark.parametrize("channel", ["email", "sms", "in_app"])
 def test_what_is_for_nobody_is_a_dead_letter(stage: WorkflowStage, channel: str) -> None:
-    """A message that reaches nobody is none that was delivered; the workflow learns it at once."""
+    """Reject a message without recipients at once, and wake its workflow."""
     (made,) = begin(stage, tell(channel, {"by": "role", "role": "finance"}))
     connectors = {} if channel == "in_app" else make_sending()
     effects(stage, **connectors).work(stage.tenant_id)
@@ -135,7 +135,7 @@ def test_who_was_told_before_a_failure_stays_on_record(stage: WorkflowStage) -> 
     worker = effects(stage, email=connector)
     worker.work(stage.tenant_id)
     come_due(stage)
-    # A worker that has no such connector forgets none of it.
+    # A worker without this connector keeps the recorded deliveries.
     effects(stage).work(stage.tenant_id)
     come_due(stage)
     worker.work(stage.tenant_id)

@@ -1,4 +1,4 @@
-"""A house, its janitor in the janitor's role."""
+"""A company for housekeeping tests, and a janitor in the janitor's role."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from tests.pooling.reaching import as_role
 
 @pytest.fixture
 def janitor(owner_url: str) -> Iterator[Database]:
-    # One connection, as a Lambda has it.
+    # A Lambda has one connection, too.
     database = Database(as_role(owner_url, "signet_janitor"), PoolSettings(size=1))
     yield database
     database.close()

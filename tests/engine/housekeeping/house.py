@@ -1,4 +1,4 @@
-"""A company whose house is kept: what happened long ago, and runs of one task at a time."""
+"""A company for housekeeping tests: events of long ago, and single runs of one task."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ KEPT = Retentions(history_days=365)
 
 
 class KeptTelemetry(Silent):
-    """Keeps what it is told."""
+    """Telemetry that keeps its reports."""
 
     def __init__(self) -> None:
         self.reports: list[HousekeepingReport] = []
@@ -59,7 +59,7 @@ class House:
         anchors: Anchors | None = None,
         clock: Callable[[], float] = lambda: 0.0,
     ) -> Ran:
-        """One run of one task, as if it were due."""
+        """Run a task once, as if it were due."""
         (task,) = [task for task in list_tasks(KEPT, anchors) if task.name == name]
         runner = self.runner(Task(name, task.every_seconds, task.run, limits or task.limits), clock=clock)
         self.run("UPDATE housekeeping_tasks SET next_due_at = now() WHERE task = %s", name)
@@ -71,7 +71,7 @@ class House:
         return ran
 
     def seal(self) -> int:
-        """When no transaction of a test beside this one holds the horizon back."""
+        """Seal the audit trail once no parallel test holds the horizon back."""
         Audited(self.tenant_id, self.company.database, self.janitor).settle()
         return self.keep("seal_audit").rows
 

@@ -1,4 +1,4 @@
-"""What is taken away and what stays: as the janitor, tenant by tenant, batch by batch."""
+"""Rows that pruning deletes and rows that it keeps: as the janitor, tenant by tenant, batch by batch."""
 
 from typing import LiteralString
 from uuid import UUID, uuid4
@@ -11,6 +11,7 @@ from signet.engine.documents.commands import Create, Delete, RequestTransition
 from signet.engine.execution.rebuild import rebuild_instance
 from signet.engine.execution.worker import Worker
 from signet.engine.housekeeping.task_run import TaskLimits
+from tests.draining import drain
 from tests.engine.conftest import INVOICE, make_company
 from tests.engine.housekeeping.house import House
 from tests.store.queued import put
@@ -94,15 +95,15 @@ def test_the_answer_that_an_open_step_waits_for_stays(house: House) -> None:
 
 
 def finish_one(house: House, moving: Worker) -> UUID:
-    """An invoice that went its way to the end."""
+    """Create an invoice and cancel it, so that its instance ends."""
     number = f"R-{uuid4()}"
     made = house.company.documents.mutate(
         house.company.caller(), Create("invoice", {**INVOICE, "number": number})
     )
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     cancel = RequestTransition(made.document_id, 1, "cancel", "ordered twice")
     house.company.documents.mutate(house.company.caller(), cancel)
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     assert made.instance_id is not None
     return made.instance_id
 
@@ -114,7 +115,7 @@ def test_receipts_of_what_ended_long_ago_go_and_the_instance_stays_the_sum_of_it
     alive = house.company.documents.mutate(
         house.company.caller(), Create("invoice", {**INVOICE, "number": "R-live"})
     ).instance_id
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     statuses = dict(house.rows("SELECT id, status FROM workflow_instances"))
     assert {statuses[each] for each in (ended, recent, early)} == {"completed"}
     house.run(
@@ -156,7 +157,7 @@ def test_receipts_of_what_ended_long_ago_go_and_the_instance_stays_the_sum_of_it
     )
     house.run(OLD["events"])
     assert house.keep("prune_events").rows > 0
-    assert moving.drain([house.tenant_id]).steps == 0, "nothing begins anew"
+    assert drain(moving, [house.tenant_id]).steps == 0, "nothing begins anew"
     assert verify_tenant(house.company.database, house.tenant_id).is_sound
 
 
@@ -194,9 +195,9 @@ def test_keys_events_notifications_and_meters(house: House) -> None:
 def test_a_deleted_document_is_emptied_and_stays_provable(house: House, moving: Worker) -> None:
     data = {**INVOICE, "number": "R-gone", "vendor_contact": "Erna Example"}
     made = house.company.documents.mutate(house.company.caller(), Create("invoice", data))
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     house.company.documents.mutate(house.company.caller(), Delete(made.document_id, 1))
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     assert house.keep("purge_documents").rows == 0, "not yet"
     house.run("UPDATE documents SET deleted_at = now() - interval '366 days'")
     assert house.keep("purge_documents").rows == 1

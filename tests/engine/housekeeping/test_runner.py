@@ -1,4 +1,7 @@
-"""One janitor a task: claims, leases, takeovers, failures. Two janitors are two connections, step by step."""
+"""One janitor for each task: claims, leases, takeovers and failures.
+
+Two janitors are two connections, used step by step.
+"""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -73,7 +76,7 @@ def test_whoever_died_is_taken_over_where_he_was_and_can_do_no_more(house: House
 
 
 def test_a_batch_under_way_outlives_its_lease(house: House, other: Database) -> None:
-    """The batch holds the row: whoever looks meanwhile passes by, and does not wait."""
+    """Keep the row locked by the batch: another janitor skips it and does not wait."""
     runner = house.runner(Task("a", 60.0, note))
     runner.run(0)
     claimed = runner.claim()
@@ -117,7 +120,7 @@ def test_a_tenant_at_whom_a_task_always_breaks_off_holds_up_no_other(house: Hous
     runner.run(0)
     outcomes = []
     for _ in range(3):
-        # Each time within minutes, so that whom it failed at does not wait for another day.
+        # The next try is minutes away, so that the tenant that failed does not wait for another day.
         assert house.rows("SELECT next_due_at < now() + interval '6 minutes' FROM housekeeping_tasks") == [
             (True,)
         ]

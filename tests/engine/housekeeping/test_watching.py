@@ -12,15 +12,16 @@ from signet.engine.documents.commands import Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from signet.engine.housekeeping.task import Task
 from signet.engine.housekeeping.tasks import list_tasks
+from tests.draining import drain
 from tests.engine.conftest import INVOICE
 from tests.engine.housekeeping.house import House
 from tests.store.queued import put, put_one, read_one
 
 
 def begin(house: House, moving: Worker) -> UUID:
-    """An invoice that waits in its first state."""
+    """Create an invoice that waits in its first state."""
     made = house.company.documents.mutate(house.company.caller(), Create("invoice", INVOICE))
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     assert made.instance_id is not None
     return made.instance_id
 
@@ -59,7 +60,7 @@ def test_a_deadline_without_a_wake_up_gets_one(house: House, moving: Worker) -> 
     put_later = "SELECT count(*) FROM workflow_events_outbox WHERE event_type = 'overdue'"
     assert house.keep("wake_overdue").rows == 1
     assert house.keep("wake_overdue").rows == 0, "it is on its way"
-    moving.drain([house.tenant_id])
+    drain(moving, [house.tenant_id])
     house.run(late, instance_id)
     assert house.keep("wake_overdue").rows == 0, "and not each minute"
     assert house.rows(put_later) == [(1,)]
@@ -85,7 +86,7 @@ def test_stuck_instances_are_counted_and_named_with_what_helps(house: House, mov
 
 
 class KeptAnchors:
-    """A place outside; `fails` of the next writes do not reach it."""
+    """A store for anchors; the next `fails` writes fail."""
 
     def __init__(self) -> None:
         self.lines: dict[tuple[UUID, int, int], Sequence[str]] = {}
@@ -105,7 +106,7 @@ def test_seals_are_made_and_kept_outside_once(house: House, moving: Worker) -> N
     assert house.seal() == 0
     anchors.fails = 1
     assert house.keep("anchor_seals", anchors=anchors).outcome == "failed"
-    # Those after it come first; here there are none.
+    # Tenants after the failed one would come first; here there are none.
     assert [house.keep("anchor_seals", anchors=anchors).rows for _ in range(2)] == [0, 1]
     assert house.keep("anchor_seals", anchors=anchors).rows == 0
     assert list(anchors.lines) == [(house.tenant_id, 1, 1)]
@@ -163,7 +164,7 @@ def test_history_goes_by_the_month_and_only_where_that_is_wanted(house: House, m
 
 @pytest.mark.parametrize("name", ["drop_months", "make_partitions"])
 def test_work_under_way_is_not_held_up(house: House, name: str, owner_url: str) -> None:
-    """It gives up, and comes again soon."""
+    """Give up while work holds the lock, and try again soon."""
     import psycopg
 
     with house.janitor.tenantless_transaction() as connection:

@@ -1,4 +1,4 @@
-"""What is on record of a document and of each of its instances, in columns that a person can read."""
+"""The record of a document and of each of its instances, in columns that a person can read."""
 
 from typing import LiteralString
 
@@ -21,7 +21,7 @@ JOIN workflow_step_executions s ON s.tenant_id = e.tenant_id AND s.id = e.step_e
 JOIN workflow_instances i ON i.tenant_id = s.tenant_id AND i.id = s.instance_id
 WHERE i.entity_id = %s AND e.status = 'pending' AND right(s.node_id, %s) = %s
 """
-# By title; each of one instance.
+# Queries by title, each about one instance.
 ON_RECORD: dict[str, LiteralString] = {
     "Instance": """
 SELECT d.name, i.status, i.reason, 'v' || i.version, i.actor_id, array_to_string(i.current_nodes, ' ')

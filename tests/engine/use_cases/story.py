@@ -1,4 +1,4 @@
-"""The tenant of the examples with its own people, workflows and a worker; and what is then on record."""
+"""The tenant of the examples with its own people, workflows, a worker, and the record of their acts."""
 
 import os
 import re
@@ -40,7 +40,7 @@ _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 @dataclass(frozen=True)
 class Story:
-    """Everybody acts with the roles that the tenant's file gives them."""
+    """A company whose people act with the roles of the tenant's file."""
 
     stage: WorkflowStage
     approvals: Approvals
@@ -53,7 +53,7 @@ class Story:
         return Caller(read_principal(self.company.database, self.company.tenant_id, user_id), via="test")
 
     def publish(self, folder: str) -> None:
-        """What of contract, chain and patch stands in an example's folder."""
+        """Publish the contract, chain and patch that are in an example's folder."""
         definitions, admin = self.company.definitions, self.author("ada")
         if (contract := _read(folder, "contract")) is not None:
             saved = definitions.create_contract(admin, contract)
@@ -66,7 +66,7 @@ class Story:
         if (patch := _read(folder, "patch")) is not None:
             definitions.publish(admin, definitions.create(admin, "org_patch", patch).id)
 
-    # --- what people do; the worker takes it in at once, unless somebody is to be faster than it ---
+    # --- acts of people; the worker follows at once unless `then_works` is false ---
 
     def mutate(self, user_id: str, operation: Operation, *, then_works: bool = True) -> Applied:
         applied = self.company.documents.mutate(self.author(user_id), operation)
@@ -97,7 +97,7 @@ class Story:
         *,
         then_works: bool = True,
     ) -> VoteResult:
-        """About what waits for the person."""
+        """Decide the one request about the document that waits for the person."""
         (request_id,) = self.waits_for(user_id, document_id)
         decided = self.approvals.decide(self.author(user_id), request_id, vote, reason)
         if then_works:
@@ -112,7 +112,7 @@ class Story:
         self.stage.drain()
 
     def answer(self, document_id: UUID, node: str, answer: CallAnswer) -> None:
-        """The call of this step is delivered or given up; its instance is woken as after a delivery."""
+        """Deliver or give up the call of this step, and wake its instance as a delivery does."""
         (step_id,) = self.stage.standing.row(
             PENDING_CALL,
             document_id,
@@ -122,10 +122,10 @@ class Story:
         self.stage.answer_steps({step_id: answer})
         self.work()
 
-    # --- what is on record ---
+    # --- the record ---
 
     def check(self, name: str, *document_ids: UUID) -> None:
-        """The whole history, word by word; rows that follow from it, and an audit trail that is sound."""
+        """Compare the whole history word by word; check the rebuilt rows and the audit trail."""
         for instance_id in self._list_instances(*document_ids):
             self.stage.check_rebuild(instance_id)
         assert verify_tenant(self.company.database, self.company.tenant_id).is_sound
@@ -133,7 +133,7 @@ class Story:
         assert_golden(name, "\n".join(lines).strip() + "\n")
 
     def explain(self, name: str, document_id: UUID) -> InstanceExplanation:
-        """Of the document's newest workflow: the part about its approvals, word by word."""
+        """Compare the approvals of the document's newest workflow word by word; return the explanation."""
         contracts, instance_id = self.stage.caches().contracts, self.stage.instance_of(document_id)
         explained = explain(self.company.database, contracts, self.company.tenant_id, instance_id)
         text = "\n".join(write_instance(explained))
@@ -165,7 +165,7 @@ class Story:
 
 
 def assert_golden(name: str, text: str) -> None:
-    """Ids by the order in which they come, moments and hashes without what they are."""
+    """Compare with the file: ids numbered in order of appearance, times and hashes masked."""
     ids = {found: f"<id {number}>" for number, found in enumerate(dict.fromkeys(_ID.findall(text)), 1)}
     masked = _HASH.sub("<sha-256>", _TIME.sub("<time>", _ID.sub(lambda found: ids[found[0]], text)))
     file = GOLDEN / name

@@ -29,7 +29,7 @@ def test_a_small_invoice_of_a_trusted_vendor_asks_nobody(invoices: Story) -> Non
 
 
 def test_everything_else_goes_through_the_chain(invoices: Story) -> None:
-    """Not small enough, though trusted."""
+    """Take a trusted vendor, but an amount that is not small enough."""
     invoice = submitted(invoices, "R-2", 50001, "V-100")
     assert invoices.waits_for("fiona", invoice) == []
     invoices.decide("anton", invoice)
@@ -46,7 +46,7 @@ def test_a_large_invoice_wants_both(invoices: Story) -> None:
 
 
 def test_one_rejection_takes_the_other_question_back(invoices: Story) -> None:
-    """Back in draft, with the reason; then edited, submitted and approved."""
+    """Send the invoice back to draft with the reason; then edit, submit and approve it."""
     invoice = submitted(invoices, "R-4", 2000000)
     invoices.decide("fiona", invoice, "rejected", "the price is wrong")
     assert invoices.stage.status_of(invoice) == "draft"
@@ -57,7 +57,7 @@ def test_one_rejection_takes_the_other_question_back(invoices: Story) -> None:
 
 
 def test_whoever_edits_what_is_being_approved_begins_a_new_one(invoices: Story) -> None:
-    """The budget owner has approved the old content already: of the new one everybody is asked anew."""
+    """Amend after the budget owner has approved the old content: everybody is asked again."""
     invoice = submitted(invoices, "R-5", 2000000)
     invoices.decide("olga", invoice)
     amended = invoices.edit("carl", invoice, grand_total=3000000)
@@ -84,7 +84,7 @@ def test_time_asks_a_wider_circle(invoices: Story) -> None:
 
 
 def test_what_runs_keeps_the_definition_that_it_began_with(invoices: Story) -> None:
-    """Below a thousand the new one asks nobody; the old one goes on by its chain."""
+    """Publish a definition that asks no approval below a thousand; the old invoice keeps its chain."""
     old = submitted(invoices, "R-7", 60000)
     invoices.publish("invoice_fast_track")
     new = submitted(invoices, "R-8", 60000)

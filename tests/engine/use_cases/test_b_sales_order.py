@@ -1,6 +1,6 @@
 """Use case B: stock, credit and the warehouse at once; the loser of an ANY join is no longer waited for.
 
-The patch of `examples/sales_order_calls`: the one in `examples/sales_order` waits for events from outside.
+The patch is of `examples/sales_order_calls`: the one in `examples/sales_order` waits for events from outside.
 """
 
 from uuid import UUID
@@ -50,7 +50,7 @@ def test_the_supplier_is_faster(orders: Story) -> None:
 
 
 def test_without_credit_everything_else_is_left_and_the_bank_collects(orders: Story) -> None:
-    """The credit is known before anybody is called: neither warehouse nor supplier hears of it."""
+    """Check the credit before any call: neither warehouse nor supplier hears of the order."""
     order = placed(orders, "S-3", 10001)
     assert orders.stage.instance(orders.stage.instance_of(order))["current_nodes"] == [
         "usr:stock_and_credit:collect"

@@ -1,4 +1,4 @@
-"""Use case C: nobody approves one content and gets another; whatever was said of the old one is void."""
+"""Use case C: nobody approves one content and gets another; every vote about the old content is void."""
 
 from uuid import UUID
 
@@ -39,7 +39,7 @@ def approve_anew(story: Story, amended: UUID) -> None:
 
 
 def test_an_edit_after_the_approval_and_before_the_gate(invoices: Story, submitted: UUID) -> None:
-    """Both have approved; before a worker sees it, the total is another one."""
+    """Change the total after both have approved and before a worker runs."""
     invoices.decide("fiona", submitted)
     invoices.decide("frank", submitted, then_works=False)
     amended = invoices.edit("carl", submitted, grand_total=90000)
@@ -61,7 +61,7 @@ def test_an_edit_between_two_approvals(invoices: Story, submitted: UUID) -> None
 
 
 def test_an_amendment_of_what_is_active(invoices: Story, submitted: UUID) -> None:
-    """The approvals were used: they stay with what they were given for."""
+    """Amend after the gate has used the approvals: they stay with the content they were given for."""
     invoices.decide("fiona", submitted)
     invoices.decide("frank", submitted)
     assert invoices.stage.status_of(submitted) == "active"
@@ -71,7 +71,7 @@ def test_an_amendment_of_what_is_active(invoices: Story, submitted: UUID) -> Non
 
 
 def test_the_manager_does_not_release_it(invoices: Story, submitted: UUID) -> None:
-    """Edited again, it is released and approved in its third version."""
+    """Reject the second version, edit again, and approve the third."""
     amended = invoices.edit("carl", submitted, grand_total=90000).document_id
     invoices.ask("carl", amended, "submit")
     invoices.decide("fiona", amended, "rejected", "it is too much")

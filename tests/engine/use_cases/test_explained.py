@@ -1,4 +1,4 @@
-"""What `explain` says of approvals: who decided, for whom, by what right, about what; what became of it."""
+"""Approvals in `explain`: the voters, their delegators and rights, the content, and the result."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -46,7 +46,7 @@ def delegate(story: Story, user_id: str, delegate_id: str, entity_type: str | No
 
 
 def half_decided(story: Story) -> UUID:
-    """The budget owner's delegate has voted; the wider circle of finance holds who created it."""
+    """Let the budget owner's delegate approve an invoice, and escalate it to its creator's role."""
     delegate(story, "olga", "anton", "invoice")
     invoice = story.create("ada", "invoice", **BILL, number="R-1", vendor_id="V-9", grand_total=LARGE)
     story.ask("ada", invoice, "submit")
@@ -76,7 +76,7 @@ def test_who_decided_for_whom_and_who_may_still_decide(invoices: Story) -> None:
 
 
 def test_the_same_as_json(invoices: Story, owner_url: str) -> None:
-    """On the command line, as the API's role."""
+    """Run the command line as the API's role."""
     instance_id = invoices.stage.instance_of(half_decided(invoices))
     words = ["instance", "explain", str(instance_id), "--tenant", str(invoices.company.tenant_id), "--json"]
     environment = {"SIGNET_DATABASE_URL": as_role(owner_url, "signet_api")}

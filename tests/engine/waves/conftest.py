@@ -1,4 +1,4 @@
-"""A worker as the worker's role: on the database of the company, or on one that stands for a module."""
+"""A worker in the worker's role, on the company's database or on one that lasts for a module."""
 
 from collections.abc import Iterator
 
@@ -35,13 +35,13 @@ def stage(server_url: str) -> Iterator[WorkflowStage]:
 
 @pytest.fixture
 def instances(company: Company) -> Instances:
-    """As the API's role: that is where operators come from."""
+    """Return the operator actions in the API's role, where operators come from."""
     return Instances(company.database, company.documents.caches, CompiledCache())
 
 
 @pytest.fixture
 def moves(stage: WorkflowStage) -> InstanceMoves:
-    """As the API's role, like other operators."""
+    """Return the moves in the API's role, like other operator actions."""
     return InstanceMoves(stage.standing.company.database, stage.caches(), CompiledCache())
 
 

@@ -1,8 +1,8 @@
-"""What a document's life has left behind, to be compared with another life of the same kind."""
+"""The rows that a document's life leaves behind, for comparison with another life of the same kind."""
 
 from typing import Any, LiteralString
 
-# All that is there of a document's life, without the ids.
+# One row with everything about a document, without the ids.
 FOOTPRINT: LiteralString = """
 WITH instance AS (SELECT * FROM workflow_instances WHERE entity_id = %(id)s)
 SELECT

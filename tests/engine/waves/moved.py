@@ -1,4 +1,4 @@
-"""Instances under an older definition, and what tests do to move them."""
+"""Instances under an older definition, and the steps by which tests move them."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SAY = {
 ASK = {"id": "ask", "type": "approval", "config": {"approvers": [{"by": "user", "user": "anna"}]}}
 NOTE = {"id": "note", "type": "script", "config": {"set": {"noted": "1"}}}
 CALLING: dict[str, Any] = {"nodes": [CALL]}
-# The same call, and something to do after it.
+# The same call, followed by another step.
 SAYING: dict[str, Any] = {"nodes": [CALL, SAY], "edges": [{"source": "call", "target": "say"}]}
 WAITING = "usr:approval:call"
 
@@ -24,7 +24,7 @@ def olga(stage: WorkflowStage, *roles: str) -> Caller:
 
 
 def submit(stage: WorkflowStage, entity_type: str) -> Made:
-    """Under way: as far as it comes by itself."""
+    """Create and submit a document, and run the worker until nothing is due."""
     made = stage.create(entity_type)
     stage.drain()
     stage.ask(made.id, "submit")
@@ -33,7 +33,7 @@ def submit(stage: WorkflowStage, entity_type: str) -> Made:
 
 
 def calling(stage: WorkflowStage) -> tuple[str, Made]:
-    """One that waits for an answer from outside, and then for nothing."""
+    """Submit a document that waits for one answer from outside, its last wait."""
     entity_type = stage.publish(approval=CALLING)
     made = submit(stage, entity_type)
     assert stage.instance(made.instance_id)["current_nodes"] == [WAITING]
@@ -57,7 +57,7 @@ def codes(outcome: MoveOutcome) -> list[str]:
 
 
 def pin_of(stage: WorkflowStage, made: Made) -> tuple[Any, ...]:
-    """(kind, name, version) of what it runs under."""
+    """Return (kind, name, version) of the definition that the instance runs under."""
     return stage.standing.row(
         "SELECT d.definition_kind, d.name, d.version FROM workflow_instances i JOIN workflow_definitions d"
         " ON (d.tenant_id, d.id, d.version) = (i.tenant_id, i.definition_id, i.definition_version)"

@@ -1,4 +1,4 @@
-"""Documents whose instances operators act on, and how they stand then."""
+"""Documents whose instances operators act on, and their state afterwards."""
 
 from collections.abc import Mapping
 from typing import Any, LiteralString
@@ -9,7 +9,7 @@ from signet.engine.cache import CompiledCache
 from signet.engine.instances.actions import Instances
 from tests.engine.waves.stage import Made, WorkflowStage
 
-# What the audit trail says of the acts on an instance.
+# The audit rows of the acts on an instance.
 DETAILS: LiteralString = (
     "SELECT content::jsonb ->> 'action', actor_id, content::jsonb ->> 'reason', content::jsonb -> 'detail'"
     " FROM audit_log WHERE subject_type = 'instance' AND subject_id = %s ORDER BY seq"
@@ -17,7 +17,7 @@ DETAILS: LiteralString = (
 
 
 def operating_on(stage: WorkflowStage) -> tuple[Instances, Caller]:
-    """As the API's role: that is where operators come from."""
+    """Return the operator actions and a caller in the API's role, where operators come from."""
     company = stage.standing.company
     return Instances(company.database, stage.caches(), CompiledCache()), company.caller("olga")
 
@@ -39,6 +39,6 @@ def check(stage: WorkflowStage, document: Made) -> None:
 
 
 def status_of(stage: WorkflowStage, document: Made) -> tuple[Any, ...]:
-    """(status, nodes, reason)."""
+    """Return (status, nodes, reason)."""
     row = stage.instance(document.instance_id)
     return row["status"], row["current_nodes"], row["reason"]

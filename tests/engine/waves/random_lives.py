@@ -33,7 +33,7 @@ from tests.unit.workflow.random_workflows import SETTINGS, WorkflowCase
 ASKING = ("create", "edit", "amend", "t1", "t2", "t3", "park", "unpark", "renew", "cancel", "recall")
 # A quick run takes its workflows from a few, each published once in a database.
 workflows = st.integers(0, 2**32 - 1 if os.environ.get("SIGNET_FUZZ_EXAMPLES") else 39)
-# What a role grants: everything, everything that is not an action, nothing.
+# Permissions of each role: everything, everything but actions, nothing.
 PERMISSIONS = {"boss": ("*:*",), "hand": tuple(f"*:{each}" for each in ASKING), "clerk": ()}
 VOTES: Sequence[Any] = ("approved", "approved", "rejected")
 OUTPUT = {"total": 3}
@@ -52,7 +52,7 @@ LIFE_STEPS: LiteralString = (
 
 
 def prepare(stage: WorkflowStage) -> None:
-    """A tenant with the settings and roles, and the contracts, that random workflows speak of."""
+    """Install a tenant with the settings, roles and contracts that random workflows refer to."""
     roles = [{"role": name, "permissions": list(permissions)} for name, permissions in PERMISSIONS.items()]
     company = stage.standing.company
     tenant = TenantFile.model_validate(
@@ -83,7 +83,7 @@ def call(given: ActionInput) -> ActionResult:
 
 
 def publish(stage: WorkflowStage, seed: int) -> None:
-    """Once for a database; with the rules that its nodes ask."""
+    """Publish the workflow and the rules that its nodes ask, once for each database."""
     case, workflow = load(seed)
     name = case.contract["contract"]
     if stage.standing.rows("SELECT FROM contracts WHERE entity_type = %s", name):
@@ -100,7 +100,7 @@ def publish(stage: WorkflowStage, seed: int) -> None:
 
 
 def publish_next(stage: WorkflowStage, seed: int, rng: Random) -> tuple[Workflow, int]:
-    """The same workflow with one more step somewhere, as its next version."""
+    """Publish the same workflow with one more step as its next version; return it with the version."""
     case = deepcopy(load(seed)[0])
     region = case.patch["slots"][rng.choice(sorted(case.patch["slots"]))]
     drawn = [one for one in region["edges"] if one.get("role", "forward") == "forward"]
@@ -120,16 +120,16 @@ def publish_next(stage: WorkflowStage, seed: int, rng: Random) -> tuple[Workflow
 
 @dataclass
 class Life:
-    """One document under one workflow; what people and the world do to it stands in its script."""
+    """One document under one workflow; its script holds the acts of people and the answers of the world."""
 
     seed: int
     script: Script
     document_id: UUID
     instance_id: UUID
     data: dict[str, Any]
-    # What people asked for and mutate() took.
+    # Transitions that people asked for and mutate() accepted.
     asked: list[str] = field(default_factory=list)
-    # What it runs under, where that is not what it began with.
+    # The workflow after a move.
     moved_to: Workflow | None = None
 
     @property
@@ -146,7 +146,7 @@ def begin(stage: WorkflowStage, seed: int, number: int) -> Life:
     case, rng = load(seed)[0], Random(number)
     name = case.contract["contract"]
     roles = [rng.choice(["boss", "boss", "hand"]), *(["clerk"] if rng.random() < 0.5 else [])]
-    # Gates have conditions on the amount: now and then one does not hold.
+    # Gates have conditions on the amount, so some of them must fail.
     data = {**make_document(rng), "amount": rng.choice([-1, 5, 50, 500])}
     birth = "amended" if "amendment" in case.contract and rng.random() < 0.3 else "created"
     made = stage.mutate(Create(name, data), "ann", *roles)
@@ -176,7 +176,7 @@ def live(
     clock: Clock = stopped,
     after_wave: Callable[[], None] = lambda: None,
 ) -> None:
-    """To the end of all of their scripts; whatever is due for any of them moves in one wave."""
+    """Run the lives until all their scripts end; everything that is due moves in one wave."""
     wanted = {life.instance_id: list(life.script.requests) for life in lives}
     while True:
         worker = stage.worker(clock)
@@ -194,7 +194,7 @@ def live(
 
 @dataclass(frozen=True)
 class Given:
-    """To a step that waits: what the outside world says, or how people decide."""
+    """The answer to a waiting step: a response from outside, or a vote."""
 
     step_id: UUID
     answer: CallAnswer | Vote
@@ -215,7 +215,7 @@ def give(stage: WorkflowStage, answers: Sequence[Given]) -> None:
 
 
 def find_answer(stage: WorkflowStage, life: Life) -> Given | None:
-    """To the first token, in order of birth, whose step the script has an answer for."""
+    """Return the answer to the oldest token whose step the script has an answer for."""
     tokens = stage.instance(life.instance_id)["active_tokens"]
     waiting: dict[str, UUID] = dict(
         stage.standing.rows(
@@ -244,7 +244,7 @@ def read_answer(life: Life, node: WorkflowNode) -> CallAnswer | Vote | None:
 
 
 def ask_next(stage: WorkflowStage, life: Life, wanted: list[str]) -> bool:
-    """The next thing that may be asked for at all."""
+    """Ask for the next transition that mutate() accepts."""
     while wanted:
         transition = wanted.pop(0)
         operation = RequestTransition(life.document_id, stage.version_of(life.document_id), transition)
@@ -293,7 +293,7 @@ def compare(stage: WorkflowStage, life: Life) -> None:
 
 
 def plain(value: Any) -> Any:
-    """As it comes back from JSON."""
+    """Return the value as it comes back from JSON."""
     return json.loads(json.dumps(value))
 
 
@@ -310,7 +310,7 @@ def describe_row(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _describe_output(is_control: bool, output: dict[str, Any] | None) -> Iterable[Any]:
-    """What moved, and what it said: not how either of them knows it."""
+    """Yield the comparable part of an output: the token's movement and result, but no internal data."""
     if output is None or output.get("outcome", "") is None:
         return ()
     if is_control:

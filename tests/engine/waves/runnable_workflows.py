@@ -1,4 +1,4 @@
-"""Random workflows of what the engine runs; calls are waited for where events or timers would be."""
+"""Random workflows of nodes that the engine runs; calls take the place of events and timers."""
 
 import json
 from random import Random
@@ -56,7 +56,7 @@ class RunnableRegion(Region):
 
 
 def make_runnable(seed: int, name: str) -> WorkflowCase:
-    """The same for the same seed, under a name of its own."""
+    """Return the workflow of the seed, under a name of its own."""
     rng = Random(seed)
     contract = make_contract(rng)
     patch = make_patch(rng, contract, RunnableRegion)
@@ -64,7 +64,7 @@ def make_runnable(seed: int, name: str) -> WorkflowCase:
 
 
 def _rename(document: dict[str, Any], name: str) -> dict[str, Any]:
-    """Also in the names of its permissions."""
+    """Rename the entity type, also in the names of its permissions."""
     text = json.dumps(document).replace('"thing"', f'"{name}"').replace('"thing:', f'"{name}:')
     renamed: dict[str, Any] = json.loads(text)
     return renamed

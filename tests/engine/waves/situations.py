@@ -1,4 +1,4 @@
-"""Instances brought to where an operator meets them."""
+"""Instances brought to situations that an operator meets."""
 
 from typing import Any, LiteralString
 from uuid import UUID
@@ -9,6 +9,7 @@ from signet.authoring.files import read_document
 from signet.core.tenants.caller import Caller
 from signet.engine.documents.commands import Applied, Create, RequestTransition
 from signet.engine.execution.worker import Worker
+from tests.draining import drain
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 
 Admin = Connection[tuple[Any, ...]]
@@ -26,38 +27,38 @@ def publish_patch(company: Company, slots: dict[str, Any], version: int = 1) -> 
 
 
 def publish_with_transition(company: Company, name: str, version: int = 2, **changes: Any) -> None:
-    """The example's contract, one transition of it changed."""
+    """Publish the example's contract with one transition changed."""
     transitions = read_document(EXAMPLES / "invoice" / "contract.yaml")[0]["transitions"]
     transitions[name] |= changes
     company.publish("invoice", version=version, transitions=transitions)
 
 
 def create(company: Company, worker: Worker, **changes: Any) -> Applied:
-    """An invoice that waits in draft."""
+    """Create an invoice that waits in draft."""
     made = company.documents.mutate(company.caller(), Create("invoice", {**INVOICE, **changes}))
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     return made
 
 
 def submit(company: Company, worker: Worker, **changes: Any) -> Applied:
-    """One for which somebody has asked to be submitted."""
+    """Create an invoice and ask for its submission."""
     made = create(company, worker, **changes)
     request = RequestTransition(made.document_id, made.version, "submit")
     company.documents.mutate(company.caller("sam", "clerk"), request)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     return made
 
 
 def hold(
     company: Company, worker: Worker, condition: str = "entity.grand_total < 100", **changes: Any
 ) -> Applied:
-    """One that its automatic gate holds, and so paused."""
+    """Submit an invoice that its automatic gate blocks, and that is paused for it."""
     publish_with_transition(company, "approve", condition=condition)
     return submit(company, worker, **changes)
 
 
 def publish_lanes(company: Company, ledger_entry: str = "AP-{entity.number}") -> None:
-    """Small invoices of known vendors go straight on, others wait for an endpoint; then they are posted."""
+    """Publish lanes: small invoices of known vendors are posted at once, others after a call."""
     amount = {"id": "amount", "type": "condition", "label": "How much, and from whom"}
     check = {"id": "check", "type": "webhook_out", "config": {"endpoint": "credit_check"}}
     known = "entity.grand_total <= 50000 && entity.vendor_id in org.trusted_vendors"
@@ -80,13 +81,13 @@ def publish_lanes(company: Company, ledger_entry: str = "AP-{entity.number}") ->
 
 
 def break_rule(company: Company) -> None:
-    """From now on a step of the approval asks a rule that the tenant does not have."""
+    """Publish an approval whose first step asks a rule that the tenant does not have."""
     rule = {"id": "checks", "type": "rule", "config": {"rules": ["credit"]}}
     publish_patch(company, {"submitted_to_approved": {"nodes": [rule], "edges": []}})
 
 
 def bury(company: Company, worker: Worker, admin: Admin) -> tuple[Applied, UUID]:
-    """One whose trigger failed for the last time, and so paused; with the trigger."""
+    """Submit an invoice that is paused because its trigger became a dead letter; return both."""
     break_rule(company)
     admin.execute("ALTER TABLE workflow_events_outbox ALTER max_attempts SET DEFAULT 1")
     made = submit(company, worker)
@@ -112,7 +113,7 @@ def stand_of(admin: Admin, instance_id: UUID) -> tuple[Any, ...]:
 
 
 def row_of(admin: Admin, instance_id: UUID) -> dict[str, Any]:
-    """All that a rebuild must find again."""
+    """Return every column that a rebuild must restore."""
     query: LiteralString = "SELECT to_jsonb(i) - 'updated_at' FROM workflow_instances i WHERE id = %s"
     ((row,),) = read(admin, query, instance_id)
     return dict(row)
@@ -123,6 +124,6 @@ def operator(company: Company) -> Caller:
 
 
 def audited(admin: Admin) -> list[dict[str, Any]]:
-    """What the audit trail says of instances."""
+    """Return the audit trail's rows about instances."""
     query: LiteralString = "SELECT content::jsonb FROM audit_log WHERE subject_type = 'instance' ORDER BY seq"
     return [content for (content,) in read(admin, query)]

@@ -1,4 +1,4 @@
-"""A company with a worker on a database of its own, and what tests do with documents under way in it."""
+"""A company with a worker on a database of its own, and the acts of tests on its documents."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,13 +21,14 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.rebuild import rebuild_instance
 from signet.engine.execution.wave import Clock
-from signet.engine.execution.worker import Drained, Worker
+from signet.engine.execution.worker import Worker
 from signet.ids import created_at_of, make_id
 from signet.store.database import Database, PoolSettings
 from signet.store.definitions.rules import save_rule
 from signet.store.documents.write import WriteBatch, write_batch
 from signet.store.outbox.queue import EFFECTS, ClaimedEffect, claim, complete, fail, keep_responses
 from signet.store.tenants.tenants import read_now, save_members
+from tests.draining import Drained, drain
 from tests.engine.standing_company import CompanyWithWorkers, standing_company
 from tests.pooling.reaching import as_role
 
@@ -71,7 +72,7 @@ def stopped() -> float:
 
 @dataclass
 class Hurried:
-    """A clock by which every wave's time is over after one round."""
+    """A clock that ends every wave after one round."""
 
     seconds: float = 0.0
 
@@ -82,7 +83,7 @@ class Hurried:
 
 @dataclass(frozen=True)
 class Made:
-    """A document, and the instance that it was born with."""
+    """A document, and its first instance."""
 
     id: UUID
     instance_id: UUID
@@ -90,7 +91,7 @@ class Made:
 
 @dataclass(frozen=True)
 class CallAnswer:
-    """What the outside world says to a call, or why it was given up."""
+    """The response to a call, or the error that it was given up with."""
 
     error: str | None = None
     response: Any = None
@@ -99,7 +100,7 @@ class CallAnswer:
 @dataclass(frozen=True)
 class WorkflowStage:
     standing: CompanyWithWorkers
-    # As the workers see it.
+    # The database in the worker's role.
     database: Database
     registry: ActionRegistry = field(default_factory=ActionRegistry)
 
@@ -108,16 +109,16 @@ class WorkflowStage:
         return self.standing.company.tenant_id
 
     def caches(self) -> DocumentCaches:
-        """A rule is seen at once."""
+        """Return caches that read rules again each time."""
         return DocumentCaches(ContractCache(), RuleBook(ttl_seconds=0), self.registry)
 
     def worker(self, clock: Clock = stopped, database: Database | None = None) -> Worker:
-        """However long a wave takes, its time is not over."""
+        """Return a worker whose waves have unlimited time, unless a clock is given."""
         return Worker(database or self.database, self.caches(), CompiledCache(), clock)
 
     @contextmanager
     def another_database(self, **settings: Any) -> Iterator[Database]:
-        """A worker's, with a pool of its own."""
+        """Yield a database in the worker's role, with a pool of its own."""
         made = Database(as_role(self.standing.admin_url, "signet_worker"), PoolSettings(**settings))
         try:
             yield made
@@ -125,12 +126,12 @@ class WorkflowStage:
             made.close()
 
     def drain(self) -> Drained:
-        return self.worker().drain([self.tenant_id])
+        return drain(self.worker(), [self.tenant_id])
 
     # --- definitions ---
 
     def publish(self, contract: Mapping[str, Any] | None = None, **slots: Any) -> str:
-        """The contract, CONTRACT where none is given, under a name of its own, with these slots filled."""
+        """Publish the contract (or CONTRACT) under a name of its own, with these slots filled."""
         name = f"thing_{next(_NUMBERS)}"
         document = {**(contract or CONTRACT), "contract": name}
         company = self.standing.company
@@ -142,21 +143,21 @@ class WorkflowStage:
         return name
 
     def publish_contract(self, entity_type: str, version: int, **changes: Any) -> None:
-        """The next version of CONTRACT, with changes at its top level."""
+        """Publish the next version of CONTRACT, with changes at its top level."""
         definitions, caller = self.standing.company.definitions, self.standing.company.caller()
         document = {**CONTRACT, "contract": entity_type, "version": version, **changes}
         definitions.create_contract(caller, document)
         definitions.publish_contract(caller, entity_type, version)
 
     def publish_next(self, entity_type: str, envelope_version: int = 1, **slots: Any) -> int:
-        """The next version of what its slots hold; the version of the workflow."""
+        """Publish the next version of the patch; return the version of the workflow."""
         definitions, caller = self.standing.company.definitions, self.standing.company.caller()
         base = {"entity_type": entity_type, "envelope_version": envelope_version}
         patch = {"patch": "own", "base": base, "slots": slots}
         return definitions.publish(caller, definitions.create(caller, "org_patch", patch).id).version
 
     def add_rule(self, entity_type: str, name: str, condition: str, *, on: str) -> None:
-        """Rejects this operation while the condition holds; a `rule` node asks it too."""
+        """Add a rule that rejects this operation while the condition holds; `rule` nodes ask it too."""
         document = {
             "name": name,
             "entity_type": entity_type,
@@ -197,7 +198,7 @@ class WorkflowStage:
     # --- the world outside ---
 
     def answer(self, instance_id: UUID, *, error: str | None = None, response: Any = None) -> None:
-        """The oldest effect of the instance is delivered, or given up; and its instance woken."""
+        """Deliver or give up the instance's oldest effect, and wake the instance."""
         (step_id,) = self.standing.row(
             "SELECT step_execution_id FROM workflow_side_effects_outbox"
             " WHERE instance_id = %s AND status = 'pending' ORDER BY id LIMIT 1",
@@ -206,7 +207,7 @@ class WorkflowStage:
         self.answer_steps({step_id: CallAnswer(error, response)})
 
     def answer_steps(self, answers: Mapping[UUID, "CallAnswer"]) -> None:
-        """The effects of these steps, as whoever delivers effects will; then their instances are woken."""
+        """Deliver or give up the effects of these steps as a worker does, and wake their instances."""
         claim_id = make_id()
         first: LiteralString = (
             "UPDATE workflow_side_effects_outbox SET due_at = '2000-01-01' WHERE step_execution_id = ANY (%s)"
@@ -239,7 +240,7 @@ class WorkflowStage:
         assert [row.id for row in returned.dead] == [effect.id]
 
     def wake(self, instance_id: UUID) -> UUID:
-        """A trigger like the one that whoever delivers effects writes."""
+        """Write a trigger like the one that an ended effect writes."""
         event_id = make_id()
         payload = {"cause_id": str(event_id)}
         row = {
@@ -268,7 +269,7 @@ class WorkflowStage:
         return str(status)
 
     def instance_of(self, document_id: UUID) -> UUID:
-        """The newest."""
+        """Return the document's newest instance."""
         query: LiteralString = (
             "SELECT id FROM workflow_instances WHERE entity_id = %s ORDER BY id DESC LIMIT 1"
         )
@@ -276,13 +277,13 @@ class WorkflowStage:
         return UUID(str(instance_id))
 
     def instance(self, instance_id: UUID) -> dict[str, Any]:
-        """Its row, all columns but `updated_at`."""
+        """Return the instance's row, all columns but `updated_at`."""
         query: LiteralString = "SELECT to_jsonb(i) - 'updated_at' FROM workflow_instances i WHERE id = %s"
         (row,) = self.standing.row(query, instance_id)
         return dict(row)
 
     def steps(self, instance_id: UUID) -> list[tuple[Any, ...]]:
-        """(node, token, status), in order."""
+        """Return (node, token, status) of each step, in order."""
         return self.standing.rows(
             "SELECT node_id, token_id, status FROM workflow_step_executions WHERE instance_id = %s"
             " ORDER BY seq",
@@ -299,27 +300,27 @@ class WorkflowStage:
         return [node for node, _, _ in self.steps(instance_id)]
 
     def requests(self, document_id: UUID) -> list[tuple[Any, ...]]:
-        """(transition, status), in order."""
+        """Return (transition, status) of each request, in order."""
         return self.standing.rows(
             "SELECT transition, status FROM transition_requests WHERE document_id = %s ORDER BY id",
             document_id,
         )
 
     def triggers(self, instance_id: UUID) -> list[tuple[Any, ...]]:
-        """(status, attempts), in order."""
+        """Return (status, attempts) of each trigger, in order."""
         return self.standing.rows(
             "SELECT status, attempts FROM workflow_events_outbox WHERE instance_id = %s ORDER BY id",
             instance_id,
         )
 
     def make_due(self) -> None:
-        """Whatever waits for its next try need not wait."""
+        """Make triggers that wait for their next try due at once."""
         self.standing.run(
             "UPDATE workflow_events_outbox SET due_at = now() WHERE status IN ('pending', 'failed')"
         )
 
     def put_back(self, row: Mapping[str, Any]) -> None:
-        """The instance's row as it was at another time, behind everybody's back; its steps stay."""
+        """Write back an earlier row of the instance without its triggers; its steps stay."""
         self.standing.run("ALTER TABLE workflow_instances DISABLE TRIGGER USER")
         self.standing.run(
             "UPDATE workflow_instances i SET (status, reason, version, entity_version, active_tokens,"
@@ -336,7 +337,7 @@ class WorkflowStage:
         self.standing.run("ALTER TABLE workflow_instances ENABLE TRIGGER USER")
 
     def expire_leases(self) -> None:
-        """Whoever has claimed something has been at it for too long."""
+        """Let the lease of every claimed row run out."""
         for statement in (
             "UPDATE workflow_events_outbox SET lease_until = now() WHERE status = 'processing'",
             "UPDATE workflow_side_effects_outbox SET lease_until = now() WHERE status = 'processing'",
@@ -344,7 +345,7 @@ class WorkflowStage:
             self.standing.run(statement)
 
     def check_rebuild(self, instance_id: UUID) -> None:
-        """What the row says is what its steps say (WF-15)."""
+        """Rebuild the instance from its steps, and expect the same row (WF-15)."""
         before = self.instance(instance_id)
         assert not rebuild_instance(self.database, CompiledCache(), self.tenant_id, instance_id)
         assert self.instance(instance_id) == before

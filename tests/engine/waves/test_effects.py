@@ -1,4 +1,4 @@
-"""What becomes of calls to the outside: delivered, given up, and which way the workflow then takes."""
+"""Calls to the outside, delivered or given up, and the edges that the workflow then follows."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def test_the_way_after_an_error_may_have_conditions(
 
 
 def test_evidence_of_a_step_repeats_no_personal_value(stage: WorkflowStage) -> None:
-    """Neither what an action was given nor what an expression came to; the call itself must say it."""
+    """Mask the input of an action and the value of an expression; the call itself must contain it."""
     actions = {"note": {"kind": "update", "payload": {"text": {"type": "string"}}, "set": {"number": "N"}}}
     note = {"action": "note", "payload": {"text": "Call {entity.contact}"}}
     nodes = [

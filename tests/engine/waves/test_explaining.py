@@ -1,4 +1,4 @@
-"""Why an instance is where it is: the whole text for each situation of an invoice, word by word."""
+"""Explanations of an instance: the whole text for each situation of an invoice, word by word."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def told(company: Company, instance_id: UUID) -> str:
 
 
 def assert_golden(name: str, company: Company, instance_id: UUID) -> None:
-    """Ids by the order in which they come, times without their digits."""
+    """Compare with the file: ids numbered in order of appearance, times without their digits."""
     text = told(company, instance_id)
     assert told(company, instance_id) == text
     ids = {found: f"<id {number}>" for number, found in enumerate(dict.fromkeys(_ID.findall(text)), 1)}
@@ -58,7 +58,7 @@ def test_held_by_a_gate(company: Company, worker: Worker) -> None:
 
 
 def test_completed(company: Company, worker: Worker) -> None:
-    """By the express lane: which conditions were read, and what they read."""
+    """Follow the express lane: the explanation names the conditions and the values they read."""
     publish_lanes(company)
     assert_golden("completed.txt", company, instance_of(submit(company, worker, grand_total=49900)))
 
@@ -79,7 +79,7 @@ def test_paused_by_a_dead_trigger(company: Company, worker: Worker, admin: Admin
 
 
 def test_operated_and_stuck(company: Company, worker: Worker, instances: Instances, admin: Admin) -> None:
-    """What somebody asked for while it was paused, and what was lost then."""
+    """Ask for a transition while the instance is paused, and lose its trigger."""
     made = create(company, worker)
     instance_id = instance_of(made)
     instances.pause(operator(company), instance_id, 2, "the supplier is being checked")
@@ -100,7 +100,7 @@ def test_what_is_not_there_or_of_another_tenant_is_not_found(company: Company, w
 
 
 def test_personal_values_are_not_told(company: Company, worker: Worker, admin: Admin) -> None:
-    """Neither of a gate that passed nor of one that holds the instance."""
+    """Mask values in the evidence of gates that passed and of gates that block the instance."""
     hold(company, worker, condition="entity.vendor_contact == 'Nobody'", vendor_contact="Zacharias")
     ((instance_id,),) = read(admin, "SELECT id FROM workflow_instances")
     text = told(company, instance_id)

@@ -1,4 +1,4 @@
-"""What goes wrong in a wave: who is taken along by it, who is not, and what it costs."""
+"""Failures in a wave: the instances that fail with it, those that do not, and the cost."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +11,8 @@ from psycopg import sql
 
 from signet.core.errors import Transient
 from signet.engine.cache import CompiledCache
-from signet.engine.execution.worker import Drained
 from signet.engine.instances.actions import Instances
+from tests.draining import drain, work_once
 from tests.engine.waves.stage import Made, WorkflowStage
 
 ASK_RULE = {"id": "known", "type": "rule", "config": {"rules": ["known"]}}
@@ -31,7 +31,7 @@ def errors_of(stage: WorkflowStage, instance_id: UUID) -> list[str]:
 
 @pytest.mark.parametrize("table", ["rules", "workflow_definitions"])
 def test_a_statement_that_was_in_somebodys_way_is_nobodys_failure(stage: WorkflowStage, table: str) -> None:
-    """A look at the database meets a lock before anything was written: the wave falls, to be repeated."""
+    """Meet a lock in a query before the first write: the wave ends and is repeated."""
     entity_type = stage.publish(checks={"nodes": [ASK_RULE]})
     stage.add_rule(entity_type, "known", "entity.amount > 5", on="delete")
     documents = make_several(stage, entity_type, 3)
@@ -43,7 +43,7 @@ def test_a_statement_that_was_in_somebodys_way_is_nobodys_failure(stage: Workflo
     ):
         other.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(sql.Identifier(table)))
         with pytest.raises(Transient) as caught:
-            stage.worker(database=database).drain([stage.tenant_id])
+            drain(stage.worker(database=database), [stage.tenant_id])
         assert caught.value.code == "DATABASE_CONTENDED"
     for document in documents:
         assert stage.triggers(document.instance_id) == [("processing", 1)] * 2
@@ -62,7 +62,7 @@ NO_CAUSE: LiteralString = "ALTER TABLE workflow_step_executions DROP CONSTRAINT 
 
 @contextmanager
 def poison(stage: WorkflowStage, document: Made) -> Iterator[None]:
-    """A row of this instance's third round, of all rows, is one that the database refuses."""
+    """Make the database refuse one row of this instance's third round."""
     statement = sql.SQL(CAUSE).format(sql.Literal(document.instance_id))
     stage.standing.admin.execute(statement)
     try:
@@ -72,21 +72,21 @@ def poison(stage: WorkflowStage, document: Made) -> Iterator[None]:
 
 
 def test_one_that_the_database_refuses_takes_nobody_along(stage: WorkflowStage) -> None:
-    """A hundred documents in one wave: it falls in a late round, and only the culprit's trigger fails."""
+    """Fail one of a hundred documents in a late round: only its trigger fails."""
     documents = make_several(stage, stage.publish(), 100)
     stage.drain()
     for document in documents:
         stage.ask(document.id, "submit")
-    bad, drained = documents[41], Drained()
+    bad = documents[41]
     with poison(stage, bad):
-        assert stage.worker().work(stage.tenant_id, drained)
+        drained = work_once(stage.worker(), stage.tenant_id)
         assert (drained.waves, drained.instances) == (100, 99)
         assert {stage.status_of(each.id) for each in documents if each is not bad} == {"active"}
         for each in documents:
             own = ("failed", 1) if each is bad else ("completed", 1)
             assert stage.triggers(each.instance_id)[1:] == [own]
         assert (stage.status_of(bad.id), stage.instance(bad.instance_id)["version"]) == ("draft", 2)
-        # Half of its first delay is fixed; the one before it in the claim was done before it failed.
+        # Half of the first delay is fixed; the trigger before it in the claim was completed earlier.
         (error, is_later) = stage.standing.row(
             "SELECT bad.error, bad.due_at >= before.completed_at + interval '0.5 seconds'"
             " FROM workflow_events_outbox bad, workflow_events_outbox before"
@@ -117,7 +117,7 @@ def test_a_trigger_that_always_fails_goes_alone_and_pauses_its_instance_in_the_e
             assert worker.work(stage.tenant_id)
             assert stage.triggers(bad.instance_id)[1][1] == attempt
             if other is not None:
-                # Whoever was due after it was not in its claim.
+                # Triggers that are due later were not in its claim.
                 assert stage.triggers(other.instance_id)[1:] == [("pending", 0)]
                 assert worker.work(stage.tenant_id)
                 assert stage.triggers(other.instance_id)[1:] == [("completed", 1)]
@@ -135,7 +135,7 @@ def test_a_trigger_that_always_fails_goes_alone_and_pauses_its_instance_in_the_e
 
 
 def requeue(stage: WorkflowStage, document: Made) -> None:
-    """What an operator does when the cause is gone."""
+    """Requeue the dead letters as an operator does once the cause is gone."""
     dead = stage.standing.rows(
         "SELECT id FROM workflow_events_outbox WHERE instance_id = %s AND status = 'dead_letter'",
         document.instance_id,
@@ -147,13 +147,12 @@ def requeue(stage: WorkflowStage, document: Made) -> None:
 
 
 def test_a_mistake_in_the_first_round_drops_one_instance_and_rolls_nothing_back(stage: WorkflowStage) -> None:
-    """A node asks a rule that the tenant does not have; the wave goes on without that instance."""
+    """Ask a rule that the tenant does not have; the wave goes on without that instance."""
     good, bad = stage.publish(), stage.publish(checks={"nodes": [ASK_RULE]})
     documents = [stage.create(bad if number == 3 else good) for number in range(8)]
     for document in documents:
         stage.ask(document.id, "submit")
-    drained = Drained()
-    assert stage.worker().work(stage.tenant_id, drained)
+    drained = work_once(stage.worker(), stage.tenant_id)
     assert (drained.waves, drained.instances) == (1, 7)
     for number, document in enumerate(documents):
         own = ("failed", 1) if number == 3 else ("completed", 1)
@@ -170,8 +169,7 @@ def test_a_defect_in_the_first_round_drops_one_instance_and_rolls_nothing_back(s
     documents = make_several(stage, stage.publish(), 5)
     row = stage.instance(documents[2].instance_id)
     stage.put_back({**row, "active_tokens": [{**row["active_tokens"][0], "node": "sys:nowhere"}]})
-    drained = Drained()
-    assert stage.worker().work(stage.tenant_id, drained)
+    drained = work_once(stage.worker(), stage.tenant_id)
     assert (drained.waves, drained.instances) == (1, 4)
     assert [stage.triggers(document.instance_id) for document in documents] == [
         [("failed", 1)] if number == 2 else [("completed", 1)] for number in range(5)
@@ -184,7 +182,7 @@ def test_a_defect_in_the_first_round_drops_one_instance_and_rolls_nothing_back(s
 
 
 def test_an_instance_whose_workflow_cannot_be_loaded_is_paused_in_the_end(stage: WorkflowStage) -> None:
-    """Of what it is to do nothing is known; that it cannot be done is there for everybody to see."""
+    """Break the workflow's hash: nothing can run, but the reason is recorded on the instance."""
     entity_type = stage.publish()
     document, other = stage.create(entity_type), stage.create(stage.publish())
     row = stage.standing.row(

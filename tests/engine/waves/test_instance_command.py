@@ -14,6 +14,7 @@ from signet.cli.main import app
 from signet.core.tenants.tenant_file import Member
 from signet.engine.execution.worker import Worker
 from signet.store.tenants.tenants import save_members
+from tests.draining import drain
 from tests.engine.conftest import Company
 from tests.engine.waves.situations import (
     Admin,
@@ -36,7 +37,7 @@ NOTING = {"draft_to_submitted": {"nodes": [{"id": "note", "type": "script", "con
 
 @pytest.fixture
 def signet(company: Company, owner_url: str) -> Signet:
-    """What it printed, when it exits as expected."""
+    """Return a function that runs the command, checks its exit code and returns its output."""
     members = (
         Member(user_id="olga", display_name="Olga", roles=("admin",)),
         Member(user_id="carl", display_name="Carl", roles=("clerk",)),
@@ -119,7 +120,7 @@ def test_one_branch_is_stopped_or_not_waited_for(
     assert f"{first}  running  version " in signet("advance", first, check, *seen, *why)
     assert "has no such token" in signet("cancel-token", second, "T/9", *seen, *why, exit_code=1)
     assert f"{second}  running  version " in signet("cancel-token", second, "T", *seen, *why)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert [stand_of(admin, each)[0] for each in (first, second)] == ["completed", "running"]
 
 
@@ -145,7 +146,7 @@ def test_dead_triggers_are_tried_again(
         f"{other}  is no dead trigger",
         f"{made.instance_id}  resumed",
     ]
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert stand_of(admin, instance_of(made))[0] == "paused"
     assert signet("requeue", trigger_id).count("\n") == 2
 
@@ -165,7 +166,7 @@ def test_what_is_stuck_is_exit_code_1(company: Company, worker: Worker, signet: 
 
 
 def test_it_is_moved_when_it_can_be(company: Company, worker: Worker, signet: Signet, admin: Admin) -> None:
-    """A dry run says which, and what it will never come to."""
+    """Report movable and refused instances in a dry run."""
     instance_id = instance_of(create(company, worker))
     publish_patch(company, NOTING)
     well = ["--to", 1, "--name", "own"]
@@ -220,7 +221,7 @@ def test_no_answer_is_exit_code_2(signet: Signet) -> None:
 def test_the_page_runs_as_it_stands(
     company: Company, worker: Worker, signet: Signet, owner_url: str, admin: Admin
 ) -> None:
-    """In the order of the page, on one invoice that waits in draft."""
+    """Run the page's commands in order, on one invoice that waits in draft."""
     made = create(company, worker)
     known = {
         "$TENANT": str(company.tenant_id),

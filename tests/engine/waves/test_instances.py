@@ -1,4 +1,4 @@
-"""What operators do to an instance: who may, at which version, and what is on record of it."""
+"""Operators' acts on an instance: the permission, the version, and the record of it."""
 
 from typing import LiteralString
 from uuid import UUID
@@ -14,6 +14,7 @@ from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import MAX_REQUEUED, Instances, InstanceState, Requeued
 from signet.ids import make_id
 from signet.store.database import Database
+from tests.draining import drain
 from tests.engine.conftest import INVOICE, Company
 from tests.engine.waves.situations import (
     HELD,
@@ -45,7 +46,7 @@ TRIGGERS: LiteralString = (
 def assert_rebuilds_alike(
     company: Company, instances: Instances, worker_database: Database, admin: Admin, instance_id: UUID
 ) -> None:
-    """WF-15: the steps alone say what the row says."""
+    """Rebuild from the steps and expect the same row (WF-15)."""
     before = row_of(admin, instance_id)
     cache = instances._compiled
     assert rebuild_instance(worker_database, cache, company.tenant_id, instance_id) is False
@@ -66,12 +67,12 @@ def test_a_paused_instance_rests_and_goes_on_when_resumed(
     assert stand_of(admin, instance_id) == ("paused", ["sys:state:draft"], "the supplier is being checked")
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
     company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
-    assert worker.drain([company.tenant_id]).steps == 0
+    assert drain(worker, [company.tenant_id]).steps == 0
     assert stand_of(admin, instance_id)[0] == "paused"
     assert instances.resume(operator(company), instance_id, 3) == InstanceState(instance_id, "running", 4)
     assert stand_of(admin, instance_id) == ("running", ["sys:state:draft"], None)
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert stand_of(admin, instance_id)[0] == "completed"
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
 
@@ -110,7 +111,7 @@ def test_what_is_held_pauses_again_while_the_cause_is_there(
     assert stand_of(admin, instance_id) == ("paused", ["sys:gate:approve"], HELD)
     for _ in range(2):
         instances.resume(operator(company), instance_id, version_of(admin, instance_id))
-        worker.drain([company.tenant_id])
+        drain(worker, [company.tenant_id])
         assert stand_of(admin, instance_id) == ("paused", ["sys:gate:approve"], HELD)
         assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
     entries = [entry for entry, *_ in read(admin, HISTORY, instance_id)]
@@ -123,10 +124,10 @@ def test_one_that_never_moved_can_rest_too(
     made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     instance_id = instance_of(made)
     instances.pause(operator(company), instance_id, 0, "not yet")
-    assert worker.drain([company.tenant_id]).steps == 0
+    assert drain(worker, [company.tenant_id]).steps == 0
     assert [row[:2] for row in read(admin, HISTORY, instance_id)] == [("started", "carl"), ("paused", "olga")]
     instances.resume(operator(company), instance_id, 1)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert stand_of(admin, instance_id) == ("running", ["sys:state:draft"], None)
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
 
@@ -159,10 +160,10 @@ def test_an_instance_that_is_ended_is_over_and_what_waited_is_cancelled(
     assert read(admin, HISTORY, instance_id)[-1][:3] == (status, "olga", {"reason": "entered twice"})
     assert [row["action"] for row in audited(admin)][-1] == act
     assert_rebuilds_alike(company, instances, worker_database, admin, instance_id)
-    # The document is as it was, and a request begins anew where it stands.
+    # The document is unchanged, and a new request starts a new instance at its status.
     again = company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
     assert again.instance_id not in (None, instance_id)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert read(admin, "SELECT status FROM documents") == [("active",)]
 
 
@@ -186,7 +187,7 @@ def test_an_open_request_is_refused_with_the_instance_that_would_have_served_it(
     instances.fail(operator(company), instance_of(made), 2, "no more invoices")
     requests = read(admin, "SELECT status, outcome FROM transition_requests")
     assert requests == [("refused", "no more invoices")]
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert read(admin, "SELECT status FROM documents") == [("draft",)]
     assert verify_tenant(company.database, company.tenant_id).is_sound
 
@@ -200,10 +201,10 @@ def test_a_lost_trigger_is_made_good(
     made = create(company, worker)
     company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
     admin.execute("DELETE FROM workflow_events_outbox WHERE status = 'pending'")
-    assert worker.drain([company.tenant_id]).waves == 0
+    assert drain(worker, [company.tenant_id]).waves == 0
     state = instances.wake(operator(company), instance_of(made))
     assert state == InstanceState(instance_of(made), "running", 2)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert stand_of(admin, instance_of(made))[0] == "completed"
     assert ("woken", "olga", {}, "00-operator") in read(admin, HISTORY, instance_of(made))
     assert [row["action"] for row in audited(admin)] == ["wake"]
@@ -221,7 +222,7 @@ def test_a_row_that_lags_is_made_anew_from_its_steps(
     rebuilt = [row[2] for row in read(admin, HISTORY, instance_id) if row[0] == "rebuilt"]
     assert rebuilt == [{"was_other": False}, {"was_other": True}]
     assert [row["detail"] for row in audited(admin)] == rebuilt
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert row_of(admin, instance_id) == right
 
 
@@ -249,7 +250,7 @@ def test_any_difference_of_the_row_is_found(
 def test_a_row_that_lags_is_put_right_before_its_next_step(
     company: Company, worker: Worker, worker_database: Database, instances: Instances, admin: Admin
 ) -> None:
-    """Or the step would get a number that another one has."""
+    """Rebuild the row first, or the next step would repeat a number."""
     instance_id = instance_of(create(company, worker))
     admin.execute("UPDATE workflow_instances SET version = 1")
     with pytest.raises(Rejected) as caught:
@@ -293,7 +294,7 @@ def test_what_somebody_paused_stays_so_when_a_dead_letter_goes_back(
     done = instances.requeue(operator(company), [trigger_id])
     assert done == Requeued(frozenset([trigger_id]), [])
     assert stand_of(admin, instance_id)[0] == "paused"
-    assert worker.drain([company.tenant_id]).steps == 0
+    assert drain(worker, [company.tenant_id]).steps == 0
 
 
 def test_an_event_of_no_instance_goes_back_too(

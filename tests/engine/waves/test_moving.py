@@ -1,4 +1,4 @@
-"""Instances that are moved to a newer definition: what is on record of it, and how they go on."""
+"""Instances that are moved to a newer definition: the record of the move, and their further steps."""
 
 from typing import Any, LiteralString
 
@@ -97,7 +97,7 @@ def test_it_is_on_record_as_a_step_a_line_and_an_audit_row(
 def test_a_paused_one_stays_paused_and_goes_on_under_the_new_definition(
     stage: WorkflowStage, moves: InstanceMoves, operators: Instances
 ) -> None:
-    """What a definition got wrong is made good in the next one."""
+    """Correct a faulty definition by the next one."""
     rule = {"id": "checks", "type": "rule", "config": {"rules": ["never_written"]}}
     entity_type = stage.publish(approval={"nodes": [rule]})
     stage.standing.run("ALTER TABLE workflow_events_outbox ALTER max_attempts SET DEFAULT 1")
@@ -154,10 +154,10 @@ def test_a_block_joins_what_came_before_the_move_and_what_comes_after(
 def test_it_is_moved_more_than_once_and_rebuilt_from_nothing_but_its_steps(
     stage: WorkflowStage, moves: InstanceMoves, operators: Instances
 ) -> None:
-    """Each part of its history is read with the workflow that it was made under."""
+    """Read each part of the history with the workflow it was made under."""
     entity_type, made = calling(stage)
     first = stage.instance(made.instance_id)
-    # The rule that the instance has passed is gone from its second definition, its third has the call alone.
+    # The second definition lacks the rule that the instance has passed; the third has the call alone.
     stage.publish_next(entity_type, checks={"nodes": [NOTE]}, approval=SAYING)
     stage.publish_next(entity_type, approval=CALLING)
     assert move(moves, stage, made, 2).outcome == "moved"
@@ -192,7 +192,7 @@ def test_from_the_bare_envelope_to_what_the_tenant_made_of_it(
 def test_its_document_goes_along_to_a_newer_version_of_the_contract(
     stage: WorkflowStage, moves: InstanceMoves
 ) -> None:
-    """It keeps its content and its version; what people do next is checked against the contract of now."""
+    """Keep content and version; check what people do next against the newer contract."""
     entity_type = stage.publish()
     made = stage.create(entity_type, number="R-1")
     stage.drain()
@@ -228,7 +228,7 @@ def test_its_document_goes_along_to_a_newer_version_of_the_contract(
 
 
 def test_it_is_explained_in_the_words_of_then_and_of_now(stage: WorkflowStage, moves: InstanceMoves) -> None:
-    """Also what was done at a node that is not there any more."""
+    """Explain also a step at a node that the newer definition does not have."""
     noted = {**NOTE, "label": "A note for later"}
     entity_type = stage.publish(checks={"nodes": [noted]}, approval=CALLING)
     made = submit(stage, entity_type)
@@ -246,7 +246,7 @@ def test_it_is_explained_in_the_words_of_then_and_of_now(stage: WorkflowStage, m
 def test_what_was_approved_before_a_move_is_explained_in_the_words_of_then(
     stage: WorkflowStage, moves: InstanceMoves, anna: str
 ) -> None:
-    """The node that asked is gone, the move is long ago, and what was approved has been used."""
+    """Move long after the approval was used, to a definition without the node that asked."""
     asking = {**ASK, "label": "The first look"}
     entity_type = stage.publish(checks={"nodes": [asking]}, approval=CALLING)
     made = submit(stage, entity_type)

@@ -1,4 +1,4 @@
-"""Many instances moved at once: each for itself, reported first."""
+"""Moves of many instances: each in a transaction of its own, reported first."""
 
 from typing import LiteralString
 from uuid import uuid4
@@ -18,7 +18,7 @@ from tests.engine.waves.stage import CALL, WorkflowStage
 def test_many_are_moved_each_for_itself(
     stage: WorkflowStage, moves: InstanceMoves, operators: Instances
 ) -> None:
-    """Under whatever older definition; one that is refused keeps no other from being moved."""
+    """Move instances of several older definitions; a refused one stops no other."""
     entity_type = stage.publish(approval=CALLING)
     resting = stage.create(entity_type)
     waiting = [submit(stage, entity_type) for _ in range(3)]
@@ -41,7 +41,7 @@ def test_many_are_moved_each_for_itself(
     assert movable.seen == blocked.seen and movable.after is None
     assert newest.instance_id not in {one.id for one in movable.seen}
     assert {one.outcome for one in moves.move_many(caller, movable.seen, MoveTarget(4))} == {"safe"}
-    # One of them moves on by itself before it is its turn.
+    # One of them moves on by itself before its turn.
     stage.answer(waiting[1].instance_id)
     stage.drain()
     strangers = [ExpectedInstance(uuid4(), 1), ExpectedInstance(ended.instance_id, version_of(stage, ended))]
@@ -84,7 +84,7 @@ def test_no_more_than_so_many_at_a_time(stage: WorkflowStage, moves: InstanceMov
 
 
 def test_one_that_somebody_holds_for_too_long_is_busy(stage: WorkflowStage) -> None:
-    """The next one is moved nevertheless."""
+    """Move the next one nevertheless."""
     entity_type, held = calling(stage)
     free = submit(stage, entity_type)
     stage.publish_next(entity_type, approval=SAYING)
@@ -101,7 +101,7 @@ def test_one_that_somebody_holds_for_too_long_is_busy(stage: WorkflowStage) -> N
 
 
 def test_many_are_moved_as_far_as_the_quota_goes(stage: WorkflowStage, moves: InstanceMoves) -> None:
-    """A report takes nothing of it."""
+    """Leave the quota alone in a report."""
     entity_type = stage.publish()
     seen = [ExpectedInstance(stage.create(entity_type).instance_id, 0) for _ in range(3)]
     stage.publish_next(entity_type, checks={"nodes": [NOTE]})

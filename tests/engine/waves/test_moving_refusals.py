@@ -1,4 +1,4 @@
-"""Instances that cannot be moved, and who may not move them: nothing of them changes."""
+"""Instances that cannot be moved, and callers that may not move them: nothing changes."""
 
 from itertools import product
 from typing import LiteralString
@@ -68,7 +68,7 @@ def test_a_report_changes_nothing(stage: WorkflowStage, moves: InstanceMoves) ->
 def test_what_was_approved_under_one_definition_is_not_used_under_another(
     stage: WorkflowStage, moves: InstanceMoves, anna: str
 ) -> None:
-    """Blocked while people are asked, and while what they approved is on its way to the gate (WF-03)."""
+    """Block the move while people are asked, and until the gate has used their approval (WF-03)."""
     asking = {"nodes": [ASK, CALL], "edges": [{"source": "ask", "target": "call"}]}
     entity_type = stage.publish(approval=asking)
     made = submit(stage, entity_type)
@@ -124,7 +124,7 @@ def test_an_older_definition_is_not_moved_to(stage: WorkflowStage, moves: Instan
 
 
 def test_a_row_that_lags_is_made_anew_before_it_is_moved(stage: WorkflowStage, moves: InstanceMoves) -> None:
-    """A report only says so."""
+    """Report the lagging row, but rebuild it before the move."""
     entity_type, made = calling(stage)
     at_rest = stage.instance(made.instance_id)
     stage.publish_next(entity_type, approval=SAYING)
@@ -216,7 +216,7 @@ def test_a_reason_can_be_kept(stage: WorkflowStage, moves: InstanceMoves) -> Non
 def test_no_other_statement_changes_what_an_instance_runs_under(
     stage: WorkflowStage, moves: InstanceMoves, role: str
 ) -> None:
-    """Only what its own last move names; not even back."""
+    """Refuse any definition but that of the instance's last move, also the one before it."""
     entity_type, made = calling(stage)
     stage.publish_next(entity_type, approval=SAYING)
     pins = dict(

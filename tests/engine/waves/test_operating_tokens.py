@@ -1,4 +1,4 @@
-"""A person cancels one token of an instance, or ends its wait."""
+"""Operators who cancel one token of an instance, or end its wait."""
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
@@ -101,7 +101,7 @@ def test_a_cancelled_approval_rejects_its_block_and_who_was_asked_is_told(stage:
         ("sys:state:draft", "T/b12", "running"),
     ]
     assert stage.status_of(document.id) == "draft"
-    # What was on its way is delivered all the same, and moves nothing.
+    # The effect is delivered all the same, and moves nothing.
     stage.answer(document.instance_id)
     before = stage.instance(document.instance_id)
     stage.drain()
@@ -128,7 +128,7 @@ def test_who_cancelled_what_and_why_is_on_record(stage: WorkflowStage) -> None:
     assert history[-1] == ("token_cancelled", "olga", {"reason": "nobody is there", **said})
     audited = stage.standing.rows(DETAILS, str(document.instance_id))
     assert audited == [("cancel_token", "olga", "nobody is there", said)]
-    # The instance goes on for whom it acted before.
+    # The instance still runs for the person it ran for before.
     assert stage.instance(document.instance_id)["actor_id"] == "carl"
 
 
@@ -141,7 +141,7 @@ def test_in_a_slot_of_a_request_the_gate_refuses_it(stage: WorkflowStage) -> Non
     check(stage, document)
     stage.ask(document.id, "submit")
     stage.drain()
-    stage.answer(document.instance_id)  # the first call
+    stage.answer(document.instance_id)  # answers the first call
     stage.drain()
     assert stage.status_of(document.id) == "draft"
     stage.answer(document.instance_id)
@@ -150,7 +150,7 @@ def test_in_a_slot_of_a_request_the_gate_refuses_it(stage: WorkflowStage) -> Non
 
 
 def test_an_automatic_gate_stays_shut_whoever_tries_again(stage: WorkflowStage) -> None:
-    """Neither resuming nor retrying passes what was not approved; another transition can be asked for."""
+    """Refuse the unapproved transition to resume and retry alike; another transition can be asked for."""
     instances, olga = operating_on(stage)
     document = submitted(stage, UNREJECTED, approval={"nodes": [CALL]})
     cancel(stage, document, "usr:approval:call")
@@ -164,7 +164,7 @@ def test_an_automatic_gate_stays_shut_whoever_tries_again(stage: WorkflowStage) 
     check(stage, document)
     stage.drain()
     assert (status_of(stage, document), stage.status_of(document.id)) == (shut, "submitted")
-    # Whoever cannot cancel the token at the gate is told what to do.
+    # A refused operator is told what to do instead.
     with pytest.raises(Rejected) as caught:
         cancel(stage, document, "T")
     assert (caught.value.code, caught.value.remedy) == (
@@ -179,7 +179,7 @@ def test_an_automatic_gate_stays_shut_whoever_tries_again(stage: WorkflowStage) 
 
 
 def test_a_paused_instance_stays_paused_when_one_of_its_tokens_is_cancelled(stage: WorkflowStage) -> None:
-    """One that could not even begin, because its chain is not there."""
+    """Cancel a token that could not begin, because its chain does not exist."""
     instances, olga = operating_on(stage)
     chained = {"id": "look", "type": "approval", "config": {"chain": "nothing"}}
     document = submitted(stage, approval={"nodes": [chained]})
@@ -247,7 +247,7 @@ def test_a_call_that_will_not_be_answered_is_ended_by_hand(stage: WorkflowStage)
     assert audited == [("advance", "olga", "it came by phone", said)]
     stage.drain()
     assert stage.status_of(document.id) == "active"
-    # The answer comes after all: nobody waits for it.
+    # The late answer moves nothing.
     before = stage.instance(document.instance_id)
     stage.answer(document.instance_id, response={"points": 1})
     stage.drain()
@@ -264,7 +264,7 @@ def test_a_message_need_not_be_delivered(stage: WorkflowStage) -> None:
 
 
 def test_the_others_of_its_block_are_waited_for(stage: WorkflowStage) -> None:
-    """Whoever was asked still decides, and nothing passes before."""
+    """Let the people who were asked still decide; nothing passes before."""
     document = submitted(stage, approval=BESIDE)
     advance(stage, document, "usr:approval:call")
     stage.drain()
@@ -288,7 +288,7 @@ def test_an_answer_that_nothing_can_keep_is_refused(stage: WorkflowStage, payloa
 
 
 def test_an_edit_that_is_not_taken_in_yet_goes_first(stage: WorkflowStage) -> None:
-    """Else its conditions would be evaluated on what nobody has looked at."""
+    """Refuse until the edit is processed: its conditions would read content that no wave has seen."""
     document = submitted(stage, checks={"nodes": [CALL]})
     stage.edit(document.id, amount=2)
     with pytest.raises(Rejected) as caught:

@@ -1,4 +1,4 @@
-"""Who may do what to an instance, at which version, and when not."""
+"""Permissions, versions and states that each act on an instance needs."""
 
 from collections.abc import Callable
 from uuid import UUID, uuid4
@@ -43,7 +43,7 @@ WITH_VERSION = [act for act in ACTS if act not in ("wake", "rebuild", "requeue")
 
 
 def test_each_act_has_a_name_for_its_history() -> None:
-    # Moving has tests of its own.
+    # Moves have tests of their own.
     assert {*ACTS, "move"} == ENTRIES.keys()
     assert {permission_of(act) for act in ACTS} <= QUOTAS.keys()
 
@@ -52,7 +52,7 @@ def test_each_act_has_a_name_for_its_history() -> None:
 def test_each_act_wants_a_permission_of_its_own(
     company: Company, worker: Worker, instances: Instances, admin: Admin, act: str
 ) -> None:
-    """Also of an instance that is not there: who may not learns nothing."""
+    """Refuse likewise for an instance that does not exist, so that strangers learn nothing."""
     instance_id = instance_of(create(company, worker))
     permission, perform = f"workflow:{act}", ACTS[act]
     others = [f"workflow:{other}" for other in ACTS if other != act]
@@ -88,7 +88,7 @@ def test_one_permission_may_stand_for_all_acts(
 
 
 def try_to(perform: Act, instances: Instances, caller: Caller, instance_id: UUID) -> str:
-    """Why it cannot be done now; nothing where it is done."""
+    """Return the code of the refusal, or nothing if the act is done."""
     try:
         perform(instances, caller, instance_id, 2)
     except Rejected as rejected:

@@ -1,4 +1,4 @@
-"""What people ask for while a document's workflow is under way: served, refused, superseded, ended."""
+"""Transition requests while a document's workflow is under way: served, refused, superseded, ended."""
 
 from copy import deepcopy
 from typing import Any
@@ -20,7 +20,7 @@ def with_transition(name: str, **changes: Any) -> dict[str, Any]:
 def test_whoever_may_ask_for_an_interrupt_is_not_refused_for_who_came_before(
     stage: WorkflowStage, is_under_way: bool
 ) -> None:
-    """Its gate is tried as the person who asks, not as the one whom the workflow serves so far."""
+    """Try the gate as the requester, not as the person the workflow runs for so far."""
     contract = with_transition("cancel", permission="docs:cancel")
     contract["conditions"] = {"docs:cancel": "actor.user_id != 'carl'"}
     document = stage.create(stage.publish(contract, approval={"nodes": [CALL]}))
@@ -37,7 +37,7 @@ def test_whoever_may_ask_for_an_interrupt_is_not_refused_for_who_came_before(
 def test_a_rule_that_is_against_a_transition_is_not_against_its_refusal(
     stage: WorkflowStage, transition: str
 ) -> None:
-    """It was made after the request; the document rests where it was, and can be edited and asked again."""
+    """Add the rule after the request: the document stays where it was, and can be edited and asked again."""
     entity_type = stage.publish()
     document = stage.create(entity_type)
     stage.ask(document.id, transition)
@@ -52,7 +52,7 @@ def test_a_rule_that_is_against_a_transition_is_not_against_its_refusal(
 
 
 def test_a_rejection_that_a_rule_is_against_pauses_with_the_reason(stage: WorkflowStage) -> None:
-    """The gate can neither be passed nor send the document back: for a person, and not for one more try."""
+    """Block both the gate and the rejection edge: a person is needed, not another try."""
     ask_rule = {"id": "solvent", "type": "rule", "config": {"rules": ["solvent"]}}
     entity_type = stage.publish(approval={"nodes": [ask_rule]})
     document = stage.create(entity_type)
@@ -86,7 +86,7 @@ def test_a_refusal_is_a_step_and_the_audit_trail_names_it(stage: WorkflowStage) 
 
 
 def test_an_instance_that_leaves_the_wave_refuses_nothing(stage: WorkflowStage) -> None:
-    """What its first step did not survive, its refusal does not either; the others go on."""
+    """Drop an instance at its first step, and its refusal with it; the others go on."""
     contract = with_transition("cancel", condition="entity.amount > 5")
     entity_type = stage.publish(contract)
     documents = [stage.create(entity_type) for _ in range(3)]
@@ -113,7 +113,7 @@ def test_an_instance_that_leaves_the_wave_refuses_nothing(stage: WorkflowStage) 
 
 @pytest.mark.parametrize("node", ["call", "run"])
 def test_a_request_ends_with_the_instance_that_failed_on_the_way(stage: WorkflowStage, node: str) -> None:
-    """Nobody is left to serve it; a later one begins a new instance where the document stands."""
+    """Refuse the request; a later one starts a new instance at the document's status."""
     run = {"id": "run", "type": "action", "config": {"action": "run"}}
     document = stage.create(stage.publish(checks={"nodes": [CALL if node == "call" else run]}))
     stage.ask(document.id, "submit")
@@ -154,7 +154,7 @@ def test_a_document_may_rest_for_months(stage: WorkflowStage) -> None:
 
 
 def settled(stage: WorkflowStage, contract: dict[str, Any] | None = None) -> Made:
-    """At rest for good, its workflow completed."""
+    """Create a document in its last state, its workflow completed."""
     document = stage.create(stage.publish(contract))
     stage.ask(document.id, "submit")
     stage.drain()
@@ -187,7 +187,7 @@ def test_a_settled_document_stays_settled_when_its_request_is_refused(stage: Wor
     assert stage.nodes(instance_id) == ["sys:control:refused", "sys:state:active", "sys:end"]
     assert (stage.status_of(document.id), stage.requests(document.id)[1]) == ("active", ("cancel", "refused"))
     stage.check_rebuild(instance_id)
-    # And it can be asked for again, by an instance of its own.
+    # It can be asked for again, by an instance of its own.
     stage.ask(document.id, "cancel")
     stage.drain()
     assert stage.requests(document.id)[2] == ("cancel", "refused")
@@ -204,7 +204,7 @@ def test_a_second_request_before_the_worker_looks_replaces_the_first(stage: Work
 
 
 def test_a_failed_document_goes_the_same_way_again(stage: WorkflowStage) -> None:
-    """Another instance, at the same version: what the first one did is done again."""
+    """Start another instance at the same version: it repeats the steps of the failed one."""
     document = stage.create(stage.publish(checks={"nodes": [CALL]}))
     stage.ask(document.id, "submit")
     stage.drain()
@@ -222,7 +222,7 @@ def test_a_failed_document_goes_the_same_way_again(stage: WorkflowStage) -> None
 
 
 def test_a_request_for_another_exit_takes_the_way_back(stage: WorkflowStage) -> None:
-    """Who was asked on the first way is asked no more; the state leads along the other one."""
+    """Cancel the step of the first exit, and follow the other exit from the state."""
     contract = with_transition("cancel", **{"from": ["draft", "parked"]})
     contract["states"]["parked"] = {"edit": "editable"}
     contract["transitions"]["park"] = {"from": ["draft"], "to": "parked", "kind": "requested"}

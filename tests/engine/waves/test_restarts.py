@@ -1,6 +1,6 @@
-"""A document goes on after its workflow has ended: failed, cancelled, at rest; each time by a new instance.
+"""New instances of a document whose workflow has ended: failed, cancelled or at rest.
 
-Every step of every instance stands here, in order.
+Each test lists every step of every instance, in order.
 """
 
 from typing import Any
@@ -39,7 +39,7 @@ def end(stage: WorkflowStage, document: Made, act: str) -> None:
 
 
 def lives(stage: WorkflowStage, document: Made) -> list[tuple[str, list[tuple[Any, ...]]]]:
-    """(status, steps) of every instance that the document has had, by age; each is what its steps say."""
+    """Return (status, steps) of each instance of the document, by age, after checking that it rebuilds."""
     rows = stage.standing.rows(
         "SELECT id, status FROM workflow_instances WHERE entity_id = %s ORDER BY id", document.id
     )
@@ -63,7 +63,7 @@ def test_what_was_ended_begins_anew_where_its_document_stands(
         status,
         [*TO_CALL, ("usr:checks:call", "T", "cancelled"), (f"sys:control:{status}", "", "completed")],
     )
-    # What was on its way is delivered, and begins nothing.
+    # The effect is delivered all the same, and starts nothing.
     stage.answer(document.instance_id)
     stage.drain()
     assert lives(stage, document) == [given_up]
@@ -77,7 +77,7 @@ def test_what_was_ended_begins_anew_where_its_document_stands(
 
 
 def test_one_that_was_ended_on_its_way_begins_at_the_status_that_it_had_reached(stage: WorkflowStage) -> None:
-    """Not at its birth: what has been passed is not passed again."""
+    """Start at the status reached, so that no gate is passed twice."""
     document = stage.create(stage.publish(approval={"nodes": [CALL]}))
     stage.ask(document.id, "submit")
     stage.drain()
@@ -119,7 +119,7 @@ def test_a_settled_document_is_cancelled_by_an_instance_that_begins_there(stage:
 
 
 def test_what_was_taken_up_again_and_given_up_can_be_taken_up_once_more(stage: WorkflowStage) -> None:
-    """A new instance that is ended before it moves leaves the document settled, and free for the next."""
+    """End the new instance before it moves: the document is settled, and free for the next request."""
     document = stage.create(stage.publish())
     stage.ask(document.id, "submit")
     stage.drain()

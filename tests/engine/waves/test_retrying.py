@@ -1,4 +1,4 @@
-"""Tried again by a person: what the engine had to pause an instance for, and nothing else."""
+"""Retries by a person: only for instances that the engine had to pause."""
 
 from typing import Any
 from uuid import UUID

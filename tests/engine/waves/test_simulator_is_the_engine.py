@@ -1,6 +1,6 @@
-"""The simulator tells what Postgres does: every step of random workflows, and the instance that is left.
+"""Random workflows whose steps and instances are the same in the simulator and on Postgres.
 
-Published, created, asked, answered and moved as in production: by mutate(), queues and waves.
+mutate(), queues and waves publish, create, ask, answer and move, as in production.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""Which instances are stuck, which only wait, and that each remedy helps."""
+"""Instances that are stuck, those that only wait, and the remedies."""
 
 from collections.abc import Callable
 from typing import LiteralString
@@ -10,6 +10,7 @@ from signet.engine.documents.commands import Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.engine.instances.lists import REMEDIES, REMEDIES_OF_A_WRONG_ROW, list_stuck
+from tests.draining import drain
 from tests.engine.conftest import INVOICE, Company, make_company
 from tests.engine.waves.situations import (
     Admin,
@@ -29,7 +30,7 @@ LET_IT_LIE: LiteralString = "UPDATE workflow_instances SET updated_at = now() - 
 
 
 def found(company: Company, instances: Instances, admin: Admin) -> list[tuple[UUID, str]]:
-    """After an hour in which nothing happened."""
+    """Return the stuck instances after an hour without events."""
     admin.execute(LET_IT_LIE)
     return [(stuck.id, stuck.why) for stuck in list_stuck(company.database, company.tenant_id)]
 
@@ -70,7 +71,7 @@ def spoil_row(company: Company, worker: Worker, admin: Admin) -> UUID:
 
 
 def call_outside(company: Company, worker: Worker) -> UUID:
-    """An invoice that waits for the answer of an endpoint."""
+    """Submit an invoice that waits for the answer of an endpoint."""
     call = {"id": "check", "type": "webhook_out", "config": {"endpoint": "credit_check"}}
     publish_patch(company, {"submitted_to_approved": {"nodes": [call], "edges": []}})
     return instance_of(submit(company, worker))
@@ -109,7 +110,7 @@ def test_a_moment_that_nobody_noticed_is_found(
 def test_each_remedy_helps(
     company: Company, worker: Worker, instances: Instances, admin: Admin, why: str, remedy: str
 ) -> None:
-    """Afterwards it waits where it should, has ended, or was given up; in any case it is listed no more."""
+    """Expect the instance to wait, to have ended or to be given up; it is no longer listed."""
     instance_id = STUCK[why](company, worker, admin)
     ((_, nodes, _), version) = (stand_of(admin, instance_id), version_of(admin, instance_id))
     match remedy:
@@ -119,7 +120,7 @@ def test_each_remedy_helps(
             assert instances.rebuild(operator(company), instance_id).was_other == (why == "nothing_open")
         case _:
             instances.fail(operator(company), instance_id, version, "stuck")
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     status, nodes_after, _ = stand_of(admin, instance_id)
     assert found(company, instances, admin) == []
     if remedy == "fail":
@@ -177,7 +178,7 @@ def test_a_held_gate_is_paused_and_not_stuck(
 def test_what_will_be_woken_is_not_stuck(
     company: Company, worker: Worker, instances: Instances, admin: Admin, assignment: LiteralString
 ) -> None:
-    """Also by a trigger that is due later, that somebody has claimed, that is tried again."""
+    """Cover triggers that are due later, claimed, or due for another try."""
     company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     assert found(company, instances, admin) == []
     admin.execute("ALTER TABLE workflow_events_outbox DISABLE TRIGGER restrict_status_regression")

@@ -1,4 +1,4 @@
-"""Who caused what: a trace on every row that follows; whom each step ran as, with the policy's evidence."""
+"""Causes on record: a trace on every row that follows, and the principal of each step with its evidence."""
 
 from typing import Any, LiteralString
 from uuid import UUID
@@ -12,11 +12,12 @@ from signet.engine.documents.commands import Create, RequestTransition
 from signet.engine.execution.worker import Worker
 from signet.engine.instances.actions import Instances
 from signet.ids import make_id
+from tests.draining import drain
 from tests.engine.conftest import EXAMPLES, INVOICE, Company
 from tests.engine.waves.situations import Admin, publish_patch, read, stand_of
 
 BIRTH, REQUEST, OPERATOR = "00-birth", "00-request", "00-operator"
-# Every table that keeps a trace, with those of the rows that were made after an id.
+# Every table that keeps a trace, with a query of the rows made after an id.
 TRACES: dict[str, LiteralString] = {
     "transition_requests": "SELECT trace_id FROM transition_requests WHERE id > %s",
     "workflow_instances": "SELECT trace_id FROM workflow_instances WHERE id > %s",
@@ -34,7 +35,7 @@ TABLES_WITH_TRACES: LiteralString = (
 
 
 def found(admin: Admin, after: UUID) -> dict[str, set[str | None]]:
-    """Table → the traces of its rows that are newer."""
+    """Return the traces of the newer rows of each table."""
     return {table: {trace for (trace,) in read(admin, query, after)} for table, query in TRACES.items()}
 
 
@@ -43,7 +44,7 @@ def trace(company: Company, trace_id: str | None, user_id: str = "carl", *roles:
 
 
 def publish_everything(company: Company) -> None:
-    """A gate, a call to the outside, an action that changes the document and one that makes another."""
+    """Publish a gate, a call to the outside, an action that changes the document and one that creates one."""
     company.publish("project_task")
     task = {"title": "{entity.number}", "project": "finance"}
     actions = read_document(EXAMPLES / "invoice" / "contract.yaml")[0]["actions"]
@@ -63,7 +64,7 @@ def publish_everything(company: Company) -> None:
 
 def test_every_table_that_keeps_a_trace_is_looked_at(admin: Admin) -> None:
     tables = {table for (table,) in read(admin, TABLES_WITH_TRACES)}
-    # `tests/engine/approvals` looks at those of approvals; no instance makes events from outside.
+    # `tests/engine/approvals` covers traces of approvals; no instance creates inbound events.
     elsewhere = {"approval_requests", "approval_decisions", "workflow_inbound_events"}
     assert tables - elsewhere | {"audit_log"} == TRACES.keys()
 
@@ -72,7 +73,7 @@ def test_a_trace_is_on_every_row_that_follows(company: Company, worker: Worker, 
     publish_everything(company)
     before = make_id()
     made = company.documents.mutate(trace(company, BIRTH), Create("invoice", INVOICE))
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     born = found(admin, before)
     assert born.pop("transition_requests") == born.pop("workflow_side_effects_outbox") == set()
     assert set.union(*born.values()) == {BIRTH}
@@ -81,7 +82,7 @@ def test_a_trace_is_on_every_row_that_follows(company: Company, worker: Worker, 
     before = make_id()
     request = RequestTransition(made.document_id, 1, "submit")
     company.documents.mutate(trace(company, REQUEST, "sam", "clerk"), request)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert stand_of(admin, UUID(str(made.instance_id)))[0] == "completed"
     assert found(admin, before) == {table: {REQUEST} for table in TRACES}
     tasks = read(admin, "SELECT count(*)::int FROM workflow_instances WHERE entity_type = 'project_task'")
@@ -92,12 +93,12 @@ def test_without_a_trace_of_its_own_an_act_belongs_to_what_began(
     company: Company, worker: Worker, instances: Instances, admin: Admin
 ) -> None:
     made = company.documents.mutate(trace(company, BIRTH), Create("invoice", INVOICE))
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     before = make_id()
     assert made.instance_id is not None
     instances.pause(trace(company, None), made.instance_id, 2, "wait")
     instances.resume(trace(company, OPERATOR), made.instance_id, 3)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     acts = read(
         admin,
         "SELECT content::jsonb ->> 'trace_id' FROM audit_log WHERE subject_type = 'instance' ORDER BY seq",
@@ -107,7 +108,7 @@ def test_without_a_trace_of_its_own_an_act_belongs_to_what_began(
     assert found(admin, before)["workflow_events_outbox"] == {OPERATOR}
 
 
-# --- whom a step runs as ---
+# --- the principal of a step ---
 
 
 def post_as(company: Company, run_as: str) -> None:
@@ -127,11 +128,11 @@ def give(company: Company, role: str, *permissions: str) -> None:
 
 
 def run(company: Company, worker: Worker) -> UUID:
-    """Asked for by sam, a poster."""
+    """Submit a document as sam, a poster, and run the worker."""
     made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     request = RequestTransition(made.document_id, 1, "submit")
     company.documents.mutate(company.caller("sam", "poster"), request)
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     return UUID(str(made.instance_id))
 
 
@@ -167,7 +168,7 @@ def test_a_step_runs_as_its_node_says_and_leaves_evidence(
 def test_who_may_not_is_denied_with_the_permission_named(
     company: Company, worker: Worker, admin: Admin, run_as: str
 ) -> None:
-    """The system may; a person and the service account only what their roles grant."""
+    """Permit the system everything, a person and the service account only what their roles grant."""
     give(company, "poster", "invoice:submit")
     post_as(company, run_as)
     instance_id = run(company, worker)

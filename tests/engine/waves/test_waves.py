@@ -1,9 +1,10 @@
-"""Documents move through their workflow, from birth to the end."""
+"""Documents that move through their workflow, from birth to the end."""
 
 from typing import Any, LiteralString
 
 from signet.engine.documents.commands import Create, RequestTransition, Update
 from signet.engine.execution.worker import Worker
+from tests.draining import drain
 from tests.engine.conftest import INVOICE, Company
 
 STEPS: LiteralString = (
@@ -19,21 +20,21 @@ def read(company: Company, query: LiteralString) -> list[tuple[Any, ...]]:
 
 def test_a_document_is_born_into_its_state_and_waits_there(company: Company, worker: Worker) -> None:
     company.documents.mutate(company.caller(), Create("invoice", INVOICE))
-    drained = worker.drain([company.tenant_id])
+    drained = drain(worker, [company.tenant_id])
     assert (drained.waves, drained.instances, drained.steps) == (1, 1, 2)
     assert read(company, STEPS) == [
         ("sys:start", "T", "completed", 1, "actor"),
         ("sys:state:draft", "T", "running", None, "actor"),
     ]
     assert read(company, INSTANCE) == [("running", 2, ["sys:state:draft"], "editable", None)]
-    assert worker.drain([company.tenant_id]).waves == 0
+    assert drain(worker, [company.tenant_id]).waves == 0
 
 
 def test_a_request_takes_it_through_its_gates_to_the_end(company: Company, worker: Worker) -> None:
     made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     company.documents.mutate(company.caller(), RequestTransition(made.document_id, 1, "submit"))
-    worker.drain([company.tenant_id])
+    drain(worker, [company.tenant_id])
     assert read(company, STEPS)[1:] == [
         ("sys:state:draft", "T", "completed", 3, "actor"),
         ("sys:gate:submit", "T", "completed", 4, "actor"),
@@ -52,8 +53,8 @@ def test_the_request_may_be_there_before_the_worker(company: Company, worker: Wo
     made = company.documents.mutate(company.caller(), Create("invoice", INVOICE))
     company.documents.mutate(company.caller(), Update(made.document_id, 1, {"grand_total": 7}))
     company.documents.mutate(company.caller(), RequestTransition(made.document_id, 2, "submit"))
-    assert worker.drain([company.tenant_id]).waves == 1
+    assert drain(worker, [company.tenant_id]).waves == 1
     assert read(company, INSTANCE) == [("completed", 8, [], None, None)]
     versions = read(company, "SELECT entity_version FROM workflow_step_executions ORDER BY seq")
-    # The edit is on record first; a token keeps the version at which it entered its node.
+    # The edit is recorded first; a token keeps the version at which it entered its node.
     assert versions == [(1,), (1,), (2,), (2,), (3,), (3,), (4,), (4,)]

@@ -1,4 +1,4 @@
-"""The worker at the edges of a wave: retries, lost claims, leases, and what a wave leaves to the next."""
+"""The worker at the edges of a wave: retries, lost claims, leases, and work left to the next wave."""
 
 import threading
 from collections.abc import Callable
@@ -21,7 +21,7 @@ TELL = {"channel": "email", "to": [{"by": "user", "user": "ann"}], "text": "Look
 
 
 class Once:
-    """The function of the action `run`: the first time that it is called, it does something else too."""
+    """The function of the action `run`, with an extra act in its first call."""
 
     def __init__(self, act: Callable[[ActionInput], ActionResult | None]) -> None:
         self._act: Callable[[ActionInput], ActionResult | None] | None = act
@@ -72,7 +72,7 @@ def test_a_connection_that_breaks_in_a_wave_costs_no_attempt(stage: WorkflowStag
 
 
 def test_a_deadlock_costs_no_attempt(stage: WorkflowStage) -> None:
-    """Somebody holds a business key that the wave wants, and wants a document that the wave holds."""
+    """Let another transaction hold a key that the wave wants, and want a document that the wave holds."""
     admin = stage.standing.admin
     if admin.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() != (True,):
         pytest.skip("only a superuser may say who finds the deadlock")
@@ -116,7 +116,7 @@ def test_a_deadlock_costs_no_attempt(stage: WorkflowStage) -> None:
 
 
 def claim_all(stage: WorkflowStage) -> Claim:
-    """As a worker that does no more than this."""
+    """Claim all triggers, and do no more."""
     claim_id = make_id()
     with stage.database.transaction(stage.tenant_id) as connection:
         triggers = claim(
@@ -135,7 +135,7 @@ def test_what_a_worker_claimed_and_left_comes_back_when_its_lease_ends(stage: Wo
 
 
 def test_a_worker_that_comes_too_late_moves_nothing(stage: WorkflowStage) -> None:
-    """Its lease ran out, and another one did the work."""
+    """Let the lease run out, and another worker do the work."""
     documents = submit_several(stage, stage.publish(), 3)
     claimed = claim_all(stage)
     stage.expire_leases()
@@ -149,11 +149,11 @@ def test_a_worker_that_comes_too_late_moves_nothing(stage: WorkflowStage) -> Non
 
 
 def test_a_trigger_that_kills_its_workers_pauses_its_instance_in_the_end(stage: WorkflowStage) -> None:
-    """Nobody comes back to say what went wrong; the other that it was claimed with goes on."""
+    """Lose the worker each time, so that no error is recorded; the other trigger of its claim goes on."""
     bad, good = (stage.create(stage.publish()) for _ in range(2))
     last: LiteralString = "UPDATE workflow_events_outbox SET attempts = 4 WHERE instance_id = %s"
     stage.standing.run(last, bad.instance_id)
-    claim_all(stage)  # the bad one, alone
+    claim_all(stage)  # claims only the bad one
     stage.expire_leases()
     stage.drain()
     assert stage.triggers(bad.instance_id) == [("dead_letter", 5)]
@@ -181,7 +181,7 @@ def test_a_wave_has_so_many_rounds_and_leaves_the_rest_to_the_next(stage: Workfl
     (document,) = submit_several(stage, stage.publish(checks=tell_often(MAX_ROUNDS + 10)), 1)
     worker = stage.worker()
     assert worker.work(stage.tenant_id)
-    # The wave's last round began what is done now; the next one is ready.
+    # The action of the wave's last round is pending; the next wave performs it.
     told = [node for node in stage.nodes(document.instance_id) if node.startswith("usr:")]
     assert told == [f"usr:checks:n{number}" for number in range(MAX_ROUNDS)]
     assert stage.instance(document.instance_id)["current_nodes"] == [f"usr:checks:n{MAX_ROUNDS}"]
@@ -200,7 +200,7 @@ def test_a_wave_whose_time_is_over_leaves_the_rest_to_the_next(stage: WorkflowSt
         waves += 1
         for document in documents:
             stage.check_rebuild(document.instance_id)
-    # A round for each that tells, and for each gate; in the last one nothing acts.
+    # One round for each notification and each gate; in the last one nothing acts.
     assert waves == 6
     assert events_of(stage, documents[0].instance_id)[2:] == ["continue"] * 5
     check_all_done(stage, documents)

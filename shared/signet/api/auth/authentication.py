@@ -1,8 +1,7 @@
-"""An `Authorization` header becomes a principal: by a JWT of a person, or by the key of a machine.
+"""Authentication: an `Authorization` header becomes a principal, by a person's JWT or a machine's key.
 
-What was verified is remembered for a short while, by the hash of the token: verifying is the largest part of
-what a request costs. KEEP_SECONDS is how long a withdrawn key, a suspended member or a suspended tenant may
-still be let in here.
+Verifying is the largest part of a request's cost. So a verified token is kept for a short time, by its hash.
+For KEEP_SECONDS a revoked key, a disabled member or a suspended tenant may still be admitted.
 """
 
 import hmac
@@ -23,7 +22,7 @@ Verify = Callable[[str], VerifiedToken]
 
 
 class Authentication:
-    """One a process, for any number of threads; called with the header."""
+    """A function of the header; one serves all threads of a process."""
 
     def __init__(
         self,
@@ -38,13 +37,13 @@ class Authentication:
         self._kept: OrderedDict[bytes, VerifiedToken] = OrderedDict()
 
     def __call__(self, authorization: str | None) -> Principal:
-        token = _read_bearer(authorization)
+        token = _parse_bearer(authorization)
         digest = sha256(token.encode(errors="surrogatepass")).digest()
         now = self._read_time()
         with self._lock:
-            kept = self._kept.get(digest)
-        if kept is not None and now < kept.until:
-            return kept.principal
+            known = self._kept.get(digest)
+        if known is not None and now < known.until:
+            return known.principal
         verified = self._verify(token)
         self._admit(verified.principal)
         self._keep(digest, VerifiedToken(verified.principal, min(verified.until, now + KEEP_SECONDS)))
@@ -59,15 +58,15 @@ class Authentication:
 
 
 def check_metrics_token(authorization: str | None, expected: str | None) -> None:
-    """Of who collects this deployment's figures: a secret of its own, and no token of a tenant's."""
-    token = _read_bearer(authorization)
+    """Require the deployment's own secret, which belongs to no tenant."""
+    token = _parse_bearer(authorization)
     if expected is None:
         raise invalid("this deployment has no token for its metrics")
     if not hmac.compare_digest(token.encode(errors="surrogatepass"), expected.encode()):
-        raise invalid("it is not that of this deployment's metrics")
+        raise invalid("it is not the metrics token of this deployment")
 
 
-def _read_bearer(authorization: str | None) -> str:
+def _parse_bearer(authorization: str | None) -> str:
     if authorization is None or not authorization.strip():
         raise Rejected(
             "TOKEN_MISSING",

@@ -1,4 +1,4 @@
-"""Whose a verified token is: the claims that settings name become a principal."""
+"""Claims of a verified token; settings name those that make a principal."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,33 +11,37 @@ from signet.settings import ClaimNames
 
 MAX_SUBJECT_CHARACTERS = 200
 MAX_ROLES = 200
-# What a tenant can call a role; an issuer's other groups are nothing to us.
 
 
-def read_principal(claims: Mapping[str, Any], names: ClaimNames, operator_role: str | None) -> Principal:
-    roles = _read_roles(_find(claims, names.roles), names.roles)
+def parse_principal(claims: Mapping[str, Any], names: ClaimNames, operator_role: str | None) -> Principal:
+    roles = _parse_roles(_find(claims, names.roles), names.roles)
     is_operator = operator_role is not None and operator_role in roles
-    tenant_id = _read_tenant(_find(claims, names.tenant), names.tenant, is_operator=is_operator)
+    tenant_id = _parse_tenant(_find(claims, names.tenant), names.tenant, is_operator=is_operator)
     subject = _find(claims, names.subject)
     if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT_CHARACTERS:
         raise invalid(f"its claim {names.subject} is not a name")
     if not subject.isprintable() or is_reserved(subject):
         raise invalid(f"its claim {names.subject} is not a person's name")
+    # Only names that a tenant could give to a role: an issuer's other groups are ignored.
     return Principal(tenant_id, subject, tuple(filter(NAME.fullmatch, roles)), is_operator)
 
 
+def invalid(reason: str) -> Rejected:
+    return Rejected("TOKEN_INVALID", f"The token is not valid: {reason}.")
+
+
 def _find(claims: Mapping[str, Any], name: str) -> Any:
-    """A name such as https://a.example/roles is one claim; the dots of others lead into objects."""
+    """Find a claim: https://a.example/roles is one name, and the dots of other names lead into objects."""
     if "://" in name:
         return claims.get(name)
-    found: Any = claims
+    value: Any = claims
     for step in name.split("."):
-        found = found.get(step) if isinstance(found, dict) else None
-    return found
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
-def _read_roles(claim: Any, name: str) -> list[str]:
-    """A list, or names with spaces between them; without the claim there are none."""
+def _parse_roles(claim: Any, name: str) -> list[str]:
+    """Parse a list, or names separated by spaces; without the claim there are no roles."""
     if claim is None:
         return []
     roles = claim.split() if isinstance(claim, str) else claim
@@ -48,18 +52,14 @@ def _read_roles(claim: Any, name: str) -> list[str]:
     return roles
 
 
-def _read_tenant(claim: Any, name: str, *, is_operator: bool) -> UUID:
+def _parse_tenant(claim: Any, name: str, *, is_operator: bool) -> UUID:
     if claim is None and is_operator:
         return NO_TENANT
     try:
         tenant_id = UUID(claim) if isinstance(claim, str) else None
     except ValueError:
         tenant_id = None
-    # UUID() also reads braces and urn:uuid:; one spelling is enough.
+    # UUID() also parses braces and urn:uuid:, but one spelling is enough.
     if tenant_id is None or str(tenant_id) != str(claim).lower() or tenant_id == NO_TENANT:
         raise invalid(f"its claim {name} is not a tenant's UUID")
     return tenant_id
-
-
-def invalid(reason: str) -> Rejected:
-    return Rejected("TOKEN_INVALID", f"The token is not valid: {reason}.")

@@ -1,8 +1,7 @@
-"""The issuer's public keys (a JWKS): fetched, kept for a while, and looked up by the `kid` of a token.
+"""The issuer's public keys (a JWKS): fetched, kept for a while, and found by the `kid` of a token.
 
-A key that is held is used while another thread asks for news, and for a day when the issuer cannot be
-reached. An unknown `kid` makes us ask again, but no more often than every PAUSE_SECONDS: whoever sends
-nonsense cannot make us ask.
+A kept key is used while another thread fetches new ones, and for a day if the issuer cannot be reached. An
+unknown `kid` makes us fetch, but no more often than every PAUSE_SECONDS: sending nonsense changes nothing.
 """
 
 import logging
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 FRESH_SECONDS = 600.0
 MAX_STALE_SECONDS = 86_400.0
 PAUSE_SECONDS = 30.0
-# As long as there is none at all, every request waits for one.
+# While there is no key at all, every request waits for one.
 FIRST_PAUSE_SECONDS = 2.0
 FETCH_SECONDS = 3.0
 MAX_KEY_SET_BYTES = 262_144
@@ -41,11 +40,11 @@ Keys = Mapping[str, "PyJWK"]
 
 
 class KeysUnreadable(Exception):
-    """Why the issuer's keys could not be had; for the log."""
+    """A failure to read the issuer's keys, with its reason for the log."""
 
 
 class KeySet:
-    """One a process, for any number of threads."""
+    """The keys of one issuer; one set serves all threads of a process."""
 
     def __init__(self, fetch: Callable[[], Keys], read_seconds: Callable[[], float] = time.monotonic) -> None:
         self._fetch = fetch
@@ -62,7 +61,7 @@ class KeySet:
         if key is not None and self._read_seconds() - self._got_at < MAX_STALE_SECONDS:
             return key
         if self._has_failed:
-            raise Transient("TOKEN_KEYS_UNAVAILABLE", "the issuer's keys cannot be had at the moment")
+            raise Transient("TOKEN_KEYS_UNAVAILABLE", "the issuer's keys cannot be fetched at the moment")
         raise Rejected("TOKEN_INVALID", "The token is not valid: no key of its issuer has its kid.")
 
     def _should_ask(self, kid: str) -> bool:
@@ -72,7 +71,7 @@ class KeySet:
         return kid not in self._keys or now - self._got_at >= FRESH_SECONDS
 
     def _ask_alone(self, kid: str) -> None:
-        # Whoever has a key goes on with it; who has none waits for the answer that another one asked for.
+        # A request with a kept key goes on; one without waits for the keys that another thread is fetching.
         if not self._asking.acquire(blocking=kid not in self._keys):
             return
         try:
@@ -89,12 +88,12 @@ class KeySet:
             self._has_failed = True
             _LOG.warning("the issuer's keys: %s", error)
         finally:
-            # From its end: what took long is not asked for again at once.
+            # From its end, so that a slow fetch is not repeated at once.
             self._asked_at = self._read_seconds()
 
 
 def fetch_keys(url: str, seconds: float = FETCH_SECONDS) -> Keys:
-    """In a thread of its own, so that the time is a limit of all of it: names, handshake, headers, body."""
+    """Fetch in a thread of its own, which limits the time of it all: names, handshake, headers, body."""
     outcome: SimpleQueue[Keys | Exception] = SimpleQueue()
 
     def ask() -> None:
@@ -114,7 +113,7 @@ def fetch_keys(url: str, seconds: float = FETCH_SECONDS) -> Keys:
 
 
 def _download(url: str, seconds: float) -> bytes:
-    """No redirect is followed and no proxy asked: the setting names the place."""
+    """Download from the place in settings only, without redirects and proxies."""
     end = time.monotonic() + seconds
     place = urlsplit(url)
     make = HTTPSConnection if place.scheme == "https" else HTTPConnection
@@ -164,7 +163,7 @@ def read_keys(body: bytes) -> Keys:
 def _may_verify(shown: Any) -> bool:
     match shown:
         case {"d": _}:
-            # A private key in a public place is a secret no more.
+            # A private key in a public place is no secret any more.
             return False
         case {"kty": "RSA"}:
             algorithm = "RS256"

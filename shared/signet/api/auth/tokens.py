@@ -1,7 +1,7 @@
-"""JWTs: those of the deployment's issuer, and on one's own machine those of a secret.
+"""JWTs: those of the deployment's issuer, and for development those of a shared secret.
 
-Each way of verifying has a closed list of algorithms, given by its key: a token's header chooses a key and
-never how it is used, so that there is neither `none` nor a public key taken for a secret.
+Each way of verifying has a closed list of algorithms, given by its key. A token's header chooses a key and
+never its use. So neither `none` nor a public key taken for a secret is possible.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from signet.api.auth.claims import invalid, read_principal
+from signet.api.auth.claims import invalid, parse_principal
 from signet.api.auth.jwks import KeySet, fetch_keys
 from signet.core.errors import Rejected
 from signet.core.tenants.principal import VerifiedToken
@@ -19,7 +19,7 @@ DEVELOPMENT_ISSUER = "signet-development"
 DEVELOPMENT_AUDIENCE = "signet-development"
 DEVELOPMENT_ALGORITHM = "HS256"
 MIN_SECRET_BYTES = 32
-# How far the issuer's clock may be off from ours.
+# The issuer's clock may differ from ours by so much.
 LEEWAY_SECONDS = 30
 
 
@@ -42,7 +42,7 @@ class IssuerTokens:
             audiences=self.settings.audiences,
             leeway=LEEWAY_SECONDS,
         )
-        principal = read_principal(claims, self.settings.claims, self.operator_role)
+        principal = parse_principal(claims, self.settings.claims, self.operator_role)
         return VerifiedToken(principal, float(claims["exp"]) + LEEWAY_SECONDS)
 
 
@@ -63,19 +63,19 @@ class DevelopmentTokens:
             audiences=[DEVELOPMENT_AUDIENCE],
             leeway=0,
         )
-        principal = read_principal(claims, ClaimNames(), self.operator_role)
+        principal = parse_principal(claims, ClaimNames(), self.operator_role)
         return VerifiedToken(principal, float(claims["exp"]))
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """All that this deployment takes. Without any, no token is valid."""
+    """Ways of verifying that this deployment has; without any, no token is valid."""
 
     issuer: IssuerTokens | None = None
     development: DevelopmentTokens | None = None
 
     def verify(self, token: str) -> VerifiedToken:
-        header = _read_header(token)
+        header = _parse_header(token)
         if self.development is not None and header.get("alg") == DEVELOPMENT_ALGORITHM:
             return self.development.verify(token)
         if self.issuer is None:
@@ -99,7 +99,7 @@ def _make_issuer_tokens(settings: IssuerSettings, operator_role: str | None) -> 
 
 
 def load_verifying() -> None:
-    """Before the first token is there to be verified."""
+    """Load the library before the first token is verified."""
     import_module("jwt")
 
 
@@ -113,7 +113,7 @@ def check_development_secret(secret: str) -> str:
     return secret
 
 
-def _read_header(token: str) -> dict[str, Any]:
+def _parse_header(token: str) -> dict[str, Any]:
     import jwt  # with its cryptography some 20 ms of CPU that only a request with a token should cost
 
     try:
@@ -147,8 +147,10 @@ def _decode(
 
 
 def _check_audience(claims: dict[str, Any], audiences: Sequence[str]) -> None:
-    """As API Gateway's authorizer does: where there is no `aud`, `client_id` stands for it (Cognito)."""
-    said = claims.get("aud", claims.get("client_id"))
-    named = [said] if isinstance(said, str) else said
-    if not isinstance(named, list) or not any(one in audiences for one in named if isinstance(one, str)):
+    """Check the audience as API Gateway's authorizer does: without `aud`, by `client_id` (Cognito)."""
+    audience = claims.get("aud", claims.get("client_id"))
+    named_audiences = [audience] if isinstance(audience, str) else audience
+    if not isinstance(named_audiences, list) or not any(
+        name in audiences for name in named_audiences if isinstance(name, str)
+    ):
         raise invalid("it is for another audience")

@@ -1,4 +1,4 @@
-"""What became of one of many: the same words as in a problem document, without the request around it."""
+"""Outcomes in a bulk request; a refusal has the words of a problem document."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,5 +23,7 @@ class Refusal:
 
 
 def describe_refusal(error: SignetError) -> Refusal:
-    fields = [RefusalField(one.pointer, one.code, one.message) for one in error.fields[:MAX_FIELD_ERRORS]]
+    fields = [
+        RefusalField(field.pointer, field.code, field.message) for field in error.fields[:MAX_FIELD_ERRORS]
+    ]
     return Refusal(error.code, error.message, error.remedy, fields)

@@ -1,8 +1,8 @@
-"""What a route is given and what it gives back."""
+"""The call that a route receives, and the answer that it returns."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from signet.api.use_cases import UseCases
 from signet.core.tenants.principal import Principal
@@ -10,7 +10,7 @@ from signet.core.tenants.principal import Principal
 if TYPE_CHECKING:
     from signet.core.tenants.caller import Caller
 
-# Longer than this no request is held open for an outcome: API Gateway gives up at 30.
+# No request is held open for longer: API Gateway gives up at 30.
 MAX_WAIT_SECONDS = 10.0
 
 
@@ -22,14 +22,14 @@ class Call:
     principal: Principal
     trace_id: str
     headers: Mapping[str, str] = field(default_factory=dict)
-    # Of `Prefer: wait=N`; 0 is not to wait.
+    # From `Prefer: wait=N`; 0 does not wait.
     wait_seconds: float = 0.0
-    # As it was sent, for what is signed; else nothing.
+    # The bytes as they were sent, for signed requests only.
     body: bytes = b""
 
     @property
     def caller(self) -> "Caller":
-        # Whoever only reads is none.
+        # Reading needs no caller, so this import waits for the first write.
         from signet.core.tenants.caller import Caller
 
         return Caller(self.principal, via="api", trace_id=self.trace_id)
@@ -37,15 +37,27 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What a route answers. `body` is a dataclass, or JSON as it stands; None is no body at all."""
+    """The answer of a route: `body` is a dataclass or JSON, and None is no body at all."""
 
     body: Any = None
     status: int = 200
-    # Of what is shown, for ETag and the next If-Match.
+    # The version of the body's record, for ETag and the next If-Match.
     version: int | None = None
     location: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    # When the caller prefers to wait: asked again and again until it has an answer, after the commit.
+    # For a caller who prefers to wait: called after the commit until it returns an answer.
     follow: "Callable[[], HttpAnswer | None] | None" = None
-    # The body is what is sent, and not yet to be made JSON.
+    # The body is sent as it is.
     is_text: bool = False
+
+
+class VersionedRecord(Protocol):
+    """A record that a change must name at the version that was seen."""
+
+    @property
+    def version(self) -> int | None: ...
+
+
+def show_record(record: VersionedRecord, status: int = 200, location: str | None = None) -> HttpAnswer:
+    """Answer a record, with its version as the ETag."""
+    return HttpAnswer(record, status, record.version, location)

@@ -1,6 +1,6 @@
-"""Pages by the place where the one before has ended, so that what is written meanwhile shifts nothing.
+"""Pages that begin behind the last item of the page before, so that new items shift nothing.
 
-A cursor is a place and no secret: it is read within the caller's tenant and under the caller's own filters.
+A cursor is a position and no secret: it is used within the caller's tenant and the caller's own filters.
 """
 
 import base64
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from types import UnionType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import orjson
 
@@ -21,62 +21,71 @@ from signet.core.validation.text import find_text_problem
 T = TypeVar("T")
 # Lambda answers with 6 MB at most, and base64 takes a third of that.
 MAX_PAGE_BYTES = 4_000_000
-# Of the columns that lists are sorted by.
+# The limit of the columns that lists are sorted by.
 _LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
     items: Sequence[T]
-    # For the next page; null when there is none.
+    # The cursor of the next page; null if there is none.
     next_cursor: str | None
 
 
 def make_page(
-    found: Sequence[T], limit: int, place_of: Callable[[T], Sequence[Any]], filters: object = None
+    records: Sequence[T], limit: int, place_of: Callable[[T], Sequence[Any]], filters: object = None
 ) -> Page[T]:
-    """Of one more than was asked for, which says whether there is another page."""
-    items = found[:limit]
-    is_last = len(found) <= limit or not items
+    """Make a page; a record beyond the limit says that there is another page."""
+    items = records[:limit]
+    is_last = len(records) <= limit or not items
     return Page(items, None if is_last else write_cursor(place_of(items[-1]), filters))
 
 
-def count_fitting(found: Sequence[object], limit: int) -> int:
-    """How many of them a page takes by their size; one at least, which alone is never too large."""
+def count_fitting(records: Sequence[object], limit: int) -> int:
+    """Count the items that fit into a page by their size: at least one, which alone is never too large."""
     left = MAX_PAGE_BYTES
-    for count, one in enumerate(found[:limit]):
-        left -= len(to_json(one))
+    for count, record in enumerate(records[:limit]):
+        left -= len(to_json(record))
         if left < 0:
             return max(count, 1)
     return limit
 
 
 def write_cursor(place: Sequence[Any], filters: object = None) -> str:
-    text = orjson.dumps([_sign(filters), *place], default=str)
+    text = orjson.dumps([_fingerprint(filters), *place], default=str)
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
-def read_cursor(cursor: str | None, filters: object, *kinds: type | UnionType) -> tuple[Any, ...] | None:
-    """The place, each part of its kind (`str | None` where it may be null); None without a cursor."""
+def parse_cursor(cursor: str | None, filters: object, *kinds: type | UnionType) -> tuple[Any, ...] | None:
+    """Parse a cursor into its position; None without a cursor.
+
+    Each part has its kind; `str | None` allows null.
+    """
     if cursor is None:
         return None
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         sign, *place = orjson.loads(text)
-        if sign != _sign(filters) or len(place) != len(kinds):
+        if sign != _fingerprint(filters) or len(place) != len(kinds):
             raise ValueError
-        return tuple(_read(part, kind) for part, kind in zip(place, kinds, strict=True))
+        return tuple(_parse_part(part, kind) for part, kind in zip(place, kinds, strict=True))
     except (ValueError, TypeError, binascii.Error) as error:
         raise Rejected(
             "CURSOR_INVALID",
-            "the cursor is none of this list under these filters",
-            remedy="Begin without a cursor, and send each with the filters that it was got with.",
+            "the cursor does not belong to this list with these filters",
+            remedy="Begin without a cursor. Send each cursor with the filters of the page that it came from.",
         ) from error
 
 
-def _read(part: Any, kind: type | UnionType) -> Any:
+def parse_position(cursor: str | None, filters: object, kind: type[T]) -> T | None:
+    """Parse a cursor whose position has one part; None without a cursor."""
+    place = parse_cursor(cursor, filters, kind)
+    return None if place is None else cast(T, place[0])
+
+
+def _parse_part(part: Any, kind: type | UnionType) -> Any:
     if isinstance(kind, UnionType):
-        return None if part is None else _read(part, kind.__args__[0])
+        return None if part is None else _parse_part(part, kind.__args__[0])
     if kind is int:
         if isinstance(part, bool) or not isinstance(part, int) or abs(part) > _LARGEST:
             raise ValueError
@@ -86,5 +95,5 @@ def _read(part: Any, kind: type | UnionType) -> Any:
     return datetime.fromisoformat(part) if kind is datetime else kind(part)
 
 
-def _sign(filters: object) -> str:
+def _fingerprint(filters: object) -> str:
     return blake2b(orjson.dumps(filters, default=str, option=orjson.OPT_SORT_KEYS), digest_size=6).hexdigest()

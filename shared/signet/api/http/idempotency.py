@@ -1,7 +1,7 @@
-"""`Idempotency-Key`: a POST happens once, and its repetition gets the answer of the first.
+"""`Idempotency-Key`: a POST happens once, and a repetition gets its first answer.
 
-The key, everything that the request writes, and the answer are one transaction: whoever was cut off may
-repeat without knowing how far it had come. What was rejected has written nothing, and leaves the key free.
+The key, all that the request writes, and the answer are one transaction. So a caller who was cut off may
+repeat the request, however far it had come. A rejected request has written nothing, and leaves the key free.
 """
 
 import json
@@ -29,24 +29,27 @@ def answer_once(
     act: Callable[[], HttpAnswer],
     once_shown: Collection[str] = (),
 ) -> HttpAnswer:
-    """What is shown only once is null in what is kept: a secret stands in no row."""
+    """Answer the first request under a key, and repeat that answer later.
+
+    Fields in `once_shown` are null in the kept answer, because no row holds a secret.
+    """
     if _KEY.fullmatch(key) is None:
         sentence = f"an idempotency key has 1 to {MAX_KEY_CHARACTERS} visible characters"
         raise Rejected("REQUEST_INVALID", sentence)
     tenant_id = call.principal.tenant_id
-    # Also of whom it comes from: nobody learns by guessing a key what somebody else did.
-    asked = json.dumps([call.principal.subject, *request])
-    request_hash = hash_bytes(asked.encode(errors="surrogatepass"))
+    # The caller is part of the hash, so that guessing a key reveals nothing about another caller.
+    identity = json.dumps([call.principal.subject, *request])
+    request_hash = hash_bytes(identity.encode(errors="surrogatepass"))
     with call.use.database.shared_transaction(tenant_id) as connection:
-        taken = take_key(connection, tenant_id, key, request_hash)
-        if taken.request_hash != request_hash:
+        row = take_key(connection, tenant_id, key, request_hash)
+        if row.request_hash != request_hash:
             raise Rejected(
                 "IDEMPOTENCY_KEY_REUSED",
                 "this idempotency key was used for another request",
                 remedy="Make a new key for each thing that is to happen once.",
             )
-        if taken.outcome is not None:
-            return _read_answer(taken.outcome)
+        if row.outcome is not None:
+            return _parse_answer(row.outcome)
         answer = act()
         keep_outcome(connection, tenant_id, key, _write_answer(answer, once_shown))
     return answer
@@ -65,7 +68,7 @@ def _write_answer(answer: HttpAnswer, once_shown: Collection[str]) -> dict[str, 
     }
 
 
-def _read_answer(kept: Any) -> HttpAnswer:
-    if not isinstance(kept, dict) or "status" not in kept:
+def _parse_answer(outcome: Any) -> HttpAnswer:
+    if not isinstance(outcome, dict) or "status" not in outcome:
         raise Rejected("IDEMPOTENCY_KEY_REUSED", "this idempotency key was used for another request")
-    return HttpAnswer(**kept)
+    return HttpAnswer(**outcome)

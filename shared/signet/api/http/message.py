@@ -1,4 +1,4 @@
-"""The body and headers of a request and of an answer: limits on what comes in, form of what goes out."""
+"""Body and headers of requests and answers: limits on the way in, form on the way out."""
 
 import base64
 import binascii
@@ -12,10 +12,15 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from signet.core.errors import Rejected
 
 MAX_BODY_BYTES = 1_048_576
+MIN_GZIP_BYTES = 1_024
+_GZIP_LEVEL = 5
+PREFLIGHT_SECONDS = 600
+_SENDABLE = "authorization, content-type, idempotency-key, if-match, if-none-match, prefer, traceparent"
+_READABLE = "etag, location, ratelimit, ratelimit-policy, retry-after, x-request-id"
 
 
 def check_form(event: object) -> None:
-    """Whatever invokes the function without API Gateway in between gets a sentence, not a KeyError."""
+    """Require an event of API Gateway, so that any other caller gets a sentence instead of a KeyError."""
     event = event if isinstance(event, dict) else {}
     context = event.get("requestContext")
     context = context if isinstance(context, dict) else {}
@@ -25,14 +30,14 @@ def check_form(event: object) -> None:
     readable = all(isinstance(text, str) for text in texts) and isinstance(event.get("headers") or {}, dict)
     if event.get("version") != "2.0" or not readable:
         raise Rejected(
-            "EVENT_MALFORMED", "The event is not one of an API Gateway HTTP API, payload format 2.0."
+            "EVENT_MALFORMED", "The event does not come from an API Gateway HTTP API with payload format 2.0."
         )
 
 
 def check_size(event: APIGatewayProxyEventV2) -> None:
     body = event.body or ""
     if event.is_base64_encoded:
-        # Four characters stand for three bytes, less the padding.
+        # Four characters are three bytes, less the padding.
         size = len(body) // 4 * 3 - body.count("=", -2)
     else:
         size = len(body.encode(errors="surrogatepass"))
@@ -44,22 +49,16 @@ def check_body(event: APIGatewayProxyEventV2) -> None:
     if not event.body or not _is_json(event.headers.get("content-type", "")):
         return
     try:
-        # Parsed once: the event remembers it for the route.
+        # Parsed once: the event keeps it for the route.
         _ = event.json_body
     except (binascii.Error, UnicodeError, orjson.JSONDecodeError) as error:
         raise Rejected("BODY_MALFORMED", "The request body is not JSON in UTF-8.") from error
 
 
 def read_bytes(event: APIGatewayProxyEventV2) -> bytes:
-    """The body as it was sent, after it was found readable."""
+    """Return the body as it was sent, after it was checked."""
     body = event.body or ""
     return base64.b64decode(body) if event.is_base64_encoded else body.encode(errors="surrogatepass")
-
-
-def _is_json(content_type: str) -> bool:
-    media_type = content_type.partition(";")[0].strip().lower()
-    # Powertools reads a body without a type as JSON, too.
-    return media_type in ("", "application/json") or media_type.endswith("+json")
 
 
 def read_request_id(event: Any, unknown: str) -> str:
@@ -67,13 +66,6 @@ def read_request_id(event: Any, unknown: str) -> str:
         return str(event["requestContext"]["requestId"])
     except (KeyError, TypeError):
         return unknown
-
-
-MIN_GZIP_BYTES = 1_024
-_GZIP_LEVEL = 5
-PREFLIGHT_SECONDS = 600
-_SENDABLE = "authorization, content-type, idempotency-key, if-match, if-none-match, prefer, traceparent"
-_READABLE = "etag, location, ratelimit, ratelimit-policy, retry-after, x-request-id"
 
 
 def deliver(
@@ -98,7 +90,7 @@ def deliver(
 
 
 def answer_preflight(headers: Mapping[str, str], origins: Sequence[str], allowed: str) -> dict[str, Any]:
-    """OPTIONS: which methods there are, and for a browser of an origin that may, what it may send."""
+    """Answer OPTIONS with the allowed methods and, to browsers of allowed origins, the allowed headers."""
     own = {"allow": allowed}
     if headers.get("origin") in origins:
         own |= {
@@ -109,8 +101,22 @@ def answer_preflight(headers: Mapping[str, str], origins: Sequence[str], allowed
     return {"statusCode": 204, "headers": own, "cookies": [], "body": "", "isBase64Encoded": False}
 
 
+def to_json(value: object) -> str:
+    return orjson.dumps(value, default=_to_plain).decode()
+
+
+def write_etag(version: int) -> str:
+    return f'"{version}"'
+
+
+def _is_json(content_type: str) -> bool:
+    media_type = content_type.partition(";")[0].strip().lower()
+    # Powertools parses a body without a type as JSON, too.
+    return media_type in ("", "application/json") or media_type.endswith("+json")
+
+
 def _allow_origin(origin: str | None, origins: Sequence[str]) -> dict[str, str]:
-    """Closed unless settings name the origin; and then for it alone, and without cookies."""
+    """Allow an origin that settings name, without cookies; all others are refused."""
     if origin is None or origin not in origins:
         return {"vary": "origin"} if origins else {}
     return {
@@ -123,7 +129,7 @@ def _allow_origin(origin: str | None, origins: Sequence[str]) -> dict[str, str]:
 def _compress(answer: dict[str, Any]) -> None:
     if answer["isBase64Encoded"] or len(answer["body"]) < MIN_GZIP_BYTES:
         return
-    # Without a moment in it, so that the same answer is the same bytes.
+    # Without the time, so that the same answer has the same bytes.
     small = gzip.compress(answer["body"].encode(), _GZIP_LEVEL, mtime=0)
     answer["body"], answer["isBase64Encoded"] = base64.b64encode(small).decode(), True
     headers = answer["headers"]
@@ -131,12 +137,8 @@ def _compress(answer: dict[str, Any]) -> None:
     headers["vary"] = ", ".join(filter(None, [headers.get("vary"), "accept-encoding"]))
 
 
-def to_json(value: object) -> str:
-    return orjson.dumps(value, default=_to_plain).decode()
-
-
 def _to_plain(value: Any) -> Any:
-    """What orjson does not know."""
+    """Convert values that orjson does not know."""
     from pydantic import BaseModel  # loaded with the first route, and not before
 
     if isinstance(value, Mapping):
@@ -148,7 +150,3 @@ def _to_plain(value: Any) -> Any:
     if isinstance(value, Sequence):
         return list(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
-
-
-def write_etag(version: int) -> str:
-    return f'"{version}"'

@@ -1,4 +1,4 @@
-"""The types of what comes in paths, queries and headers, as the routes declare them."""
+"""Types of parameters in paths, queries and headers, as the routes declare them."""
 
 import re
 from typing import Annotated, Any
@@ -13,21 +13,21 @@ from signet.core.validation.text import MAX_REASON_CHARACTERS, NAME_PATTERN, fin
 
 MAX_VERSION = 2**31 - 1
 MAX_PAGE, PAGE = 200, 50
-# A place may be a text of an indexed field, in characters of four bytes, in base64.
+# A position may be a text of an indexed field, in characters of four bytes, in base64.
 MAX_CURSOR_CHARACTERS = 3_000
 _ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ETAG = re.compile(r'"([0-9]{1,10})"')
 
 
 def _check_spelling(value: Any) -> Any:
-    """UUID() also reads braces and urn:uuid:; one spelling is enough."""
+    """Require the usual spelling: UUID() also parses braces and urn:uuid:."""
     if isinstance(value, str) and _ID.fullmatch(value) is None:
         raise ValueError("wants an id such as 018f2f6e-7b7a-7c3e-9d3c-1f2a3b4c5d6e")
     return value
 
 
 def check_text(text: str) -> str:
-    """For what becomes a value of a query."""
+    """Require text that may become a value of a query."""
     problem = find_text_problem(text)
     if problem is not None:
         raise ValueError(problem)
@@ -50,7 +50,7 @@ Cursor = Annotated[
     Query(
         min_length=1,
         max_length=MAX_CURSOR_CHARACTERS,
-        # For who makes requests of the document; what is none is refused as CURSOR_INVALID.
+        # For clients that generate requests from the document; other cursors are refused as CURSOR_INVALID.
         json_schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
         description="Where the page before has ended.",
     ),
@@ -65,23 +65,23 @@ IfMatch = Annotated[
 ]
 
 
-def read_version(if_match: str | None) -> int | None:
-    """Of the form that the parameter has checked."""
+def parse_version(if_match: str | None) -> int | None:
+    """Parse If-Match, whose form the parameter has checked."""
     if if_match is None:
         return None
-    found = _ETAG.fullmatch(if_match)
-    if found is None:
-        raise Rejected("REQUEST_INVALID", "If-Match wants one version in quotes, as its ETag says it")
-    # A version that no column can hold is one that never was.
-    return min(int(found[1]), MAX_VERSION)
+    match = _ETAG.fullmatch(if_match)
+    if match is None:
+        raise Rejected("REQUEST_INVALID", "If-Match needs one version in quotes, as the ETag gives it")
+    # No record has a version that no column can hold.
+    return min(int(match[1]), MAX_VERSION)
 
 
 def require_version(if_match: str | None) -> int:
-    version = read_version(if_match)
+    version = parse_version(if_match)
     if version is None:
         raise Rejected(
             "VERSION_MISSING",
-            "this wants the version that was seen",
-            remedy="Send it as If-Match, as the ETag of what was read says it.",
+            "the request does not say which version was seen",
+            remedy="Read it, and send its ETag as If-Match.",
         )
     return version

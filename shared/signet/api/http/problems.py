@@ -1,4 +1,4 @@
-"""The one map from an error to an HTTP answer: an RFC 9457 problem document with our stable code."""
+"""The one map from errors to HTTP answers: RFC 9457 problem documents with our stable codes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Problem:
 
 
 def make_problem(error: Exception, request_id: str) -> Problem:
-    """What the caller may know of `error`. Of a defect, and of what we did not foresee, only the code."""
+    """Make the problem document that the caller may see: only the code of defects and unforeseen errors."""
     if not isinstance(error, SignetError) or isinstance(error, Defect):
         code = error.code if isinstance(error, Defect) else INTERNAL_ERROR
         error = Defect(code, "Something broke on our side; it is logged under this instance.")

@@ -1,7 +1,7 @@
-"""How a route is declared: its path, what it shows, and a function of the call and its checked parameters.
+"""Declarations of routes: path, answers, and a function of the call and its checked parameters.
 
-Around each function, and nowhere else: unknown query parameters, the idempotency of POST, `Prefer: wait`,
-ETag and 304. What a declaration says is what `openapi.py` writes down.
+This module alone adds to each function: unknown query parameters, the idempotency of POST, `Prefer: wait`,
+ETag and 304. `openapi/document.py` writes the declarations down.
 """
 
 import inspect
@@ -26,39 +26,41 @@ Serve = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What is known of a route without calling it."""
+    """Everything that is known of a route without calling it."""
 
     method: str
     path: str
     name: str
     tag: str
     summary: str
-    # By status, what is shown; None is no body.
+    # The shown type by status; None is no body.
     shows: Mapping[int, Any]
     is_public: bool = False
-    # Who asks is known by a signature over the body instead of by a token.
+    # The sender is known by a signature over the body instead of a token.
     is_signed: bool = False
-    # Wants the deployment's own token, and knows no tenant.
+    # This wants the deployment's own token, and knows no tenant.
     wants_metrics_token: bool = False
     content_type: str = JSON
-    # Whether the answer has an ETag, and whether a change wants it back.
+    # Whether the answer has an ETag, and a change wants it back.
     is_versioned: bool = False
     may_wait: bool = False
-    # What a use case reads strictly from a body that the route passes on as it came.
+    # The model by which the use case parses the body; the route passes the body on as it came.
     body_model: Any = None
-    # Of the answer to a POST, what its repetition under the same key does not show again: it is not kept.
+    # Fields of a POST's answer that are not kept, and so not shown when the request is repeated.
     once_shown: tuple[str, ...] = ()
-    # For an operator of the deployment, who is asked for no quota of a tenant.
+    # For operators of the deployment, who use no tenant's quota.
     is_for_operators: bool = False
     query_names: frozenset[str] = field(default_factory=frozenset)
 
 
 class Resolver(APIGatewayHttpResolver):
-    """Powertools' own, told which route it is: it would ask one after the other whether they match, and some
-    characters that a path may hold match none of its."""
+    """Powertools' resolver, but told which route it serves.
+
+    Its own would try one route after the other, and some characters in a path match none of them.
+    """
 
     found: tuple[str, str, dict[str, str]]
-    # Only its description needs the models of the answers, and makes a validator of each.
+    # Only the description needs the models of the answers, each of which costs a validator.
     describes_answers = False
 
     def __init__(self, **settings: Any) -> None:
@@ -75,7 +77,7 @@ class Resolver(APIGatewayHttpResolver):
         self.declared[group] = declared
 
     def build(self) -> None:
-        """What Powertools makes of a route with the first request for it."""
+        """Build what Powertools would build of each route at its first request."""
         for route in self._by_place.values():
             _ = route.dependant, route.body_field
 
@@ -167,10 +169,10 @@ def _list_query_names(parameters: Sequence[inspect.Parameter]) -> list[str]:
 
 def _describe_answers(declared: Declared) -> dict[int, Any]:
     described: dict[int, Any] = {}
-    for status, shown in declared.shows.items():
+    for status, model in declared.shows.items():
         described[status] = {"description": _SENTENCES[status]}
-        if shown is not None and declared.content_type == JSON:
-            described[status]["content"] = {JSON: {"model": shown}}
+        if model is not None and declared.content_type == JSON:
+            described[status]["content"] = {JSON: {"model": model}}
     return described
 
 
@@ -210,7 +212,8 @@ def _serve(
         served = serve(call, **arguments)
         return served if isinstance(served, HttpAnswer) else HttpAnswer(served, next(iter(declared.shows)))
 
-    # Of what is signed nobody is known yet to whom a key could belong; its messages have ids of their own.
+    # The sender of a signed request is not known yet, so no key can belong to them. Its messages have ids of
+    # their own.
     may_repeat = declared.method == "POST" and not declared.is_signed
     if may_repeat and (key := call.headers.get("idempotency-key")) is not None:
         event = resolver.current_event
@@ -224,7 +227,7 @@ def _serve(
 
 
 def _check_query(declared: Declared, query: str) -> None:
-    """A parameter that does nothing is a mistake of whoever sent it."""
+    """Refuse unknown parameters, because the sender expected one to do something."""
     if not query:
         return
     unknown = {name for name, _ in parse_qsl(query, keep_blank_values=True)} - declared.query_names
@@ -233,17 +236,19 @@ def _check_query(declared: Declared, query: str) -> None:
             FieldError(f"/query/{name[:100]}", "UNKNOWN_PARAMETER", "is no parameter here")
             for name in sorted(unknown)
         )
-        raise Rejected("REQUEST_INVALID", "The request has not the form that is asked for.", fields=fields)
+        raise Rejected(
+            "REQUEST_INVALID", "The request does not have the form that this route needs.", fields=fields
+        )
 
 
 def _follow(served: HttpAnswer, wait_seconds: float) -> HttpAnswer:
-    """Looks again until there is an outcome, less and less often; else what was answered first stands."""
+    """Poll less and less often until there is an outcome; in the end keep the first answer."""
     follow = cast("Callable[[], HttpAnswer | None]", served.follow)
     end, pause = time.monotonic() + wait_seconds, _FIRST_POLL_SECONDS
     while True:
-        found = follow()
-        if found is not None:
-            return found
+        outcome = follow()
+        if outcome is not None:
+            return outcome
         left = end - time.monotonic()
         if left <= 0:
             return served
@@ -263,11 +268,11 @@ def _to_response(declared: Declared, call: Call, served: HttpAnswer) -> Response
         return Response(status_code=304, headers=headers)
     if served.body is None:
         return Response(status_code=served.status, headers=headers)
-    # As text, so that Powertools sends it as it is.
+    # A text, so that Powertools sends it as it is.
     text = served.body if served.is_text else to_json(served.body)
     return Response(served.status, declared.content_type, text, headers=headers)
 
 
 def _is_known(call: Call, etag: str) -> bool:
     known = call.headers.get("if-none-match", "")
-    return etag in {one.strip().removeprefix("W/") for one in known.split(",")}
+    return etag in {text.strip().removeprefix("W/") for text in known.split(",")}

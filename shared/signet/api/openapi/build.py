@@ -1,6 +1,6 @@
-"""What is made of the routes when the code is built: their index, the OpenAPI document, the page to read.
+"""Files made from the routes: their index, the OpenAPI document, and the page to read.
 
-Git keeps the first two. The page is made where it is served: on one's own machine, and for a bundle.
+Git keeps the first two. The page is made where it is served: on one machine, and for a bundle.
 """
 
 import os
@@ -17,11 +17,11 @@ from signet.api.routes.table import load_all_groups
 
 
 def describe_all() -> tuple[dict[str, Any], list[Declared], list[RouteEntry]]:
-    """The OpenAPI document, what its routes declare, and their index."""
+    """Return the OpenAPI document, the declarations of its routes, and their index."""
     resolver = make_resolver()
     resolver.describes_answers = True
     load_all_groups(resolver)
-    declared = [one for ones in resolver.declared.values() for one in ones]
+    declared = [route for routes in resolver.declared.values() for route in routes]
     return make_openapi(resolver, declared), declared, make_index(resolver.declared)
 
 

@@ -1,6 +1,6 @@
-"""The OpenAPI 3.1 document: what Powertools reads out of the routes, and what holds for all of them.
+"""The OpenAPI 3.1 document: Powertools' description of the routes, and what all routes share.
 
-Made when the code is built (`make openapi`), and sent as it stands; a test finds a stale one.
+`make openapi` writes it, and it is served as it is. A test finds a stale one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,11 +62,11 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
         },
     }
     components["responses"] = {f"Problem{status}": _describe_problem(status) for status in _BY_STATUS}
-    for one in declared:
-        operation = document["paths"][_write_path(one.path)][one.method.lower()]
-        _complete(operation, one)
-        if one.body_model is not None:
-            schema = TypeAdapter(one.body_model).json_schema(ref_template="#/components/schemas/{model}")
+    for route in declared:
+        operation = document["paths"][_write_path(route.path)][route.method.lower()]
+        _complete(operation, route)
+        if route.body_model is not None:
+            schema = TypeAdapter(route.body_model).json_schema(ref_template="#/components/schemas/{model}")
             schemas |= schema.pop("$defs", {})
             operation["requestBody"]["content"] = {JSON: {"schema": schema}}
     return document
@@ -76,52 +76,52 @@ def _write_path(path: str) -> str:
     return path.replace("<", "{").replace(">", "}")
 
 
-def _complete(operation: dict[str, Any], one: Declared) -> None:
+def _complete(operation: dict[str, Any], route: Declared) -> None:
     operation.pop("deprecated", None)
-    operation["security"] = [] if one.is_public else [{_name_scheme(one): []}]
+    operation["security"] = [] if route.is_public else [{_name_scheme(route): []}]
     responses = operation["responses"]
     responses.pop("422", None)
-    for status in _list_problems(operation, one):
+    for status in _list_problems(operation, route):
         responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
     responses["431"] = _TOO_LONG
-    for status, shown in one.shows.items():
-        if shown is None:
+    for status, model in route.shows.items():
+        if model is None:
             responses[str(status)].pop("content", None)
-    if one.content_type != JSON:
-        responses["200"]["content"] = {one.content_type: {"schema": {"type": "string"}}}
+    if route.content_type != JSON:
+        responses["200"]["content"] = {route.content_type: {"schema": {"type": "string"}}}
     parameters = operation.setdefault("parameters", [])
-    if one.method == "POST" and not one.is_signed:
+    if route.method == "POST" and not route.is_signed:
         parameters.append(_IDEMPOTENCY_KEY)
-    if one.may_wait:
+    if route.may_wait:
         parameters.append(_PREFER)
-    if one.is_versioned and one.method == "GET":
+    if route.is_versioned and route.method == "GET":
         parameters.append(_IF_NONE_MATCH)
         responses["304"] = {"description": "It is still at the version that is known."}
-    if one.is_versioned:
-        for status in one.shows:
+    if route.is_versioned:
+        for status in route.shows:
             responses[str(status)].setdefault("headers", {})["ETag"] = _ETAG
 
 
-def _list_problems(operation: Mapping[str, Any], one: Declared) -> list[int]:
-    statuses = [status for status in _COMMON if status not in _list_impossible(one)]
+def _list_problems(operation: Mapping[str, Any], route: Declared) -> list[int]:
+    statuses = [status for status in _COMMON if status not in _list_impossible(route)]
     if "requestBody" in operation:
         statuses += _OF_BODIES
-    if one.method != "GET":
+    if route.method != "GET":
         statuses += _OF_CHANGES
     return sorted(statuses)
 
 
-def _list_impossible(one: Declared) -> Sequence[int]:
-    if one.is_public:
+def _list_impossible(route: Declared) -> Sequence[int]:
+    if route.is_public:
         return (401, 403, 429)
-    return (403, 429) if one.wants_metrics_token else ()
+    return (403, 429) if route.wants_metrics_token else ()
 
 
 def _describe_problem(status: int) -> dict[str, Any]:
     codes = _BY_STATUS[status]
-    said = f"One of the codes {', '.join(codes)}." if codes else "The code says which."
+    description = f"One of the codes {', '.join(codes)}." if codes else "The code says which."
     described: dict[str, Any] = {
-        "description": said,
+        "description": description,
         "content": {PROBLEM_CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
     headers = _HEADERS_OF.get(status)
@@ -140,7 +140,7 @@ _HEADERS_OF: Mapping[int, Mapping[str, Any]] = {
     STATUSES[ErrorKind.TOO_MANY]: {"Retry-After": _header("In so many seconds.")},
     STATUSES[ErrorKind.UNAVAILABLE]: {"Retry-After": _header("In so many seconds.")},
 }
-# The gateway in front of the API has no code of ours.
+# The gateway in front of the API has none of our codes.
 _TOO_LONG = {
     "description": "Path, query and headers are longer than a request may be (10,240 bytes).",
     "content": {JSON: {"schema": {"type": "object"}}},
@@ -204,7 +204,7 @@ def write_openapi(document: Mapping[str, Any]) -> str:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode() + "\n"
 
 
-def _name_scheme(one: Declared) -> str:
-    if one.is_signed:
+def _name_scheme(route: Declared) -> str:
+    if route.is_signed:
         return "signature"
-    return "metrics" if one.wants_metrics_token else "bearer"
+    return "metrics" if route.wants_metrics_token else "bearer"

@@ -1,6 +1,6 @@
-"""Which routes there are, and what must be known of one before the module that declares it is imported.
+"""Index of all routes: what is needed of one before the module that declares it is imported.
 
-Made when the code is built (`make openapi`) of what the modules declare; a test finds a stale one.
+`make openapi` writes it from the declarations. A test finds a stale one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +18,9 @@ INDEX_FILE = Path(__file__).with_name("index.json")
 class RouteEntry:
     method: str
     path: str
-    # Whose module declares it.
+    # Names the function that declares it.
     group: str
-    # As `Declared` has them.
+    # As in `Declared`.
     is_public: bool = False
     is_signed: bool = False
     wants_metrics_token: bool = False
@@ -28,19 +28,19 @@ class RouteEntry:
 
 
 def make_index(declared: Mapping[str, Sequence[Declared]]) -> list[RouteEntry]:
-    """Of what each group declares."""
+    """Make an index from the declarations of each group."""
     return [
         RouteEntry(
-            one.method,
-            one.path,
+            route.method,
+            route.path,
             group,
-            one.is_public,
-            one.is_signed,
-            one.wants_metrics_token,
-            one.is_for_operators,
+            route.is_public,
+            route.is_signed,
+            route.wants_metrics_token,
+            route.is_for_operators,
         )
-        for group, ones in declared.items()
-        for one in ones
+        for group, routes in declared.items()
+        for route in routes
     ]
 
 
@@ -49,7 +49,7 @@ def read_index() -> list[RouteEntry]:
 
 
 def write_index(entries: Iterable[RouteEntry]) -> str:
-    """A line for each, and in it what holds."""
+    """Write one line for each route, with its true flags only."""
     return "[\n" + ",\n".join(_write_entry(entry) for entry in entries) + "\n]\n"
 
 

@@ -1,4 +1,4 @@
-"""All routes there are, and which of them a path and a method mean."""
+"""The table of all routes, and the search for the one of a path and a method."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from signet.api.lazy import LOADING
 from signet.api.routes.index import RouteEntry
 from signet.core.errors import Rejected
 
-# Heading in the reference; and who declares its routes: a module in a folder here, a function.
+# A heading in the reference, and the function that declares its routes in a module below this folder.
 GROUPS: Sequence[tuple[str, str]] = (
     ("API keys", "tenants.api_keys.add_api_key_routes"),
     ("Approval chains", "approvals.chains.add_approval_chain_routes"),
@@ -53,7 +53,7 @@ _ALWAYS = ("OPTIONS",)
 
 
 def load_group(resolver: Resolver, group: str) -> Sequence[Declared]:
-    """Once for each resolver."""
+    """Load a group into a resolver, once."""
     if group not in resolver.declared:
         module, _, name = group.rpartition(".")
         with LOADING:
@@ -69,31 +69,31 @@ def load_all_groups(resolver: Resolver) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MatchedRoute:
-    """A route, and what its path says for each name."""
+    """A route, and the values of the names in its path."""
 
     entry: RouteEntry
     parts: dict[str, str]
 
 
 class RouteTable:
-    """By the segments of a path; a name stands for any one, and what is spelled out goes before it."""
+    """Routes by the segments of their paths; a spelled-out segment goes before a name."""
 
     def __init__(self, entries: Iterable[RouteEntry]) -> None:
         self._by_length: dict[int, list[tuple[tuple[str | None, ...], dict[str, RouteEntry]]]] = {}
         paths: dict[str, dict[str, RouteEntry]] = {}
-        for one in entries:
-            paths.setdefault(one.path, {})[one.method] = one
+        for entry in entries:
+            paths.setdefault(entry.path, {})[entry.method] = entry
         for path, methods in paths.items():
             parts = tuple(None if part.startswith("<") else part for part in path.split("/"))
             self._by_length.setdefault(len(parts), []).append((parts, methods))
-        for known in self._by_length.values():
-            known.sort(key=lambda one: [part is None for part in one[0]])
+        for candidates in self._by_length.values():
+            candidates.sort(key=lambda entry: [part is None for part in entry[0]])
 
     def find(self, method: str, path: str) -> MatchedRoute:
         methods = self.find_methods(path)
         if method in methods:
             entry = methods[method]
-            return MatchedRoute(entry, _read_parts(entry.path, path))
+            return MatchedRoute(entry, _parse_parts(entry.path, path))
         allowed = write_allowed(methods)
         raise Rejected(
             "METHOD_NOT_ALLOWED",
@@ -104,18 +104,20 @@ class RouteTable:
 
     def find_methods(self, path: str) -> Mapping[str, RouteEntry]:
         parts = path.split("/")
-        for wanted, methods in self._by_length.get(len(parts), ()):
-            if all((want is None and part) or want == part for want, part in zip(wanted, parts, strict=True)):
+        for pattern, methods in self._by_length.get(len(parts), ()):
+            if all(
+                (want is None and part) or want == part for want, part in zip(pattern, parts, strict=True)
+            ):
                 return methods
         raise Rejected("ROUTE_NOT_FOUND", "There is nothing at this path.")
 
 
-def _read_parts(wanted: str, path: str) -> dict[str, str]:
-    pairs = zip(wanted.split("/"), path.split("/"), strict=True)
-    return {name[1:-1]: part for name, part in pairs if name.startswith("<")}
-
-
 def write_allowed(methods: Mapping[str, RouteEntry]) -> str:
-    """For the header Allow: HEAD goes wherever GET does, and OPTIONS always."""
+    """Write the header Allow: HEAD beside GET, and OPTIONS always."""
     head = ("HEAD",) if "GET" in methods else ()
     return ", ".join(sorted({*methods, *head, *_ALWAYS}))
+
+
+def _parse_parts(pattern: str, path: str) -> dict[str, str]:
+    pairs = zip(pattern.split("/"), path.split("/"), strict=True)
+    return {name[1:-1]: part for name, part in pairs if name.startswith("<")}

@@ -88,9 +88,7 @@ def hash_policy(text: str) -> str:
 def parse_policy(text: str, expected_hash: str) -> Policy:
     """Parse the policy that a request was pinned to, and verify its hash."""
     if hash_policy(text) != expected_hash:
-        raise Defect(
-            "APPROVAL_POLICY_ALTERED", "the policy of an approval is not the one its hash was made of"
-        )
+        raise Defect("APPROVAL_POLICY_ALTERED", "the policy of an approval does not match its hash")
     return _parse_stored(json.loads(text))
 
 

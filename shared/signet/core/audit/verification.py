@@ -274,7 +274,7 @@ def verify_seals(
         _note(report, verify_seal(before, seal))
         anchor = open_anchors.pop(seal.sequence, seal.seal)
         if anchor != seal.seal:
-            sentence = "It is not the seal that was anchored outside: the history was written anew."
+            sentence = "It is not the seal that was anchored outside: the history was rewritten."
             _note(report, [AuditFinding("AUDIT_ANCHOR_DIFFERS", seal.name, sentence)])
         leaves: list[AuditRow] = []
         while row is not None and row.position < seal.end:

@@ -31,7 +31,7 @@ def make_artifact(content: dict[str, Any]) -> Artifact:
 def parse_artifact(text: str, expected_hash: str) -> Artifact:
     """Return the stored artifact if its hash is right; the hash is of the stored bytes (WF-07)."""
     if hash_bytes(text.encode()) != expected_hash:
-        raise Rejected("WORKFLOW_HASH_MISMATCH", "the compiled workflow is not the one its hash was made of")
+        raise Rejected("WORKFLOW_HASH_MISMATCH", "the compiled workflow does not match its hash")
     content = json.loads(text)
     version = content.get("compiler_version")
     if version not in RUNNABLE_COMPILER_VERSIONS:

@@ -35,20 +35,20 @@ class NodeType:
 
 
 _TYPES = [
-    NodeType("start", c.Nothing, ("created", "amended"), "Where an instance begins", is_pure=True),
-    NodeType("end", c.Nothing, (), "Where an instance ends", is_pure=True),
+    NodeType("start", c.Nothing, ("created", "amended"), "Begins an instance", is_pure=True),
+    NodeType("end", c.Nothing, (), "Ends an instance", is_pure=True),
     NodeType(
         "state",
         c.StateConfiguration,
         ("requested", "automatic", "ended", "interrupted"),
-        "The document is in this status; waits for a request where people decide the way",
+        "Holds the document in a status; waits for a request where people decide the way",
         is_pure=True,
         is_branch=True,
         waits=True,
         optional_outcomes=frozenset({"requested", "automatic", "ended", "interrupted"}),
     ),
-    NodeType("slot_in", c.SlotConfiguration, ("done",), "Where a slot begins", is_pure=True, is_branch=True),
-    NodeType("slot_out", c.SlotConfiguration, ("done",), "Where a slot ends", is_pure=True),
+    NodeType("slot_in", c.SlotConfiguration, ("done",), "Begins a slot", is_pure=True, is_branch=True),
+    NodeType("slot_out", c.SlotConfiguration, ("done",), "Ends a slot", is_pure=True),
     NodeType(
         "lifecycle_gate",
         c.LifecycleGateConfiguration,
@@ -61,7 +61,7 @@ _TYPES = [
         "policy_gate",
         c.PolicyGateConfiguration,
         ("allowed", "denied"),
-        "May the action run, as whom it runs",
+        "Checks that the action may run for the person or account that it runs as",
         is_pure=True,
         optional_outcomes=frozenset({"denied"}),
     ),

@@ -78,7 +78,7 @@ def parse_sort(text: str, contract: Contract) -> Sort:
     sortable = [CREATED_AT, *map_indexed_fields(contract)]
     if name not in sortable:
         message = f"documents cannot be sorted by `{name}`"
-        raise _refuse("FIELD_NOT_INDEXED", message, f"There are: {', '.join(sortable)}.", "/query/sort")
+        raise _refuse("FIELD_NOT_INDEXED", message, f"Sort by one of: {', '.join(sortable)}.", "/query/sort")
     return Sort(name, _kind_of(name, contract), text.startswith("-"))
 
 
@@ -164,7 +164,7 @@ def _read_value(field: str, value: str | int, contract: Contract) -> Scalar:
 
 
 def _refuse_form(node: Expression) -> Rejected:
-    return _refuse("FILTER_INVALID", f"`{to_text(node)}` cannot be asked of an index", _FORM)
+    return _refuse("FILTER_INVALID", f"an index cannot answer `{to_text(node)}`", _FORM)
 
 
 def _refuse(code: str, message: str, remedy: str, pointer: str = "/query/filter") -> Rejected:

@@ -151,8 +151,8 @@ def _describe_about(request: ApprovalRecord) -> str:
     if request.chain_name is not None:
         chain = f", by version {request.chain_version} of the chain {escape(request.chain_name)}"
     return (
-        f"Asked for {escape(request.requester_id)} at {describe_time(request.created_at)}{chain}:"
-        f" about version {request.document_version} of the document (snapshot {request.snapshot_hash}),"
+        f"Asked on behalf of {escape(request.requester_id)} at {describe_time(request.created_at)}{chain}."
+        f" It is about version {request.document_version} of the document (snapshot {request.snapshot_hash}),"
         f" under the definition {request.definition_hash} and the policy {request.policy_hash}."
     )
 
@@ -220,7 +220,7 @@ def _describe_open(record: InstanceRecords, request: ApprovalRecord, seats: Sequ
         if voter.obstacle is not None
     )
     if request.escalate_at is not None and not has_escalated(seats):
-        yield f"Undecided, it goes to a wider circle at {describe_time(request.escalate_at)}."
+        yield f"If it is still undecided, it goes to a wider circle at {describe_time(request.escalate_at)}."
     if request.expire_at is not None:
         yield f"It expires at {describe_time(request.expire_at)}."
 
@@ -273,8 +273,8 @@ def _explain_overtaken(outline: Outline, record: InstanceRecords, request: Appro
 def _describe_void(request: ApprovalRecord) -> str:
     people = dict.fromkeys(decision.decided_by for decision in request.decisions)
     if not people:
-        return "the request counts no more."
-    return f"what {describe_list(map(escape, people))} decided counts no more."
+        return "the request no longer counts."
+    return f"nothing that {describe_list(map(escape, people))} decided counts any longer."
 
 
 def _find_causes(

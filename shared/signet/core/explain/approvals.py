@@ -38,19 +38,20 @@ _VERSION = (
 def _describe_separation(outline: Outline) -> NumberedLine:
     if outline.contract is None:
         return NumberedLine(
-            "Who created or edited the document or asked for the change may not decide, unless its contract"
-            " says so."
+            "Nobody may decide if they created or edited the document or asked for the change, unless its"
+            " contract allows it."
         )
     allowed = outline.contract.separation_of_duties.may_decide
     barred = [act for part, act in _WHO.items() if part not in allowed]
     sentences = []
     if barred:
         sentences.append(
-            f"Nobody may decide about {outline.words.document} who {describe_list(barred, 'or')}."
+            f"Nobody may decide about {outline.words.document} if they {describe_list(barred, 'or')}."
         )
     if allowed:
         sentences.append(
-            f"The contract lets those decide who {describe_list([_WHO[part] for part in allowed], 'or')}."
+            "The contract lets people decide even if they"
+            f" {describe_list([_WHO[part] for part in allowed], 'or')}."
         )
     return NumberedLine(" ".join(sentences))
 

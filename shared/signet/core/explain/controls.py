@@ -123,13 +123,14 @@ CONTROLS: Mapping[str, Control] = MappingProxyType(
         "advanced": Control(_describe_token("need not be waited for any more")),
         EDITED: Control(
             lambda outline, step, data: (
-                f"The document was edited: it is at version {data['found']}, and was seen at {data['seen']}."
+                f"The document was edited: it is at version {data['found']};"
+                f" the workflow last saw version {data['seen']}."
             )
         ),
         "asked_again": Control(
             lambda outline, step, data: (
-                f"{name_transition(outline, data['transition'])} was asked for again,"
-                " which it was on its way to."
+                f"{name_transition(outline, data['transition'])} was asked for again;"
+                " it was already under way."
             )
         ),
         "sent_to": Control(_describe_sent, _find_request),

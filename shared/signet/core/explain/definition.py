@@ -164,12 +164,12 @@ def _write_trigger(outline: Outline) -> Chapter:
         "cron": "schedule",
     }
     lines += [
-        f'Only with the {word} "{escape(trigger[key])}".'
+        f'It starts only with the {word} "{escape(trigger[key])}".'
         for key, word in names.items()
         if trigger[key] is not None
     ]
     if trigger["condition"] is not None:
-        lines.append(f"Only if {outline.words.describe_condition(trigger['condition'])}.")
+        lines.append(f"It starts only if {outline.words.describe_condition(trigger['condition'])}.")
     return Chapter("What starts it", _make_entries(*lines))
 
 
@@ -188,8 +188,9 @@ def _write_policies(outline: Outline) -> Chapter:
             _make_entries("The workflow runs no actions, so there are no policy gates."),
         )
     lead = (
-        "Before each action stands a policy gate, which checks whether the action may run, as whom it runs."
-        " No way leads around it; an action that is not allowed does not run."
+        "Before each action stands a policy gate. It checks whether the action may run for the person, the"
+        " system or the service account that it runs as. No way leads around the gate; an action that is not"
+        " allowed does not run."
     )
     guards = [Entry(partial(_describe_policy, outline, gate)) for gate in gates]
     return Chapter("What the policy gates guard", [*_make_entries(lead), *guards])
@@ -212,7 +213,7 @@ def _write_fixed(outline: Outline) -> Chapter:
     entries = [
         Entry(
             lambda: NumberedLine(
-                f"The fixed part: {describe_count(len(states), 'state')}"
+                f"The fixed part consists of {describe_count(len(states), 'state')}"
                 f" ({describe_list(map(outline.refer, states))}),"
                 f" {describe_count(len(gates), 'gate')} ({describe_list(map(outline.refer, gates))}), and"
                 f" {describe_count(edges, 'connection')} between them."
@@ -233,8 +234,8 @@ def _write_fixed(outline: Outline) -> Chapter:
 
 
 _PUBLISHED = (
-    "A published workflow is never altered: any change makes another one, with another SHA-256. Who compiles"
-    " the same sources again gets the same SHA-256."
+    "A published workflow is never altered: any change makes another one, with another SHA-256. Compiling"
+    " the same sources again gives the same SHA-256."
 )
 
 

@@ -45,7 +45,7 @@ def _describe_who_amends(outline: Outline) -> Iterator[str]:
         return
     states = describe_list((outline.refer(state_node(state)) for state in amendment.from_states), "or")
     who = f" with the permission {amendment.permission}" if amendment.permission is not None else ""
-    yield f"A person{who} may ask for one also in the state {states}."
+    yield f"A person{who} may also ask for one in the state {states}."
 
 
 def _describe_exits(outline: Outline, node_id: str) -> Iterator[str]:
@@ -113,12 +113,12 @@ def _describe_who_asks(outline: Outline, gate: str) -> Iterator[str]:
     permission = escape(config["permission"])
     match config["kind"]:
         case "automatic":
-            yield "Nobody asks for it: it comes by itself when what stands before it is done."
+            yield "Nobody asks for it: it follows by itself when everything before it is done."
             return
         case "interrupting":
             yield (
                 f"A person with the permission {permission} may ask for it at any time;"
-                " what is under way is withdrawn."
+                " the steps under way are withdrawn."
             )
         case _:
             yield f"A person with the permission {permission} asks for it."

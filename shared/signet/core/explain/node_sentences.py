@@ -52,7 +52,7 @@ def describe_person(person: Config, words: Vocabulary) -> str:
             return f"{manager} of {words.describe_expression(person['of'])} ({escape(person['of'])})"
         case _:
             people = words.describe_expression(person["expression"])
-            return f"whoever is named by {people} ({escape(person['expression'])})"
+            return f"everyone named by {people} ({escape(person['expression'])})"
 
 
 def _describe_people(people: Sequence[Config], words: Vocabulary) -> str:
@@ -80,7 +80,7 @@ def _describe_approval(config: Config, words: Vocabulary) -> list[str]:
         sentences.append(f"It expires after {describe_duration(after)} ({escape(after)}).")
     reasons = [_VERBS[outcome] for outcome in config["reason_required_for"]]
     if reasons:
-        sentences.append(f"Who wants to {describe_list(reasons, 'or')} must give a reason.")
+        sentences.append(f"A person who wants to {describe_list(reasons, 'or')} must give a reason.")
     return sentences
 
 
@@ -170,7 +170,7 @@ def _describe_webhook(config: Config, words: Vocabulary) -> list[str]:
 
 def _describe_notification(config: Config, words: Vocabulary) -> list[str]:
     how, who = _CHANNELS[config["channel"]], RUNS_AS[config["run_as"]]
-    sentences = [f"Told {how}, as {who}: {_describe_people(config['to'], words)}."]
+    sentences = [f"A message is sent {how}, as {who}, to: {_describe_people(config['to'], words)}."]
     if config["subject"]:
         sentences.append(f'The subject is "{escape(config["subject"])}".')
     sentences.append(f'The text is "{escape(config["text"])}".')

@@ -12,8 +12,8 @@ from signet.core.explain.vocabulary import Vocabulary, describe_name, escape
 
 WINDOWS = {
     "editable": "An edit changes the document itself.",
-    "amend_only": "An edit does not change the document: it makes an amendment, a new document that begins"
-    " anew and needs new approvals; this one then stays as it is, for good.",
+    "amend_only": "An edit does not change the document: it makes an amendment, a new document that needs"
+    " approvals of its own. The old document then stays as it is for good.",
     "locked": "Nobody can edit the document.",
 }
 _OUTCOMES = {
@@ -103,5 +103,5 @@ class Outline:
         if edge["on"] in REJECTING and self.workflow.type_of(edge["target"]) in ("slot_out", "parallel_join"):
             return f"the rejection goes to {destination}"
         if edge["role"] == "exit":
-            return f"{destination}; what else runs beside it is cancelled"
+            return f"{destination}; everything that runs beside it is cancelled"
         return destination

@@ -48,7 +48,7 @@ def _describe_slot(outline: Outline, slot: str) -> NumberedLine:
         parts.append(f"While they run: {WINDOWS[workflow.window_of(slot_in(slot))]}")
     if slot_in(slot) in workflow.content["stable_region_nodes"]:
         parts.append(
-            "The content that they are about stays fixed: should it change all the same, the workflow pauses."
+            "The content that they are about must not change: if it does all the same, the workflow pauses."
         )
     return NumberedLine(text, (*parts, *_describe_edges(outline, slot_in(slot))))
 

@@ -129,7 +129,7 @@ def describe_waking(outline: Outline, record: InstanceRecords) -> Iterator[str]:
 
 def _describe_how_to_resume(record: InstanceRecords) -> Iterator[str]:
     if record.instance.reason == DRIFT:
-        yield "Its document changed where it must not: it can only be failed, and asked for anew."
+        yield "Its document changed where it must not: fail it, then ask for the transition again."
         return
     if _is_paused_by_person(record):
         yield "Nothing wakes it while it is paused: resume it, or fail it."
@@ -155,7 +155,7 @@ def _describe_what_wakes(outline: Outline, record: InstanceRecords) -> Iterator[
     for node_type in sorted(types):
         yield AWAITED[node_type]
     if record.request is not None and record.request.id != record.instance.request_id and not on_its_way:
-        yield "What was asked for did not reach it: wake it."
+        yield "A request did not reach it: wake it."
 
 
 # The event that each waiting type waits for.
@@ -163,8 +163,8 @@ AWAITED: Mapping[str, str] = MappingProxyType(
     {
         "state": "A person's request, or an edit of the document.",
         "approval": "The decision of the people who were asked.",
-        "wait_timer": "The time.",
-        "wait_event": "The event from outside, or the time.",
+        "wait_timer": "The end of its wait.",
+        "wait_event": "The event from outside, or the end of its wait.",
         "webhook_out": "The answer from outside.",
         "notification": "The delivery of the message.",
     }
@@ -182,4 +182,4 @@ def _describe_restart(outline: Outline, record: InstanceRecords) -> Iterator[str
     ]
     if names:
         asked = describe_list((name_transition(outline, name) for name in names), "or")
-        yield f"A request for {asked} begins a new one where the document stands."
+        yield f"A request for {asked} begins a new workflow at the document's status."

@@ -8,6 +8,7 @@ gives no findings.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import reduce
 from itertools import combinations
 
 from signet.core.expressions.intervals import Interval, Intervals, complement, intersect, unite
@@ -103,11 +104,8 @@ class _Domain:
             case Not():
                 return complement(self.find_true_values(node.operand), self._whole)
             case Junction():
-                join = intersect if node.operator == "&&" else unite
-                values = self.find_true_values(node.terms[0])
-                for term in node.terms[1:]:
-                    values = join(values, self.find_true_values(term))
-                return values
+                combine = intersect if node.operator == "&&" else unite
+                return reduce(combine, map(self.find_true_values, node.terms))
             case Comparison():
                 return self._find_values_of_comparison(node)
             case _:

@@ -33,7 +33,9 @@ def parse_key(prefix: str, pointer: str | None, message: Any) -> str | Rejected:
     value = _follow(pointer, message) if pointer is not None else ""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         mistake = FieldError(pointer or "", "KEY_MISSING", "wants a text or a whole number")
-        return Rejected("FIELDS_INVALID", "the message does not say whom it is for", fields=(mistake,))
+        return Rejected(
+            "FIELDS_INVALID", "the message holds no key at the endpoint's pointer", fields=(mistake,)
+        )
     key = f"{prefix}{value}"
     return check_key(key) or key
 
@@ -62,4 +64,4 @@ def _check(text: str, field: str, limit: int) -> Rejected | None:
         mistake = FieldError(f"/{field}", "FIELD_TEXT_INVALID", problem)
     else:
         return None
-    return Rejected("FIELDS_INVALID", f"the event's {field} is none: it {mistake.message}", fields=(mistake,))
+    return Rejected("FIELDS_INVALID", f"the event's {field} {mistake.message}", fields=(mistake,))

@@ -123,7 +123,7 @@ def assess(old: Definition, new: Definition, position: InstancePosition) -> Repo
 
 def _find_obstacles(old: Definition, new: Definition, position: InstancePosition) -> Iterator[Obstacle]:
     if _subject_of(old) != _subject_of(new):
-        sentence = f"'{new.name}' is a workflow of something else than '{old.name}'"
+        sentence = f"'{new.name}' is not a workflow for the same subject as '{old.name}'"
         yield Obstacle("WORKFLOW_OF_ANOTHER", sentence, "Name a definition of the same entity type.")
         return
     if new.published_at <= old.published_at:
@@ -131,21 +131,21 @@ def _find_obstacles(old: Definition, new: Definition, position: InstancePosition
         yield Obstacle("DEFINITION_NOT_NEWER", sentence, _NOTHING)
     if new.workflow.content["compiler_version"] != COMPILER_VERSION:
         sentence = f"'{new.name}' version {new.version} was compiled by an earlier compiler"
-        yield Obstacle("COMPILER_STALE", sentence, "Have it recompiled, and move to that.")
+        yield Obstacle("COMPILER_STALE", sentence, "Have it recompiled, and move to the new version.")
     if not position.agrees_with_steps:
-        sentence = "the row of the instance does not say what its steps say"
+        sentence = "the row of the instance differs from its steps"
         yield Obstacle("ROW_LAGS", sentence, "Rebuild it.")
     if old.contract is not None and new.contract is not None:
         yield from _find_contract_obstacles(old.contract, new.contract, position.document_status)
     if position.document_version != position.seen_version:
         sentence = (
             f"the document is at version {position.document_version}, and the instance has seen"
-            f" {position.seen_version}"
+            f" version {position.seen_version}"
         )
-        yield Obstacle("EDIT_NOT_TAKEN", sentence, "Wake it, so that it takes in what was edited.")
+        yield Obstacle("EDIT_NOT_TAKEN", sentence, "Wake it, so that it takes in the edit.")
     if old.workflow.hash != new.workflow.hash:
         for node_id in position.unused_approvals:
-            sentence = f"what was approved at {node_id} is pinned to the old definition, and not used yet"
+            sentence = f"an approval given at {node_id} is pinned to the old definition and not used yet"
             yield Obstacle("APPROVAL_UNUSED", sentence, _GO_ON)
 
 
@@ -159,14 +159,17 @@ def _subject_of(definition: Definition) -> tuple[Any, ...]:
 def _find_contract_obstacles(old: Contract, new: Contract, status: str | None) -> Iterator[Obstacle]:
     """Yield why the document cannot go along: it must be right under the new contract as it is."""
     if new.version < old.version:
-        sentence = f"it is made for version {new.version} of the contract; the document is at {old.version}"
+        sentence = (
+            f"the new definition is for version {new.version} of the contract;"
+            f" the document is at version {old.version}"
+        )
         yield Obstacle("CONTRACT_OLDER", sentence, _NOTHING)
     changed = _list_changed_fields(old, new)
     if changed:
-        sentence = f"the contract of then declares {', '.join(changed[:MAX_NAMED])} differently"
+        sentence = f"the new definition's contract declares {', '.join(changed[:MAX_NAMED])} differently"
         yield Obstacle("FIELDS_CHANGED", sentence, _STAY)
     if status is not None and status not in (*new.states, AMENDED):
-        yield Obstacle("STATUS_GONE", f"its contract has no state '{status}'", _STAY)
+        yield Obstacle("STATUS_GONE", f"the new definition's contract has no state '{status}'", _STAY)
 
 
 def _list_changed_fields(old: Contract, new: Contract) -> list[str]:
@@ -188,7 +191,7 @@ def _list_changed_fields(old: Contract, new: Contract) -> list[str]:
 def _judge(old: Workflow, new: Workflow, token: Token, position: InstancePosition) -> TokenAssessment:
     before, after = old.nodes[token.node], new.nodes.get(token.node)
     if after is None:
-        sentence = f"{token.node} is not there any more"
+        sentence = f"the new definition has no {token.node}"
         return TokenAssessment(token, (Obstacle("NODE_GONE", sentence, _GO_ON),))
     if before.type.name != after.type.name:
         sentence = f"{token.node} was a {before.type.name}, and is a {after.type.name}"
@@ -210,7 +213,7 @@ def _check_blocks(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstac
     if token.state is TokenState.JOINED:
         is_same = is_same and old.joins[token.node] == new.joins[token.node]
     if not is_same:
-        yield Obstacle("BLOCK_CHANGED", f"the parallel block at {token.node} is another one", _GO_ON)
+        yield Obstacle("BLOCK_CHANGED", f"the parallel block at {token.node} has changed", _GO_ON)
 
 
 def _stack_of(workflow: Workflow, node_id: str) -> list[tuple[str, str]]:
@@ -234,19 +237,19 @@ def _check_state(old: Workflow, new: Workflow, token: Token) -> Iterator[Obstacl
     before, after = old.nodes[token.node], new.nodes[token.node]
     if token.state is TokenState.READY:
         if _policies_of(old, token.node) != _policies_of(new, token.node):
-            sentence = f"{token.node} was allowed as another action than it is"
+            sentence = f"{token.node} was allowed by a policy that has changed"
             yield Obstacle("POLICY_CHANGED", sentence, _GO_ON)
     elif token.state is TokenState.WAITING and before.type.name == "approval":
         if old.hash != new.hash:
-            sentence = f"people are asked at {token.node}, and what they are asked names the old definition"
-            remedy = "Have them decide, or withdraw it: an edit or another request does."
+            sentence = f"people are still asked at {token.node} under the old definition"
+            remedy = "Have them decide, or withdraw the question by an edit or another request."
             yield Obstacle("APPROVAL_OPEN", sentence, remedy)
     elif token.state is TokenState.WAITING and before.type.name == "state":
         if _goes_on(after) and not _goes_on(before):
-            sentence = f"it waits at {token.node}, where nothing waits any more"
+            sentence = f"the token waits at {token.node}, where nothing waits in the new definition"
             yield Obstacle("STATE_GOES_ON", sentence, _GO_ON)
     elif token.state is TokenState.WAITING and before.config != after.config:
-        yield Obstacle("WAIT_CHANGED", f"what it waits for at {token.node} is configured differently", _GO_ON)
+        yield Obstacle("WAIT_CHANGED", f"the wait at {token.node} is configured differently", _GO_ON)
 
 
 def _goes_on(state: WorkflowNode) -> bool:
@@ -268,7 +271,8 @@ def _policies_of(workflow: Workflow, node_id: str) -> list[Any]:
 def _check_path(old: Workflow, new: Workflow, node_id: str) -> Iterator[Obstacle]:
     """Yield an obstacle where the path changed: an edit goes back along it, a request asks for its end."""
     if _path_of(old, node_id) != _path_of(new, node_id):
-        yield Obstacle("WAY_CHANGED", f"{node_id} lies on another way there", _GO_ON)
+        sentence = f"in the new definition the way through {node_id} begins or ends elsewhere"
+        yield Obstacle("WAY_CHANGED", sentence, _GO_ON)
 
 
 def _path_of(workflow: Workflow, node_id: str) -> tuple[str | None, str | None]:
@@ -290,7 +294,7 @@ def _check_done(new: Workflow, token: Token, done: Collection[tuple[str, str]]) 
         ahead = set().union(*(_list_ahead(new, join) for join in _list_joins(new, token.node)))
     again = sorted(own & ahead)
     if again:
-        sentence = f"{again[0]} is done, and would be done again from {token.node}"
+        sentence = f"{again[0]} has been executed, and would be executed again from {token.node}"
         yield Obstacle("DONE_AHEAD", sentence, _GO_ON)
 
 

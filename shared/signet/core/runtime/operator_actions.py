@@ -79,7 +79,7 @@ def check_advance(execution: InstanceExecution, token: Token, payload: Any) -> R
     node = execution.workflow.nodes[token.node]
     if node.type.name not in AWAITED:
         remedy = _INSTEAD.get(node.type.name, "Wake the instance, or retry it when it is paused.")
-        return _refuse_advance(f"nothing from outside ends what a node of type {node.type.name} does", remedy)
+        return _refuse_advance(f"nothing from outside can end a node of type {node.type.name}", remedy)
     if token.id not in execution.open:
         return _refuse_advance("it does not wait yet", "Wake the instance, or retry it when it is paused.")
     return _check_payload(node, payload)
@@ -94,7 +94,7 @@ def _check_payload(node: WorkflowNode, payload: Any) -> Rejected | None:
         return None
     mistake = check_payload(payload)
     if mistake is None and node.config.get("save_as") is None:
-        mistake = FieldError(POINTER, "PAYLOAD_NOT_KEPT", "is kept by nothing: the node saves nothing")
+        mistake = FieldError(POINTER, "PAYLOAD_NOT_KEPT", "is not kept: the node saves nothing")
     if mistake is None:
         return None
     return Rejected("FIELDS_INVALID", f"the payload {mistake.message}", fields=(mistake,))

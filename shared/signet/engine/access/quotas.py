@@ -10,7 +10,7 @@ from uuid import UUID
 from signet.core.errors import Rejected
 from signet.core.tenants.quotas import QUOTAS, Quota
 from signet.store.database import Connection, Database
-from signet.store.tenants.quotas import Held, Level, grant_quota, list_levels, take_quota
+from signet.store.tenants.quotas import Level, TenantQuota, grant_quota, list_levels, take_quota
 
 MAX_HELD = 10_000
 # A process takes this many at once for the requests to come: one round trip serves them all. Those that are
@@ -105,7 +105,7 @@ def list_quota_levels(connection: Connection, tenant_id: UUID) -> list[QuotaLeve
     ]
 
 
-def _count_left(held: Held) -> int:
+def _count_left(held: TenantQuota) -> int:
     # Where a quota was lowered below the count in use, nothing is left.
     return max(int(held.capacity * (1 - held.full_seconds / held.refill_seconds)), 0)
 

@@ -13,7 +13,8 @@ from signet.core.validation.finding import Finding
 from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import bound_page, reading
 from signet.store.approvals import chains as store
-from signet.store.approvals.chains import ChainRow, ChainSummary
+from signet.store.approvals.chains import ChainRecord as ChainRecord
+from signet.store.approvals.chains import ChainSummary as ChainSummary
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 
@@ -84,10 +85,12 @@ class ApprovalChains:
             act.require(MANAGE)
             chain = _require_chain(act.connection, tenant_id, name, version)
             if not store.archive_chain(act.connection, tenant_id, name, version):
-                raise Rejected("VERSION_FROZEN", f"archived is what was published; this is {chain.status}")
+                raise Rejected(
+                    "VERSION_FROZEN", f"only a published version can be archived; this is {chain.status}"
+                )
             _note(act, name, "archive_chain", version, chain.hash)
 
-    def read(self, caller: Caller, name: str, version: int | None = None) -> ChainRow:
+    def read(self, caller: Caller, name: str, version: int | None = None) -> ChainRecord:
         """Read a version, or the newest published one when none is named."""
         with reading(self._database, caller.principal) as read:
             read.require(MANAGE)
@@ -119,7 +122,7 @@ class ApprovalChains:
             )
 
 
-def _require_chain(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRow:
+def _require_chain(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRecord:
     chain = store.read_chain(connection, tenant_id, name, version)
     if chain is None:
         raise Rejected("CHAIN_NOT_FOUND", f"there is no version {version} of a chain '{name}'")

@@ -35,9 +35,9 @@ from signet.engine.documents.change import DocumentChange, audit_only_change, tr
 from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.ids import make_id
-from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_asked
-from signet.store.database import PipelinedTransaction
+from signet.store.approvals.decisions import LockedRequest, RequestRow, add_decision, lock_request
 from signet.store.documents.write import DocumentRow, lock_documents
+from signet.store.pipeline import PipelinedTransaction
 
 EVENT = "approval_decided"
 _VOTES = get_args(Vote)
@@ -140,7 +140,7 @@ def _lock(
     contract = documents.contract_of(document)
     # At most the creator, editors and two requesters, and for each seat a holder and a delegate.
     barred = 3 + len(document.editor_ids)
-    locked = lock_asked(
+    locked = lock_request(
         connection,
         tenant_id,
         request_id,
@@ -162,8 +162,9 @@ def _require_open(subject: _LockedSubject) -> Policy:
         # The workflow will void the request. Until then the version alone shows the edit.
         raise Rejected(
             "APPROVAL_STALE",
-            f"asked about version {request.document_version}; the document is at version {document.version}",
-            remedy="Read it again: what is still wanted will be asked anew.",
+            f"the approval is about version {request.document_version};"
+            f" the document is at version {document.version}",
+            remedy="Read it again: the workflow asks again for the approvals that it still needs.",
             details={"current_version": document.version, "request_version": request.document_version},
         )
     if document.snapshot_hash != request.snapshot_hash:
@@ -281,4 +282,4 @@ def _make_change(subject: _LockedSubject, result: VoteResult, reason: str | None
 
 def _reason_required(vote: str) -> Rejected:
     mistake = FieldError("/reason", "REASON_REQUIRED", "wants a reason")
-    return Rejected("FIELDS_INVALID", f"to say '{vote}' wants a reason", fields=(mistake,))
+    return Rejected("FIELDS_INVALID", f"the vote '{vote}' needs a reason", fields=(mistake,))

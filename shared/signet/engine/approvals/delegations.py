@@ -14,7 +14,7 @@ from signet.engine.documents.change import format_moment
 from signet.engine.documents.command_checks import check_reason
 from signet.ids import make_id
 from signet.store.approvals import delegations as store
-from signet.store.approvals.delegations import DelegationRecord
+from signet.store.approvals.delegations import DelegationRecord as DelegationRecord
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database
 
@@ -136,10 +136,10 @@ def _require_terms(new: Delegation, reason: str | None, now: datetime) -> None:
 def _require_people(act: AdminTransaction, new: Delegation) -> None:
     tenant_id = act.caller.principal.tenant_id
     if not store.are_active(act.connection, tenant_id, {new.user_id, new.delegate_id}):
-        raise Rejected("MEMBER_NOT_FOUND", "both must be active members")
+        raise Rejected("MEMBER_NOT_FOUND", "both people must be active members")
     given, taken = store.count_open(act.connection, tenant_id, new.user_id, new.delegate_id, act.now)
     if max(given, taken) >= MAX_OPEN:
-        sentence = f"nobody gives or takes more than {MAX_OPEN} delegations at a time"
+        sentence = f"a person gives or takes at most {MAX_OPEN} delegations at a time"
         raise Rejected("DELEGATION_TOO_MANY", sentence, remedy="Revoke one first.")
 
 
@@ -148,10 +148,12 @@ def _require_no_circle(act: AdminTransaction, new: Delegation) -> None:
     linked = store.list_linked(act.connection, tenant_id, new, limit=MAX_LINKED + 1)
     if len(linked) > MAX_LINKED:
         sentence = f"more than {MAX_LINKED} delegations lead on from {new.delegate_id}"
-        raise Rejected("DELEGATION_TOO_MANY", sentence, remedy="Choose somebody who delegates less.")
+        raise Rejected("DELEGATION_TOO_MANY", sentence, remedy="Choose a person who delegates less.")
     circle = find_delegation_cycle(new, linked)
     if circle is not None:
-        raise Rejected("DELEGATION_CYCLE", f"it would come back to its beginning: {' → '.join(circle)}")
+        raise Rejected(
+            "DELEGATION_CYCLE", f"the delegation would lead back to its beginning: {' → '.join(circle)}"
+        )
 
 
 def _note(act: AdminTransaction, delegation: Delegation, action: str, reason: str | None = None) -> None:

@@ -18,7 +18,8 @@ from signet.engine.approvals.decide import Ballot, VoteResult, approval_not_foun
 from signet.engine.documents.read import resolve
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.store.approvals import decisions as store
-from signet.store.approvals.decisions import DecisionRow, RequestRecord
+from signet.store.approvals.decisions import ApprovalDecisionRecord as ApprovalDecisionRecord
+from signet.store.approvals.decisions import RequestRecord
 from signet.store.database import Connection, Database
 from signet.store.documents.write import TransactionContext, parse_locked_documents, prepare_lock
 
@@ -52,7 +53,7 @@ class PinnedRequest:
     policy: Policy
     document: dict[str, Any]
     seats: Sequence[Seat]
-    decisions: Sequence[DecisionRow]
+    decisions: Sequence[ApprovalDecisionRecord]
 
 
 class Approvals:

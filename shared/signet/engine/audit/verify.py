@@ -90,7 +90,7 @@ def _first(findings: Iterator[AuditFinding]) -> Iterator[AuditFinding]:
 def _find_versionless(connection: Connection, tenant_id: UUID) -> Iterator[AuditFinding]:
     for document_id, version in list_documents_without_version(connection, tenant_id):
         where = f"document {document_id}, version {version}"
-        sentence = "The document stands at a version of which there is no snapshot."
+        sentence = "The document is at a version that has no snapshot."
         yield AuditFinding("DOCUMENT_VERSION_MISSING", where, sentence)
 
 

@@ -78,7 +78,7 @@ def read_subject(connection: Connection, tenant_id: UUID, definition: Definition
     if definition.definition_kind not in ("org_patch", "automation"):
         raise Rejected(
             "DEFINITION_INVALID",
-            f"a definition of kind {definition.definition_kind} is not compiled anew",
+            f"a definition of kind {definition.definition_kind} is not compiled again",
             remedy="Compile the patch that it was made from.",
         )
     settings = read_settings(connection, tenant_id)

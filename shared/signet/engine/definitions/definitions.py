@@ -92,7 +92,7 @@ class Definitions:
             require_contract_draft(act, entity_type, version, expected_revision)
             contract, findings = parse_contract_document(document)
             if (contract.contract, contract.version) != (entity_type, version):
-                sentence = f"this is '{contract.contract}' version {contract.version}, not the draft"
+                sentence = f"the text is '{contract.contract}' version {contract.version}, not the draft's"
                 raise Rejected("DEFINITION_INVALID", sentence, remedy="Save it as a draft of its own.")
             revision, digest = write_contract(act, contract)
         return ContractDraft(entity_type, version, revision, digest, findings)
@@ -127,7 +127,7 @@ class Definitions:
             if (_name(body), _entity_type(body)) != (draft.name, draft.entity_type):
                 raise Rejected(
                     "DEFINITION_INVALID",
-                    f"the draft is '{draft.name}' of '{draft.entity_type}', and stays that",
+                    f"the draft is '{draft.name}' of '{draft.entity_type}', which cannot change",
                     remedy="Save it as a draft of its own.",
                 )
             revision = store.update_definition_draft(
@@ -147,9 +147,7 @@ class Definitions:
         with self._acting(caller, EDIT) as act:
             definition = _require(act, definition_id)
             if not store.set_canvas(act.connection, caller.principal.tenant_id, definition_id, canvas):
-                raise Rejected(
-                    "VERSION_FROZEN", f"'{definition.name}' is a default, and never changes at all"
-                )
+                raise Rejected("VERSION_FROZEN", f"'{definition.name}' is a default, which never changes")
 
     def publish(self, caller: Caller, definition_id: UUID, expected_revision: int | None = None) -> Published:
         with self._acting(caller, PUBLISH) as act:
@@ -193,7 +191,7 @@ class Definitions:
         with self._acting(caller, PUBLISH) as act:
             effective = _require(act, definition_id)
             if effective.definition_kind != "effective" or effective.source_id is None:
-                raise Rejected("DEFINITION_INVALID", "only an effective workflow is recompiled")
+                raise Rejected("DEFINITION_INVALID", "only an effective workflow can be recompiled")
             patch = _require(act, effective.source_id)
             artifact, findings = read_subject(act.connection, tenant_id, patch).require_artifact()
             new_id, version = _insert_effective(act, patch, artifact)
@@ -274,7 +272,7 @@ def _require_draft(act: AdminTransaction, definition_id: UUID, expected_revision
         raise Rejected(
             "VERSION_FROZEN",
             f"'{definition.name}' version {definition.version} is {definition.status}",
-            remedy="Save what is to change as a new draft.",
+            remedy="Save the change as a new draft.",
         )
     require_revision(definition.revision, expected_revision)
     return definition

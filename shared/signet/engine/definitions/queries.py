@@ -16,13 +16,12 @@ from signet.engine.definitions.compilation import contract_not_found, definition
 from signet.engine.definitions.definitions import READ
 from signet.store.database import Database
 from signet.store.definitions import read as store
-from signet.store.definitions.read import (
-    ContractSummary,
-    DefinitionFilters,
-    DefinitionRecord,
-    DefinitionSummary,
-    Status,
-)
+from signet.store.definitions.read import ContractSummary as ContractSummary
+from signet.store.definitions.read import DefinitionFilters as DefinitionFilters
+from signet.store.definitions.read import DefinitionKind as DefinitionKind
+from signet.store.definitions.read import DefinitionRecord as DefinitionRecord
+from signet.store.definitions.read import DefinitionSummary as DefinitionSummary
+from signet.store.definitions.read import Status as Status
 from signet.store.definitions.write import ContractRow, read_contract_row, read_newest_contract
 
 READ_CONTRACT = "contract:read"

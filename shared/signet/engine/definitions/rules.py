@@ -24,7 +24,8 @@ from signet.engine.documents.rules import check_rule
 from signet.store.audit.write import lock_administration
 from signet.store.database import Connection, Database
 from signet.store.definitions import rules as store
-from signet.store.definitions.rules import MAX_RULES_OF_TYPE, RuleRecord
+from signet.store.definitions.rules import MAX_RULES_OF_TYPE
+from signet.store.definitions.rules import RuleRecord as RuleRecord
 from signet.store.documents.lists import list_contract_versions
 
 READ, EDIT = "rule:read", "rule:edit"
@@ -134,8 +135,8 @@ def _require_version(current: RuleRecord | None, entity_type: str, name: str, ex
     if expected is None:
         raise Rejected(
             "VERSION_MISSING",
-            f"the rule '{name}' is there already: this wants the version that was seen",
-            remedy="Send it as If-Match, as the ETag of what was read says it.",
+            f"the rule '{name}' exists already: the request does not say which version was seen",
+            remedy="Read it, and send its ETag as If-Match.",
         )
     if current.version != expected:
         raise Rejected(

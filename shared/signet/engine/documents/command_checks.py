@@ -52,7 +52,9 @@ def _check_name(operation: Operation) -> Rejected | None:
             code, what = "ACTION_UNKNOWN", "action"
         case _:
             return None
-    return None if NAME.fullmatch(name) else Rejected(code, f"this is no name of any {what}")
+    return (
+        None if NAME.fullmatch(name) else Rejected(code, f"the {what} has a name that no contract can have")
+    )
 
 
 def check_reason(reason: str | None) -> Rejected | None:

@@ -84,8 +84,8 @@ def _refuse(operation: OfEdit, context: MutationContext, row: DocumentRow) -> Re
     if operation.expected_version is None:
         return Rejected(
             "DOCUMENT_VERSION_MISSING",
-            "which version of the document is meant",
-            remedy="Say which one you saw.",
+            "the request does not say which version of the document was seen",
+            remedy="Send the version that you saw.",
         )
     if operation.expected_version != row.version:
         return _conflict(row, operation.expected_version)
@@ -126,12 +126,12 @@ def find_permission(operation: Create | OfEdit, loaded: CompiledContract) -> str
             requestable = [key for key, t in contract.transitions.items() if t.kind != "automatic"]
             if name in requestable:
                 return loaded.permission_of_transition(name)
-            remedy = f"There are: {', '.join(requestable)}."
+            remedy = f"Use one of: {', '.join(requestable)}."
             return Rejected("TRANSITION_UNKNOWN", f"nobody can ask for '{name}'", remedy=remedy)
         case RunAction(action=name):
             if name in contract.actions:
                 return loaded.permission_of_action(name)
-            remedy = f"There are: {', '.join(contract.actions) or '(none)'}."
+            remedy = f"Use one of: {', '.join(contract.actions) or '(none)'}."
             return Rejected("ACTION_UNKNOWN", f"nobody can run '{name}' on a document", remedy=remedy)
 
 
@@ -222,7 +222,7 @@ def _amend_explicitly(
     amendment = context.contract.contract.amendment
     if amendment is None or row.status not in amendment.from_states:
         allowed = ", ".join(amendment.from_states) if amendment else ""
-        remedy = f"It may be asked for in: {allowed}." if allowed else "The contract knows no amendment."
+        remedy = f"It may be asked for in: {allowed}." if allowed else "Its contract allows no amendment."
         return Rejected(
             "AMENDMENT_NOT_POSSIBLE", f"a document in status '{row.status}' cannot be amended", remedy=remedy
         )

@@ -12,8 +12,9 @@ from signet.engine.documents.idempotency import apply_once, hash_request, requir
 from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.telemetry import SILENT, Telemetry
-from signet.store.database import Connection, Database, PipelinedTransaction
+from signet.store.database import Connection, Database
 from signet.store.documents.write import LockedDocuments, lock_documents, prepare_lock, require_locked
+from signet.store.pipeline import PipelinedTransaction
 
 
 class RolledBack(Exception):

@@ -12,12 +12,9 @@ from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.store.database import Connection, Database
 from signet.store.documents.personal_values import read_values
-from signet.store.documents.read import (
-    DocumentRecord,
-    TransitionRequestRecord,
-    find_document,
-    find_transition_request,
-)
+from signet.store.documents.read import DocumentRecord as DocumentRecord
+from signet.store.documents.read import TransitionRequestRecord as TransitionRequestRecord
+from signet.store.documents.read import find_document, find_transition_request
 
 
 @dataclass(frozen=True, slots=True)

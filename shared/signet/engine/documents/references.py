@@ -13,7 +13,7 @@ from signet.core.contracts.compiled_contract import CompiledContract
 from signet.core.contracts.fields import RefField
 from signet.core.documents.personal_data import is_reference
 from signet.store.database import Connection
-from signet.store.documents.write import DocumentRow, Referenced, read_referenced
+from signet.store.documents.write import DocumentRow, ReferencedDocument, read_referenced
 
 STATUS = "status"
 
@@ -42,8 +42,8 @@ class Refs:
         self._tenant_id = tenant_id
         # The documents that this transaction holds and changes, and those that it makes.
         self._held = held
-        self._made: dict[UUID, Referenced] = {}
-        self._read: dict[_Wanted, Referenced | None] = {}
+        self._made: dict[UUID, ReferencedDocument] = {}
+        self._read: dict[_Wanted, ReferencedDocument | None] = {}
 
     def load(self, queries: Sequence[RefQuery]) -> None:
         """Read all that the queries ask for in one statement, or in none when it is known."""
@@ -67,7 +67,7 @@ class Refs:
     ) -> None:
         """Add a document that this transaction makes: it is written at the end, and seen from now on."""
         values = {name: value for name, value in data.items() if name not in contract.personal_fields}
-        self._made[document_id] = Referenced(contract.contract.contract, status, values)
+        self._made[document_id] = ReferencedDocument(contract.contract.contract, status, values)
 
     def of(self, query: RefQuery) -> dict[str, Mapping[str, Any]]:
         """Return the readable values by ref field.
@@ -112,5 +112,5 @@ def _parse_id(value: Any) -> UUID | None:
         return None
 
 
-def _make_referenced(row: DocumentRow) -> Referenced | None:
-    return None if row.deleted_at is not None else Referenced(row.entity_type, row.status, row.data)
+def _make_referenced(row: DocumentRow) -> ReferencedDocument | None:
+    return None if row.deleted_at is not None else ReferencedDocument(row.entity_type, row.status, row.data)

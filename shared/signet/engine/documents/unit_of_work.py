@@ -48,7 +48,7 @@ from signet.engine.documents.rules import (
     operation_of,
 )
 from signet.ids import make_id
-from signet.store.database import Connection, PipelinedTransaction
+from signet.store.database import Connection
 from signet.store.documents.write import (
     DocumentRow,
     TransactionContext,
@@ -56,6 +56,7 @@ from signet.store.documents.write import (
     reserve_business_keys,
     write_batch,
 )
+from signet.store.pipeline import PipelinedTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from signet.store.outbox.queue import (
     EVENTS,
     ClaimedEffect,
     ClaimedEvent,
-    Returned,
+    ReturnedRows,
     insert_triggers,
     release_expired,
 )
@@ -54,7 +54,7 @@ def _make_row(trigger: ClaimedEvent) -> dict[str, Any]:
 
 def release_expired_triggers(
     connection: Connection, tenant_id: UUID, telemetry: Telemetry, *, at_most: int
-) -> Returned[ClaimedEvent]:
+) -> ReturnedRows[ClaimedEvent]:
     """Release triggers whose lease has expired. Pause the instances of those that are dead letters now."""
     expired = release_expired(connection, EVENTS, tenant_id, at_most=at_most)
     pause_for(connection, tenant_id, expired.dead)
@@ -65,7 +65,7 @@ def release_expired_triggers(
 
 def release_expired_effects(
     connection: Connection, tenant_id: UUID, *, at_most: int
-) -> Returned[ClaimedEffect]:
+) -> ReturnedRows[ClaimedEffect]:
     """Release effects whose lease has expired. Wake the workflows of those that are dead letters now."""
     expired = release_expired(connection, EFFECTS, tenant_id, at_most=at_most)
     wake_instances(connection, tenant_id, expired.dead)

@@ -34,7 +34,7 @@ from signet.engine.execution.rows import (
 )
 from signet.engine.execution.wave_report import WaveResult
 from signet.engine.telemetry import PURE
-from signet.store.database import Connection, Database, PipelinedTransaction, is_intact
+from signet.store.database import Connection, Database, is_intact
 from signet.store.instances.waves import (
     OpenedWave,
     OpenStepRow,
@@ -42,10 +42,11 @@ from signet.store.instances.waves import (
     count_lagging,
     end_wave,
     open_wave,
-    read_opened,
+    parse_opened_wave,
     write_steps,
 )
 from signet.store.outbox.queue import EVENTS, ClaimedEvent, fail, release
+from signet.store.pipeline import PipelinedTransaction
 
 MAX_INSTANCES = 100
 MAX_ROUNDS = 50
@@ -86,7 +87,7 @@ class Waves:
         """Move the instances that the triggers wake; those of `failures` are only put on record."""
         began = self._clock()
         with self._database.pipelined(claim.tenant_id, open_wave(claim.triggers, claim.id)) as pipeline:
-            opened = read_opened(pipeline.first_row)
+            opened = parse_opened_wave(pipeline.first_row)
             if opened is None:
                 _release(pipeline.connection, claim, claim.triggers, SUSPENDED_DELAY_SECONDS)
                 return WaveResult()

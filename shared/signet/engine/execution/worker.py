@@ -5,8 +5,8 @@ lost, it becomes nothing, and the lease brings the trigger back.
 """
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from uuid import UUID
 
 from signet.core.errors import Transient
@@ -20,26 +20,10 @@ from signet.engine.execution.wave_report import WaveResult
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.outbox.queue import EVENTS, ClaimedEvent, claim_due, fail, read_claimed
+from signet.store.outbox.queue import EVENTS, ClaimedEvent, claim_due, fail, parse_claimed
 
 LEASE_SECONDS = 60.0
 MAX_TRANSIENT_RETRIES = 3
-
-
-@dataclass(slots=True)
-class Drained:
-    """The work of a worker until nothing was due."""
-
-    waves: int = 0
-    rounds: int = 0
-    instances: int = 0
-    steps: int = 0
-
-    def add(self, result: WaveResult) -> None:
-        self.waves += 1
-        self.rounds += result.rounds
-        self.instances += result.instances
-        self.steps += result.steps
 
 
 class Worker:
@@ -59,18 +43,7 @@ class Worker:
         self._compiled = compiled
         self._waves = Waves(database, documents, compiled, clock)
 
-    def drain(self, tenant_ids: Sequence[UUID]) -> Drained:
-        """Run one wave of each tenant in turn, so that none waits for the thousands of another.
-
-        Each worker begins elsewhere: two that began at the same tenant would look for the same rows.
-        """
-        first = make_id().int % max(len(tenant_ids), 1)
-        drained, waiting = Drained(), [*tenant_ids[first:], *tenant_ids[:first]]
-        while waiting:
-            waiting = [tenant_id for tenant_id in waiting if self.work(tenant_id, drained)]
-        return drained
-
-    def work(self, tenant_id: UUID, drained: Drained | None = None) -> bool:
+    def work(self, tenant_id: UUID) -> bool:
         """Make one claim and run its wave. Return whether there was anything to do."""
         claimed = self._claim(tenant_id)
         if claimed is None:
@@ -80,7 +53,7 @@ class Worker:
             self._recheck(claimed, trigger)
         others = [trigger for trigger in claimed.triggers if trigger.event_type != VOTER_LOST]
         if others:
-            self._run(replace(claimed, triggers=others), drained or Drained())
+            self._run(replace(claimed, triggers=others))
         return True
 
     def _claim(self, tenant_id: UUID) -> Claim | None:
@@ -89,10 +62,10 @@ class Worker:
             EVENTS, tenant_id, at_most=MAX_INSTANCES, lease_seconds=LEASE_SECONDS, claim_id=claim_id
         )
         with self._database.pipelined(tenant_id, due) as pipeline:
-            triggers = read_claimed(EVENTS, pipeline.opening_rows)
+            triggers = parse_claimed(EVENTS, pipeline.opening_rows)
             if not triggers and self._release_expired(pipeline.connection, tenant_id):
                 rows = pipeline.connection.execute(due.text, due.values).fetchall()
-                triggers = read_claimed(EVENTS, rows)
+                triggers = parse_claimed(EVENTS, rows)
         return Claim(claim_id, tenant_id, triggers) if triggers else None
 
     def _release_expired(self, connection: Connection, tenant_id: UUID) -> bool:
@@ -111,20 +84,20 @@ class Worker:
             with self._database.transaction(claimed.tenant_id) as connection:
                 fail(connection, EVENTS, claimed.tenant_id, [(trigger, describe_error(error))], claimed.id)
 
-    def _run(self, claimed: Claim, drained: Drained) -> None:
+    def _run(self, claimed: Claim) -> None:
         """Run one wave of all. If it fails, run one for each instance: only the culprit's triggers fail."""
         try:
-            drained.add(self._run_with_retries(claimed))
+            self._run_with_retries(claimed)
             return
         except Transient:
             raise  # the lease brings the triggers back
         except Exception as error:
             singles = split_by_instance(claimed)
             if len(singles) == 1:
-                self._repair_or_record(claimed, error, drained)
+                self._repair_or_record(claimed, error)
                 return
         for single in singles:
-            self._run(single, drained)
+            self._run(single)
 
     def _run_with_retries(
         self, claimed: Claim, failures: Mapping[UUID, BaseException] | None = None
@@ -151,20 +124,20 @@ class Worker:
             self._telemetry.failed(error, {**about, "trace_id": traces.get(instance_id) or ""})
         return result
 
-    def _repair_or_record(self, claimed: Claim, error: Exception, drained: Drained) -> None:
+    def _repair_or_record(self, claimed: Claim, error: Exception) -> None:
         """Rebuild an instance whose row lagged behind, and go on; put every other error on record."""
         instance_id = claimed.triggers[0].instance_id
         try:
             if isinstance(error, LostReceipt) and rebuild_instance(
                 self._database, self._compiled, claimed.tenant_id, instance_id
             ):
-                drained.add(self._run_with_retries(claimed))
+                self._run_with_retries(claimed)
                 return
         except Transient:
             raise
         except Exception as another:
             error = another
-        drained.add(self._run_with_retries(claimed, {instance_id: error}))
+        self._run_with_retries(claimed, {instance_id: error})
 
 
 def make_report(claimed: Claim, result: WaveResult, trace_id: str, seconds: float) -> WaveReport:

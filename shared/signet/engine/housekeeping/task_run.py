@@ -137,4 +137,4 @@ class TaskRun:
 
     def _hold(self, connection: Connection) -> None:
         if not hold_task(connection, self.claimed, LEASE_SECONDS):
-            raise Superseded("TASK_TAKEN", f"somebody else is at '{self.claimed.task}' by now")
+            raise Superseded("TASK_TAKEN", f"another process runs '{self.claimed.task}' by now")

@@ -244,7 +244,7 @@ class Instances:
                 case "rebuild":
                     return self.rebuild(caller, seen.id).state
             if seen.version is None:
-                sentence = "this wants the version that was seen"
+                sentence = "the request does not say which version was seen"
                 raise Rejected("VERSION_MISSING", sentence, remedy="Send it with the instance's id.")
             if act == "resume":
                 return self.resume(caller, seen.id, seen.version)
@@ -362,7 +362,7 @@ def _require_reason(reason: str) -> None:
         raise rejected
     if not reason.strip():
         mistake = FieldError("/reason", "REASON_REQUIRED", "wants a reason")
-        raise Rejected("FIELDS_INVALID", "this wants a reason", fields=(mistake,))
+        raise Rejected("FIELDS_INVALID", "this act needs a reason", fields=(mistake,))
 
 
 def _state_of(context: InstanceContext) -> InstanceState:

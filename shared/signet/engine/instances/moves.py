@@ -25,14 +25,8 @@ from signet.engine.instances.actions import require_live, require_version
 from signet.engine.instances.operator_transaction import OperatorTransaction
 from signet.store.database import Connection, Database
 from signet.store.definitions.write import find_definition
-from signet.store.instances.moves import (
-    ExpectedInstance,
-    TargetRow,
-    find_target,
-    list_done,
-    list_live_under,
-    list_older,
-)
+from signet.store.instances.moves import ExpectedInstance as ExpectedInstance
+from signet.store.instances.moves import TargetRow, find_target, list_done, list_live_under, list_older
 from signet.store.instances.write import find_entity
 
 # The permission to move instances, and to list those that could be moved.

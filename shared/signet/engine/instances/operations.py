@@ -19,9 +19,9 @@ from signet.engine.instances.lists import MAX_STUCK, Stuck, list_stuck
 from signet.ids import has_created_at
 from signet.store.database import Database
 from signet.store.instances.write import find_dead_triggers
+from signet.store.operations.overview import DeadLetter as DeadLetter
 from signet.store.operations.overview import (
-    DeadLetter,
-    Partitioned,
+    PartitionedTable,
     Usage,
     find_dead_effects,
     list_dead_letters,
@@ -37,8 +37,8 @@ from signet.store.outbox.queue import (
     measure_queue,
     read_pace,
 )
-from signet.store.tenants.quotas import Held, list_levels
-from signet.store.wake_ups import QueueName
+from signet.store.tenants.quotas import TenantQuota, list_levels
+from signet.store.wake_ups import QueueName as QueueName
 
 READ = "operation:read"
 PACE_SECONDS = 3_600.0
@@ -72,7 +72,7 @@ class Overview:
     stuck_instances: int
     usage: Usage
     quotas: Sequence[QuotaState]
-    partitions: Sequence[Partitioned]
+    partitions: Sequence[PartitionedTable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _read_quotas(read: ReadTransaction) -> list[QuotaState]:
     return [_describe_quota(level) for level in levels if level.full_seconds > 0]
 
 
-def _describe_quota(level: Held) -> QuotaState:
+def _describe_quota(level: TenantQuota) -> QuotaState:
     used = level.full_seconds / level.refill_seconds * level.capacity
     return QuotaState(level.name, level.capacity, level.refill_seconds, max(int(level.capacity - used), 0))
 

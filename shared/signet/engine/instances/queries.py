@@ -19,8 +19,10 @@ from signet.engine.instances.explain import explain
 from signet.engine.instances.lists import Stuck, list_stuck
 from signet.store.database import Connection, Database
 from signet.store.instances import read as store
-from signet.store.instances.lists import END, InstanceFilter, ListedInstance, list_instances
-from signet.store.instances.read import HistoryEntry
+from signet.store.instances.lists import END, list_instances
+from signet.store.instances.lists import InstanceFilter as InstanceFilter
+from signet.store.instances.lists import ListedInstance as ListedInstance
+from signet.store.instances.read import HistoryEntry as HistoryEntry
 from signet.store.instances.write import read_pause
 
 READ = "workflow:read"

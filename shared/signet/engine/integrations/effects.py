@@ -23,7 +23,7 @@ from signet.outbound.connector import Connector, Delivery, Destination, Outbound
 from signet.outbound.fan_out import NO_RECIPIENT
 from signet.store.database import Connection, Database
 from signet.store.integrations.endpoints import (
-    EndpointRow,
+    EndpointRecord,
     disable_endpoint,
     find_endpoints,
     note_failures,
@@ -40,7 +40,7 @@ from signet.store.outbox.queue import (
     complete,
     fail,
     keep_responses,
-    read_claimed,
+    parse_claimed,
     release,
 )
 from signet.store.tenants.tenants import read_now
@@ -63,7 +63,7 @@ class _Due:
     """A due effect with the data that its delivery needs."""
 
     effect: ClaimedEffect
-    endpoint: EndpointRow | None
+    endpoint: EndpointRecord | None
     recipients: Sequence[Recipient]
 
 
@@ -128,7 +128,7 @@ class Effects:
             rows = pipeline.opening_rows
             if not rows and release_expired_effects(connection, tenant_id, at_most=MAX_CLAIMED).again:
                 rows = connection.execute(wanted.text, wanted.values).fetchall()
-            effects = read_claimed(EFFECTS, rows)
+            effects = parse_claimed(EFFECTS, rows)
             if not effects:
                 return None
             names = {effect.endpoint for effect in effects if effect.endpoint is not None}
@@ -191,7 +191,7 @@ class Effects:
             return Delivery(None, f"CONNECTOR_FAILED: {type(error).__name__}", earlier)
 
 
-def _name_destination(endpoint: EndpointRow | None, claimed: _Claimed) -> Destination | None:
+def _name_destination(endpoint: EndpointRecord | None, claimed: _Claimed) -> Destination | None:
     if endpoint is None:
         return None
     return Destination(endpoint.name, endpoint.url, endpoint.secret_refs, claimed.hosts)

@@ -11,14 +11,14 @@ from signet.engine.access.admin import AdminTransaction, administering
 from signet.engine.access.read import bound_page, reading
 from signet.store.database import Database
 from signet.store.integrations import endpoints as store
-from signet.store.integrations.endpoints import EndpointRow
+from signet.store.integrations.endpoints import EndpointRecord as EndpointRecord
 
 READ, EDIT = "endpoint:read", "endpoint:edit"
 SUBJECT = "endpoint"
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class EndpointTerms:
     """The terms of an endpoint.
 
     `secrets` are names of the tenant's secrets, the newest first; while one is replaced, both sign.
@@ -40,14 +40,14 @@ class Endpoints:
         self._database = database
         self._check = check
 
-    def list(self, principal: Principal, *, after: str, limit: int) -> Sequence[EndpointRow]:
+    def list(self, principal: Principal, *, after: str, limit: int) -> Sequence[EndpointRecord]:
         with reading(self._database, principal) as read:
             read.require(READ)
             return store.list_endpoints(
                 read.connection, principal.tenant_id, after=after, limit=bound_page(limit)
             )
 
-    def read(self, principal: Principal, name: str) -> EndpointRow:
+    def read(self, principal: Principal, name: str) -> EndpointRecord:
         with reading(self._database, principal) as read:
             read.require(READ)
             row = store.find_endpoints(read.connection, principal.tenant_id, [name]).get(name)
@@ -55,7 +55,7 @@ class Endpoints:
             raise _not_found(name)
         return row
 
-    def make(self, caller: Caller, name: str, terms: Terms) -> EndpointRow:
+    def make(self, caller: Caller, name: str, terms: EndpointTerms) -> EndpointRecord:
         with administering(self._database, caller) as act:
             act.require(EDIT)
             self._check(terms.url, store.read_webhook_hosts(act.connection, caller.principal.tenant_id))
@@ -74,7 +74,7 @@ class Endpoints:
             _note(act, name, "create", terms)
             return _read(act, name)
 
-    def replace(self, caller: Caller, name: str, version: int, terms: Terms) -> EndpointRow:
+    def replace(self, caller: Caller, name: str, version: int, terms: EndpointTerms) -> EndpointRecord:
         """Replace the terms, and try the endpoint again at once: a person has just looked at it."""
         with administering(self._database, caller) as act:
             act.require(EDIT)
@@ -104,14 +104,14 @@ class Endpoints:
             act.note((SUBJECT, name), "delete", {"url": row.url})
 
 
-def _read(act: AdminTransaction, name: str) -> EndpointRow:
+def _read(act: AdminTransaction, name: str) -> EndpointRecord:
     row = store.find_endpoints(act.connection, act.caller.principal.tenant_id, [name]).get(name)
     if row is None:
         raise _not_found(name)
     return row
 
 
-def _note(act: AdminTransaction, name: str, action: str, terms: Terms) -> None:
+def _note(act: AdminTransaction, name: str, action: str, terms: EndpointTerms) -> None:
     detail = {"url": terms.url, "secrets": list(terms.secrets), "status": terms.status}
     act.note((SUBJECT, name), action, detail)
 
@@ -120,7 +120,7 @@ def _not_found(name: str) -> Rejected:
     return Rejected("ENDPOINT_NOT_FOUND", f"there is no endpoint '{name}'")
 
 
-def _moved_on(row: EndpointRow) -> Rejected:
+def _moved_on(row: EndpointRecord) -> Rejected:
     return Rejected(
         "ENDPOINT_VERSION_CONFLICT",
         f"the endpoint is at version {row.version}",

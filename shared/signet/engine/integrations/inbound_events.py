@@ -25,13 +25,11 @@ from signet.ids import make_id
 from signet.outbound.secrets import ReadSecret
 from signet.store.database import Connection, Database
 from signet.store.integrations import inbound_events as store
-from signet.store.integrations.inbound_events import (
-    EndpointRecord,
-    EndpointTerms,
-    EventRecord,
-    FullEvent,
-    InboundEventRow,
-)
+from signet.store.integrations.inbound_events import EventRecord as EventRecord
+from signet.store.integrations.inbound_events import FullEventRecord as FullEventRecord
+from signet.store.integrations.inbound_events import InboundEndpointRecord as InboundEndpointRecord
+from signet.store.integrations.inbound_events import InboundEndpointTerms as InboundEndpointTerms
+from signet.store.integrations.inbound_events import InboundEventRow
 
 SEND, READ = "inbound_event:send", "inbound_event:read"
 READ_ENDPOINTS, EDIT_ENDPOINTS = "inbound_endpoint:read", "inbound_endpoint:edit"
@@ -129,7 +127,7 @@ class InboundEvents:
                 limit=bound_page(limit),
             )
 
-    def read(self, principal: Principal, event_id: UUID) -> FullEvent:
+    def read(self, principal: Principal, event_id: UUID) -> FullEventRecord:
         with reading(self._database, principal) as read:
             read.require(READ)
             event = store.find_event(read.connection, principal.tenant_id, event_id)
@@ -137,14 +135,16 @@ class InboundEvents:
             raise Rejected("EVENT_NOT_FOUND", f"there is no event {event_id}")
         return event
 
-    def list_endpoints(self, principal: Principal, *, after: str, limit: int) -> Sequence[EndpointRecord]:
+    def list_endpoints(
+        self, principal: Principal, *, after: str, limit: int
+    ) -> Sequence[InboundEndpointRecord]:
         with reading(self._database, principal) as read:
             read.require(READ_ENDPOINTS)
             return store.list_endpoints(
                 read.connection, principal.tenant_id, after=after, limit=bound_page(limit)
             )
 
-    def read_endpoint(self, principal: Principal, name: str) -> EndpointRecord:
+    def read_endpoint(self, principal: Principal, name: str) -> InboundEndpointRecord:
         with reading(self._database, principal) as read:
             read.require(READ_ENDPOINTS)
             record = store.find_endpoint(read.connection, principal.tenant_id, name)
@@ -152,7 +152,7 @@ class InboundEvents:
             raise _endpoint_not_found(name)
         return record
 
-    def make_endpoint(self, caller: Caller, name: str, terms: EndpointTerms) -> EndpointRecord:
+    def make_endpoint(self, caller: Caller, name: str, terms: InboundEndpointTerms) -> InboundEndpointRecord:
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             act.require(EDIT_ENDPOINTS)
@@ -165,8 +165,8 @@ class InboundEvents:
         return record
 
     def replace_endpoint(
-        self, caller: Caller, name: str, version: int, terms: EndpointTerms
-    ) -> EndpointRecord:
+        self, caller: Caller, name: str, version: int, terms: InboundEndpointTerms
+    ) -> InboundEndpointRecord:
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             act.require(EDIT_ENDPOINTS)
@@ -194,7 +194,7 @@ def _check_payload(payload: Any) -> None:
         raise Rejected("FIELDS_INVALID", f"the payload {mistake.message}", fields=(mistake,))
 
 
-def _check_terms(terms: EndpointTerms) -> None:
+def _check_terms(terms: InboundEndpointTerms) -> None:
     mistakes = []
     if terms.key_pointer is not None and not is_pointer(terms.key_pointer):
         mistakes.append(
@@ -216,7 +216,7 @@ def _endpoint_not_found(name: str) -> Rejected:
     return Rejected("INBOUND_ENDPOINT_NOT_FOUND", f"there is no inbound endpoint '{name}'")
 
 
-def _moved_on(name: str, record: EndpointRecord, version: int) -> Rejected:
+def _moved_on(name: str, record: InboundEndpointRecord, version: int) -> Rejected:
     return Rejected(
         "INBOUND_ENDPOINT_VERSION_CONFLICT",
         f"the inbound endpoint '{name}' is at version {record.version}, not {version}",

@@ -8,7 +8,7 @@ from signet.core.tenants.caller import Caller
 from signet.engine.access.read import LAST, MAX_PAGE, bound_page
 from signet.store.database import Database
 from signet.store.integrations import notifications as store
-from signet.store.integrations.notifications import NotificationRow
+from signet.store.integrations.notifications import NotificationRecord as NotificationRecord
 
 
 class Notifications:
@@ -19,7 +19,7 @@ class Notifications:
 
     def list_of(
         self, caller: Caller, *, is_unread: bool = False, limit: int = 50, before: UUID | None = None
-    ) -> list[NotificationRow]:
+    ) -> list[NotificationRecord]:
         """List notifications, the newest first; with `is_unread` only those not marked as read."""
         tenant_id, person = caller.principal.tenant_id, caller.principal.subject
         with self._database.transaction(tenant_id) as connection:

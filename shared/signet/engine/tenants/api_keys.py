@@ -25,7 +25,7 @@ from signet.ids import make_id
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database
 from signet.store.tenants import api_keys as store
-from signet.store.tenants.api_keys import ApiKeyRecord
+from signet.store.tenants.api_keys import ApiKeyRecord as ApiKeyRecord
 
 READ_KEYS, EDIT_KEYS = "api_key:read", "api_key:edit"
 # The keys of one tenant that are neither revoked nor expired.
@@ -66,7 +66,7 @@ class ApiKeys:
             act.require(EDIT_KEYS)
             if caller.principal.is_key:
                 # Otherwise a leaked key would make another one, and survive its own revocation.
-                raise Rejected("PERMISSION_DENIED", "a key makes no keys")
+                raise Rejected("PERMISSION_DENIED", "an API key cannot make API keys")
             if expires_at is not None and expires_at <= act.now:
                 mistake = FieldError("/expires_at", "FIELD_INVALID", "wants a moment that is still to come")
                 raise Rejected("FIELDS_INVALID", "expires_at is in the past", fields=(mistake,))

@@ -16,7 +16,7 @@ from signet.engine.tenants.install import write_member_status, write_members
 from signet.engine.tenants.role_grants import EDIT_MEMBERS, keeping_an_administrator, require_roles
 from signet.store.database import Database
 from signet.store.tenants import people
-from signet.store.tenants.people import MemberRecord
+from signet.store.tenants.people import MemberRecord as MemberRecord
 
 READ_MEMBERS = "member:read"
 MemberStatus = Literal["active", "disabled"]

@@ -125,6 +125,6 @@ class TenantOperator:
     @contextmanager
     def _opening(self, caller: Caller, tenant_id: UUID) -> Iterator[_TenantAccess]:
         if not caller.principal.is_operator:
-            raise Rejected("PERMISSION_DENIED", "only an operator of this deployment may")
+            raise Rejected("PERMISSION_DENIED", "only an operator of this deployment may do this")
         with self.database.transaction(tenant_id) as connection:
             yield _TenantAccess(connection, replace(caller, via=VIA), tenant_id, read_now(connection))

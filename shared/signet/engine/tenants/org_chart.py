@@ -11,7 +11,7 @@ from signet.engine.tenants.members import member_not_found
 from signet.store.audit.write import lock_administration
 from signet.store.database import Database
 from signet.store.tenants import people
-from signet.store.tenants.people import ReportingLine
+from signet.store.tenants.people import ReportingLine as ReportingLine
 
 READ_LINES, EDIT_LINES = "org_chart:read", "org_chart:edit"
 

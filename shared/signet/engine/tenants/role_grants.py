@@ -35,8 +35,8 @@ def require_held_permissions(act: AdminTransaction, role: str, permissions: Iter
         if not act.may(permission):
             raise Rejected(
                 "ROLE_BEYOND_OWN",
-                f"the role '{role}' may '{permission}', and you may not",
-                remedy="Nobody gives more than they have: ask somebody who has it.",
+                f"the role '{role}' has the permission '{permission}', which you do not have",
+                remedy="Nobody gives more than they have: ask a person who has it.",
             )
 
 
@@ -53,6 +53,6 @@ def keeping_an_administrator(act: AdminTransaction) -> Iterator[None]:
     if had_one and not has_administrator(act.connection, tenant_id, _ADMINISTRATING):
         raise Rejected(
             "LAST_ADMINISTRATOR",
-            f"nobody would be left who may '{EDIT_MEMBERS}'",
-            remedy="Give another active member a role that may first.",
+            f"nobody would be left with the permission '{EDIT_MEMBERS}'",
+            remedy="First give another active member a role with this permission.",
         )

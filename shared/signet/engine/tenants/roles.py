@@ -12,7 +12,7 @@ from signet.engine.access.read import reading
 from signet.engine.tenants.role_grants import keeping_an_administrator, require_held_permissions
 from signet.store.database import Database
 from signet.store.tenants import people
-from signet.store.tenants.people import RoleRecord
+from signet.store.tenants.people import RoleRecord as RoleRecord
 from signet.store.tenants.tenants import save_roles
 
 READ_ROLES, EDIT_ROLES = "role:read", "role:edit"

@@ -1,4 +1,4 @@
-"""Chains of approvals, by name and version."""
+"""Versions of approval chains, by name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _SQL = Statements(__file__)
 
 
 @dataclass(frozen=True, slots=True)
-class ChainRow:
+class ChainRecord:
     name: str
     version: int
     status: str
@@ -30,7 +30,7 @@ class ChainRow:
 
 @dataclass(frozen=True, slots=True)
 class ChainSummary:
-    """A version without its steps."""
+    """A version of a chain, without its steps."""
 
     name: str
     version: int
@@ -57,15 +57,15 @@ def list_versions(
 
 
 def find_published(connection: Connection, tenant_id: UUID, name: str) -> int | None:
-    """The newest version that is published: what new requests take."""
-    found: Any = connection.execute(_SQL.find_published, {"tenant_id": tenant_id, "name": name}).fetchone()
-    return None if found is None else found[0]
+    """Return the newest published version, which new requests take."""
+    row: Any = connection.execute(_SQL.find_published, {"tenant_id": tenant_id, "name": name}).fetchone()
+    return None if row is None else row[0]
 
 
 def find_newest(connection: Connection, tenant_id: UUID, name: str) -> tuple[int, str] | None:
-    """Its version and hash."""
-    found: Any = connection.execute(_SQL.find_newest, {"tenant_id": tenant_id, "name": name}).fetchone()
-    return None if found is None else (found[0], found[1])
+    """Return the newest version, and its hash."""
+    row: Any = connection.execute(_SQL.find_newest, {"tenant_id": tenant_id, "name": name}).fetchone()
+    return None if row is None else (row[0], row[1])
 
 
 def insert_chain(
@@ -94,9 +94,9 @@ def insert_chain(
     connection.execute(_SQL.insert_steps, values)
 
 
-def read_chain(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRow | None:
+def read_chain(connection: Connection, tenant_id: UUID, name: str, version: int) -> ChainRecord | None:
     values = {"tenant_id": tenant_id, "name": name, "version": version}
-    with connection.cursor(row_factory=class_row(ChainRow)) as cursor:
+    with connection.cursor(row_factory=class_row(ChainRecord)) as cursor:
         return cursor.execute(_SQL.read_chain, values).fetchone()
 
 

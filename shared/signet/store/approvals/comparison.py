@@ -1,4 +1,4 @@
-"""What was approved before, for comparing it with what is to be approved."""
+"""The last approved version of a document, for comparison with the one to be approved."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class ApprovedVersion:
-    """`snapshot` is its text, as it was hashed."""
+    """A version that a request approved; `snapshot` is its text as it was hashed."""
 
     request_id: UUID
     document_id: UUID

@@ -1,4 +1,4 @@
-"""Requests for approval: what a decision reads and writes, whom something waits for, what is on record."""
+"""Approval requests as people decide and read them; waves have statements of their own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from signet.core.approvals.eligibility import Delegation, Seat
-from signet.store.database import Connection, PipelinedTransaction, PreparedText
+from signet.store.database import Connection
+from signet.store.pipeline import PipelinedTransaction, PreparedText
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -51,10 +52,10 @@ class PersonRow:
 
 @dataclass(frozen=True, slots=True)
 class LockedRequest:
-    """What a decision is judged by, all as of the moment when the request was locked."""
+    """Everything that a decision depends on, as of the moment when the request was locked."""
 
     request: RequestRow
-    # Of the request's stage.
+    # Seats of the request's current stage.
     seats: tuple[Seat, ...]
     people: Mapping[str, list[str]]
     delegations: tuple[Delegation, ...]
@@ -76,7 +77,7 @@ class InboxRow:
     on_behalf_of: str | None
     creator_id: str
     editor_ids: list[str]
-    # Who asks for something about the document now.
+    # The person whose transition request for the document is open.
     asking_id: str | None
 
 
@@ -108,7 +109,7 @@ class RequestRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionRow:
+class ApprovalDecisionRecord:
     id: UUID
     stage: int
     position: int
@@ -124,12 +125,13 @@ def find_document(tenant_id: UUID, request_id: UUID) -> PreparedText:
     return PreparedText(_SQL.find_document, {"tenant_id": tenant_id, "id": request_id})
 
 
-def lock_asked(
+def lock_request(
     connection: Connection, tenant_id: UUID, request_id: UUID, user_id: str, *, now: datetime, at_most: int
 ) -> LockedRequest | None:
-    """The caller holds the document. One round trip; each statement sees what the locks before it waited for.
+    """Lock and read a request in one round trip; the caller holds the document.
 
-    `at_most` are the people of a role that are looked at: more than can be barred from voting.
+    Each statement sees what the locks before it waited for. `at_most` limits the people of a role: it is more
+    than can be barred from voting.
     """
     values = {
         "tenant_id": tenant_id,
@@ -158,7 +160,10 @@ def lock_asked(
 def add_decision(
     pipeline: PipelinedTransaction, decision: Mapping[str, Any], *, closes_stage: bool, status: str | None
 ) -> None:
-    """To be written with the COMMIT. `status` is the request's where the decision ends it."""
+    """Add the writes of a decision, to be sent with the COMMIT.
+
+    `status` is the request's new status, where the decision ends it.
+    """
     pipeline.closing.append(PreparedText(_SQL.fill_seat, decision))
     pipeline.closing.append(PreparedText(_SQL.insert_decision, decision))
     if closes_stage:
@@ -186,15 +191,15 @@ def read_seats(connection: Connection, tenant_id: UUID, request_id: UUID) -> lis
         return cursor.execute(_SQL.read_seats, {"tenant_id": tenant_id, "id": request_id}).fetchall()
 
 
-def read_decisions(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[DecisionRow]:
-    with connection.cursor(row_factory=class_row(DecisionRow)) as cursor:
+def read_decisions(connection: Connection, tenant_id: UUID, request_id: UUID) -> list[ApprovalDecisionRecord]:
+    with connection.cursor(row_factory=class_row(ApprovalDecisionRecord)) as cursor:
         return cursor.execute(_SQL.read_decisions, {"tenant_id": tenant_id, "id": request_id}).fetchall()
 
 
 def read_counted_people(
     connection: Connection, tenant_id: UUID, user_id: str, entity_type: str | None
 ) -> dict[str, list[str]]:
-    """Whom a person may speak for, himself first of all, each with the roles that he holds now."""
+    """Read the person and those who delegated to them, each with their present roles."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "entity_type": entity_type}
     with connection.cursor(row_factory=class_row(PersonRow)) as cursor:
         return {row.user_id: row.roles for row in cursor.execute(_SQL.read_counted_people, values).fetchall()}

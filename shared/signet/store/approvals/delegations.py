@@ -1,4 +1,4 @@
-"""Who may decide for whom, and until when."""
+"""Delegations: the right to decide for another person for a time."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,10 +35,10 @@ def are_active(connection: Connection, tenant_id: UUID, user_ids: set[str]) -> b
 def count_open(
     connection: Connection, tenant_id: UUID, user_id: str, delegate_id: str, now: datetime
 ) -> tuple[int, int]:
-    """How many the one has given, and the other taken, that may still hold."""
+    """Count the delegations that one person gave and the other received, and that may still be in force."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "delegate_id": delegate_id, "now": now}
-    found: Any = connection.execute(_SQL.count_open, values).fetchone()
-    return found[0], found[1]
+    row: Any = connection.execute(_SQL.count_open, values).fetchone()
+    return row[0], row[1]
 
 
 def list_linked(connection: Connection, tenant_id: UUID, new: Delegation, *, limit: int) -> list[Delegation]:
@@ -84,7 +84,10 @@ def find_delegation(connection: Connection, tenant_id: UUID, delegation_id: UUID
 
 
 def revoke_delegation(connection: Connection, tenant_id: UUID, delegation_id: UUID, now: datetime) -> bool:
-    """Waits for the decisions under way that it allows. False where it is revoked already."""
+    """Revoke a delegation; return False if it is revoked already.
+
+    This waits for decisions in progress that the delegation allows.
+    """
     values = {"tenant_id": tenant_id, "id": delegation_id, "now": now}
     return connection.execute(_SQL.revoke_delegation, values).rowcount == 1
 

@@ -1,4 +1,4 @@
-"""Approval requests as waves make them, take their outcome in, and let gates consume them."""
+"""Approval requests as waves open them, take their outcomes, and let gates consume them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,14 +16,14 @@ from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
 MEMBERS_IN_A_PAGE = 1_000
-# Who is shown as one who may vote.
+# At most so many people are shown as holders of seats.
 MAX_HOLDERS = 1_000
 Row = Mapping[str, Any]
 
 
 @dataclass(slots=True)
 class LiveRequest:
-    """One that is open, or decided and not used by a gate; a wave changes it in memory."""
+    """A request that is open, or decided and not yet used by a gate; a wave changes it in memory."""
 
     id: UUID
     instance_id: UUID
@@ -57,14 +57,14 @@ class AskingRow:
 
 @dataclass(slots=True)
 class ApprovalRows:
-    """What a wave writes of approvals at its end."""
+    """Rows about approvals that a wave writes at its end."""
 
     requests: list[Row] = field(default_factory=list)
     seats: list[Row] = field(default_factory=list)
     changed: dict[UUID, Row] = field(default_factory=dict)
     ended: list[UUID] = field(default_factory=list)
     voided: list[Voiding] = field(default_factory=list)
-    applied: dict[UUID, UUID] = field(default_factory=dict)  # request → its instance
+    applied: dict[UUID, UUID] = field(default_factory=dict)  # by request, its instance
     turns: dict[str, int] = field(default_factory=dict)
     notifications: list[Row] = field(default_factory=list)
 
@@ -74,10 +74,10 @@ def read_of_instances(
 ) -> list[LiveRequest]:
     values = {"tenant_id": tenant_id, "instance_ids": list(instance_ids)}
     with connection.cursor(row_factory=class_row(LiveRequest)) as cursor:
-        found = cursor.execute(_SQL.read_of_instances, values).fetchall()
-    for request in found:
+        requests = cursor.execute(_SQL.read_of_instances, values).fetchall()
+    for request in requests:
         request.seats = [Seat(**seat) for seat in request.seats]  # type: ignore[arg-type]  # as JSON
-    return found
+    return requests
 
 
 def read_published_chain(connection: Connection, tenant_id: UUID, name: str) -> PublishedChainRow | None:
@@ -86,14 +86,14 @@ def read_published_chain(connection: Connection, tenant_id: UUID, name: str) -> 
 
 
 def read_last_requester(connection: Connection, tenant_id: UUID, document_id: UUID) -> str | None:
-    """Whose request brought the document to where it is; None when nobody's did."""
+    """Return who requested the last transition that was performed; None if nobody did."""
     values = {"tenant_id": tenant_id, "document_id": document_id}
-    found = connection.execute(_SQL.read_last_requester, values).fetchone()
-    return str(found[0]) if found else None
+    row = connection.execute(_SQL.read_last_requester, values).fetchone()
+    return str(row[0]) if row else None
 
 
 def hold_roles(connection: Connection, tenant_id: UUID) -> None:
-    """Until the transaction ends nobody loses a role: whoever saves members waits."""
+    """Keep everyone's roles until the transaction ends: changes of members wait."""
     connection.execute(_SQL.hold_roles, {"tenant_id": tenant_id})
 
 
@@ -105,7 +105,7 @@ def read_candidates(
     *,
     at_most: int,
 ) -> dict[str, list[str]]:
-    """Active members with all of their roles: these people, and so many of each role."""
+    """Read active members with all of their roles: the named people, and at most so many of each role."""
     values = {
         "tenant_id": tenant_id,
         "user_ids": list(user_ids),
@@ -117,25 +117,28 @@ def read_candidates(
 
 
 def read_members(connection: Connection, tenant_id: UUID, role: str) -> list[str]:
-    """Every active member who holds the role, page by page."""
-    found: list[str] = []
+    """Read every active member who holds the role, page by page."""
+    members: list[str] = []
     while True:
         values = {
             "tenant_id": tenant_id,
             "role": role,
-            "after": found[-1] if found else "",
+            "after": members[-1] if members else "",
             "limit": MEMBERS_IN_A_PAGE,
         }
         page = [str(row[0]) for row in connection.execute(_SQL.read_members, values).fetchall()]
-        found += page
+        members += page
         if len(page) < MEMBERS_IN_A_PAGE:
-            return found
+            return members
 
 
 def list_asking(
     connection: Connection, tenant_id: UUID, role: str | None, user_id: str | None, *, after: UUID, limit: int
 ) -> list[AskingRow]:
-    """So many open seats of the role or of the person, by request; the same one twice where it has two."""
+    """List open seats of the role or of the person, by request.
+
+    A request is listed once for each of its seats. `limit` counts seats.
+    """
     values = {"tenant_id": tenant_id, "role": role, "user_id": user_id, "after": after, "limit": limit}
     with connection.cursor(row_factory=class_row(AskingRow)) as cursor:
         return cursor.execute(_SQL.list_asking, values).fetchall()
@@ -144,7 +147,7 @@ def list_asking(
 def read_holders(
     connection: Connection, tenant_id: UUID, user_ids: Collection[str], roles: Collection[str], now: datetime
 ) -> dict[str, list[str]]:
-    """To be shown: these people, whoever holds these roles, who stands in for them now; so many of them."""
+    """Read people to be shown: the named ones, holders of the roles, and their present delegates."""
     values = {
         "tenant_id": tenant_id,
         "user_ids": list(user_ids),

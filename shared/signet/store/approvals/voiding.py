@@ -1,4 +1,4 @@
-"""Voiding approvals: the one place for it, whatever overtook them: an edit, an amendment, an end."""
+"""Voiding of approvals, the one place for it: after an edit, an amendment or an end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Voiding:
-    """Of an instance one request, or all that is left."""
+    """One request to void, or all that an instance has left."""
 
     instance_id: UUID
     reason: str
@@ -26,15 +26,18 @@ class Voiding:
 def void_requests(
     connection: Connection, tenant_id: UUID, voidings: Sequence[Voiding], now: datetime
 ) -> None:
-    """Whoever was asked, or has decided, is told in the same transaction. What a gate has used stays."""
+    """Void requests, and notify those who were asked or have decided, in the same transaction.
+
+    An approval that a gate has used stays.
+    """
     rows = [
         {
-            "instance_id": each.instance_id,
-            "request_id": each.request_id,
-            "reason": each.reason,
+            "instance_id": voiding.instance_id,
+            "request_id": voiding.request_id,
+            "reason": voiding.reason,
             "notice_id": make_id(),
         }
-        for each in voidings
+        for voiding in voidings
     ]
     if rows:
         values = {"tenant_id": tenant_id, "rows": orjson.dumps(rows).decode(), "now": now}

@@ -1,16 +1,16 @@
-"""Reading the audit trail and what it is about, page by page, for verification and export."""
+"""The audit trail and what it is about, page by page, for verification and export."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 from uuid import UUID
 
 from signet.core.audit.verification import AuditRow, DocumentVersion, Seal
-from signet.store.audit.write import read_seal_row
+from signet.store.audit.write import parse_seal_row
 from signet.store.database import Connection
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
-# A row may hold a megabyte.
+# A row may have a megabyte.
 PAGE_ROWS = 100
 _NO_ID = UUID(int=0)
 _LOWEST_EPOCH = -(2**31)
@@ -29,34 +29,34 @@ T = TypeVar("T")
 
 
 def walk_rows(connection: Connection, tenant_id: UUID) -> Iterator[AuditRow]:
-    """All rows by (epoch, xid, id)."""
+    """Yield all rows by (epoch, xid, id)."""
 
     def page(last: AuditRow | None) -> list[AuditRow]:
         epoch, xid, identifier = (last.epoch, last.xid, last.id) if last else (_LOWEST_EPOCH, 0, str(_NO_ID))
         values = {"epoch": epoch, "xid": str(xid), "id": UUID(identifier)}
-        return [_read_row(row) for row in _fetch(connection, _SQL.list_rows, tenant_id, values)]
+        return [_parse_row(row) for row in _fetch(connection, _SQL.list_rows, tenant_id, values)]
 
     return _walk(page)
 
 
 def walk_chains(connection: Connection, tenant_id: UUID) -> Iterator[AuditRow]:
-    """All chained rows by subject and seq."""
+    """Yield all chained rows by subject and seq."""
 
     def page(last: AuditRow | None) -> list[AuditRow]:
         subject_type, subject_id, seq = (*last.subject, last.seq) if last else ("", "", 0)
         values = {"subject_type": subject_type, "subject_id": subject_id, "seq": seq}
-        return [_read_row(row) for row in _fetch(connection, _SQL.list_chained_rows, tenant_id, values)]
+        return [_parse_row(row) for row in _fetch(connection, _SQL.list_chained_rows, tenant_id, values)]
 
     return _walk(page)
 
 
 def walk_subject(connection: Connection, tenant_id: UUID, subject: tuple[str, str]) -> Iterator[AuditRow]:
-    """One subject's chain."""
+    """Yield one subject's chain."""
 
     def page(last: AuditRow | None) -> list[AuditRow]:
         seq = last.seq if last else 0
         values = {"subject_type": subject[0], "subject_id": subject[1], "seq": seq}
-        return [_read_row(row) for row in _fetch(connection, _SQL.list_subject_rows, tenant_id, values)]
+        return [_parse_row(row) for row in _fetch(connection, _SQL.list_subject_rows, tenant_id, values)]
 
     return _walk(page)
 
@@ -64,7 +64,7 @@ def walk_subject(connection: Connection, tenant_id: UUID, subject: tuple[str, st
 def walk_seals(connection: Connection, tenant_id: UUID, after: int = 0) -> Iterator[Seal]:
     def page(last: Seal | None) -> list[Seal]:
         values = {"sequence": last.sequence if last else after}
-        return [read_seal_row(row) for row in _fetch(connection, _SQL.list_seals, tenant_id, values)]
+        return [parse_seal_row(row) for row in _fetch(connection, _SQL.list_seals, tenant_id, values)]
 
     return _walk(page)
 
@@ -72,13 +72,13 @@ def walk_seals(connection: Connection, tenant_id: UUID, after: int = 0) -> Itera
 def find_seal_over(connection: Connection, row: AuditRow) -> Seal | None:
     values = {"epoch": row.epoch, "xid": str(row.xid)}
     rows = _fetch(connection, _SQL.find_seal_over, UUID(row.tenant_id), values)
-    return read_seal_row(rows[0]) if rows else None
+    return parse_seal_row(rows[0]) if rows else None
 
 
 def walk_versions(
     connection: Connection, tenant_id: UUID, only: UUID | None = None
 ) -> Iterator[DocumentVersion]:
-    """All document versions by document and version, or those of one document."""
+    """Yield all document versions by document and version, or those of one document."""
 
     def page(last: DocumentVersion | None) -> list[DocumentVersion]:
         document_id, version = (UUID(last.document_id), last.version) if last else (_NO_ID, -1)
@@ -89,7 +89,7 @@ def walk_versions(
 
 
 def list_documents_without_version(connection: Connection, tenant_id: UUID) -> list[tuple[str, int]]:
-    """The first of the documents that stand at a version without a snapshot."""
+    """List the first documents that are at a version without a snapshot."""
     rows = _fetch(connection, _SQL.list_documents_without_version, tenant_id, {})
     return [(row[0], row[1]) for row in rows]
 
@@ -97,7 +97,7 @@ def list_documents_without_version(connection: Connection, tenant_id: UUID) -> l
 def walk_definitions(
     connection: Connection, tenant_id: UUID, entity_id: UUID | None = None
 ) -> Iterator[dict[str, Any]]:
-    """All compiled definitions, or those by which one document was driven."""
+    """Yield all compiled definitions, or those that one document ran under."""
 
     def page(last: dict[str, Any] | None) -> list[dict[str, Any]]:
         values = {"id": UUID(last["id"]) if last else _NO_ID, "entity_id": entity_id}
@@ -108,7 +108,7 @@ def walk_definitions(
 
 
 def _walk(page: Callable[[T | None], list[T]]) -> Iterator[T]:
-    """Page after page, each from behind the last item of the one before."""
+    """Yield the items of page after page; each page begins behind the last item of the one before."""
     last: T | None = None
     while items := page(last):
         yield from items
@@ -121,6 +121,6 @@ def _fetch(
     return connection.execute(statement, {"tenant_id": tenant_id, "limit": PAGE_ROWS, **values}).fetchall()
 
 
-def _read_row(row: Any) -> AuditRow:
+def _parse_row(row: Any) -> AuditRow:
     columns: list[Any] = [*row[:-1], int(row[-1])]
     return AuditRow(*columns)

@@ -1,4 +1,4 @@
-"""Writing the audit trail: rows, seals, epochs. `store/audit/read.py` reads it back."""
+"""Rows, seals and epochs of the audit trail as they are written; `audit/read.py` reads them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +17,10 @@ MAX_XID = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """Up to where nothing more can come: transactions of the epoch below xmin, all of older epochs."""
+    """A limit behind which nothing more can be written.
+
+    That is every transaction of the epoch below xmin, and all of older epochs.
+    """
 
     epoch: int
     xmin: int
@@ -32,12 +35,15 @@ class Leaf:
 
 
 def read_transaction(connection: Connection) -> Transaction:
-    epoch, xid = _one(connection, _SQL.read_transaction, {})
+    epoch, xid = _fetch_row(connection, _SQL.read_transaction, {})
     return Transaction(epoch, int(xid))
 
 
 def read_heads(connection: Connection, tenant_id: UUID, subjects: Iterable[Subject]) -> dict[Subject, Head]:
-    """The caller holds the subjects' locks. A subject without rows is not in the answer."""
+    """Read the last row of each subject; a subject without rows is missing in the answer.
+
+    The caller holds the subjects' locks.
+    """
     wanted = sorted(set(subjects))
     values = {
         "tenant_id": tenant_id,
@@ -53,7 +59,7 @@ def lock_administration(connection: Connection, tenant_id: UUID) -> None:
 
 
 def append_rows(connection: Connection, rows: Sequence[AuditRow]) -> None:
-    """Many rows in one statement."""
+    """Append many rows in one statement."""
     values = {
         "tenant_ids": [row.tenant_id for row in rows],
         "ids": [row.id for row in rows],
@@ -73,14 +79,14 @@ def append_rows(connection: Connection, rows: Sequence[AuditRow]) -> None:
 
 
 def read_horizon(connection: Connection) -> Horizon:
-    epoch, xmin, now = _one(connection, _SQL.read_horizon, {})
+    epoch, xmin, now = _fetch_row(connection, _SQL.read_horizon, {})
     return Horizon(epoch, int(xmin), now)
 
 
 def find_first_position(
     connection: Connection, tenant_id: UUID, start: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """The (epoch, xid) of the first row at or after `start`."""
+    """Return the (epoch, xid) of the first row at or after `start`."""
     values = {"tenant_id": tenant_id, "epoch": start[0], "xid": str(start[1])}
     row: Any = connection.execute(_SQL.find_first_position, values).fetchone()
     return None if row is None else (row[0], int(row[1]))
@@ -89,7 +95,7 @@ def find_first_position(
 def list_hashes(
     connection: Connection, tenant_id: UUID, start: tuple[int, int], to_xid: int, limit: int | None = None
 ) -> list[Leaf]:
-    """In the order in which a seal takes them."""
+    """List hashes in the order in which a seal takes them."""
     values = {
         "tenant_id": tenant_id,
         "epoch": start[0],
@@ -103,27 +109,27 @@ def list_hashes(
 
 def find_last_seal(connection: Connection, tenant_id: UUID) -> Seal | None:
     row: Any = connection.execute(_SQL.find_last_seal, {"tenant_id": tenant_id}).fetchone()
-    return None if row is None else read_seal_row(row)
+    return None if row is None else parse_seal_row(row)
 
 
-def read_seal_row(row: Sequence[Any]) -> Seal:
+def parse_seal_row(row: Sequence[Any]) -> Seal:
     tenant_id, sequence, epoch, from_xid, to_xid, *rest = row
     return Seal(tenant_id, sequence, epoch, int(from_xid), int(to_xid), *rest)
 
 
 def insert_seal(connection: Connection, seal: Seal) -> bool:
-    """False: another sealer's seal has this place."""
+    """Insert a seal; return False if another sealer's seal has this sequence."""
     values = asdict(seal) | {"from_xid": str(seal.from_xid), "to_xid": str(seal.to_xid)}
     return connection.execute(_SQL.insert_seal, values).rowcount == 1
 
 
 def begin_epoch(connection: Connection, reason: str) -> int:
-    """As an admin."""
+    """Begin an epoch; the connection is the admin's."""
     connection.execute(_SQL.act_as_owner)
     connection.execute(_SQL.lock_epochs)
-    (epoch,) = _one(connection, _SQL.begin_epoch, {"reason": reason})
+    (epoch,) = _fetch_row(connection, _SQL.begin_epoch, {"reason": reason})
     return int(epoch)
 
 
-def _one(connection: Connection, statement: str, values: Mapping[str, object]) -> Any:
+def _fetch_row(connection: Connection, statement: str, values: Mapping[str, object]) -> Any:
     return connection.execute(statement, values).fetchone()

@@ -1,4 +1,4 @@
-"""What who designs a workflow wants to know of the tenant."""
+"""A tenant's actions and live instances, as the designer shows them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class ActionRow:
 
 @dataclass(frozen=True, slots=True)
 class NodeCount:
-    """Tokens at one node under one definition; without a place it only says how many instances live."""
+    """Tokens at one node under one definition; without a node, only the number of live instances."""
 
     live_count: int
     definition_id: UUID | None
@@ -62,7 +62,7 @@ def count_at_nodes(
     examples: int,
     limit: int,
 ) -> list[NodeCount]:
-    """Of the documents of a type, or of one automation by its name."""
+    """Count the tokens at each node, for documents of a type or for one automation by name."""
     values = {
         "tenant_id": tenant_id,
         "entity_type": entity_type,

@@ -1,4 +1,4 @@
-"""Contracts and definitions as they are shown: nothing is locked, nothing is decided on it."""
+"""Contracts and definitions as they are shown; nothing is locked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ DefinitionKind = Literal["envelope", "org_patch", "effective", "automation"]
 
 @dataclass(frozen=True, slots=True)
 class ContractSummary:
-    """`revision` counts the changes of this version while it was a draft, and of its status."""
+    """A contract without its body; `revision` counts changes of the draft and of the status."""
 
     entity_type: str
     version: int
@@ -33,7 +33,7 @@ class ContractSummary:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionSummary:
-    """`source_id` of an effective workflow is the patch that it was compiled from."""
+    """A definition without its body; an effective workflow was compiled from the patch `source_id`."""
 
     id: UUID
     kind: DefinitionKind
@@ -55,7 +55,7 @@ class DefinitionSummary:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionRecord(DefinitionSummary):
-    """With what its author wrote; null of what is only compiled."""
+    """A definition with what its author wrote; null for what is only compiled."""
 
     document: Mapping[str, Any] | None
 
@@ -78,7 +78,7 @@ def list_contracts(
     after: str | None,
     limit: int,
 ) -> list[ContractSummary]:
-    """By type; `entity_types` None is all of them."""
+    """List contracts by entity type; with `entity_types` None, all of them."""
     values = {
         "tenant_id": tenant_id,
         "status": status,
@@ -113,7 +113,7 @@ def list_contract_versions(
 def list_definitions(
     connection: Connection, tenant_id: UUID, filters: DefinitionFilters, *, before: UUID | None, limit: int
 ) -> list[DefinitionSummary]:
-    """The newest first."""
+    """List definitions, the newest first."""
     values = {
         "tenant_id": tenant_id,
         "kind": filters.kind,
@@ -131,7 +131,7 @@ def list_definitions(
 def list_definition_versions(
     connection: Connection, tenant_id: UUID, definition_id: UUID, *, before: int | None, limit: int
 ) -> list[DefinitionSummary]:
-    """All that have its kind, its entity type and its name."""
+    """List all definitions with the same kind, entity type and name."""
     values = {"tenant_id": tenant_id, "id": definition_id, "before": before, "limit": limit}
     with connection.cursor(row_factory=class_row(DefinitionSummary)) as cursor:
         return cursor.execute(_SQL.list_definition_versions, values).fetchall()

@@ -1,4 +1,4 @@
-"""The tenant's rules."""
+"""Rules of a tenant."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MAX_RULES_OF_TYPE = 200
 
 @dataclass(frozen=True, slots=True)
 class RuleRecord:
-    """As it was saved; `condition` and `actions` are the JSON of theirs."""
+    """A rule as it was saved, with `condition` and `actions` as JSON."""
 
     entity_type: str
     name: str
@@ -40,7 +40,7 @@ def list_rules(connection: Connection, tenant_id: UUID, entity_type: str) -> lis
 
 
 def save_rule(connection: Connection, tenant_id: UUID, rule: Rule) -> int:
-    """The rule's new version."""
+    """Save a rule, and return its new version."""
     body = rule.model_dump(mode="json", by_alias=True)
     values = {
         "tenant_id": tenant_id,
@@ -64,7 +64,7 @@ def disable_rule(connection: Connection, tenant_id: UUID, entity_type: str, name
 def list_saved_rules(
     connection: Connection, tenant_id: UUID, entity_type: str | None, after: tuple[str, str], limit: int
 ) -> list[RuleRecord]:
-    """Those that are in force, from after that type and name on."""
+    """List the rules that are in force, from after that type and name on."""
     values = {
         "tenant_id": tenant_id,
         "entity_type": entity_type,

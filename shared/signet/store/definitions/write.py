@@ -1,4 +1,4 @@
-"""Contracts and workflow definitions."""
+"""Contracts and workflow definitions as they are saved, published and archived."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ def read_newest_contract(connection: Connection, tenant_id: UUID, entity_type: s
 def next_contract_version(connection: Connection, tenant_id: UUID, entity_type: str) -> int:
     values = {"tenant_id": tenant_id, "entity_type": entity_type}
     row = connection.execute(_SQL.next_contract_version, values).fetchone()
-    return _read_int(None if row is None else row[0])
+    return _require_int(None if row is None else row[0])
 
 
 def lock_contracts_of_type(connection: Connection, tenant_id: UUID, entity_type: str) -> None:
@@ -106,7 +106,7 @@ def save_contract_draft(
     content_hash: str,
     actor_id: str,
 ) -> int | None:
-    """The draft's revision; None when this version is already frozen."""
+    """Save a draft and return its revision; None if this version is frozen already."""
     values = {
         "tenant_id": tenant_id,
         "entity_type": entity_type,
@@ -116,7 +116,7 @@ def save_contract_draft(
         "actor_id": actor_id,
     }
     row = connection.execute(_SQL.save_contract_draft, values).fetchone()
-    return None if row is None else _read_int(row[0])
+    return None if row is None else _require_int(row[0])
 
 
 def delete_contract_draft(connection: Connection, tenant_id: UUID, entity_type: str, version: int) -> None:
@@ -166,7 +166,7 @@ def update_definition_draft(
     base_ref: Mapping[str, Any] | None,
     body_patches: Mapping[str, Any],
 ) -> int:
-    """Its revision from now on; of a draft that the caller holds."""
+    """Update a draft that the caller holds, and return its new revision."""
     values = {
         "tenant_id": tenant_id,
         "id": definition_id,
@@ -174,7 +174,7 @@ def update_definition_draft(
         "body_patches_json": _jsonb(body_patches),
     }
     row = connection.execute(_SQL.update_definition_draft, values).fetchone()
-    return _read_int(None if row is None else row[0])
+    return _require_int(None if row is None else row[0])
 
 
 def delete_definition_draft(connection: Connection, tenant_id: UUID, definition_id: UUID) -> None:
@@ -221,13 +221,13 @@ def next_definition_version(
 ) -> int:
     values = {"tenant_id": tenant_id, "definition_kind": kind, "entity_type": entity_type, "name": name}
     row = connection.execute(_SQL.next_definition_version, values).fetchone()
-    return _read_int(None if row is None else row[0])
+    return _require_int(None if row is None else row[0])
 
 
 def read_compiled(
     connection: Connection, tenant_id: UUID, definition_id: UUID, version: int
 ) -> tuple[str, str] | None:
-    """The stored text and the hash that it must have."""
+    """Return the stored text, and the hash that it must have."""
     values = {"tenant_id": tenant_id, "id": definition_id, "version": version}
     row = connection.execute(_SQL.read_compiled, values).fetchone()
     return None if row is None else (str(row[1]), str(row[2]))
@@ -242,7 +242,7 @@ def list_effective_of_patch(connection: Connection, tenant_id: UUID, patch_id: U
     ]
 
 
-def _read_int(value: object) -> int:
+def _require_int(value: object) -> int:
     if not isinstance(value, int):
         raise Defect("NO_NUMBER", "a statement that gives a number gave none")
     return value

@@ -1,4 +1,4 @@
-"""Keys under which a request happens once, with what it came to."""
+"""Idempotency keys, each with the outcome of its request."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +16,14 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """Without an outcome the key is this transaction's own, and the work is still to do."""
+    """A key with its outcome; without one, this transaction has just taken the key."""
 
     request_hash: str
     outcome: Any
 
 
 def take_key(connection: Connection, tenant_id: UUID, key: str, request_hash: str) -> KeyRow:
-    """The first statement of its transaction: keys are locked before documents, always."""
+    """Take or read a key, before anything else: keys are always locked before documents."""
     values = {"tenant_id": tenant_id, "key": key, "request_hash": request_hash}
     with connection.pipeline():
         connection.execute(_SQL.take_key, values)

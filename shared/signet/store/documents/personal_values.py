@@ -1,4 +1,4 @@
-"""Personal values: the one table from which they can be taken away."""
+"""Personal values: the one table from which they can be erased."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class ErasedValue:
 
 
 def lock_document(connection: Connection, tenant_id: UUID, document_id: UUID) -> bool:
-    """Whether there is such a document; its row is then held until the end of the transaction."""
+    """Lock the document's row until the end of the transaction; return whether there is one."""
     values = {"tenant_id": tenant_id, "document_id": document_id}
     return connection.execute(_SQL.lock_document, values).rowcount == 1
 
@@ -29,7 +29,7 @@ def lock_document(connection: Connection, tenant_id: UUID, document_id: UUID) ->
 def erase_values(
     connection: Connection, tenant_id: UUID, document_id: UUID, fields: Collection[str] | None
 ) -> list[ErasedValue]:
-    """In every version of the document; all fields when none is named."""
+    """Erase values in every version of the document; without names, those of all fields."""
     values = {
         "tenant_id": tenant_id,
         "document_id": document_id,

@@ -1,4 +1,4 @@
-"""Documents as they are shown: nothing is locked, nothing is decided on it."""
+"""Documents and transition requests as they are shown; nothing is locked."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """`data` still has references where personal values are."""
+    """A document; its `data` still has references in place of personal values."""
 
     id: UUID
     entity_type: str
@@ -32,7 +32,7 @@ class DocumentRecord:
 
 @dataclass(frozen=True, slots=True)
 class TransitionRequestRecord:
-    """With where its document is now."""
+    """A request for a transition, with the present state of its document."""
 
     id: UUID
     document_id: UUID

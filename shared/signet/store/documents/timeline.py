@@ -1,4 +1,4 @@
-"""What became of a document: its audit trail, and all that happened around it; also after it was deleted."""
+"""A document's audit trail and timeline, which are there after its deletion too."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
 _Row = TypeVar("_Row")
-# A moment and an id; a page goes on with what was before.
+# A time and an id: the next page has what is older.
 Before = tuple[datetime, UUID]
 _NEWEST: Mapping[str, Any] = {"before": "infinity", "before_id": UUID(int=2**128 - 1)}
 
@@ -47,12 +47,12 @@ class TimelineRow:
     instance_id: UUID | None
     node_id: str | None
     outcome: str | None
-    # Of a mutation, its audit row.
+    # The audit row of a mutation.
     content: str | None
 
 
 def find_document_type(connection: Connection, tenant_id: UUID, document_id: UUID) -> str | None:
-    """The entity type; None where there never was such a document."""
+    """Return the entity type; None if there never was such a document."""
     values = {"tenant_id": tenant_id, "document_id": document_id}
     row: Any = connection.execute(_SQL.find_document_type, values).fetchone()
     return None if row is None else str(row[0])

@@ -1,4 +1,4 @@
-"""What a document has been, and what was asked of it."""
+"""Versions of a document, and the transition requests for it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +25,7 @@ class VersionSummary:
 
 @dataclass(frozen=True, slots=True)
 class VersionRecord:
-    """`data` still has references where personal values are; the hash is the SHA-256 of `snapshot`."""
+    """A version; `data` still has references to personal values, and `hash` is the SHA-256 of `snapshot`."""
 
     version: int
     snapshot_id: UUID

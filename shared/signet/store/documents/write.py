@@ -1,4 +1,4 @@
-"""Documents and what is written with them. Only `engine/documents` writes here."""
+"""Documents and all rows that are written with them. Only `engine/documents` writes here."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +12,9 @@ from psycopg.rows import class_row, dict_row
 from signet.core.audit.verification import AuditRow
 from signet.core.errors import Rejected, Transient
 from signet.store.approvals.voiding import Voiding, void_requests
-from signet.store.database import Connection, PipelinedTransaction, PreparedText
+from signet.store.database import Connection
 from signet.store.json_values import to_json
+from signet.store.pipeline import PipelinedTransaction, PreparedText
 from signet.store.statements import Statements
 from signet.store.wake_ups import add_wake_up
 
@@ -22,7 +23,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A locked document with everything a mutation must know about it."""
+    """A locked document with everything that a mutation must know about it."""
 
     id: UUID
     entity_type: str
@@ -55,14 +56,14 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class TransactionContext:
-    """What a mutation is judged by, as of one moment."""
+    """The tenant, the time and the roles' permissions by which a transaction is judged."""
 
     now: datetime
     tenant_name: str
     settings: dict[str, Any]
     epoch: int
     xid: str
-    # By role; of the roles that were asked for.
+    # By role; only for the roles that were passed in.
     permissions: dict[str, list[str]] | None
 
     def permissions_of(self, roles: Sequence[str]) -> list[str]:
@@ -87,8 +88,8 @@ class WorkflowOfType:
 
 
 @dataclass(frozen=True, slots=True)
-class Referenced:
-    """What a ref reads of the document that it names; personal values are references here as everywhere."""
+class ReferencedDocument:
+    """The values that a ref reads from another document; personal values are references here too."""
 
     entity_type: str
     status: str
@@ -97,10 +98,10 @@ class Referenced:
 
 @dataclass(slots=True)
 class WriteBatch:
-    """Rows by statement, as JSON objects; what is empty is not sent."""
+    """Rows by statement, as JSON objects; empty lists are not sent."""
 
     inserted_documents: list[Mapping[str, Any]] = field(default_factory=list)
-    # By document, at the last of its changes.
+    # By document, as of the last of its changes.
     updated_documents: dict[UUID, Mapping[str, Any]] = field(default_factory=dict)
     adopted_contracts: list[Mapping[str, Any]] = field(default_factory=list)
     personal_values: list[Mapping[str, Any]] = field(default_factory=list)
@@ -119,7 +120,7 @@ class WriteBatch:
 
     @property
     def is_edits_only(self) -> bool:
-        """What most mutations write: a new version of documents that are there."""
+        """Return whether only edits are written, as most mutations do."""
         return bool(self.updated_documents) and not (
             self.inserted_documents
             or self.adopted_contracts
@@ -139,7 +140,10 @@ def lock_documents(connection: Connection, ids: Sequence[UUID], roles: Sequence[
 
 
 def prepare_lock(ids: Sequence[UUID], roles: Sequence[str]) -> PreparedText:
-    """Lock in id order, then read. `parse_locked_documents` reads the answer."""
+    """Make the statement that locks documents in id order, then reads them.
+
+    `parse_locked_documents` reads the answer.
+    """
     return PreparedText(_SQL.lock_documents, {"ids": list(ids), "roles": list(roles)})
 
 
@@ -156,23 +160,15 @@ def parse_locked_documents(
 ) -> tuple[dict[UUID, DocumentRow], TransactionContext | None]:
     if row is None:
         return {}, None
-    *setting, documents = row
-    return {found.id: found for found in map(_read_document, documents or ())}, TransactionContext(*setting)
-
-
-def _read_document(found: dict[str, Any]) -> DocumentRow:
-    """JSON knows no ids and no moments."""
-    for name in ("id", "amended_from_id", "instance_id", "request_id", "snapshot_id"):
-        found[name] = found[name] and UUID(found[name])
-    for name in ("created_at", "updated_at", "deleted_at"):
-        found[name] = found[name] and datetime.fromisoformat(found[name])
-    return DocumentRow(**found)
+    *context, documents = row
+    rows = map(_parse_document, documents or ())
+    return {document.id: document for document in rows}, TransactionContext(*context)
 
 
 def find_workflow(
     connection: Connection, tenant_id: UUID, entity_type: str, contract_version: int | None
 ) -> WorkflowOfType | None:
-    """What a document of this type runs; without a version, what a new one does."""
+    """Find the workflow of documents of this type; without a version, that of new ones."""
     with connection.cursor(row_factory=class_row(WorkflowOfType)) as cursor:
         values = {
             "tenant_id": tenant_id,
@@ -184,11 +180,11 @@ def find_workflow(
 
 def read_referenced(
     connection: Connection, tenant_id: UUID, ids: Collection[UUID], fields: Collection[str]
-) -> dict[UUID, Referenced]:
-    """These fields of the documents that are there, as they are now. Nothing is locked: it only informs."""
+) -> dict[UUID, ReferencedDocument]:
+    """Read these fields of the documents as they are now, without a lock."""
     wanted = {"tenant_id": tenant_id, "ids": sorted(ids), "fields": sorted(fields)}
     rows: list[Any] = connection.execute(_SQL.read_referenced, wanted).fetchall()
-    return {document_id: Referenced(*values) for document_id, *values in rows}
+    return {document_id: ReferencedDocument(*values) for document_id, *values in rows}
 
 
 def reserve_business_keys(
@@ -199,7 +195,10 @@ def reserve_business_keys(
     *,
     undo: bool,
 ) -> dict[UUID, str]:
-    """Document → a field whose value another one holds; with `undo` nothing was then released or taken."""
+    """Reserve business keys; return each document whose key is taken, with the field.
+
+    With `undo`, a lost key means that nothing was released or reserved.
+    """
     with connection.pipeline():
         if undo:
             connection.execute(_SQL.begin_keys)
@@ -224,7 +223,7 @@ def write_batch(
     now: datetime,
     pipeline: PipelinedTransaction | None = None,
 ) -> None:
-    """All rows in one round trip, in the order that foreign keys ask for; in an exchange with its COMMIT."""
+    """Write all rows in one round trip, in the order of foreign keys; in a pipeline with its COMMIT."""
     fixed = {"tenant_id": tenant_id, "now": now}
     edits = PreparedText(
         _SQL.write_edits,
@@ -259,11 +258,20 @@ def write_batch(
             for text, listed in statements:
                 if listed:
                     connection.execute(text, {**fixed, "rows": to_json(listed)})
-            # What people were asked, or have said and no gate has used, ends with its instance.
+            # Approval requests that are open, or decided and not used by a gate, end with the instance.
             ended = [Voiding(row["id"], row["reason"]) for row in batch.cancelled_instances]
             void_requests(connection, tenant_id, ended, now)
     except UniqueViolation as error:
-        # An id that somebody gave is taken since we looked: whoever looks again finds it.
+        # Another transaction has taken an id that the caller gave. A retry finds the document.
         raise Transient(
             "DATABASE_CONTENDED", "another transaction was in the way; nothing was changed"
         ) from error
+
+
+def _parse_document(columns: dict[str, Any]) -> DocumentRow:
+    """Make a row of JSON, which has no ids and no times."""
+    for name in ("id", "amended_from_id", "instance_id", "request_id", "snapshot_id"):
+        columns[name] = columns[name] and UUID(columns[name])
+    for name in ("created_at", "updated_at", "deleted_at"):
+        columns[name] = columns[name] and datetime.fromisoformat(columns[name])
+    return DocumentRow(**columns)

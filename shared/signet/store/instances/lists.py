@@ -1,6 +1,6 @@
-"""Lists of instances, the newest first; each by an index in whose order they already are.
+"""Lists of instances, the newest first; each follows an index that is in this order.
 
-Newer is what has the greater id: ids begin with the time at which they were made.
+A greater id is newer: ids begin with the time at which they were made.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
 END = UUID(int=2**128 - 1)
-# What is filtered by a moment is before this one when nobody names another.
+# Filters by time use this one if the caller names none.
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 
 
@@ -41,43 +41,43 @@ class ListedInstance:
 
 @dataclass(frozen=True, slots=True)
 class InstanceFilter:
-    """All of what it names must hold."""
+    """A filter of instances; all that it names must be true."""
 
     statuses: Sequence[str]
     subject_id: str | None = None
     workflow: str | None = None
     definition_id: UUID | None = None
     entity_type: str | None = None
-    # Where one of its tokens is.
+    # Only instances with a token at this node.
     node: str | None = None
     started_before: datetime | None = None
     updated_before: datetime | None = None
 
 
 def list_instances(
-    connection: Connection, tenant_id: UUID, wanted: InstanceFilter, *, before: UUID = END, limit: int
+    connection: Connection, tenant_id: UUID, filters: InstanceFilter, *, before: UUID = END, limit: int
 ) -> list[ListedInstance]:
     values = {
         "tenant_id": tenant_id,
-        "statuses": list(wanted.statuses),
-        "subject_id": wanted.subject_id,
-        "workflow": wanted.workflow,
-        "definition_id": wanted.definition_id,
-        "entity_type": wanted.entity_type,
-        "node": wanted.node,
-        "started_before": wanted.started_before or NEVER,
-        "updated_before": wanted.updated_before or NEVER,
+        "statuses": list(filters.statuses),
+        "subject_id": filters.subject_id,
+        "workflow": filters.workflow,
+        "definition_id": filters.definition_id,
+        "entity_type": filters.entity_type,
+        "node": filters.node,
+        "started_before": filters.started_before or NEVER,
+        "updated_before": filters.updated_before or NEVER,
         "before": before,
         "limit": limit,
     }
-    return _read(connection, _choose(wanted), values)
+    return _read(connection, _choose(filters), values)
 
 
-def _choose(wanted: InstanceFilter) -> str:
-    """By what narrows most."""
-    if wanted.subject_id is not None:
+def _choose(filters: InstanceFilter) -> str:
+    """Choose the statement whose index narrows most."""
+    if filters.subject_id is not None:
         return _SQL.list_by_subject
-    if wanted.workflow is None and wanted.definition_id is None and wanted.entity_type is None:
+    if filters.workflow is None and filters.definition_id is None and filters.entity_type is None:
         return _SQL.list_by_status
     return _SQL.list_by_definition
 

@@ -1,4 +1,4 @@
-"""What moving instances asks for: the newer definition, who runs under older ones, what each has done."""
+"""Targets of moves: the newer definition, instances under older ones, and their finished steps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from signet.store.database import Connection
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
-# Of one subject; an instance that runs under one of the oldest is moved by its id.
+# At most so many older definitions of one subject. Instances under still older ones are moved by id.
 MAX_OLDER = 1_000
 
 
@@ -26,7 +26,7 @@ class TargetRow:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedInstance:
-    """With the version that it was seen at."""
+    """An instance, and the version at which it was seen."""
 
     id: UUID
     version: int
@@ -65,6 +65,6 @@ def list_live_under(
 
 
 def list_done(connection: Connection, tenant_id: UUID, instance_id: UUID) -> list[tuple[str, str]]:
-    """(token, node)."""
+    """List finished steps as (token, node)."""
     values = {"tenant_id": tenant_id, "id": instance_id}
     return [(str(row[0]), str(row[1])) for row in connection.execute(_SQL.list_done, values).fetchall()]

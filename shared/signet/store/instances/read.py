@@ -1,4 +1,4 @@
-"""One instance as it is shown: nothing is locked, nothing is decided on it."""
+"""One instance as it is shown; nothing is locked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class StepRecord(ExplainedStep):
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """A line in its life as a whole."""
+    """A line in the life of an instance."""
 
     id: UUID
     at: datetime
@@ -88,8 +88,10 @@ class TakenEdge:
 
 
 def find_instance(connection: Connection, tenant_id: UUID, instance_id: UUID) -> InstanceRecord | None:
-    found = _read(connection, InstanceRecord, _SQL.find_instance, {"tenant_id": tenant_id, "id": instance_id})
-    return found[0] if found else None
+    records = _read(
+        connection, InstanceRecord, _SQL.find_instance, {"tenant_id": tenant_id, "id": instance_id}
+    )
+    return records[0] if records else None
 
 
 def list_waits(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Sequence[WaitRow]:
@@ -120,8 +122,8 @@ def read_compiled_of_instance(
     connection: Connection, tenant_id: UUID, instance_id: UUID
 ) -> CompiledRow | None:
     key = {"tenant_id": tenant_id, "id": instance_id}
-    found = _read(connection, CompiledRow, _SQL.read_compiled_of_instance, key)
-    return found[0] if found else None
+    rows = _read(connection, CompiledRow, _SQL.read_compiled_of_instance, key)
+    return rows[0] if rows else None
 
 
 def list_visits(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Sequence[Visit]:
@@ -130,7 +132,7 @@ def list_visits(connection: Connection, tenant_id: UUID, instance_id: UUID) -> S
 
 def count_taken_edges(connection: Connection, tenant_id: UUID, instance_id: UUID) -> dict[str, int]:
     key = {"tenant_id": tenant_id, "id": instance_id}
-    return {taken.id: taken.count for taken in _read(connection, TakenEdge, _SQL.count_taken_edges, key)}
+    return {edge.id: edge.count for edge in _read(connection, TakenEdge, _SQL.count_taken_edges, key)}
 
 
 def _read(connection: Connection, row: type[_Row], statement: str, values: Mapping[str, Any]) -> list[_Row]:

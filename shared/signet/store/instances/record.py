@@ -1,4 +1,4 @@
-"""What is on record of one instance, read as of one moment."""
+"""The record of one instance, from which its explanation is made."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -26,24 +26,24 @@ from signet.store.statements import Statements
 
 MAX_STEPS = 100
 MAX_OTHERS = 20
-# In the order of the class.
+# In the order of the class's fields.
 _DELEGATION = ("delegation_id", "user_id", "delegate_id", "entity_type", "from_time", "to_time", "is_revoked")
 _SQL = Statements(__file__)
 _Row = TypeVar("_Row")
 
 
 def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> InstanceRecords | None:
-    """In a snapshot: so that steps and row, request and document belong together."""
+    """Read the record; a snapshot keeps steps and row, request and document consistent."""
     key = {"tenant_id": tenant_id, "id": instance_id, "limit": MAX_OTHERS}
-    found = _read(connection, ExplainedInstance, _SQL.read_instance, key)
-    if not found:
+    instances = _read(connection, ExplainedInstance, _SQL.read_instance, key)
+    if not instances:
         return None
-    (instance,) = found
+    (instance,) = instances
     key |= {"after": instance.version - MAX_STEPS, "document_id": instance.entity_id}
     documents = _read(connection, ExplainedDocument, _SQL.read_document, key)
     requests = _read(connection, ExplainedTransitionRequest, _SQL.read_open_request, key)
     approvals = _read_approvals(connection, key)
-    key |= {"since": min((each.document_version for each in approvals), default=0)}
+    key |= {"since": min((approval.document_version for approval in approvals), default=0)}
     return InstanceRecords(
         instance,
         documents[0] if documents else None,
@@ -58,10 +58,10 @@ def read_record(connection: Connection, tenant_id: UUID, instance_id: UUID) -> I
 
 
 def _read_approvals(connection: Connection, key: dict[str, Any]) -> list[ApprovalRecord]:
-    found = _read(connection, ApprovalRecord, _SQL.list_approvals, key)
-    if not found:
+    approvals = _read(connection, ApprovalRecord, _SQL.list_approvals, key)
+    if not approvals:
         return []
-    key = {**key, "request_ids": [each.id for each in found]}
+    key = {**key, "request_ids": [approval.id for approval in approvals]}
     seats: dict[UUID, list[Seat]] = defaultdict(list)
     decisions: dict[UUID, list[DecisionRecord]] = defaultdict(list)
     with connection.cursor(row_factory=dict_row) as cursor:
@@ -69,7 +69,10 @@ def _read_approvals(connection: Connection, key: dict[str, Any]) -> list[Approva
             seats[row.pop("request_id")].append(Seat(**row))
         for row in cursor.execute(_SQL.list_decisions, key).fetchall():
             decisions[row.pop("request_id")].append(_make_decision(row))
-    return [replace(each, seats=seats[each.id], decisions=decisions[each.id]) for each in found]
+    return [
+        replace(approval, seats=seats[approval.id], decisions=decisions[approval.id])
+        for approval in approvals
+    ]
 
 
 def _make_decision(row: dict[str, Any]) -> DecisionRecord:

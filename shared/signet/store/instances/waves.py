@@ -1,4 +1,4 @@
-"""What a wave reads when it opens and writes in its rounds and at its end."""
+"""Reads at the opening of a wave, and writes in its rounds and at its end."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from signet.store.database import Connection, PipelinedTransaction, PreparedText
+from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents
 from signet.store.json_values import to_json
 from signet.store.outbox.queue import ClaimedRow
+from signet.store.pipeline import PipelinedTransaction, PreparedText
 from signet.store.statements import Statements
 from signet.store.wake_ups import add_wake_up
 
@@ -63,11 +64,11 @@ class EffectOutcome:
 
 @dataclass(frozen=True, slots=True)
 class OpenedWave:
-    """Locked, and read after the locks."""
+    """The rows of a wave, locked first and then read."""
 
     transaction: TransactionContext
     documents: Mapping[UUID, DocumentRow]
-    # Of the claimed ones: those that are still ours; and which of their instances there are at all.
+    # Claimed triggers that this worker still holds, and those of their instances that exist.
     triggers: frozenset[UUID]
     known: frozenset[UUID]
     instances: Sequence[InstanceRow]
@@ -77,7 +78,7 @@ class OpenedWave:
 
 @dataclass(slots=True)
 class WaveRows:
-    """What is written when the last round is over."""
+    """Rows that a wave writes after its last round."""
 
     steps: list[Row] = field(default_factory=list)
     instances: list[Row] = field(default_factory=list)
@@ -90,8 +91,8 @@ def open_wave(claimed: Sequence[ClaimedRow], claim_id: UUID) -> PreparedText:
     return PreparedText(_SQL.open_wave, {**_name_rows(claimed), "claim_id": claim_id})
 
 
-def read_opened(row: tuple[Any, ...] | None) -> OpenedWave | None:
-    """None when the tenant is not active."""
+def parse_opened_wave(row: tuple[Any, ...] | None) -> OpenedWave | None:
+    """Parse the answer of `open_wave`; None if the tenant is not active."""
     documents, transaction = parse_locked_documents(row[:7] if row else None)
     if row is None or transaction is None:
         return None
@@ -101,25 +102,25 @@ def read_opened(row: tuple[Any, ...] | None) -> OpenedWave | None:
         documents,
         frozenset(triggers or ()),
         frozenset(known),
-        [_read_instance(found) for found in instances or ()],
-        [_read_step(found) for found in steps or ()],
-        {one.step_execution_id: one for one in map(_read_effect, effects or ())},
+        [_parse_instance(columns) for columns in instances or ()],
+        [_parse_step(columns) for columns in steps or ()],
+        {effect.step_execution_id: effect for effect in map(_parse_effect, effects or ())},
     )
 
 
 def count_lagging(connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]) -> int:
     values = {"tenant_id": tenant_id, "ids": list(instance_ids)}
-    return _read_count(connection.execute(_SQL.count_lagging, values).fetchone())
+    return _parse_count(connection.execute(_SQL.count_lagging, values).fetchone())
 
 
 def write_steps(connection: Connection, rows: Sequence[Row], now: datetime) -> int:
-    """How many receipts were new."""
+    """Write receipts, and return how many of them were new."""
     cursor = connection.execute(_SQL.write_steps, {"steps": to_json(rows), "now": now})
-    return _read_count(cursor.fetchone())
+    return _parse_count(cursor.fetchone())
 
 
 def end_wave(pipeline: PipelinedTransaction, tenant_id: UUID, rows: WaveRows, now: datetime) -> None:
-    """The last statement of the transaction; sent with its COMMIT where both make a short message."""
+    """Add the last statement of the transaction; a short one is sent with its COMMIT."""
     values = {
         "steps": to_json(rows.steps),
         "instances": to_json(rows.instances),
@@ -133,28 +134,28 @@ def end_wave(pipeline: PipelinedTransaction, tenant_id: UUID, rows: WaveRows, no
         add_wake_up(pipeline.connection, tenant_id, "effects")
 
 
-def _read_count(found: tuple[object, ...] | None) -> int:
-    assert found is not None
-    return int(str(found[0]))
+def _parse_count(row: tuple[object, ...] | None) -> int:
+    assert row is not None
+    return int(str(row[0]))
 
 
 def _name_rows(rows: Sequence[ClaimedRow]) -> dict[str, Any]:
     return {"trigger_times": [row.created_at for row in rows], "trigger_ids": [row.id for row in rows]}
 
 
-def _read_instance(found: dict[str, Any]) -> InstanceRow:
+def _parse_instance(columns: dict[str, Any]) -> InstanceRow:
     for name in ("id", "definition_id", "entity_id"):
-        found[name] = found[name] and UUID(found[name])
-    return InstanceRow(**found)
+        columns[name] = columns[name] and UUID(columns[name])
+    return InstanceRow(**columns)
 
 
-def _read_step(found: dict[str, Any]) -> OpenStepRow:
+def _parse_step(columns: dict[str, Any]) -> OpenStepRow:
     for name in ("id", "instance_id"):
-        found[name] = UUID(found[name])
+        columns[name] = UUID(columns[name])
     for name in ("started_at", "resume_at"):
-        found[name] = found[name] and datetime.fromisoformat(found[name])
-    return OpenStepRow(**found)
+        columns[name] = columns[name] and datetime.fromisoformat(columns[name])
+    return OpenStepRow(**columns)
 
 
-def _read_effect(found: dict[str, Any]) -> EffectOutcome:
-    return EffectOutcome(**{**found, "step_execution_id": UUID(found["step_execution_id"])})
+def _parse_effect(columns: dict[str, Any]) -> EffectOutcome:
+    return EffectOutcome(**{**columns, "step_execution_id": UUID(columns["step_execution_id"])})

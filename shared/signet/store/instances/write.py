@@ -1,4 +1,4 @@
-"""Single instances, for those who look at one or put one right; waves have statements of their own."""
+"""Single instances, for operators; waves have statements of their own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,10 @@ from psycopg.rows import class_row, scalar_row
 
 from signet.core.tenants.principal import SYSTEM_SUBJECT
 from signet.ids import created_at_of
-from signet.store.database import Connection, PreparedText
+from signet.store.database import Connection
 from signet.store.instances.waves import InstanceRow, OpenStepRow
 from signet.store.json_values import to_json
+from signet.store.pipeline import PreparedText
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -21,7 +22,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """With the steps, all that an instance is made of."""
+    """The beginning of an instance: with the steps, all that its row is rebuilt from."""
 
     begin_node: str
     begin_version: int
@@ -53,7 +54,7 @@ class StepRow:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """What paused an instance the last time; the trigger that died of it, if one did."""
+    """The last cause of a pause; the trigger that became a dead letter, if there was one."""
 
     is_by_person: bool
     trigger_id: UUID | None
@@ -110,9 +111,9 @@ def read_steps(connection: Connection, tenant_id: UUID, instance_id: UUID, *, li
 
 
 def read_last_seq(connection: Connection, tenant_id: UUID, instance_id: UUID) -> int:
-    found = connection.execute(_SQL.read_last_seq, {"tenant_id": tenant_id, "id": instance_id}).fetchone()
-    assert found is not None
-    return int(str(found[0]))
+    row = connection.execute(_SQL.read_last_seq, {"tenant_id": tenant_id, "id": instance_id}).fetchone()
+    assert row is not None
+    return int(str(row[0]))
 
 
 def read_pause(connection: Connection, tenant_id: UUID, instance_id: UUID) -> Pause | None:
@@ -131,7 +132,7 @@ def find_dead_of_instance(
 def write_projection(
     connection: Connection, tenant_id: UUID, instance_id: UUID, row: Mapping[str, Any]
 ) -> bool:
-    """Whether the row said anything else."""
+    """Write a rebuilt row; return whether it differed from the stored one."""
     values = {"tenant_id": tenant_id, "id": instance_id, "row": orjson.dumps(row).decode()}
     return connection.execute(_SQL.write_projection, values).rowcount == 1
 
@@ -156,7 +157,7 @@ def find_dead_triggers(
 ) -> list[DeadTrigger]:
     values = {
         "tenant_id": tenant_id,
-        "created_ats": [created_at_of(each) for each in trigger_ids],
+        "created_ats": [created_at_of(trigger_id) for trigger_id in trigger_ids],
         "ids": list(trigger_ids),
     }
     with connection.cursor(row_factory=class_row(DeadTrigger)) as cursor:

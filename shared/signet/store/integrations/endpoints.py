@@ -1,4 +1,4 @@
-"""A tenant's endpoints, and the people whom messages are for."""
+"""Endpoints of a tenant, and the recipients of messages."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ MAX_LEVELS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointRow:
-    """`failures` are one after another; `rests_until` is until when it is left alone after too many."""
+class EndpointRecord:
+    """An endpoint: `failures` count since the last success, and nothing is sent before `rests_until`."""
 
     name: str
     url: str
@@ -42,22 +42,26 @@ class RecipientRow:
     phone: str | None
 
 
-def find_endpoints(connection: Connection, tenant_id: UUID, names: Collection[str]) -> dict[str, EndpointRow]:
+def find_endpoints(
+    connection: Connection, tenant_id: UUID, names: Collection[str]
+) -> dict[str, EndpointRecord]:
     if not names:
         return {}
-    with connection.cursor(row_factory=class_row(EndpointRow)) as cursor:
+    with connection.cursor(row_factory=class_row(EndpointRecord)) as cursor:
         values = {"tenant_id": tenant_id, "names": sorted(names)}
         return {row.name: row for row in cursor.execute(_SQL.find_endpoints, values).fetchall()}
 
 
 def read_webhook_hosts(connection: Connection, tenant_id: UUID) -> list[str]:
-    """The only ones that may be called; all where there are none."""
+    """Read the only hosts that may be called; an empty list allows all."""
     row = connection.execute(_SQL.read_webhook_hosts, {"tenant_id": tenant_id}).fetchone()
     return list(row[0]) if row and isinstance(row[0], list) else []
 
 
-def list_endpoints(connection: Connection, tenant_id: UUID, *, after: str, limit: int) -> list[EndpointRow]:
-    with connection.cursor(row_factory=class_row(EndpointRow)) as cursor:
+def list_endpoints(
+    connection: Connection, tenant_id: UUID, *, after: str, limit: int
+) -> list[EndpointRecord]:
+    with connection.cursor(row_factory=class_row(EndpointRecord)) as cursor:
         values = {"tenant_id": tenant_id, "after": after, "limit": limit}
         return cursor.execute(_SQL.list_endpoints, values).fetchall()
 
@@ -73,7 +77,7 @@ def insert_endpoint(
     created_by: str,
     now: datetime,
 ) -> bool:
-    """Whether the name was free."""
+    """Insert an endpoint; return whether the name was free."""
     values = {
         "tenant_id": tenant_id,
         "name": name,
@@ -87,9 +91,9 @@ def insert_endpoint(
 
 
 def change_endpoint(
-    connection: Connection, tenant_id: UUID, version: int, row: EndpointRow, now: datetime
+    connection: Connection, tenant_id: UUID, version: int, row: EndpointRecord, now: datetime
 ) -> bool:
-    """Whether it was still at that version."""
+    """Change an endpoint; return whether it was still at that version."""
     values = {
         "tenant_id": tenant_id,
         "name": row.name,
@@ -153,7 +157,7 @@ def read_recipients(connection: Connection, tenant_id: UUID, named: Sequence[Any
 def tell_people(
     connection: Connection, tenant_id: UUID, notices: Mapping[UUID, str], data: Mapping[str, Any]
 ) -> None:
-    """By the id of the notice, whom it tells."""
+    """Write notices to people: `notices` maps the id of a notice to its recipient."""
     values = {
         "tenant_id": tenant_id,
         "ids": list(notices),

@@ -1,4 +1,4 @@
-"""Events from outside, and the endpoints of those who sign what they send."""
+"""Inbound events, and the endpoints of senders who sign them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -38,14 +38,14 @@ class EventRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class FullEvent(EventRecord):
+class FullEventRecord(EventRecord):
     payload: Any
     trace_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class OpenEndpoint:
-    """Without secrets where there is none."""
+class OpenInboundEndpoint:
+    """An endpoint for messages, read without a token; it has no secrets if there is none of that name."""
 
     now_seconds: int
     key_prefix: str | None
@@ -54,8 +54,8 @@ class OpenEndpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointTerms:
-    """What may be changed of one. `secrets` are names; what they name stands in no row."""
+class InboundEndpointTerms:
+    """The settings of an inbound endpoint; `secrets` are names, and the secrets themselves are in no row."""
 
     key_prefix: str
     key_pointer: str | None
@@ -64,7 +64,7 @@ class EndpointTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointRecord(EndpointTerms):
+class InboundEndpointRecord(InboundEndpointTerms):
     name: str
     version: int
     created_by: str
@@ -73,7 +73,7 @@ class EndpointRecord(EndpointTerms):
 
 
 def insert_event(connection: Connection, tenant_id: UUID, new: InboundEventRow) -> EventRecord | None:
-    """None where the message is there already."""
+    """Insert an event; None if its message is there already."""
     values = {
         "tenant_id": tenant_id,
         "id": new.id,
@@ -94,8 +94,8 @@ def find_event_of_message(
     return _find(connection, EventRecord, _SQL.find_event_of_message, values)
 
 
-def find_event(connection: Connection, tenant_id: UUID, event_id: UUID) -> FullEvent | None:
-    return _find(connection, FullEvent, _SQL.find_event, {"tenant_id": tenant_id, "id": event_id})
+def find_event(connection: Connection, tenant_id: UUID, event_id: UUID) -> FullEventRecord | None:
+    return _find(connection, FullEventRecord, _SQL.find_event, {"tenant_id": tenant_id, "id": event_id})
 
 
 def list_events(
@@ -106,41 +106,53 @@ def list_events(
     return _list(connection, EventRecord, statement, values)
 
 
-def find_open_endpoint(connection: Connection, tenant_id: UUID, name: str) -> OpenEndpoint:
+def find_open_endpoint(connection: Connection, tenant_id: UUID, name: str) -> OpenInboundEndpoint:
     values = {"tenant_id": tenant_id, "name": name}
-    found = _find(connection, OpenEndpoint, _SQL.find_open_endpoint, values)
-    assert found is not None
-    return found
+    endpoint = _find(connection, OpenInboundEndpoint, _SQL.find_open_endpoint, values)
+    assert endpoint is not None
+    return endpoint
 
 
-def find_endpoint(connection: Connection, tenant_id: UUID, name: str) -> EndpointRecord | None:
-    return _find(connection, EndpointRecord, _SQL.find_endpoint, {"tenant_id": tenant_id, "name": name})
+def find_endpoint(connection: Connection, tenant_id: UUID, name: str) -> InboundEndpointRecord | None:
+    return _find(
+        connection, InboundEndpointRecord, _SQL.find_endpoint, {"tenant_id": tenant_id, "name": name}
+    )
 
 
 def list_endpoints(
     connection: Connection, tenant_id: UUID, *, after: str, limit: int
-) -> Sequence[EndpointRecord]:
+) -> Sequence[InboundEndpointRecord]:
     values = {"tenant_id": tenant_id, "after": after, "limit": limit}
-    return _list(connection, EndpointRecord, _SQL.list_endpoints, values)
+    return _list(connection, InboundEndpointRecord, _SQL.list_endpoints, values)
 
 
 def insert_endpoint(
-    connection: Connection, tenant_id: UUID, name: str, terms: EndpointTerms, actor_id: str, now: datetime
-) -> EndpointRecord | None:
-    """None where there is one of that name."""
+    connection: Connection,
+    tenant_id: UUID,
+    name: str,
+    terms: InboundEndpointTerms,
+    actor_id: str,
+    now: datetime,
+) -> InboundEndpointRecord | None:
+    """Insert an endpoint; None if the name is taken."""
     values = {**_write(terms), "tenant_id": tenant_id, "name": name, "actor_id": actor_id, "now": now}
-    return _find(connection, EndpointRecord, _SQL.insert_endpoint, values)
+    return _find(connection, InboundEndpointRecord, _SQL.insert_endpoint, values)
 
 
 def replace_endpoint(
-    connection: Connection, tenant_id: UUID, name: str, version: int, terms: EndpointTerms, now: datetime
-) -> EndpointRecord | None:
-    """None where it is not at that version."""
+    connection: Connection,
+    tenant_id: UUID,
+    name: str,
+    version: int,
+    terms: InboundEndpointTerms,
+    now: datetime,
+) -> InboundEndpointRecord | None:
+    """Replace an endpoint; None if it is not at that version."""
     values = {**_write(terms), "tenant_id": tenant_id, "name": name, "version": version, "now": now}
-    return _find(connection, EndpointRecord, _SQL.replace_endpoint, values)
+    return _find(connection, InboundEndpointRecord, _SQL.replace_endpoint, values)
 
 
-def _write(terms: EndpointTerms) -> dict[str, Any]:
+def _write(terms: InboundEndpointTerms) -> dict[str, Any]:
     return {**asdict(terms), "secrets": list(terms.secrets)}
 
 

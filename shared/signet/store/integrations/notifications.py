@@ -1,4 +1,4 @@
-"""What people are told inside Signet."""
+"""Notifications: messages to people inside Signet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ _SQL = Statements(__file__)
 
 
 @dataclass(frozen=True, slots=True)
-class NotificationRow:
-    """`role` where it is for whoever holds it; one of them reads it for all."""
+class NotificationRecord:
+    """A notification for a person, or for all holders of `role`; one of these reads it for all."""
 
     id: UUID
     role: str | None
@@ -29,7 +29,7 @@ class NotificationRow:
 
 def list_notifications(
     connection: Connection, tenant_id: UUID, user_id: str, *, is_unread: bool, before: UUID, limit: int
-) -> list[NotificationRow]:
+) -> list[NotificationRecord]:
     values = {
         "tenant_id": tenant_id,
         "user_id": user_id,
@@ -37,11 +37,11 @@ def list_notifications(
         "before": before,
         "limit": limit,
     }
-    with connection.cursor(row_factory=class_row(NotificationRow)) as cursor:
+    with connection.cursor(row_factory=class_row(NotificationRecord)) as cursor:
         return cursor.execute(_SQL.list_notifications, values).fetchall()
 
 
 def mark_read(connection: Connection, tenant_id: UUID, user_id: str, ids: Sequence[UUID]) -> int:
-    """How many of them were for him and not read yet."""
+    """Mark notifications as read; return how many were the person's and unread."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "ids": list(ids)}
     return connection.execute(_SQL.mark_read, values).rowcount

@@ -1,4 +1,4 @@
-"""What the database says of itself."""
+"""The state of the database: its version and its migrations."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
-"""Housekeeping tasks: who is at which, how far it came; and what is pruned, each by a function of its own.
+"""Housekeeping: tasks with their claims and cursors, and a function for each kind of pruning.
 
-A task is claimed like a row of a queue: whoever claimed passes the claim, and what was claimed anew since is
-left alone. What prunes runs in the transaction of one tenant and says how many rows went.
+A task is claimed like a row of a queue. Later calls pass the claim, and change nothing if another run has
+claimed the task since. Pruning runs in the transaction of one tenant, and returns how many rows it deleted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from signet.store.wake_ups import QueueName
 _SQL = Statements(__file__)
 MAX_ERROR_CHARACTERS = 2_000
 Outcome = Literal["done", "more", "failed"]
-# What housekeeping_tenants() can be asked about.
+# Subjects that housekeeping_tenants() can be asked about.
 About = Literal[
     "done_events",
     "done_effects",
@@ -44,16 +44,16 @@ About = Literal[
 class ClaimedTask:
     task: str
     claim_id: UUID
-    # Where the run before was cut; None: it begins anew.
+    # Where the last run stopped; None begins again.
     cursor: Mapping[str, Any] | None
-    # The run before broke off.
+    # The last run was interrupted.
     is_after_failure: bool
     lag_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class PrunedReceipts:
-    # None: that was the last instance.
+    # None after the last instance.
     looked_to: UUID | None
     pruned: int
 
@@ -62,12 +62,12 @@ class PrunedReceipts:
 class PurgedDocument:
     document_id: UUID
     purged_at: datetime
-    # Of each personal value its id and its field.
+    # For each personal value its id and its field.
     erased: Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Overdue:
+class OverdueInstance:
     id: UUID
     trace_id: str | None
 
@@ -85,7 +85,7 @@ def claim_task(
 
 
 def hold_task(connection: Connection, claimed: ClaimedTask, lease_seconds: float) -> bool:
-    """False: somebody else has it by now."""
+    """Extend the lease; return False if another run has claimed the task."""
     values = {"task": claimed.task, "claim_id": claimed.claim_id, "lease_seconds": lease_seconds}
     return connection.execute(_SQL.hold_task, values).rowcount == 1
 
@@ -104,7 +104,7 @@ def end_task(
     again_seconds: float,
     error: str | None = None,
 ) -> bool:
-    """False: somebody else has it by now, and ends it himself."""
+    """End the run; return False if another run has claimed the task, and will end it."""
     values = {
         "task": claimed.task,
         "claim_id": claimed.claim_id,
@@ -119,13 +119,13 @@ def end_task(
 def find_tenants(
     connection: Connection, about: About, *, kept_seconds: float, after: UUID | None, at_most: int
 ) -> list[UUID]:
-    """Who has something to do, by id: needs no tenant, and tells nothing but this."""
+    """Find the tenants with work of this kind, by id; this needs no tenant, and tells nothing else."""
     values = {"about": about, "kept_seconds": kept_seconds, "after": after, "at_most": at_most}
     return [row[0] for row in _rows(connection, _SQL.find_tenants, values)]
 
 
 def make_months(connection: Connection, months: int) -> int:
-    """How many partitions were made."""
+    """Make partitions for months, and return how many."""
     return len(_rows(connection, _SQL.make_months, {"months": months}))
 
 
@@ -147,8 +147,8 @@ def prune_receipts(
 ) -> PrunedReceipts:
     values = {"kept_days": kept_days, "after": after, "at_most": at_most}
     with connection.cursor(row_factory=class_row(PrunedReceipts)) as cursor:
-        found = cursor.execute(_SQL.prune_receipts, values).fetchone()
-    return found or PrunedReceipts(None, 0)
+        pruned = cursor.execute(_SQL.prune_receipts, values).fetchone()
+    return pruned or PrunedReceipts(None, 0)
 
 
 def prune_idempotency_keys(connection: Connection, *, kept_days: int, at_most: int) -> int:
@@ -168,7 +168,7 @@ def prune_quota_meters(connection: Connection, *, at_most: int) -> int:
 
 
 def purge_documents(connection: Connection, *, kept_days: int, at_most: int) -> list[PurgedDocument]:
-    """Their rows stay locked: whoever calls puts it on record in the same transaction."""
+    """Purge documents, whose rows stay locked: the caller audits it in the same transaction."""
     with connection.cursor(row_factory=class_row(PurgedDocument)) as cursor:
         values = {"kept_days": kept_days, "at_most": at_most}
         return cursor.execute(_SQL.purge_documents, values).fetchall()
@@ -182,7 +182,7 @@ def list_overdue(
     late_seconds: float,
     again_seconds: float,
     limit: int,
-) -> list[Overdue]:
+) -> list[OverdueInstance]:
     values = {
         "tenant_id": tenant_id,
         "event_type": event_type,
@@ -190,12 +190,12 @@ def list_overdue(
         "again_seconds": again_seconds,
         "limit": limit,
     }
-    with connection.cursor(row_factory=class_row(Overdue)) as cursor:
+    with connection.cursor(row_factory=class_row(OverdueInstance)) as cursor:
         return cursor.execute(_SQL.list_overdue, values).fetchall()
 
 
 def find_anchored(connection: Connection, tenant_id: UUID) -> int:
-    """The sequence of the last seal that is kept outside; 0 when none is."""
+    """Return the sequence of the last seal that is kept outside; 0 if there is none."""
     row: Any = connection.execute(_SQL.find_anchored, {"tenant_id": tenant_id}).fetchone()
     return 0 if row is None else int(row[0])
 
@@ -209,7 +209,7 @@ def _rows(connection: Connection, statement: str, values: Mapping[str, Any]) -> 
 
 
 def _count(connection: Connection, statement: str, values: Mapping[str, Any]) -> int:
-    found = connection.cursor(row_factory=scalar_row).execute(statement, values).fetchone()
-    if not isinstance(found, int):
+    count = connection.cursor(row_factory=scalar_row).execute(statement, values).fetchone()
+    if not isinstance(count, int):
         raise Defect("PRUNING_UNCOUNTED", "a function that prunes did not say how many rows went")
-    return found
+    return count

@@ -1,4 +1,4 @@
-"""What an operator of a tenant looks at: dead letters, usage, partitions."""
+"""Overviews for a tenant's operators: dead letters, usage, partitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ NEWEST = UUID(int=2**128 - 1)
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """What was tried for the last time. What it was to say is not shown: it may be personal."""
+    """A row after its last attempt, without its content, which may be personal."""
 
     queue: QueueName
     id: UUID
     instance_id: UUID
-    # What sort of trigger or of effect.
+    # The kind of trigger or effect.
     kind: str
     endpoint: str | None
     attempts: int
@@ -37,7 +37,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """To COUNTED_AT_MOST each; `steps` are those of the last hour."""
+    """Counts, each at most COUNTED_AT_MOST; `steps` are those of the last hour."""
 
     running_instances: int
     paused_instances: int
@@ -45,8 +45,8 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Partitioned:
-    """A table of all tenants: its months from this one on, and about how many rows lie in none."""
+class PartitionedTable:
+    """A table of all tenants, with its months from now on and about how many rows are in no month."""
 
     name: str
     months: list[str]
@@ -62,7 +62,11 @@ def list_dead_letters(
 
 
 def find_dead_effects(connection: Connection, tenant_id: UUID, ids: Sequence[UUID]) -> list[DeadTrigger]:
-    values = {"tenant_id": tenant_id, "created_ats": [created_at_of(each) for each in ids], "ids": list(ids)}
+    values = {
+        "tenant_id": tenant_id,
+        "created_ats": [created_at_of(effect_id) for effect_id in ids],
+        "ids": list(ids),
+    }
     with connection.cursor(row_factory=class_row(DeadTrigger)) as cursor:
         return cursor.execute(_SQL.find_dead_effects, values).fetchall()
 
@@ -70,12 +74,12 @@ def find_dead_effects(connection: Connection, tenant_id: UUID, ids: Sequence[UUI
 def read_usage(connection: Connection, tenant_id: UUID, *, since_seconds: float) -> Usage:
     values = {"tenant_id": tenant_id, "limit": COUNTED_AT_MOST, "since_seconds": since_seconds}
     with connection.cursor(row_factory=class_row(Usage)) as cursor:
-        found = cursor.execute(_SQL.read_usage, values).fetchone()
-    if found is None:
+        usage = cursor.execute(_SQL.read_usage, values).fetchone()
+    if usage is None:
         raise Defect("USAGE_UNCOUNTED", "an aggregate answered no row")
-    return found
+    return usage
 
 
-def list_partitioned(connection: Connection) -> list[Partitioned]:
-    with connection.cursor(row_factory=class_row(Partitioned)) as cursor:
+def list_partitioned(connection: Connection) -> list[PartitionedTable]:
+    with connection.cursor(row_factory=class_row(PartitionedTable)) as cursor:
         return cursor.execute(_SQL.list_partitioned, {}).fetchall()

@@ -1,13 +1,13 @@
-"""The queues of the engine, all by the same rules: claim, complete, release, fail, dead letter (design §6).
+"""Queues of the engine, all by the same rules: claim, complete, release, fail, dead letter (design §6).
 
     pending → processing → completed
                          → failed → processing (again, when due) | dead_letter (after the last attempt)
                          → pending (released, or its lease ran out)
     dead_letter → pending (by an operator)
 
-A claim is the right to work on a row until its lease ends. Whoever claimed passes that claim_id to every
-later function, and each changes only rows that still have it: what another one has claimed since is left
-alone, and is missing in the answer. Functions run in the tenant's transaction that they are given.
+A claim is the right to work on a row until its lease ends. Later calls pass the claim_id, and change only
+rows that still have it. Rows that another worker has claimed since stay as they are, and are missing in the
+answer. All functions run in the tenant's transaction that is passed in.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,16 +24,17 @@ from psycopg.types.json import Jsonb
 from signet.core.backoff import EFFECT_BACKOFF, EVENT_BACKOFF, Backoff
 from signet.core.errors import Defect
 from signet.ids import created_at_of
-from signet.store.database import Connection, PreparedText
+from signet.store.database import Connection
+from signet.store.pipeline import PreparedText
 from signet.store.statements import Statements
 from signet.store.wake_ups import QueueName, add_wake_up
 
-MAX_ROWS = 500  # in one call, whatever it does
+MAX_ROWS = 500  # in any one call
 MAX_TENANTS = 1000
 MAX_ERROR_CHARACTERS = 2000
 COUNTED_AT_MOST = 10_000
-# A row that failed so often is claimed alone: then it spoils no wave and kills no worker but its own.
-# Effects often fail, and all at once when a receiver is down: they go together until their last attempt.
+# A row that failed so often is claimed alone, so that it spoils no wave and kills only its own worker.
+# Effects often fail, and all at once if a receiver is down: they go together until their last attempt.
 EVENT_ALONE_FROM, EFFECT_ALONE_FROM = 2, 11
 LEASE_EXPIRED = "LEASE_EXPIRED: whoever worked on it did not come back"
 _SQL = Statements(__file__)
@@ -51,7 +52,7 @@ class ClaimedRow:
     max_attempts: int
     payload_json: Any
     trace_id: str | None
-    # what the attempt before came to
+    # The error of the attempt before.
     error: str | None
 
 
@@ -69,7 +70,7 @@ class ClaimedEffect(ClaimedRow):
     effect_type: str
     endpoint: str | None
     event_idempotency_key: bytes
-    # the evidence of the attempt before
+    # The evidence of the attempt before.
     response_json: Any
 
 
@@ -79,7 +80,7 @@ Counted = TypeVar("Counted")
 
 @dataclass(frozen=True)
 class Queue(Generic[Row]):
-    """One of the closed set below. The columns that are read are the fields of its row."""
+    """One of the closed set below; the fields of `row` are the columns that are read."""
 
     name: QueueName
     table: str
@@ -100,8 +101,8 @@ def fill(statement: str, queue: Queue[Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned(Generic[Row]):
-    """What came back to its queue: `again` becomes due once more; of `dead` that was the last attempt."""
+class ReturnedRows(Generic[Row]):
+    """Rows that came back to their queue: `again` becomes due once more, `dead` had the last attempt."""
 
     again: frozenset[UUID]
     dead: tuple[Row, ...]
@@ -116,7 +117,7 @@ class _Key:
 
 @dataclass(frozen=True, slots=True)
 class QueueDepth:
-    """How many of a tenant's rows are in each state, to COUNTED_AT_MOST; and how late the oldest one is."""
+    """Counts of a tenant's rows by status, each at most COUNTED_AT_MOST, and the lateness of the oldest."""
 
     pending: int
     processing: int
@@ -127,20 +128,20 @@ class QueueDepth:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """What a tenant's queue has done lately, to COUNTED_AT_MOST; and how long what was done had been due."""
+    """Recent throughput of a tenant's queue, at most COUNTED_AT_MOST, and how long rows waited when due."""
 
     done: int
     retried: int
     p50_seconds: float | None
     p95_seconds: float | None
     p99_seconds: float | None
-    # At work for longer than their lease: whoever worked on them did not come back.
+    # Rows at work for longer than their lease: their worker is lost.
     expired: int
 
 
 @dataclass(frozen=True, slots=True)
 class QueueFigures:
-    """One queue of all tenants, each count to a limit of the function that counts."""
+    """Counts of one queue over all tenants, each up to a limit of the counting function."""
 
     pending: int
     failed: int
@@ -160,9 +161,9 @@ class DueTenant:
 def claim_due(
     queue: Queue[Any], tenant_id: UUID, *, at_most: int, lease_seconds: float, claim_id: UUID
 ) -> PreparedText:
-    """Due rows that nobody holds, oldest first. One that failed too often before comes alone.
+    """Claim due rows that nobody holds, the oldest first; a row that failed too often comes alone.
 
-    A statement, so that a claim is a transaction of two round trips; `read_claimed` reads its rows.
+    This is a statement, so that a claim is a transaction of two round trips. `parse_claimed` reads its rows.
     """
     _check(at_most, MAX_ROWS)
     values = {
@@ -175,7 +176,7 @@ def claim_due(
     return PreparedText(fill(_SQL.claim, queue), values)
 
 
-def read_claimed(queue: Queue[Row], rows: Sequence[tuple[Any, ...]]) -> list[Row]:
+def parse_claimed(queue: Queue[Row], rows: Sequence[tuple[Any, ...]]) -> list[Row]:
     return [queue.row(*row) for row in rows]
 
 
@@ -188,15 +189,15 @@ def claim(
     lease_seconds: float,
     claim_id: UUID,
 ) -> list[Row]:
-    """In the transaction of the caller."""
+    """Claim rows in the caller's transaction."""
     due = claim_due(queue, tenant_id, at_most=at_most, lease_seconds=lease_seconds, claim_id=claim_id)
-    return read_claimed(queue, connection.execute(due.text, due.values).fetchall())
+    return parse_claimed(queue, connection.execute(due.text, due.values).fetchall())
 
 
 def relock(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, rows: Sequence[Row], claim_id: UUID
 ) -> set[UUID]:
-    """First in the transaction that does the work: from here to its end nobody else can take these rows."""
+    """Lock claimed rows again at the start of the work, so that nobody else takes them before its end."""
     return _change(connection, fill(_SQL.relock, queue), tenant_id, rows, {"claim_id": claim_id})
 
 
@@ -215,7 +216,7 @@ def release(
     *,
     delay_seconds: float,
 ) -> set[UUID]:
-    """Untried, for something was in the way: it costs no attempt."""
+    """Release rows that were not tried because something was in the way; this costs no attempt."""
     if rows:
         add_wake_up(connection, tenant_id, queue.name, delay_seconds)
     more = {"claim_id": claim_id, "delay_seconds": delay_seconds}
@@ -230,12 +231,14 @@ def fail(
     claim_id: UUID,
     *,
     final: Collection[UUID] = (),
-) -> Returned[Row]:
-    """Each with what went wrong; tried again after the queue's backoff, or a dead letter: at once where it is
-    `final`."""
+) -> ReturnedRows[Row]:
+    """Record failures, each with its error; retry after the backoff, or make a dead letter.
+
+    Rows in `final` become dead letters at once.
+    """
     rows = [row for row, _ in failures]
     if not rows:
-        return Returned(frozenset(), ())
+        return ReturnedRows(frozenset(), ())
     delays = [queue.backoff.delay_seconds(row.attempts, row.id) for row in rows]
     values = {
         **_keys(tenant_id, rows),
@@ -251,8 +254,8 @@ def fail(
 
 def release_expired(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, *, at_most: int
-) -> Returned[Row]:
-    """Rows whose worker did not come back. The attempt stays counted: a row that kills its workers ends."""
+) -> ReturnedRows[Row]:
+    """Release rows of lost workers; the attempt stays counted, so a row that kills its workers ends."""
     _check(at_most, MAX_ROWS)
     values = {"tenant_id": tenant_id, "at_most": at_most, "error": LEASE_EXPIRED}
     returned = _dead_letter_exhausted(connection, queue, tenant_id, fill(_SQL.release_expired, queue), values)
@@ -264,19 +267,23 @@ def release_expired(
 def requeue_dead(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, ids: Sequence[UUID]
 ) -> set[UUID]:
-    """An operator's: as if it had never been tried. What is no dead letter is missing in the answer."""
+    """Requeue dead letters for an operator as if never tried; other rows are missing in the answer."""
     if not ids:
         return set()
     _check(len(ids), MAX_ROWS)
     add_wake_up(connection, tenant_id, queue.name)
-    values = {"tenant_id": tenant_id, "created_ats": [created_at_of(each) for each in ids], "ids": list(ids)}
+    values = {
+        "tenant_id": tenant_id,
+        "created_ats": [created_at_of(row_id) for row_id in ids],
+        "ids": list(ids),
+    }
     return _read_ids(connection, fill(_SQL.requeue_dead, queue), values)
 
 
 def list_dead(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, *, after: UUID | None, limit: int
 ) -> list[Row]:
-    """By id, from the one after `after` on."""
+    """List dead letters by id, from behind `after` on."""
     _check(limit, MAX_ROWS)
     values = {"tenant_id": tenant_id, "after": after or UUID(int=0), "limit": limit}
     with connection.cursor(row_factory=class_row(queue.row)) as cursor:
@@ -289,14 +296,14 @@ def keep_responses(
     responses: Sequence[tuple[ClaimedEffect, Any]],
     claim_id: UUID,
 ) -> set[UUID]:
-    """Evidence of what the outside world answered: before the row is completed or failed."""
+    """Keep the answers of receivers as evidence, before the rows are completed or failed."""
     rows = [row for row, _ in responses]
     more = {"claim_id": claim_id, "responses": [Jsonb(response) for _, response in responses]}
     return _change(connection, fill(_SQL.keep_responses, EFFECTS), tenant_id, rows, more)
 
 
 def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Wake-ups for the engine, due at once; each with its receipt."""
+    """Insert triggers for the engine that are due at once, each with its receipt."""
     if rows:
         add_wake_up(connection, tenant_id, EVENTS.name)
         text = orjson.dumps(list(rows)).decode()
@@ -316,31 +323,37 @@ def read_pace(connection: Connection, queue: Queue[Any], tenant_id: UUID, *, sin
 
 
 def measure_queue(connection: Connection, queue: Queue[Any]) -> QueueFigures:
-    """Needs no tenant, and names none."""
+    """Measure a queue over all tenants; this needs no tenant and names none."""
     with connection.cursor(row_factory=class_row(QueueFigures)) as cursor:
         return _require(cursor.execute(_SQL.measure_queue, {"queue": queue.name}).fetchone())
 
 
 def due_tenants(connection: Connection, queue: Queue[Any], *, at_most: int) -> list[DueTenant]:
-    """Who has work, those that have waited longest first: needs no tenant, and tells nothing but this."""
+    """List tenants with work, the longest waiting first; this needs no tenant, and tells nothing else."""
     _check(at_most, MAX_TENANTS)
     with connection.cursor(row_factory=class_row(DueTenant)) as cursor:
         return cursor.execute(_SQL.due_tenants, {"queue": queue.name, "at_most": at_most}).fetchall()
 
 
+def clean_error(error: str) -> str:
+    """Remove what Postgres takes in no text: NUL, and half a surrogate pair."""
+    text = error[:MAX_ERROR_CHARACTERS].replace("\0", "")
+    return text.encode(errors="replace").decode()
+
+
 def _dead_letter_exhausted(
     connection: Connection, queue: Queue[Row], tenant_id: UUID, statement: str, values: dict[str, Any]
-) -> Returned[Row]:
-    """In two statements: from failed to dead_letter is a change of its own, as the status' trigger wants."""
+) -> ReturnedRows[Row]:
+    """Make dead letters in a second statement: the trigger on `status` wants this change by itself."""
     with connection.cursor(row_factory=class_row(_Key)) as cursor:
-        found = cursor.execute(statement, values).fetchall()
-    again = frozenset(key.id for key in found if not key.is_exhausted)
-    exhausted = [key for key in found if key.is_exhausted]
+        keys = cursor.execute(statement, values).fetchall()
+    again = frozenset(key.id for key in keys if not key.is_exhausted)
+    exhausted = [key for key in keys if key.is_exhausted]
     if not exhausted:
-        return Returned(again, ())
+        return ReturnedRows(again, ())
     with connection.cursor(row_factory=class_row(queue.row)) as cursor:
         dead = cursor.execute(fill(_SQL.bury, queue), _keys(tenant_id, exhausted)).fetchall()
-    return Returned(again, tuple(dead))
+    return ReturnedRows(again, tuple(dead))
 
 
 def _change(
@@ -364,18 +377,12 @@ def _keys(tenant_id: UUID, rows: Sequence[ClaimedRow | _Key]) -> dict[str, Any]:
     }
 
 
-def _require(found: Counted | None) -> Counted:
-    if found is None:
+def _require(counted: Counted | None) -> Counted:
+    if counted is None:
         raise Defect("QUEUE_UNCOUNTED", "an aggregate answered no row")
-    return found
+    return counted
 
 
 def _check(count: int, limit: int) -> None:
     if not 1 <= count <= limit:
         raise Defect("QUEUE_LIMIT", f"between 1 and {limit} at a time, not {count}")
-
-
-def clean_error(error: str) -> str:
-    """What Postgres takes as text: no NUL, no half of a surrogate pair."""
-    text = error[:MAX_ERROR_CHARACTERS].replace("\0", "")
-    return text.encode(errors="replace").decode()

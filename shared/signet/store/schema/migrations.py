@@ -1,8 +1,8 @@
-"""Applies the plain SQL files of `migrations/`: `NNNN_verb_noun.sql`, each with an up and a down part.
+"""Runner of the plain SQL files in `migrations/`: `NNNN_verb_noun.sql`, with an up and a down part.
 
-The header states `phase: expand|contract` (expand is safe before new code runs, contract only after)
-and `transaction: on|off`; `role: admin` is for what the owner of the tables may not do. A file that was
-applied and then edited is an error. Two runners at once are safe: the second waits for the first.
+The header states `phase: expand|contract` and `transaction: on|off`. Expanding is safe before new code
+runs, contracting only after. `role: admin` is for what the owner of the tables may not do. A file that
+was applied and then edited is an error. Two runners at once are safe: the second waits for the first.
 """
 
 import hashlib
@@ -66,6 +66,59 @@ def read_migrations(folder: Path) -> tuple[Migration, ...]:
     return migrations
 
 
+def migrate_up(
+    url: str,
+    migrations: Sequence[Migration],
+    *,
+    phase: Phase | None = None,
+    say: Callable[[str], None] = print,
+) -> int:
+    """Apply pending migrations in order, and return how many.
+
+    With phase='expand' the first contract migration ends the run.
+    """
+    with _exclusive(url) as connection:
+        applied = _read_applied(connection, migrations)
+        pending = migrations[len(applied) :]
+        count = 0
+        for migration in pending:
+            if phase == "expand" and migration.phase == "contract":
+                break
+            _run(connection, migration, migration.up, _SQL.record_migration, say)
+            say(f"applied {migration.number:04} {migration.name}")
+            count += 1
+    return count
+
+
+def migrate_down(
+    url: str, migrations: Sequence[Migration], *, steps: int, say: Callable[[str], None] = print
+) -> int:
+    """Revert the last `steps` applied migrations, the newest first, and return how many."""
+    with _exclusive(url) as connection:
+        applied = _read_applied(connection, migrations)
+        chosen = list(reversed(migrations[: len(applied)]))[:steps]
+        for migration in chosen:
+            _run(connection, migration, migration.down, _SQL.forget_migration, say)
+            say(f"took back {migration.number:04} {migration.name}")
+    return len(chosen)
+
+
+def read_migration_status(url: str, migrations: Sequence[Migration]) -> list[MigrationStatus]:
+    """Read the status of each migration.
+
+    This changes nothing, even in an empty database, and waits for no other runner.
+    """
+    with _connected(url) as connection:
+        exists = connection.execute(_SQL.find_migration_table).rowcount == 1
+        applied = {row.number: row for row in _read_applied(connection, migrations)} if exists else {}
+    return [
+        MigrationStatus(
+            migration, applied[migration.number].applied_at if migration.number in applied else None
+        )
+        for migration in migrations
+    ]
+
+
 def _read_migration(path: Path) -> Migration:
     text = path.read_text(encoding="utf-8")
     name, parts = _FILE.fullmatch(path.name), _PARTS.match(text)
@@ -93,53 +146,6 @@ def _read_migration(path: Path) -> Migration:
     )
 
 
-def migrate_up(
-    url: str,
-    migrations: Sequence[Migration],
-    *,
-    phase: Phase | None = None,
-    say: Callable[[str], None] = print,
-) -> int:
-    """Apply what is pending, in order; with phase='expand' stop before the first contract. How many."""
-    with _exclusive(url) as connection:
-        applied = _read_applied(connection, migrations)
-        pending = migrations[len(applied) :]
-        count = 0
-        for migration in pending:
-            if phase == "expand" and migration.phase == "contract":
-                break
-            _run(connection, migration, migration.up, _SQL.record_migration, say)
-            say(f"applied {migration.number:04} {migration.name}")
-            count += 1
-    return count
-
-
-def migrate_down(
-    url: str, migrations: Sequence[Migration], *, steps: int, say: Callable[[str], None] = print
-) -> int:
-    """Take back the last `steps` applied migrations, newest first. How many."""
-    with _exclusive(url) as connection:
-        applied = _read_applied(connection, migrations)
-        chosen = list(reversed(migrations[: len(applied)]))[:steps]
-        for migration in chosen:
-            _run(connection, migration, migration.down, _SQL.forget_migration, say)
-            say(f"took back {migration.number:04} {migration.name}")
-    return len(chosen)
-
-
-def read_migration_status(url: str, migrations: Sequence[Migration]) -> list[MigrationStatus]:
-    """Changes nothing, not even in an empty database, and waits for no other runner."""
-    with _connected(url) as connection:
-        exists = connection.execute(_SQL.find_migration_table).rowcount == 1
-        applied = {row.number: row for row in _read_applied(connection, migrations)} if exists else {}
-    return [
-        MigrationStatus(
-            migration, applied[migration.number].applied_at if migration.number in applied else None
-        )
-        for migration in migrations
-    ]
-
-
 def _connected(url: str) -> psycopg.Connection[AppliedMigration]:
     return psycopg.connect(
         url, autocommit=True, prepare_threshold=None, row_factory=class_row(AppliedMigration)
@@ -148,9 +154,9 @@ def _connected(url: str) -> psycopg.Connection[AppliedMigration]:
 
 @contextmanager
 def _exclusive(url: str) -> Iterator[psycopg.Connection[AppliedMigration]]:
-    # The lock has a connection and transaction of its own: it must outlive the transactions of the
-    # migrations and also hold while one runs outside of any. Idle, it holds no snapshot, so that
-    # CREATE INDEX CONCURRENTLY does not wait for it.
+    # The lock has a connection and transaction of its own. It must outlive the transactions of the
+    # migrations, and also hold while one runs outside of any. Idle, it holds no snapshot, so that CREATE
+    # INDEX CONCURRENTLY does not wait for it.
     with psycopg.connect(url, prepare_threshold=None) as guard, _connected(url) as connection:
         guard.execute(_SQL.keep_guard_alive)
         guard.execute(_SQL.lock_migrations)

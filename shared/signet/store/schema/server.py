@@ -18,7 +18,7 @@ _SQL = Statements(__file__)
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """For the command line: what the server or its address has against us, as one clear sentence."""
+    """Translate errors of a server or of its address into one clear sentence, for the command line."""
     try:
         yield
     except psycopg.errors.InsufficientPrivilege as error:
@@ -37,7 +37,7 @@ def plain_errors() -> Iterator[None]:
         if isinstance(error, psycopg.OperationalError):
             reason = " ".join(str(error).split())
             raise Transient("DATABASE_UNAVAILABLE", f"The database cannot be reached: {reason}") from error
-        # The address as it was given is not shown: it may hold a password.
+        # The given address is not shown, because it may hold a password.
         raise Rejected(
             "SETTINGS_INVALID",
             "The database's address cannot be read: it has the form postgresql://user:password@host:5432/name.",
@@ -45,7 +45,7 @@ def plain_errors() -> Iterator[None]:
 
 
 def check_server(url: str) -> None:
-    """Whether it can be reached and is new enough, before anything is done to it."""
+    """Require a server that can be reached and is new enough, before anything is done to it."""
     major = read_server_major(url)
     if major < OLDEST_MAJOR:
         raise Rejected(
@@ -54,13 +54,13 @@ def check_server(url: str) -> None:
 
 
 def act_as(url: str, role: str) -> str:
-    """The same server and database, acting as `role` from the first statement on."""
+    """Return the URL of the same database, acting as `role` from the first statement on."""
     options = conninfo_to_dict(url).get("options")
     return make_conninfo(url, options=f"{options or ''} -c role={role}".strip())
 
 
 def let_act_as(url: str, role: str) -> None:
-    """An admin who is no superuser must be a member of a role to act as it."""
+    """Make an admin who is no superuser a member of a role, without which they cannot act as it."""
     with connect(url, autocommit=True, prepare_threshold=None) as connection:
         try:
             connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
@@ -96,7 +96,7 @@ def replace_credentials(url: str, user: str, password: str) -> str:
 
 
 def let_log_in_by_iam(url: str) -> bool:
-    """Whether the server knows such logins; without a password that anybody could lose."""
+    """Let the roles log in by IAM and without a password; return whether the server knows such logins."""
     with connect(url, autocommit=True, prepare_threshold=None) as connection:
         if connection.execute(_SQL.find_iam_role).fetchone() is None:
             return False

@@ -1,4 +1,4 @@
-"""Whether somebody is let in: asked with the first request of a token, and so loaded with the API itself."""
+"""Admission of a caller, read with the first request of a token and so loaded with the API itself."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,7 +14,7 @@ _SQL = Statements(__file__)
 @dataclass(frozen=True, slots=True)
 class Admission:
     tenant_status: str
-    # None: nobody of that name is a member.
+    # None if there is no such member.
     member_status: str | None
 
 

@@ -1,4 +1,4 @@
-"""Keys of machines. A secret comes in as its hash."""
+"""Keys of machines; a secret is passed in as its hash."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class SecretRow:
     expires_at: datetime | None
     is_expired: bool | None
     is_revoked: bool
-    # Whether its use is to be noted.
+    # Whether the use should be written down.
     is_due: bool
 
 
@@ -94,6 +94,6 @@ def find_key(connection: Connection, tenant_id: UUID, key_id: UUID) -> ApiKeyRec
 
 
 def revoke_key(connection: Connection, tenant_id: UUID, key_id: UUID, revoked_by: str, now: datetime) -> bool:
-    """False where it is revoked already."""
+    """Revoke a key; return False if it is revoked already."""
     values = {"tenant_id": tenant_id, "id": key_id, "revoked_by": revoked_by, "now": now}
     return connection.execute(_SQL.revoke_key, values).rowcount == 1

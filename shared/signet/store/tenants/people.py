@@ -1,4 +1,4 @@
-"""The people of a tenant as they are shown and changed one by one; `tenants` installs them all."""
+"""People of a tenant as they are shown and changed one by one; `tenants` installs them all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ def find_member(connection: Connection, tenant_id: UUID, user_id: str) -> Member
 def set_member_status(
     connection: Connection, tenant_id: UUID, user_id: str, status: str, now: datetime
 ) -> list[str] | None:
-    """The roles of who has another status now than before; None where nothing changed."""
+    """Set the status and return the member's roles; None if nothing changed."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "status": status, "now": now}
     with connection.cursor(row_factory=scalar_row) as cursor:
         roles: list[str] | None = cursor.execute(_SQL.set_member_status, values).fetchone()
@@ -65,7 +65,7 @@ def set_member_status(
 
 
 def has_administrator(connection: Connection, tenant_id: UUID, permissions: Sequence[str]) -> bool:
-    """Whether an active member has a role with one of these permissions."""
+    """Return whether an active member has a role with one of these permissions."""
     return _ask(
         connection, _SQL.has_administrator, {"tenant_id": tenant_id, "permissions": list(permissions)}
     )
@@ -115,7 +115,7 @@ def set_manager(
 
 
 def remove_manager(connection: Connection, tenant_id: UUID, user_id: str) -> bool:
-    """False where there was none."""
+    """Remove the manager; return False if there was none."""
     values = {"tenant_id": tenant_id, "user_id": user_id}
     return connection.execute(_SQL.remove_manager, values).rowcount == 1
 

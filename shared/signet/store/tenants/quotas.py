@@ -1,4 +1,4 @@
-"""What of a tenant's quotas is left, kept as the moment at which each is whole again."""
+"""Quotas of tenants, kept as the moment at which each is full again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _SQL = Statements(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Of one quota, after something was taken from it or was refused."""
+    """A quota's level after something was taken, or was refused."""
 
     capacity: int
     refill_seconds: float
@@ -29,13 +29,13 @@ class Level:
         return max(int(self.capacity - used), 0)
 
     def wait_seconds(self, cost: int) -> float:
-        """Until there is so much in it again."""
+        """Return the seconds until so much is available again."""
         needed = cost / self.capacity * self.refill_seconds
         return max(self.full_seconds + needed - self.refill_seconds, 0.0)
 
 
 def take_quota(connection: Connection, tenant_id: UUID, quota: Quota, cost: int) -> Level:
-    """All of it or nothing. Its row stays locked until the transaction's end."""
+    """Take the cost as a whole or not at all; the row stays locked until the transaction's end."""
     values = {
         "tenant_id": tenant_id,
         "name": quota.name,
@@ -56,28 +56,28 @@ def grant_quota(connection: Connection, tenant_id: UUID, quota: Quota) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A quota as it holds for a tenant, and when it is full again."""
+class TenantQuota:
+    """A tenant's quota, and when it is full again."""
 
     name: str
     capacity: int
     refill_seconds: int
-    # By an operator; else the default of everybody.
+    # An operator granted it; otherwise it is the common default.
     is_granted: bool
     full_seconds: float
 
 
 def withdraw_quota(connection: Connection, tenant_id: UUID, name: str) -> bool:
-    """False where none was granted."""
+    """Withdraw a granted quota; return False if none was granted."""
     return connection.execute(_SQL.withdraw_quota, {"tenant_id": tenant_id, "name": name}).rowcount == 1
 
 
-def list_levels(connection: Connection, tenant_id: UUID, quotas: Sequence[Quota]) -> list[Held]:
+def list_levels(connection: Connection, tenant_id: UUID, quotas: Sequence[Quota]) -> list[TenantQuota]:
     values = {
         "tenant_id": tenant_id,
         "names": [quota.name for quota in quotas],
         "capacities": [quota.capacity for quota in quotas],
         "refills": [quota.refill_seconds for quota in quotas],
     }
-    with connection.cursor(row_factory=class_row(Held)) as cursor:
+    with connection.cursor(row_factory=class_row(TenantQuota)) as cursor:
         return cursor.execute(_SQL.list_levels, values).fetchall()

@@ -1,4 +1,4 @@
-"""Tenants, their members, roles and reporting lines."""
+"""Tenants, and their members, roles and reporting lines as a tenant file installs them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +27,7 @@ class TenantRow:
 
 @dataclass(frozen=True, slots=True)
 class TenantRecord:
-    """As it is shown."""
+    """A tenant as it is shown."""
 
     tenant_id: UUID
     name: str
@@ -61,9 +61,9 @@ def save_roles(connection: Connection, tenant_id: UUID, roles: tuple[Role, ...])
 
 
 def save_members(connection: Connection, tenant_id: UUID, members: tuple[Member, ...]) -> set[str]:
-    """These members, with exactly these roles and managers; other members stay as they are.
+    """Save these members with exactly these roles and managers; others stay as they are.
 
-    The answer is which roles somebody has lost: what is open must be looked through for each of them.
+    Return the roles that someone lost: open requests of each must be checked again.
     """
     pairs = [(member.user_id, role) for member in members for role in member.roles]
     lines = [(member.user_id, member.manager) for member in members if member.manager is not None]
@@ -99,20 +99,20 @@ def find_tenant_record(connection: Connection, tenant_id: UUID) -> TenantRecord 
 def change_tenant(
     connection: Connection, tenant_id: UUID, name: str, settings: TenantSettings, now: datetime
 ) -> None:
-    """The next version. The caller holds the tenant's row."""
+    """Write the tenant's next version; the caller holds its row."""
     content = Jsonb(settings.model_dump(mode="json"))
     values = {"tenant_id": tenant_id, "name": name, "settings": content, "now": now}
     connection.execute(_SQL.change_tenant, values)
 
 
 def set_tenant_status(connection: Connection, tenant_id: UUID, status: str, now: datetime) -> bool:
-    """False where it is so already."""
+    """Set the status; return False if it was the same already."""
     values = {"tenant_id": tenant_id, "status": status, "now": now}
     return connection.execute(_SQL.set_tenant_status, values).rowcount == 1
 
 
 def read_now(connection: Connection) -> datetime:
-    """The transaction's time, the same for all that it writes."""
+    """Return the transaction's time, which is the same for all that it writes."""
     row = connection.execute(_SQL.read_now, {}).fetchone()
     if row is None or not isinstance(row[0], datetime):
         raise Defect("NO_TIME", "the server did not tell its time")
@@ -125,7 +125,7 @@ def list_members(connection: Connection, tenant_id: UUID, limit: int) -> list[Me
 
 
 def find_member_roles(connection: Connection, tenant_id: UUID, user_id: str) -> list[str] | None:
-    """Of an active member; None when there is none of that name."""
+    """Return the roles of an active member; None if there is no such member."""
     values = {"tenant_id": tenant_id, "user_id": user_id}
     with connection.cursor(row_factory=scalar_row) as cursor:
         roles: list[str] | None = cursor.execute(_SQL.find_member_roles, values).fetchone()

@@ -1,4 +1,4 @@
-"""Approvals: what waits for the caller, what it is about, and the decision."""
+"""Routes of approvals: the inbox, one request, and the decision."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pydantic import Field
 
 from signet.api.http.bulk_outcomes import Refusal, describe_refusal
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, Reason
 from signet.api.http.routing import Routes
 from signet.core.approvals.eligibility import Seat
@@ -20,8 +20,7 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.validation.strict_model import Strict
 from signet.engine.approvals.comparison import LastApproved, compare_with_last_approved
 from signet.engine.approvals.decide import Ballot, VoteResult
-from signet.engine.approvals.inbox import MAX_DECISIONS, InboxItem
-from signet.store.approvals.decisions import DecisionRow
+from signet.engine.approvals.inbox import MAX_DECISIONS, ApprovalDecisionRecord, InboxItem
 
 
 class NewDecision(Strict):
@@ -39,12 +38,12 @@ class NewBallots(Strict):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """A request for approval: pinned to a version of its document, to a definition and to a policy."""
+    """A request for approval of one version of a document, pinned with its definition and policy."""
 
     id: UUID
     status: Literal["open", "approved", "rejected", "expired", "voided"]
     outcome: str | None
-    # Whether a gate has used the approval up.
+    # Whether a gate has used the approval.
     applied: bool | None
     stage: int
     entity_type: str
@@ -64,16 +63,16 @@ class ApprovalRequest:
     created_at: datetime
     ended_at: datetime | None
     policy: Policy
-    # As it was pinned; personal values as they are now.
+    # The document as it was pinned, with personal values as they are now.
     document: Mapping[str, Any]
     seats: Sequence[Seat]
-    decisions: Sequence[DecisionRow]
+    decisions: Sequence[ApprovalDecisionRecord]
     last_approved: LastApproved | None
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionOutcome:
-    """Of one of many: `decided`, or why not in `refusal`."""
+    """The outcome of one decision among many: `decided`, or the reason against it in `refusal`."""
 
     request_id: UUID
     status: Literal["done", "rejected"]
@@ -89,14 +88,14 @@ class DecisionOutcomes:
 def add_approval_routes(routes: Routes) -> None:
     @routes.get("/v1/approvals", "What waits for the caller to decide", Page[InboxItem])
     def list_inbox(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[InboxItem]:
-        """For them, for their roles, and for whom they stand in; the oldest first."""
-        place = read_cursor(cursor, "inbox", UUID)
-        found = call.use.approvals.inbox(call.caller, limit=limit + 1, after=place[0] if place else None)
-        return make_page(found, limit, lambda item: (item.request_id,), "inbox")
+        """List what waits for the caller, their roles, and those who delegated to them; the oldest first."""
+        after = parse_position(cursor, "inbox", UUID)
+        records = call.use.approvals.inbox(call.caller, limit=limit + 1, after=after)
+        return make_page(records, limit, lambda item: (item.request_id,), "inbox")
 
     @routes.get("/v1/approvals/<approval_id>", "One request for approval", ApprovalRequest)
     def get_approval(call: Call, approval_id: PathId) -> ApprovalRequest:
-        """With its document as it was pinned, and what has changed since the last approval."""
+        """Show a request with its document as it was pinned, and what has changed since the last approval."""
         request = call.use.approvals.read_request(call.caller, approval_id)
         record = request.record
         tenant_id, data = call.principal.tenant_id, request.document["data"]
@@ -119,7 +118,7 @@ def add_approval_routes(routes: Routes) -> None:
 
     @routes.post("/v1/approvals/decisions", "Decide many, each for itself", DecisionOutcomes)
     def decide_approvals(call: Call, new: Annotated[NewBallots, Body()]) -> DecisionOutcomes:
-        ballots = [Ballot(one.request_id, one.vote, one.reason) for one in new.decisions]
+        ballots = [Ballot(decision.request_id, decision.vote, decision.reason) for decision in new.decisions]
         outcomes = call.use.approvals.decide_many(call.caller, ballots)
         return DecisionOutcomes(
             [

@@ -1,4 +1,4 @@
-"""Chains of approvals, from draft to published."""
+"""Routes of approval chains, from draft to published."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -6,15 +6,14 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathName, PathVersion
 from signet.api.http.routing import Routes
 from signet.core.approvals.policy import Chain
 from signet.core.errors import Rejected
 from signet.core.validation.finding import Finding
-from signet.engine.approvals.chains import ChainVersion
+from signet.engine.approvals.chains import ChainRecord, ChainSummary, ChainVersion
 from signet.engine.definitions.compilation import place_findings, reject_findings
-from signet.store.approvals.chains import ChainRow, ChainSummary
 
 VERSION = "/v1/approval_chains/<name>/versions/<version>"
 
@@ -28,15 +27,15 @@ def add_approval_chain_routes(routes: Routes) -> None:
         body_model=Chain,
     )
     def save_chain(call: Call, chain: Annotated[Mapping[str, Any], Body()]) -> HttpAnswer:
-        """The newest version is answered, where it says the same."""
+        """Save a draft, or answer the newest version if that says the same."""
         return HttpAnswer(_require(call.use.approval_chains.save(call.caller, chain)), 201)
 
     @routes.get("/v1/approval_chains", "Chains by name, each at its newest version", Page[ChainSummary])
     def list_chains(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ChainSummary]:
-        """That is published."""
-        place = read_cursor(cursor, "chains", str)
-        found = call.use.approval_chains.list(call.caller, limit=limit + 1, after=place[0] if place else None)
-        return make_page(found, limit, lambda one: (one.name,), "chains")
+        """List the newest published version of each chain."""
+        after = parse_position(cursor, "chains", str)
+        records = call.use.approval_chains.list(call.caller, limit=limit + 1, after=after)
+        return make_page(records, limit, lambda record: (record.name,), "chains")
 
     @routes.get(
         "/v1/approval_chains/<name>/versions", "Versions of a chain, the newest first", Page[ChainSummary]
@@ -44,16 +43,15 @@ def add_approval_chain_routes(routes: Routes) -> None:
     def list_chain_versions(
         call: Call, name: PathName, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[ChainSummary]:
-        """Drafts and archived ones too."""
-        place = read_cursor(cursor, ("chain", name), int)
-        before = place[0] if place else None
-        found = call.use.approval_chains.list_versions(call.caller, name, limit=limit + 1, before=before)
-        if not found and place is None:
+        """List all versions, drafts and archived ones too."""
+        before = parse_position(cursor, ("chain", name), int)
+        records = call.use.approval_chains.list_versions(call.caller, name, limit=limit + 1, before=before)
+        if not records and before is None:
             raise Rejected("CHAIN_NOT_FOUND", f"there is no chain '{name}'")
-        return make_page(found, limit, lambda one: (one.version,), ("chain", name))
+        return make_page(records, limit, lambda record: (record.version,), ("chain", name))
 
-    @routes.get(VERSION, "One version of a chain", ChainRow)
-    def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRow:
+    @routes.get(VERSION, "One version of a chain", ChainRecord)
+    def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRecord:
         return call.use.approval_chains.read(call.caller, name, version)
 
     @routes.post(f"{VERSION}/publish", "Freeze a version, and have new requests take it", ChainVersion)

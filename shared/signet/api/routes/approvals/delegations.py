@@ -1,4 +1,4 @@
-"""Who stands in for whom."""
+"""Routes of delegations."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -8,13 +8,13 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import AwareDatetime, Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathId, Reason
 from signet.api.http.routing import Routes
 from signet.core.approvals.eligibility import Delegation
 from signet.core.tenants.user_id import UserId
 from signet.core.validation.strict_model import Strict
-from signet.store.approvals.delegations import DelegationRecord
+from signet.engine.approvals.delegations import DelegationRecord
 
 OfUser = Annotated[UserId | None, Query(description="The caller, where nobody is named.")]
 
@@ -33,20 +33,20 @@ def add_delegation_routes(routes: Routes) -> None:
     def list_given_delegations(
         call: Call, user_id: OfUser = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[DelegationRecord]:
-        """For the caller, or with approval:delegate for another; the newest first."""
+        """List what the caller gave, or with approval:delegate another person; the newest first."""
         return _list(call.use.delegations.list_given, call, ("given", user_id), limit, cursor)
 
     @routes.get("/v1/delegations/taken", "For whom somebody stands in", Page[DelegationRecord])
     def list_taken_delegations(
         call: Call, user_id: OfUser = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[DelegationRecord]:
-        """Of the caller, or with approval:delegate of another; the newest first."""
+        """List what the caller received, or with approval:delegate another person; the newest first."""
         return _list(call.use.delegations.list_taken, call, ("taken", user_id), limit, cursor)
 
     @routes.post("/v1/delegations", "Have somebody decide for the caller", Delegation, status=201)
     def delegate(call: Call, new: Annotated[NewDelegation, Body()]) -> HttpAnswer:
-        """For another person only with the permission approval:delegate."""
-        made = call.use.delegations.delegate(
+        """Make a delegation; one for another person needs approval:delegate."""
+        record = call.use.delegations.delegate(
             call.caller,
             new.user_id or call.principal.subject,
             new.delegate_id,
@@ -55,7 +55,7 @@ def add_delegation_routes(routes: Routes) -> None:
             entity_type=new.entity_type,
             reason=new.reason,
         )
-        return HttpAnswer(made, 201)
+        return HttpAnswer(record, 201)
 
     @routes.delete("/v1/delegations/<delegation_id>", "Take a delegation back, at once")
     def revoke_delegation(call: Call, delegation_id: PathId) -> HttpAnswer:
@@ -66,10 +66,10 @@ def add_delegation_routes(routes: Routes) -> None:
 def _list(
     find: Callable[..., list[DelegationRecord]],
     call: Call,
-    asked: tuple[str, str | None],
+    filters: tuple[str, str | None],
     limit: int,
     cursor: str | None,
 ) -> Page[DelegationRecord]:
-    place = read_cursor(cursor, asked, UUID)
-    found = find(call.caller, asked[1], limit=limit + 1, before=place[0] if place else None)
-    return make_page(found, limit, lambda one: (one.id,), asked)
+    before = parse_position(cursor, filters, UUID)
+    records = find(call.caller, filters[1], limit=limit + 1, before=before)
+    return make_page(records, limit, lambda record: (record.id,), filters)

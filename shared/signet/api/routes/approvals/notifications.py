@@ -1,4 +1,4 @@
-"""What the caller was told."""
+"""Routes of the caller's notifications."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -8,11 +8,11 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import MAX_PAGE, PAGE, Cursor, Id, Limit
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
-from signet.store.integrations.notifications import NotificationRow
+from signet.engine.integrations.notifications import NotificationRecord
 
 Unread = Annotated[bool, Query(description="Only what nobody has marked as read.")]
 
@@ -26,22 +26,22 @@ class ReadNotifications(Strict):
 
 @dataclass(frozen=True, slots=True)
 class MarkedRead:
-    """How many of them were the caller's and not read yet."""
+    """The number of notifications that were the caller's and not read yet."""
 
     marked: int
 
 
 def add_notification_routes(routes: Routes) -> None:
-    @routes.get("/v1/notifications", "What the caller was told, the newest first", Page[NotificationRow])
+    @routes.get("/v1/notifications", "What the caller was told, the newest first", Page[NotificationRecord])
     def list_notifications(
         call: Call, unread: Unread = False, limit: Limit = PAGE, cursor: Cursor = None
-    ) -> Page[NotificationRow]:
+    ) -> Page[NotificationRecord]:
         filters = ("notifications", unread)
-        place = read_cursor(cursor, filters, UUID)
-        found = call.use.notifications.list_of(
-            call.caller, is_unread=unread, limit=limit + 1, before=place[0] if place else None
+        before = parse_position(cursor, filters, UUID)
+        records = call.use.notifications.list_of(
+            call.caller, is_unread=unread, limit=limit + 1, before=before
         )
-        return make_page(found, limit, lambda row: (row.id,), filters)
+        return make_page(records, limit, lambda row: (row.id,), filters)
 
     @routes.post("/v1/notifications/read", "Mark as read", MarkedRead)
     def read_notifications(call: Call, read: Annotated[ReadNotifications, Body()]) -> MarkedRead:

@@ -1,4 +1,4 @@
-"""Contracts: what each entity type is, from draft to published."""
+"""Routes of contracts, from draft to published."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -6,14 +6,13 @@ from typing import Annotated, Any, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, PathName, PathVersion, require_version
 from signet.api.http.routing import Routes
 from signet.core.contracts.contract import Contract
 from signet.engine.definitions.contracts import ContractDraft
 from signet.engine.definitions.definitions import Published
-from signet.engine.definitions.queries import ContractRecord
-from signet.store.definitions.read import ContractSummary
+from signet.engine.definitions.queries import ContractRecord, ContractSummary
 
 CONTRACT = "/v1/contracts/<entity_type>"
 VERSION = f"{CONTRACT}/versions/<version>"
@@ -34,10 +33,10 @@ def add_contract_routes(routes: Routes) -> None:
         body_model=Contract,
     )
     def create_contract(call: Call, document: Annotated[Mapping[str, Any], Body()]) -> HttpAnswer:
-        """Of the version that it names. All that is wrong with it is told at once."""
-        made = call.use.definitions.create_contract(call.caller, document)
-        place = f"/v1/contracts/{made.entity_type}/versions/{made.version}"
-        return HttpAnswer(made, 201, made.revision, place)
+        """Save a draft of the version that the document names; all its findings are answered at once."""
+        record = call.use.definitions.create_contract(call.caller, document)
+        location = f"/v1/contracts/{record.entity_type}/versions/{record.version}"
+        return HttpAnswer(record, 201, record.revision, location)
 
     @routes.put(VERSION, "Replace a draft", ContractDraft, is_versioned=True, body_model=Contract)
     def replace_contract(
@@ -62,8 +61,11 @@ def add_contract_routes(routes: Routes) -> None:
     def publish_contract(
         call: Call, entity_type: PathName, version: PathVersion, if_match: IfMatch = None
     ) -> Published:
-        """With its envelope, which is a definition of its own. Where a patch fills slots of the version
-        before, new documents go on as they did until a patch of this version is published."""
+        """Publish a draft with its envelope, which is a definition of its own.
+
+        If a patch fills slots of the version before, new documents keep that version. They change once a
+        patch of this version is published.
+        """
         seen = require_version(if_match)
         return call.use.definitions.publish_contract(call.caller, entity_type, version, seen)
 
@@ -73,13 +75,13 @@ def _add_reads(routes: Routes) -> None:
     def list_contracts(
         call: Call, status: InStatus = "published", limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[ContractSummary]:
-        """Of the types whose documents one may read; of all of them with `contract:read`, as drafts are."""
+        """List the types whose documents the caller may read; with `contract:read` all types, and drafts."""
         filters = ["contracts", status]
-        place = read_cursor(cursor, filters, str)
-        found = call.use.definitions_read.list_contracts(
-            call.principal, status=status, after=place[0] if place else None, limit=limit + 1
+        after = parse_position(cursor, filters, str)
+        records = call.use.definitions_read.list_contracts(
+            call.principal, status=status, after=after, limit=limit + 1
         )
-        return make_page(found, limit, lambda one: [one.entity_type], filters)
+        return make_page(records, limit, lambda record: [record.entity_type], filters)
 
     @routes.get(CONTRACT, "The newest published contract of a type", ContractRecord)
     def get_contract(call: Call, entity_type: PathName) -> ContractRecord:
@@ -89,15 +91,15 @@ def _add_reads(routes: Routes) -> None:
     def list_contract_versions(
         call: Call, entity_type: PathName, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[ContractSummary]:
-        """The newest first."""
+        """List versions, the newest first."""
         filters = ["contract_versions", entity_type]
-        place = read_cursor(cursor, filters, int)
-        found = call.use.definitions_read.list_contract_versions(
-            call.principal, entity_type, before=place[0] if place else None, limit=limit + 1
+        before = parse_position(cursor, filters, int)
+        records = call.use.definitions_read.list_contract_versions(
+            call.principal, entity_type, before=before, limit=limit + 1
         )
-        return make_page(found, limit, lambda one: [one.version], filters)
+        return make_page(records, limit, lambda record: [record.version], filters)
 
     @routes.get(VERSION, "One version of a contract", ContractRecord, is_versioned=True)
     def get_contract_version(call: Call, entity_type: PathName, version: PathVersion) -> HttpAnswer:
-        found = call.use.definitions_read.read_contract(call.principal, entity_type, version)
-        return HttpAnswer(found, version=found.revision)
+        record = call.use.definitions_read.read_contract(call.principal, entity_type, version)
+        return HttpAnswer(record, version=record.revision)

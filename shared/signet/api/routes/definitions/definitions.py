@@ -1,4 +1,4 @@
-"""Definitions: patches and automations from draft to published, and what is compiled from them."""
+"""Routes of definitions: patches and automations from draft to published, and the compiled ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, IfMatch, Limit, PathId, require_version
 from signet.api.http.routing import Routes
 from signet.core.compiler.patch import MAX_NODES, Automation, Patch
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
 from signet.engine.definitions.definitions import Draft, Published
-from signet.store.definitions.read import (
+from signet.engine.definitions.queries import (
     DefinitionFilters,
     DefinitionKind,
     DefinitionRecord,
@@ -39,7 +39,7 @@ class NewCanvas(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """Where an editor has the nodes; nothing that runs depends on it."""
+    """Positions of the nodes in an editor; nothing that runs depends on them."""
 
     positions: Mapping[str, Any]
 
@@ -64,27 +64,26 @@ def _add_reads(routes: Routes) -> None:
     ) -> Page[DefinitionSummary]:
         filters = DefinitionFilters(kind, entity_type, status, name, source_id)
         signed = ["definitions", filters]
-        place = read_cursor(cursor, signed, UUID)
-        before = place[0] if place else None
-        found = call.use.definitions_read.list(call.principal, filters, before=before, limit=limit + 1)
-        return make_page(found, limit, lambda one: [one.id], signed)
+        before = parse_position(cursor, signed, UUID)
+        records = call.use.definitions_read.list(call.principal, filters, before=before, limit=limit + 1)
+        return make_page(records, limit, lambda record: [record.id], signed)
 
     @routes.get(DEFINITION, "One definition", DefinitionRecord, is_versioned=True)
     def get_definition(call: Call, definition_id: PathId) -> HttpAnswer:
-        found = call.use.definitions_read.read(call.principal, definition_id)
-        return HttpAnswer(found, version=found.revision)
+        record = call.use.definitions_read.read(call.principal, definition_id)
+        return HttpAnswer(record, version=record.revision)
 
     @routes.get(f"{DEFINITION}/versions", "All versions under its name", Page[DefinitionSummary])
     def list_definition_versions(
         call: Call, definition_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[DefinitionSummary]:
-        """The newest first."""
+        """List versions, the newest first."""
         filters = ["definition_versions", definition_id]
-        place = read_cursor(cursor, filters, int)
-        found = call.use.definitions_read.list_versions(
-            call.principal, definition_id, before=place[0] if place else None, limit=limit + 1
+        before = parse_position(cursor, filters, int)
+        records = call.use.definitions_read.list_versions(
+            call.principal, definition_id, before=before, limit=limit + 1
         )
-        return make_page(found, limit, lambda one: [one.version], filters)
+        return make_page(records, limit, lambda record: [record.version], filters)
 
     @routes.get(f"{DEFINITION}/canvas", "Where an editor has its nodes", Canvas)
     def get_canvas(call: Call, definition_id: PathId) -> Canvas:
@@ -101,10 +100,10 @@ def _add_drafts(routes: Routes) -> None:
         body_model=Patch | Automation,
     )
     def create_definition(call: Call, document: Annotated[Mapping[str, Any], Body()]) -> HttpAnswer:
-        """Of the next version of its name. It may still be wrong: only publishing insists."""
+        """Save a draft of the next version of its name; only publishing refuses a wrong one."""
         kind = "automation" if "automation" in document else "org_patch"
-        made = call.use.definitions.create(call.caller, kind, document)
-        return HttpAnswer(made, 201, made.revision, f"/v1/definitions/{made.id}")
+        record = call.use.definitions.create(call.caller, kind, document)
+        return HttpAnswer(record, 201, record.revision, f"/v1/definitions/{record.id}")
 
     @routes.put(DEFINITION, "Replace a draft", Draft, is_versioned=True, body_model=Patch | Automation)
     def replace_definition(
@@ -124,7 +123,10 @@ def _add_drafts(routes: Routes) -> None:
 
     @routes.put(f"{DEFINITION}/canvas", "Say where an editor has its nodes", Canvas)
     def put_canvas(call: Call, definition_id: PathId, canvas: Annotated[NewCanvas, Body()]) -> Canvas:
-        """Of drafts and of what is published alike: positions are part of no hash. The last one counts."""
+        """Replace the positions of a draft or a published definition; the last one counts.
+
+        Positions are part of no hash.
+        """
         call.use.definitions.move_canvas(call.caller, definition_id, canvas.positions)
         return Canvas(canvas.positions)
 
@@ -132,12 +134,12 @@ def _add_drafts(routes: Routes) -> None:
 def _add_acts(routes: Routes) -> None:
     @routes.post(f"{DEFINITION}/publish", "Compile and freeze a draft; new documents run it", Published)
     def publish_definition(call: Call, definition_id: PathId, if_match: IfMatch = None) -> Published:
-        """What is answered is the definition that runs: of a patch, the effective workflow made of it."""
+        """Publish a draft and answer the definition that runs: for a patch, its effective workflow."""
         return call.use.definitions.publish(call.caller, definition_id, require_version(if_match))
 
     @routes.post(f"{DEFINITION}/archive", "Have no new document run it; what runs goes on", None, status=204)
     def archive_definition(call: Call, definition_id: PathId) -> HttpAnswer:
-        """A patch takes the workflows along that were made of it."""
+        """Archive a definition; a patch takes the workflows compiled from it along."""
         call.use.definitions.archive(call.caller, definition_id)
         return HttpAnswer(status=204)
 
@@ -147,5 +149,5 @@ def _add_acts(routes: Routes) -> None:
 
     @routes.post(f"{DEFINITION}/recompile", "Compile an effective workflow anew", Published)
     def recompile_definition(call: Call, definition_id: PathId) -> Published:
-        """After a new compiler; the old one stays as it ran."""
+        """Compile again with a new compiler; the old workflow stays as it ran."""
         return call.use.definitions.recompile(call.caller, definition_id)

@@ -1,4 +1,4 @@
-"""What an editor of workflows reads: what can be placed, which names there are, whether a text is right."""
+"""Routes of the designer: node types, actions, names in scope, and checks of expressions."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from pydantic import Field
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_cursor
 from signet.api.http.parameters import MAX_VERSION, PAGE, Cursor, Id, Limit, Named, PathId
 from signet.api.http.routing import Routes
 from signet.core.errors import FieldError, Rejected
@@ -25,7 +25,7 @@ NodeId = Annotated[str, Field(pattern=NODE_PATTERN)]
 
 
 class NewExpression(Strict):
-    """Of a node of a definition, or of the documents of a type; else it may read no document."""
+    """An expression at a node, or about the documents of a type; else it may read no document."""
 
     text: ExpressionText
     is_condition: Annotated[bool, Field(description="Whether it has to be true or false.")] = True
@@ -39,7 +39,7 @@ class NewExpression(Strict):
 def add_designing_routes(routes: Routes) -> None:
     @routes.get("/v1/node_types", "The types of nodes", Page[NodeTypeRecord])
     def list_node_types(call: Call) -> Page[NodeTypeRecord]:
-        """All of them: those of a palette have a group, the others are the compiler's."""
+        """List all node types: those with a group are in the palette, the others are the compiler's."""
         return Page(call.use.palette.list_node_types(call.principal), None)
 
     @routes.get("/v1/actions", "The actions that workflows may run", Page[ActionRecord])
@@ -49,19 +49,19 @@ def add_designing_routes(routes: Routes) -> None:
         limit: Limit = PAGE,
         cursor: Cursor = None,
     ) -> Page[ActionRecord]:
-        """Of the newest published contract of each type."""
+        """List the actions of each type's newest published contract."""
         filters = ["actions", entity_type]
-        place = read_cursor(cursor, filters, str, str)
+        place = parse_cursor(cursor, filters, str, str)
         after = (place[0], place[1]) if place else None
-        found = call.use.palette.list_actions(
+        records = call.use.palette.list_actions(
             call.principal, entity_type=entity_type, after=after, limit=limit + 1
         )
-        return make_page(found, limit, lambda one: [one.entity_type, one.name], filters)
+        return make_page(records, limit, lambda record: [record.entity_type, record.name], filters)
 
     @routes.post("/v1/expressions/check", "Whether an expression is right", CheckedExpression)
     def check_expression(call: Call, new: Annotated[NewExpression, Body()]) -> CheckedExpression:
-        """What is wrong with it is an answer, too: with its place in the text."""
-        where = _read_where(new)
+        """Check an expression; its errors are answered with their places in the text."""
+        where = _parse_location(new)
         return call.use.expressions.check(call.principal, new.text, where, is_condition=new.is_condition)
 
     @routes.get(
@@ -75,22 +75,24 @@ def add_designing_routes(routes: Routes) -> None:
         node_id: Annotated[str, Path(pattern=NODE_PATTERN)],
         is_after: Annotated[bool, Query(description="On the edges that leave it.")] = False,
     ) -> NamesInScope:
-        """Also of a draft that does not compile, as far as its graph goes."""
+        """List the names in scope at a node, also of a broken draft, as far as its graph goes."""
         return call.use.expressions.list_names(call.principal, NodeLocation(definition_id, node_id, is_after))
 
 
-def _read_where(new: NewExpression) -> NodeLocation | OfContract:
+def _parse_location(new: NewExpression) -> NodeLocation | OfContract:
     if (new.definition_id is None) != (new.node_id is None):
-        raise _refuse("/node_id", "goes with a definition_id, and neither without the other")
+        raise _refuse("/node_id", "must be sent together with definition_id")
     if new.version is not None and new.entity_type is None:
-        raise _refuse("/version", "is of an entity_type")
+        raise _refuse("/version", "needs an entity_type beside it")
     if new.definition_id is None or new.node_id is None:
         return OfContract(new.entity_type, new.version)
     if new.entity_type is not None:
-        raise _refuse("/entity_type", "is known of a definition, and is not said beside it")
+        raise _refuse("/entity_type", "must not be sent with a definition_id, which has its own")
     return NodeLocation(new.definition_id, new.node_id, new.is_after)
 
 
 def _refuse(pointer: str, sentence: str) -> Rejected:
     field = FieldError(pointer, "COMBINATION", sentence)
-    return Rejected("REQUEST_INVALID", "The request has not the form that is asked for.", fields=(field,))
+    return Rejected(
+        "REQUEST_INVALID", "The request does not have the form that this route needs.", fields=(field,)
+    )

@@ -1,4 +1,4 @@
-"""Definitions looked at and tried out: compiled, drawn, explained, compared, simulated, foreseen."""
+"""Routes that try definitions: compiled, drawn, explained, compared, simulated, and their impact."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -70,12 +70,12 @@ class NewSimulation(Strict):
 def add_trial_routes(routes: Routes) -> None:
     @routes.post(f"{DEFINITION}/compile", "Compile, and write nothing", CompileReport)
     def compile_definition(call: Call, definition_id: PathId) -> CompileReport:
-        """All findings, each with its place in what was written; and the hash, where it compiles."""
+        """Compile; answer all findings with their places in the source, or the hash if it compiles."""
         return call.use.definition_preview.compile(call.principal, definition_id)
 
     @routes.get(f"{DEFINITION}/graph", "The compiled graph", WorkflowGraph)
     def get_graph(call: Call, definition_id: PathId) -> WorkflowGraph:
-        """Of a draft as it compiles now, of what is published as it was compiled."""
+        """Show the graph of a draft as it compiles now, or the stored graph of a published definition."""
         return call.use.definition_preview.show_graph(call.principal, definition_id)
 
     @routes.get(f"{DEFINITION}/mermaid", "The compiled graph as a flowchart", Flowchart)
@@ -102,6 +102,6 @@ def add_trial_routes(routes: Routes) -> None:
     def simulate_definition(
         call: Call, definition_id: PathId, new: Annotated[NewSimulation, Body()]
     ) -> SimulationReport:
-        """Until nothing is left to do, or everything waits for what was not told."""
+        """Simulate until nothing is left to do, or everything waits for input that was not given."""
         simulation_input = SimulationInput(**{name: getattr(new, name) for name in SimulationInput.__slots__})
         return call.use.definition_simulation.run(call.principal, definition_id, simulation_input)

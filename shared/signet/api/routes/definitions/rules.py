@@ -1,12 +1,12 @@
-"""The tenant's rules: listed, read, saved, deleted."""
+"""Routes of the tenant's rules."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
-from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor
+from signet.api.http.call import Call, HttpAnswer, show_record
+from signet.api.http.cursors import Page, count_fitting, make_page, parse_cursor
 from signet.api.http.parameters import (
     PAGE,
     Cursor,
@@ -14,13 +14,13 @@ from signet.api.http.parameters import (
     Limit,
     PathName,
     Reason,
-    read_version,
+    parse_version,
     require_version,
 )
 from signet.api.http.routing import Routes
 from signet.core.documents.rules import RuleBody
 from signet.core.validation.text import NAME_PATTERN
-from signet.store.definitions.rules import RuleRecord
+from signet.engine.definitions.rules import RuleRecord
 
 RULE = "/v1/rules/<entity_type>/<rule>"
 WhyReason = Annotated[Reason, Query()]
@@ -35,16 +35,15 @@ def add_rule_routes(routes: Routes) -> None:
         cursor: Cursor = None,
     ) -> Page[RuleRecord]:
         filters = ("rules", entity_type)
-        place = read_cursor(cursor, filters, str, str)
+        place = parse_cursor(cursor, filters, str, str)
         after = (place[0], place[1]) if place else ("", "")
-        found = call.use.rules.list(call.principal, entity_type, after, limit + 1)
-        fitting = count_fitting(found, limit)
-        return make_page(found, fitting, lambda one: (one.entity_type, one.name), filters)
+        records = call.use.rules.list(call.principal, entity_type, after, limit + 1)
+        fitting = count_fitting(records, limit)
+        return make_page(records, fitting, lambda record: (record.entity_type, record.name), filters)
 
     @routes.get(RULE, "One rule", RuleRecord, is_versioned=True)
     def get_rule(call: Call, entity_type: PathName, rule: PathName) -> HttpAnswer:
-        found = call.use.rules.read(call.principal, entity_type, rule)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.rules.read(call.principal, entity_type, rule))
 
     @routes.put(
         RULE, "Save a rule", RuleRecord, also={201: RuleRecord}, is_versioned=True, body_model=RuleBody
@@ -57,12 +56,14 @@ def add_rule_routes(routes: Routes) -> None:
         reason: WhyReason = None,
         if_match: IfMatch = None,
     ) -> HttpAnswer:
-        """A new one goes without If-Match. Checked against the newest contract of its type, and in force
-        everywhere within five seconds."""
-        saved = call.use.rules.save(call.caller, entity_type, rule, body, read_version(if_match), reason)
+        """Save a rule, which is in force everywhere within five seconds; a new one needs no If-Match.
+
+        It is checked against the newest contract of its type.
+        """
+        saved = call.use.rules.save(call.caller, entity_type, rule, body, parse_version(if_match), reason)
         status = 201 if saved.is_new else 200
         location = f"/v1/rules/{entity_type}/{rule}" if saved.is_new else None
-        return HttpAnswer(saved.rule, status, saved.rule.version, location)
+        return show_record(saved.rule, status, location)
 
     @routes.delete(RULE, "Delete a rule")
     def delete_rule(
@@ -72,7 +73,7 @@ def add_rule_routes(routes: Routes) -> None:
         reason: WhyReason = None,
         if_match: IfMatch = None,
     ) -> HttpAnswer:
-        """Out of force everywhere within five seconds; what it has found of mutations stays."""
+        """Delete a rule: it is out of force everywhere within five seconds, and its findings stay."""
         version = require_version(if_match)
         call.use.rules.disable(call.caller, entity_type, rule, version, reason)
         return HttpAnswer(status=204)

@@ -1,4 +1,4 @@
-"""Templates: contracts, patches and automations to begin with."""
+"""Routes of templates: contracts, patches and automations to begin with."""
 
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.cursors import Page
@@ -10,10 +10,10 @@ from signet.engine.definitions.templates import TemplateRecord, UsedTemplate
 def add_template_routes(routes: Routes) -> None:
     @routes.get("/v1/templates", "What one may begin with", Page[TemplateRecord])
     def list_templates(call: Call) -> Page[TemplateRecord]:
-        """All of them: there are a few."""
+        """List all templates on one page: there are a few."""
         return Page(call.use.templates.list(call.principal), None)
 
     @routes.post("/v1/templates/<template>/use", "Save it as drafts of one's own", UsedTemplate, status=201)
     def use_template(call: Call, template: PathName) -> HttpAnswer:
-        """The contract becomes the next version of its type, the patch is pinned to that."""
+        """Save a template: its contract as the next version of its type, its patch pinned to that version."""
         return HttpAnswer(call.use.templates.use(call.caller, template), 201)

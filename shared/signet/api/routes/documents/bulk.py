@@ -1,4 +1,4 @@
-"""Many documents in one request, each with its own outcome."""
+"""Routes that make many documents in one request, each with its own outcome."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class NewDocuments(Strict):
 
 @dataclass(frozen=True, slots=True)
 class BulkOutcome:
-    """Of one of them: the document that was made, or why not in `refusal`."""
+    """The outcome for one document: the document, or the reason against it in `refusal`."""
 
     index: int
     status: Literal["done", "rejected"]
@@ -44,8 +44,11 @@ class BulkOutcomes:
 def add_bulk_document_routes(routes: Routes) -> None:
     @routes.post("/v1/documents/bulk", "Make many documents", BulkOutcomes)
     def create_documents(call: Call, new: Annotated[NewDocuments, Body()]) -> BulkOutcomes:
-        """Answered with 200 also where some or all of them are rejected."""
-        operations = [Create(one.entity_type, one.data, one.id, one.reason) for one in new.documents]
+        """Make many documents; the status is 200 even if some or all of them are rejected."""
+        operations = [
+            Create(document.entity_type, document.data, document.id, document.reason)
+            for document in new.documents
+        ]
         outcomes = call.use.documents.mutate_many(call.caller, operations, new.mode)
         items = [_show(index, outcome) for index, outcome in enumerate(outcomes)]
         done = sum(item.status == "done" for item in items)

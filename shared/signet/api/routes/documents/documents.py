@@ -1,4 +1,4 @@
-"""Documents: made, read, changed, deleted, and acted on."""
+"""Routes of documents: create, read, change, delete, amend, and run actions."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
-from signet.api.http.call import Call, HttpAnswer
+from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import Id, IfMatch, Named, PathId, PathName, Reason, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
 from signet.engine.documents.commands import Amend, Applied, Create, Delete, RunAction, Update
-from signet.store.documents.read import DocumentRecord
+from signet.engine.documents.read import DocumentRecord
 
 Data = Annotated[Mapping[str, Any], Field(description="The fields that the contract names.")]
 
@@ -43,14 +43,13 @@ class ActionCall(Strict):
 def add_document_routes(routes: Routes) -> None:
     @routes.post("/v1/documents", "Make a document", Applied, status=201, is_versioned=True)
     def create_document(call: Call, new: Annotated[DocumentRequest, Body()]) -> HttpAnswer:
-        """Its workflow begins with it."""
+        """Create a document; its workflow begins with it."""
         operation = Create(new.entity_type, new.data, new.id, new.reason)
         return _show_made(call.use.documents.mutate(call.caller, operation))
 
     @routes.get("/v1/documents/<document_id>", "One document", DocumentRecord, is_versioned=True)
     def get_document(call: Call, document_id: PathId) -> HttpAnswer:
-        found = call.use.documents_read.read(call.principal, document_id)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.documents_read.read(call.principal, document_id))
 
     @routes.patch(
         "/v1/documents/<document_id>",
@@ -62,7 +61,7 @@ def add_document_routes(routes: Routes) -> None:
     def change_document(
         call: Call, document_id: PathId, change: Annotated[DocumentPatch, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """Where it may only be amended, a new document is made of it: that is answered with 201."""
+        """Change a document; if it may only be amended, answer a new document with 201."""
         operation = Update(document_id, require_version(if_match), change.patch, reason=change.reason)
         return _show_edited(call.use.documents.mutate(call.caller, operation))
 
@@ -79,7 +78,7 @@ def add_document_routes(routes: Routes) -> None:
         content: Annotated[DocumentContent, Body()],
         if_match: IfMatch = None,
     ) -> HttpAnswer:
-        """The whole of its data: a field that is not named is empty afterwards, or has its default."""
+        """Replace the whole data: a field that is not named becomes empty, or gets its default."""
         operation = Update(
             document_id, require_version(if_match), content.data, is_full=True, reason=content.reason
         )
@@ -92,14 +91,14 @@ def add_document_routes(routes: Routes) -> None:
         reason: Annotated[Reason, Query()] = None,
         if_match: IfMatch = None,
     ) -> HttpAnswer:
-        """Where the contract allows it. Its versions and its audit trail stay."""
+        """Delete a document if its contract allows it; its versions and its audit trail stay."""
         operation = Delete(document_id, require_version(if_match), reason)
         call.use.documents.mutate(call.caller, operation)
         return HttpAnswer(status=204)
 
 
 def add_document_acts(routes: Routes) -> None:
-    """What a contract says may be done to a document, beside editing it."""
+    """Add the routes of acts beside editing that a contract allows."""
 
     @routes.post(
         "/v1/documents/<document_id>/actions/<action>",
@@ -115,8 +114,7 @@ def add_document_acts(routes: Routes) -> None:
         if_match: IfMatch = None,
     ) -> HttpAnswer:
         operation = RunAction(document_id, require_version(if_match), action, asked.payload, asked.reason)
-        applied = call.use.documents.mutate(call.caller, operation)
-        return HttpAnswer(applied, version=applied.version)
+        return show_record(call.use.documents.mutate(call.caller, operation))
 
     @routes.post(
         "/v1/documents/<document_id>/amendments",
@@ -128,14 +126,14 @@ def add_document_acts(routes: Routes) -> None:
     def amend_document(
         call: Call, document_id: PathId, change: Annotated[DocumentPatch, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """A new document with the changed content; the one that was there is final."""
+        """Amend a settled document: make a new one with the changed content. The old one is final."""
         operation = Amend(document_id, require_version(if_match), change.patch, change.reason)
         return _show_made(call.use.documents.mutate(call.caller, operation))
 
 
 def _show_made(applied: Applied) -> HttpAnswer:
-    return HttpAnswer(applied, 201, applied.version, f"/v1/documents/{applied.document_id}")
+    return show_record(applied, 201, f"/v1/documents/{applied.document_id}")
 
 
 def _show_edited(applied: Applied) -> HttpAnswer:
-    return _show_made(applied) if applied.original_id else HttpAnswer(applied, version=applied.version)
+    return _show_made(applied) if applied.original_id else show_record(applied)

@@ -1,4 +1,4 @@
-"""Erasing what documents say of people."""
+"""Routes that erase personal values of documents."""
 
 from typing import Annotated
 
@@ -30,5 +30,5 @@ class NewErasure(Strict):
 def add_erasure_routes(routes: Routes) -> None:
     @routes.post("/v1/documents/<document_id>/erasures", "Erase personal values of a document", Erasure)
     def erase_personal_values(call: Call, document_id: PathId, new: Annotated[NewErasure, Body()]) -> Erasure:
-        """In all of its versions, and for good; every hash still holds."""
+        """Erase values in all versions of the document, for good; every hash stays valid."""
         return call.use.erasures.erase(call.caller, document_id, new.fields, new.reason)

@@ -1,17 +1,20 @@
-"""What became of a document: versions, requests, audit trail, timeline, and why it is where it is."""
+"""Routes of a document's past: versions, requests, audit trail, timeline, explanation."""
 
 from datetime import datetime
 from uuid import UUID
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor
+from signet.api.http.cursors import Page, count_fitting, make_page, parse_cursor, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathId, PathVersion
 from signet.api.http.routing import Routes
-from signet.engine.documents.queries.timeline import TimelineEntry
-from signet.engine.documents.queries.versions import VersionDifference
+from signet.engine.documents.queries.timeline import AuditRecord, Before, TimelineEntry
+from signet.engine.documents.queries.versions import (
+    RequestSummary,
+    VersionDifference,
+    VersionRecord,
+    VersionSummary,
+)
 from signet.engine.instances.queries import Explained
-from signet.store.documents.timeline import AuditRecord, Before
-from signet.store.documents.versions import RequestSummary, VersionRecord, VersionSummary
 
 
 def add_document_history_routes(routes: Routes) -> None:
@@ -21,10 +24,10 @@ def add_document_history_routes(routes: Routes) -> None:
     def list_timeline(
         call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[TimelineEntry]:
-        """Mutations, requests, turns of its instances, ends of their steps, decisions; the newest first."""
-        before, kind = _read_before(cursor, "timeline", document_id)
-        found = call.use.document_timeline.list_timeline(call.principal, document_id, before, limit + 1)
-        return make_page(found, limit, lambda one: (one.at, one.id), kind)
+        """List mutations, requests, entries and finished steps of instances, decisions; the newest first."""
+        before, kind = _parse_before(cursor, "timeline", document_id)
+        records = call.use.document_timeline.list_timeline(call.principal, document_id, before, limit + 1)
+        return make_page(records, limit, lambda record: (record.at, record.id), kind)
 
     @routes.get(
         "/v1/documents/<document_id>/requests",
@@ -34,27 +37,26 @@ def add_document_history_routes(routes: Routes) -> None:
     def list_transition_requests(
         call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[RequestSummary]:
-        """The newest first."""
-        before, kind = _read_before(cursor, "requests", document_id)
-        found = call.use.document_history.list_requests(
+        """List requests for transitions, the newest first."""
+        before, kind = _parse_before(cursor, "requests", document_id)
+        records = call.use.document_history.list_requests(
             call.principal, document_id, before=before, limit=limit + 1
         )
-        return make_page(found, limit, lambda one: (one.created_at, one.id), kind)
+        return make_page(records, limit, lambda record: (record.created_at, record.id), kind)
 
     @routes.get("/v1/documents/<document_id>/audit", "The audit trail of a document", Page[AuditRecord])
     def list_document_audit(
         call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[AuditRecord]:
-        """The chain from its first row on: each names the hash of the one before."""
+        """List the chain from its first row on; each row names the hash of the one before."""
         filters = ("audit", str(document_id))
-        place = read_cursor(cursor, filters, int)
-        after = place[0] if place else 0
-        found = call.use.document_timeline.list_audit(call.principal, document_id, after, limit + 1)
-        return make_page(found, count_fitting(found, limit), lambda one: (one.seq,), filters)
+        after = parse_position(cursor, filters, int) or 0
+        records = call.use.document_timeline.list_audit(call.principal, document_id, after, limit + 1)
+        return make_page(records, count_fitting(records, limit), lambda record: (record.seq,), filters)
 
     @routes.get("/v1/documents/<document_id>/explain", "Why a document is where it is", Explained)
     def explain_document(call: Call, document_id: PathId) -> Explained:
-        """Of its newest instance, as data and in words."""
+        """Explain the newest instance of a document, as data and as text."""
         return call.use.document_timeline.explain(call.principal, document_id)
 
 
@@ -63,18 +65,17 @@ def add_document_version_routes(routes: Routes) -> None:
     def list_document_versions(
         call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[VersionSummary]:
-        """The newest first."""
+        """List versions, the newest first."""
         filters = ("versions", str(document_id))
-        place = read_cursor(cursor, filters, int)
-        before = place[0] if place else None
-        found = call.use.document_history.list_versions(
+        before = parse_position(cursor, filters, int)
+        records = call.use.document_history.list_versions(
             call.principal, document_id, before=before, limit=limit + 1
         )
-        return make_page(found, limit, lambda one: (one.version,), filters)
+        return make_page(records, limit, lambda record: (record.version,), filters)
 
     @routes.get("/v1/documents/<document_id>/versions/<version>", "A document as it was", VersionRecord)
     def get_document_version(call: Call, document_id: PathId, version: PathVersion) -> VersionRecord:
-        """With the snapshot that approvals pin, and its hash."""
+        """Show a version with the snapshot that approvals pin, and its hash."""
         return call.use.document_history.read_version(call.principal, document_id, version)
 
     @routes.get(
@@ -85,11 +86,11 @@ def add_document_version_routes(routes: Routes) -> None:
     def compare_document_versions(
         call: Call, document_id: PathId, version: PathVersion, other_version: PathVersion
     ) -> VersionDifference:
-        """Field by field, from the first to the second."""
+        """Compare two versions field by field, from the first to the second."""
         return call.use.document_history.compare_versions(call.principal, document_id, version, other_version)
 
 
-def _read_before(cursor: str | None, kind: str, document_id: UUID) -> tuple[Before | None, tuple[str, str]]:
+def _parse_before(cursor: str | None, kind: str, document_id: UUID) -> tuple[Before | None, tuple[str, str]]:
     filters = (kind, str(document_id))
-    place = read_cursor(cursor, filters, datetime, UUID)
+    place = parse_cursor(cursor, filters, datetime, UUID)
     return (place[0], place[1]) if place else None, filters

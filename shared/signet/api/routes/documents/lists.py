@@ -1,4 +1,4 @@
-"""Documents of a type, filtered and sorted, page by page."""
+"""Routes of document lists, filtered and sorted."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -8,13 +8,13 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, count_fitting, make_page, read_cursor
+from signet.api.http.cursors import Page, count_fitting, make_page, parse_cursor
 from signet.api.http.parameters import PAGE, Cursor, Limit
 from signet.api.http.routing import Routes
 from signet.core.expressions.text import MAX_EXPRESSION_CHARACTERS
 from signet.core.validation.text import NAME_PATTERN
 from signet.engine.documents.queries.lists import WantedDocuments, write_place
-from signet.store.documents.read import DocumentRecord
+from signet.engine.documents.read import DocumentRecord
 
 
 def add_document_list_routes(routes: Routes) -> None:
@@ -43,12 +43,12 @@ def add_document_list_routes(routes: Routes) -> None:
         limit: Limit = PAGE,
         cursor: Cursor = None,
     ) -> Page[DocumentRecord]:
-        """A page may hold fewer than `limit` where the documents are large."""
+        """List documents; a page may have fewer than `limit` if they are large."""
         wanted = WantedDocuments(entity_type, status, filter, sort)
         filters = asdict(wanted)
-        place = read_cursor(cursor, filters, str | None, datetime, UUID)
+        place = parse_cursor(cursor, filters, str | None, datetime, UUID)
         after = (place[0], place[1], place[2]) if place else None
-        found = call.use.document_lists.list(call.principal, wanted, after, limit + 1)
-        fitting = count_fitting(found, limit)
-        page = make_page(found, fitting, lambda one: write_place(one.place), filters)
-        return Page([one.record for one in page.items], page.next_cursor)
+        records = call.use.document_lists.list(call.principal, wanted, after, limit + 1)
+        fitting = count_fitting(records, limit)
+        page = make_page(records, fitting, lambda listed: write_place(listed.place), filters)
+        return Page([listed.record for listed in page.items], page.next_cursor)

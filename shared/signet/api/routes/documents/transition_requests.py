@@ -1,4 +1,4 @@
-"""Documents asked to move on: a person requests a transition, the workflow performs or refuses it."""
+"""Routes of transition requests: a person asks, and the workflow performs or refuses."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from signet.api.http.parameters import IfMatch, Named, PathId, Reason, require_v
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
 from signet.engine.documents.commands import Applied, RequestTransition
-from signet.store.documents.read import TransitionRequestRecord
+from signet.engine.documents.read import TransitionRequestRecord
 
 
 class NewRequest(Strict):
@@ -30,7 +30,10 @@ def add_transition_request_routes(routes: Routes) -> None:
     def request_transition(
         call: Call, document_id: PathId, new: Annotated[NewRequest, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """The workflow will perform or refuse it; with `Prefer: wait` the end of it, if it comes in time."""
+        """Request a transition, which the workflow performs or refuses.
+
+        With `Prefer: wait` the outcome is answered, if it comes in time.
+        """
         operation = RequestTransition(document_id, require_version(if_match), new.transition, new.reason)
         applied = call.use.documents.mutate(call.caller, operation)
         location = f"/v1/requests/{applied.request_id}"
@@ -38,8 +41,8 @@ def add_transition_request_routes(routes: Routes) -> None:
         def follow() -> HttpAnswer | None:
             if applied.request_id is None:
                 return None
-            found = call.use.documents_read.read_request(call.principal, applied.request_id)
-            return None if found.status == "open" else HttpAnswer(found, version=found.version_now)
+            record = call.use.documents_read.read_request(call.principal, applied.request_id)
+            return None if record.status == "open" else HttpAnswer(record, version=record.version_now)
 
         return HttpAnswer(applied, 202, applied.version, location, follow=follow)
 

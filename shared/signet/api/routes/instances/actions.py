@@ -1,4 +1,4 @@
-"""What people do to an instance from outside of its graph; each by a permission of its own."""
+"""Routes of operators' acts on instances, each with a permission of its own."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
 from signet.api.http.bulk_outcomes import Refusal, describe_refusal
-from signet.api.http.call import Call, HttpAnswer
+from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import MAX_VERSION, Id, IfMatch, PathId, require_version
 from signet.api.http.routing import Routes, Serve
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
@@ -69,13 +69,13 @@ class RebuiltInstance:
     id: UUID
     status: InstanceStatus
     version: int
-    # Whether its row said anything else than its steps.
+    # Whether the row differed from what its steps say.
     was_other: bool
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceActOutcome:
-    """Of one of many: the instance after it, or why not in `refusal`."""
+    """The outcome for one instance: its new state, or the reason against the act in `refusal`."""
 
     index: int
     id: UUID
@@ -92,54 +92,57 @@ class InstanceActOutcomes:
 
 
 def add_instance_acts(routes: Routes) -> None:
-    """Of the whole instance."""
+    """Add the acts on a whole instance."""
     post = _declare(routes)
 
     @post("pause", "Let an instance rest where it is")
     def pause_instance(
         call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """What wakes it meanwhile is done with at once; resuming reads the tables."""
+        """Pause an instance; triggers that come meanwhile end at once, because resuming reads the tables."""
         version = require_version(if_match)
-        return _show(call.use.instances.pause(call.caller, instance_id, version, asked.reason))
+        return show_record(call.use.instances.pause(call.caller, instance_id, version, asked.reason))
 
     @post("resume", "Let a paused instance go on")
     def resume_instance(call: Call, instance_id: PathId, if_match: IfMatch = None) -> HttpAnswer:
-        """While the cause of a pause is there, it pauses again and says so."""
-        return _show(call.use.instances.resume(call.caller, instance_id, require_version(if_match)))
+        """Resume a paused instance; while the cause of its pause lasts, it pauses again and says so."""
+        return show_record(call.use.instances.resume(call.caller, instance_id, require_version(if_match)))
 
     @post("retry", "Try again what the engine had to pause an instance for")
     def retry_instance(
         call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """With fresh attempts for its dead triggers. What a person has paused is resumed instead."""
+        """Retry what the engine paused for, with fresh attempts for dead triggers.
+
+        An instance that a person has paused is resumed instead.
+        """
         version = require_version(if_match)
-        return _show(call.use.instances.retry(call.caller, instance_id, version, asked.reason))
+        return show_record(call.use.instances.retry(call.caller, instance_id, version, asked.reason))
 
     @post("cancel", "End an instance that nobody wants any more")
     def cancel_instance(
         call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """Its document stays as it is; a request begins a new instance at its status."""
+        """Cancel an instance; a request begins a new one at the document's present status."""
         version = require_version(if_match)
-        return _show(call.use.instances.cancel(call.caller, instance_id, version, asked.reason))
+        return show_record(call.use.instances.cancel(call.caller, instance_id, version, asked.reason))
 
     @post("fail", "Give up an instance that cannot go on")
     def fail_instance(
         call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """For good. Its document stays as it is; a request begins a new instance at its status."""
+        """Fail an instance for good; a request begins a new one at the document's present status."""
         version = require_version(if_match)
-        return _show(call.use.instances.fail(call.caller, instance_id, version, asked.reason))
+        return show_record(call.use.instances.fail(call.caller, instance_id, version, asked.reason))
 
     @post("wake", "Have an instance look around")
     def wake_instance(call: Call, instance_id: PathId) -> HttpAnswer:
-        """As if something had happened; it goes on where it can. Wants no version: it changes nothing."""
-        return _show(call.use.instances.wake(call.caller, instance_id))
+        """Wake an instance as if something had happened; this wants no version, as it changes nothing."""
+        return show_record(call.use.instances.wake(call.caller, instance_id))
 
     @post("rebuild", "Make an instance's row anew from its steps", RebuiltInstance)
     def rebuild_instance(call: Call, instance_id: PathId) -> HttpAnswer:
-        """Then it is woken. Wants no version: the row that has it may be wrong."""
+        """Rebuild the row and wake the instance; this wants no version, as the row's may be wrong."""
         rebuilt = call.use.instances.rebuild(call.caller, instance_id)
         state = rebuilt.state
         shown = RebuiltInstance(state.id, state.status, state.version, rebuilt.was_other)
@@ -147,16 +150,16 @@ def add_instance_acts(routes: Routes) -> None:
 
 
 def add_token_acts(routes: Routes) -> None:
-    """Of one token, and of many instances."""
+    """Add the acts on one token, and on many instances."""
     post = _declare(routes)
 
     @post("cancel_token", "Stop one branch of an instance")
     def cancel_instance_token(
         call: Call, instance_id: PathId, asked: Annotated[OfToken, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """As if what it is at had been rejected: nothing passes an approval that nobody gave."""
+        """Cancel a token as if its node had been rejected: it passes no approval that nobody gave."""
         version = require_version(if_match)
-        return _show(
+        return show_record(
             call.use.instances.cancel_token(call.caller, instance_id, version, asked.token, asked.reason)
         )
 
@@ -164,9 +167,12 @@ def add_token_acts(routes: Routes) -> None:
     def advance_instance(
         call: Call, instance_id: PathId, asked: Annotated[Advance, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """As if it had come. Never a decision of people, nor anything that the workflow does itself."""
+        """Advance a token as if the time or the event had come.
+
+        It is never advanced past a decision of people, or past the workflow's own work.
+        """
         version = require_version(if_match)
-        return _show(
+        return show_record(
             call.use.instances.advance(
                 call.caller, instance_id, version, asked.token, asked.reason, asked.payload
             )
@@ -174,7 +180,7 @@ def add_token_acts(routes: Routes) -> None:
 
     @routes.post("/v1/instances/bulk", "Do the same to many instances", InstanceActOutcomes)
     def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> InstanceActOutcomes:
-        """Each for itself: one that is refused keeps no other from being done, and 200 is answered."""
+        """Act on many instances; a refusal stops no other, and the status is 200."""
         seen = [Seen(one.id, one.version) for one in asked.items]
         outcomes = call.use.instances.act_on_many(call.caller, asked.act, seen, asked.reason)
         items = [
@@ -192,7 +198,3 @@ def _declare(routes: Routes) -> Callable[..., Callable[[Serve], Serve]]:
         return routes.post(f"/v1/instances/<instance_id>/{act}", summary, shows, is_versioned=True)
 
     return post
-
-
-def _show(state: InstanceState) -> HttpAnswer:
-    return HttpAnswer(state, version=state.version)

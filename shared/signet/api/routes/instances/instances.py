@@ -1,4 +1,4 @@
-"""Instances: which there are, where one stands and why, what it did, and the graph that it runs on."""
+"""Routes of instances: lists, and one with its tokens, steps, history, graph and explanation."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,30 +9,37 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import AfterValidator, BeforeValidator
 
-from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.call import Call, HttpAnswer, show_record
+from signet.api.http.cursors import Page, make_page, parse_cursor, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit, PathId, check_text
 from signet.api.http.routing import Routes
 from signet.core.validation.text import NAME_PATTERN, normalise_timestamp
 from signet.engine.instances.lists import ENDED, IDLE_SECONDS, LIVE, Stuck
-from signet.engine.instances.queries import Explained, Instance, InstanceGraph, InstanceStep, InstanceTokens
-from signet.store.instances.lists import InstanceFilter, ListedInstance
-from signet.store.instances.read import HistoryEntry
+from signet.engine.instances.queries import (
+    Explained,
+    HistoryEntry,
+    Instance,
+    InstanceFilter,
+    InstanceGraph,
+    InstanceStep,
+    InstanceTokens,
+    ListedInstance,
+)
 
 MAX_NODE_CHARACTERS = 300
 MAX_IDLE_SECONDS = 10 * 366 * 86_400
 INSTANCE = "/v1/instances/<instance_id>"
 
 
-def _read_moment(text: Any) -> Any:
-    """Pydantic would also read numbers, and moments of no zone."""
+def _parse_time(text: Any) -> Any:
+    """Parse a time, because pydantic would also take numbers and times without a zone."""
     moment = normalise_timestamp(text) if isinstance(text, str) else text
     if moment is None:
         raise ValueError("wants a moment with its offset, such as 2026-01-31T12:00:00Z")
     return moment
 
 
-Moment = Annotated[datetime, BeforeValidator(_read_moment)]
+Moment = Annotated[datetime, BeforeValidator(_parse_time)]
 Status = Annotated[
     Literal["live", "ended", "running", "paused", "completed", "failed", "cancelled"] | None,
     Query(description="`live` is running or paused, `ended` is all others."),
@@ -58,7 +65,7 @@ IdleSeconds = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class StuckInstances:
-    """Those that have been so for longest first."""
+    """Stuck instances, those that have been stuck for longest first."""
 
     items: Sequence[Stuck]
 
@@ -78,7 +85,7 @@ def add_instance_lists(routes: Routes) -> None:
         limit: Limit = PAGE,
         cursor: Cursor = None,
     ) -> Page[ListedInstance]:
-        """All that is named must hold."""
+        """List instances that match all given filters."""
         wanted = InstanceFilter(
             _list_statuses(status),
             subject_id=None if document_id is None else str(document_id),
@@ -90,63 +97,69 @@ def add_instance_lists(routes: Routes) -> None:
             updated_before=updated_before,
         )
         filters = asdict(wanted)
-        place = read_cursor(cursor, filters, UUID)
-        before = place[0] if place else None
-        found = call.use.instances_read.list_newest(call.principal, wanted, before=before, limit=limit + 1)
-        return make_page(found, limit, lambda one: (one.id,), filters)
+        before = parse_position(cursor, filters, UUID)
+        records = call.use.instances_read.list_newest(call.principal, wanted, before=before, limit=limit + 1)
+        return make_page(records, limit, lambda record: (record.id,), filters)
 
     @routes.get("/v1/instances/stuck", "Instances that nothing will wake", StuckInstances)
     def list_stuck_instances(
         call: Call, idle_seconds: IdleSeconds = IDLE_SECONDS, limit: Limit = PAGE
     ) -> StuckInstances:
-        """What waits, is paused or will be woken is not stuck. With what may help, the likeliest first."""
-        found = call.use.instances_read.list_stuck(call.principal, idle_seconds=idle_seconds, limit=limit)
-        return StuckInstances(found)
+        """List instances that neither wait nor are paused, and that nothing will wake.
+
+        Each has remedies that may help, the likeliest first.
+        """
+        stuck = call.use.instances_read.list_stuck(call.principal, idle_seconds=idle_seconds, limit=limit)
+        return StuckInstances(stuck)
 
 
 def add_instance_routes(routes: Routes) -> None:
     @routes.get(INSTANCE, "Where an instance stands", Instance, is_versioned=True)
     def get_instance(call: Call, instance_id: PathId) -> HttpAnswer:
-        found = call.use.instances_read.read(call.principal, instance_id)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.instances_read.read(call.principal, instance_id))
 
     @routes.get(f"{INSTANCE}/tokens", "Its tokens, and what they wait for", InstanceTokens, is_versioned=True)
     def list_instance_tokens(call: Call, instance_id: PathId) -> HttpAnswer:
-        found = call.use.instances_read.list_tokens(call.principal, instance_id)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.instances_read.list_tokens(call.principal, instance_id))
 
     @routes.get(f"{INSTANCE}/steps", "What it has executed, from the first on", Page[InstanceStep])
     def list_instance_steps(
         call: Call, instance_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[InstanceStep]:
-        """With the evidence of each decision. Steps of control are what people and the engine did to it."""
+        """List executed steps with the evidence of each decision.
+
+        Steps of control are what people and the engine did to the instance.
+        """
         filters = ["steps", str(instance_id)]
-        place = read_cursor(cursor, filters, int)
-        found = call.use.instances_read.list_steps(
-            call.principal, instance_id, after=place[0] if place else 0, limit=limit + 1
+        after = parse_position(cursor, filters, int) or 0
+        records = call.use.instances_read.list_steps(
+            call.principal, instance_id, after=after, limit=limit + 1
         )
-        return make_page(found, limit, lambda step: (step.seq,), filters)
+        return make_page(records, limit, lambda step: (step.seq,), filters)
 
     @routes.get(f"{INSTANCE}/history", "Its life as a whole, from its beginning on", Page[HistoryEntry])
     def list_instance_history(
         call: Call, instance_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[HistoryEntry]:
         filters = ["history", str(instance_id)]
-        place = read_cursor(cursor, filters, datetime, UUID)
+        place = parse_cursor(cursor, filters, datetime, UUID)
         after = (place[0], place[1]) if place else None
-        found = call.use.instances_read.list_history(
+        records = call.use.instances_read.list_history(
             call.principal, instance_id, after=after, limit=limit + 1
         )
-        return make_page(found, limit, lambda entry: (entry.at, entry.id), filters)
+        return make_page(records, limit, lambda entry: (entry.at, entry.id), filters)
 
     @routes.get(f"{INSTANCE}/graph", "The graph that it runs on, and how far it has come", InstanceGraph)
     def draw_instance(call: Call, instance_id: PathId) -> InstanceGraph:
-        """With the places where an editor has the nodes of its source."""
+        """Draw the graph, with the positions of the nodes in its editor."""
         return call.use.instances_read.draw(call.principal, instance_id)
 
     @routes.get(f"{INSTANCE}/explain", "Why it is where it is", Explained)
     def explain_instance(call: Call, instance_id: PathId) -> Explained:
-        """From the record alone: which conditions were evaluated, what they read, and what would move it."""
+        """Explain an instance from its record alone.
+
+        The answer names the evaluated conditions, what they read, and what would move the instance.
+        """
         return call.use.instances_read.explain(call.principal, instance_id)
 
 

@@ -1,4 +1,4 @@
-"""Instances moved to a newer definition: reported first, then done, one by one or many at once."""
+"""Routes that move instances to a newer definition: a report first, then one or many at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.bulk_outcomes import Refusal, describe_refusal
-from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.call import Call, HttpAnswer, show_record
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import (
     MAX_VERSION,
     PAGE,
@@ -27,13 +27,12 @@ from signet.core.runtime.move_check import Obstacle, Report, TokenAssessment
 from signet.core.validation.strict_model import Strict
 from signet.core.validation.text import NAME_PATTERN
 from signet.engine.instances.actions import MAX_IN_BULK
-from signet.engine.instances.moves import FIRST, MoveOutcome, MoveTarget
-from signet.store.instances.moves import ExpectedInstance
+from signet.engine.instances.moves import FIRST, ExpectedInstance, MoveOutcome, MoveTarget
 
 Judgement = Literal["safe", "blocked"]
 ToVersion = Annotated[int, Field(ge=1, le=MAX_VERSION, description="Of the definition to move to.")]
 
-# As many as are moved at once.
+# At most as many as one request may move.
 AtOnce = Annotated[int, Query(ge=1, le=MAX_IN_BULK, description="At most so many.")]
 
 
@@ -57,7 +56,7 @@ class NewMoves(NewMove):
 
 @dataclass(frozen=True, slots=True)
 class TokenVerdict:
-    """What it passes by was added behind it, and is never executed for it."""
+    """The verdict on a token; nodes in `passes_by` were added behind it, and are never executed for it."""
 
     token: str
     node: str
@@ -69,7 +68,7 @@ class TokenVerdict:
 
 @dataclass(frozen=True, slots=True)
 class MoveReport:
-    """On every live token, and on what stands in the way of the instance as a whole."""
+    """The verdict on every live token, and the obstacles of the instance as a whole."""
 
     verdict: Judgement
     obstacles: Sequence[Obstacle]
@@ -78,7 +77,7 @@ class MoveReport:
 
 @dataclass(frozen=True, slots=True)
 class MovedInstance:
-    """`version` is what the next act on it must match."""
+    """A moved instance; the next act on it must name this `version`."""
 
     id: UUID
     outcome: Literal["moved", "safe", "blocked"]
@@ -88,7 +87,7 @@ class MovedInstance:
 
 @dataclass(frozen=True, slots=True)
 class MoveOfMany:
-    """Of one of many: what became of it, or why not in `refusal`."""
+    """The outcome for one instance among many: the instance, or the reason against it in `refusal`."""
 
     index: int
     id: UUID
@@ -99,7 +98,7 @@ class MoveOfMany:
 
 @dataclass(frozen=True, slots=True)
 class MovesOfMany:
-    """Done is also what was reported as blocked."""
+    """The outcomes of a bulk move; a report that says blocked counts as done."""
 
     done: int
     rejected: int
@@ -116,7 +115,7 @@ def add_instance_moves(routes: Routes) -> None:
     def move_instance(
         call: Call, instance_id: PathId, asked: Annotated[NewMove, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """All of its tokens or none: where one is blocked nothing changes, and the report says why."""
+        """Move all tokens or none: if one is blocked nothing changes, and the report says why."""
         target = MoveTarget(asked.to, asked.workflow)
         if asked.dry_run:
             outcome = call.use.instance_moves.report(call.caller, instance_id, target)
@@ -124,11 +123,11 @@ def add_instance_moves(routes: Routes) -> None:
             version = require_version(if_match)
             outcome = call.use.instance_moves.move(call.caller, instance_id, version, target, asked.reason)
         shown = _show(outcome)
-        return HttpAnswer(shown, version=shown.version)
+        return show_record(shown)
 
     @routes.post("/v1/instances/move", "Move many instances to a newer definition", MovesOfMany)
     def move_instances(call: Call, asked: Annotated[NewMoves, Body()]) -> MovesOfMany:
-        """Each for itself: what is refused of one keeps no other from being moved."""
+        """Move many instances; the refusal of one stops no other."""
         seen = [ExpectedInstance(one.id, one.version) for one in asked.items]
         target = MoveTarget(asked.to, asked.workflow)
         outcomes = call.use.instance_moves.move_many(
@@ -147,18 +146,18 @@ def add_instance_moves(routes: Routes) -> None:
         limit: AtOnce = PAGE,
         cursor: Cursor = None,
     ) -> Page[ExpectedInstance]:
-        """What runs or is paused under a definition that is older than this one, as `move` wants it."""
+        """List instances that run or are paused under an older definition, in the form that `move` takes."""
         filters = ["movable", entity_type, workflow, to]
-        place = read_cursor(cursor, filters, UUID)
+        after = parse_position(cursor, filters, UUID) or FIRST
         movable = call.use.instance_moves.list_movable(
             call.caller,
             entity_type,
             workflow,
             to,
-            after=place[0] if place else FIRST,
+            after=after,
             limit=limit + 1,
         )
-        return make_page(movable.seen, limit, lambda one: (one.id,), filters)
+        return make_page(movable.seen, limit, lambda instance: (instance.id,), filters)
 
 
 def _show(outcome: MoveOutcome) -> MovedInstance:
@@ -175,13 +174,22 @@ def _show_one(index: int, outcome: MoveOutcome) -> MoveOfMany:
 
 def _show_report(report: Report) -> MoveReport:
     verdict = _judge(report)
-    return MoveReport(verdict, report.obstacles, [_show_verdict(one) for one in report.assessments])
+    return MoveReport(
+        verdict, report.obstacles, [_show_verdict(assessment) for assessment in report.assessments]
+    )
 
 
-def _show_verdict(one: TokenAssessment) -> TokenVerdict:
-    token = one.token
-    return TokenVerdict(token.id, token.node, token.state.value, _judge(one), one.obstacles, one.passes_by)
+def _show_verdict(assessment: TokenAssessment) -> TokenVerdict:
+    token = assessment.token
+    return TokenVerdict(
+        token.id,
+        token.node,
+        token.state.value,
+        _judge(assessment),
+        assessment.obstacles,
+        assessment.passes_by,
+    )
 
 
-def _judge(judged: Report | TokenAssessment) -> Judgement:
-    return "safe" if judged.is_safe else "blocked"
+def _judge(assessment: Report | TokenAssessment) -> Judgement:
+    return "safe" if assessment.is_safe else "blocked"

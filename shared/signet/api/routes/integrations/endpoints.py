@@ -1,23 +1,22 @@
-"""Where the tenant's workflows may call."""
+"""Routes of endpoints, which the tenant's workflows may call."""
 
 from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.call import Call, HttpAnswer, show_record
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Name, Strict
-from signet.engine.integrations.endpoints import Terms
+from signet.engine.integrations.endpoints import EndpointRecord, EndpointTerms
 from signet.outbound.webhook import MAX_URL_CHARACTERS
-from signet.store.integrations.endpoints import EndpointRow
 
 ENDPOINT = "/v1/endpoints/<name>"
 
 
-class WebhookEndpointTerms(Strict):
+class EndpointContent(Strict):
     url: Annotated[
         str,
         Field(
@@ -37,40 +36,40 @@ class WebhookEndpointTerms(Strict):
     ]
     status: Literal["active", "disabled"] = "active"
 
-    def to_terms(self) -> Terms:
-        return Terms(self.url, self.secrets, self.status)
+    def to_terms(self) -> EndpointTerms:
+        return EndpointTerms(self.url, self.secrets, self.status)
 
 
-class NewOutboundEndpoint(WebhookEndpointTerms):
+class NewOutboundEndpoint(EndpointContent):
     name: Named
 
 
 def add_endpoint_routes(routes: Routes) -> None:
-    @routes.get("/v1/endpoints", "Endpoints by name", Page[EndpointRow])
-    def list_endpoints(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[EndpointRow]:
-        place = read_cursor(cursor, "endpoints", str)
-        found = call.use.endpoints.list(call.principal, after=place[0] if place else "", limit=limit + 1)
-        return make_page(found, limit, lambda endpoint: (endpoint.name,), "endpoints")
+    @routes.get("/v1/endpoints", "Endpoints by name", Page[EndpointRecord])
+    def list_endpoints(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[EndpointRecord]:
+        after = parse_position(cursor, "endpoints", str) or ""
+        records = call.use.endpoints.list(call.principal, after=after, limit=limit + 1)
+        return make_page(records, limit, lambda endpoint: (endpoint.name,), "endpoints")
 
-    @routes.post("/v1/endpoints", "Let workflows call somewhere", EndpointRow, status=201, is_versioned=True)
+    @routes.post(
+        "/v1/endpoints", "Let workflows call somewhere", EndpointRecord, status=201, is_versioned=True
+    )
     def create_endpoint(call: Call, new: Annotated[NewOutboundEndpoint, Body()]) -> HttpAnswer:
-        """Nodes name it; what is sent is signed (Standard Webhooks 1.0.0)."""
-        made = call.use.endpoints.make(call.caller, new.name, new.to_terms())
-        return HttpAnswer(made, 201, made.version, f"/v1/endpoints/{made.name}")
+        """Create an endpoint for nodes to name; requests to it are signed (Standard Webhooks 1.0.0)."""
+        record = call.use.endpoints.make(call.caller, new.name, new.to_terms())
+        return show_record(record, 201, f"/v1/endpoints/{record.name}")
 
-    @routes.get(ENDPOINT, "One endpoint, and whether it answers", EndpointRow, is_versioned=True)
+    @routes.get(ENDPOINT, "One endpoint, and whether it answers", EndpointRecord, is_versioned=True)
     def get_endpoint(call: Call, name: PathName) -> HttpAnswer:
-        found = call.use.endpoints.read(call.principal, name)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.endpoints.read(call.principal, name))
 
-    @routes.put(ENDPOINT, "Replace what an endpoint says", EndpointRow, is_versioned=True)
+    @routes.put(ENDPOINT, "Replace what an endpoint says", EndpointRecord, is_versioned=True)
     def replace_endpoint(
-        call: Call, name: PathName, terms: Annotated[WebhookEndpointTerms, Body()], if_match: IfMatch = None
+        call: Call, name: PathName, terms: Annotated[EndpointContent, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """It is tried again at once. Disabled, what is to be sent there is given up."""
+        """Replace an endpoint, which is tried again at once; disabled, its pending requests are given up."""
         version = require_version(if_match)
-        replaced = call.use.endpoints.replace(call.caller, name, version, terms.to_terms())
-        return HttpAnswer(replaced, version=replaced.version)
+        return show_record(call.use.endpoints.replace(call.caller, name, version, terms.to_terms()))
 
     @routes.delete(ENDPOINT, "Take an endpoint away")
     def delete_endpoint(call: Call, name: PathName, if_match: IfMatch = None) -> HttpAnswer:

@@ -1,4 +1,4 @@
-"""Events from outside: sent with a token, or signed by a sender that the tenant knows."""
+"""Routes of inbound events: sent with a token, or signed by a sender that the tenant knows."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -7,15 +7,14 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Que
 from pydantic import AfterValidator, Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathId, PathName, check_text
 from signet.api.http.routing import Routes
 from signet.core.documents.payload_limits import MAX_PAYLOAD_BYTES
 from signet.core.integrations.inbound_events import MAX_KEY_CHARACTERS, MAX_MESSAGE_ID_CHARACTERS
 from signet.core.integrations.webhook_signatures import ID, SIGNATURE, TIMESTAMP
 from signet.core.validation.strict_model import Strict
-from signet.engine.integrations.inbound_events import InboundMessage, TakenEvent
-from signet.store.integrations.inbound_events import EventRecord, FullEvent
+from signet.engine.integrations.inbound_events import EventRecord, FullEventRecord, InboundMessage, TakenEvent
 
 Key = Annotated[
     str | None,
@@ -43,9 +42,9 @@ class EventRequest(Strict):
 def add_event_routes(routes: Routes) -> None:
     @routes.post("/v1/events", "Send an event", TakenEvent, status=202)
     def send_event(call: Call, new: Annotated[EventRequest, Body()]) -> HttpAnswer:
-        """Kept for seven days, for the first workflow that waits for its key."""
-        taken = call.use.inbound_events.send(call.caller, new.key, new.id, new.payload)
-        return HttpAnswer(taken, 202, location=f"/v1/events/{taken.id}")
+        """Send an event, which is kept for seven days for the first workflow that waits for its key."""
+        event = call.use.inbound_events.send(call.caller, new.key, new.id, new.payload)
+        return HttpAnswer(event, 202, location=f"/v1/events/{event.id}")
 
     @routes.post(
         "/v1/tenants/<tenant_id>/events/<endpoint>",
@@ -63,7 +62,7 @@ def add_event_routes(routes: Routes) -> None:
         moment: Annotated[str | None, Header(alias=TIMESTAMP)] = None,
         signature: Annotated[str | None, Header(alias=SIGNATURE)] = None,
     ) -> HttpAnswer:
-        """For senders without a token. Its inbound endpoint says where in the message its key stands."""
+        """Send an event without a token; the inbound endpoint says where in the message its key is."""
         sent = InboundMessage(call.headers, call.body, message, call.trace_id)
         return HttpAnswer(call.use.inbound_events.take_signed(tenant_id, endpoint, sent), 202)
 
@@ -72,12 +71,10 @@ def add_event_routes(routes: Routes) -> None:
         call: Call, key: Key = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[EventRecord]:
         filters = ["events", key]
-        place = read_cursor(cursor, filters, UUID)
-        found = call.use.inbound_events.list_newest(
-            call.principal, key=key, before=place[0] if place else None, limit=limit + 1
-        )
-        return make_page(found, limit, lambda event: (event.id,), filters)
+        before = parse_position(cursor, filters, UUID)
+        records = call.use.inbound_events.list_newest(call.principal, key=key, before=before, limit=limit + 1)
+        return make_page(records, limit, lambda event: (event.id,), filters)
 
-    @routes.get("/v1/events/<event_id>", "One event, with what it brought", FullEvent)
-    def get_event(call: Call, event_id: PathId) -> FullEvent:
+    @routes.get("/v1/events/<event_id>", "One event, with what it brought", FullEventRecord)
+    def get_event(call: Call, event_id: PathId) -> FullEventRecord:
         return call.use.inbound_events.read(call.principal, event_id)

@@ -1,22 +1,22 @@
-"""Senders without a token, who sign what they send: which there are, and what becomes of their messages."""
+"""Routes of inbound endpoints: senders without a token, who sign their messages."""
 
 from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.call import Call, HttpAnswer, show_record
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, IfMatch, Limit, Named, PathName, require_version
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Name, Strict
-from signet.store.integrations.inbound_events import EndpointRecord, EndpointTerms
+from signet.engine.integrations.inbound_events import InboundEndpointRecord, InboundEndpointTerms
 
 MAX_PREFIX_CHARACTERS, MAX_POINTER_CHARACTERS, MAX_SECRETS = 200, 300, 3
 ENDPOINT = "/v1/inbound_endpoints/<name>"
 
 
-class InboundEndpointTerms(Strict):
+class InboundEndpointContent(Strict):
     key_prefix: Annotated[
         str, Field(max_length=MAX_PREFIX_CHARACTERS, description="Every key of its events begins with it.")
     ] = ""
@@ -38,46 +38,44 @@ class InboundEndpointTerms(Strict):
     ]
     status: Literal["active", "disabled"] = "active"
 
-    def to_terms(self) -> EndpointTerms:
-        return EndpointTerms(self.key_prefix, self.key_pointer, self.secrets, self.status)
+    def to_terms(self) -> InboundEndpointTerms:
+        return InboundEndpointTerms(self.key_prefix, self.key_pointer, self.secrets, self.status)
 
 
-class NewEndpoint(InboundEndpointTerms):
+class NewInboundEndpoint(InboundEndpointContent):
     name: Named
 
 
 def add_inbound_endpoint_routes(routes: Routes) -> None:
-    @routes.get("/v1/inbound_endpoints", "Inbound endpoints by name", Page[EndpointRecord])
+    @routes.get("/v1/inbound_endpoints", "Inbound endpoints by name", Page[InboundEndpointRecord])
     def list_inbound_endpoints(
         call: Call, limit: Limit = PAGE, cursor: Cursor = None
-    ) -> Page[EndpointRecord]:
-        place = read_cursor(cursor, "inbound_endpoints", str)
-        found = call.use.inbound_events.list_endpoints(
-            call.principal, after=place[0] if place else "", limit=limit + 1
-        )
-        return make_page(found, limit, lambda endpoint: (endpoint.name,), "inbound_endpoints")
+    ) -> Page[InboundEndpointRecord]:
+        after = parse_position(cursor, "inbound_endpoints", str) or ""
+        records = call.use.inbound_events.list_endpoints(call.principal, after=after, limit=limit + 1)
+        return make_page(records, limit, lambda endpoint: (endpoint.name,), "inbound_endpoints")
 
     @routes.post(
         "/v1/inbound_endpoints",
         "Let somebody send signed events",
-        EndpointRecord,
+        InboundEndpointRecord,
         status=201,
         is_versioned=True,
     )
-    def create_inbound_endpoint(call: Call, new: Annotated[NewEndpoint, Body()]) -> HttpAnswer:
-        made = call.use.inbound_events.make_endpoint(call.caller, new.name, new.to_terms())
-        return HttpAnswer(made, 201, made.version, f"/v1/inbound_endpoints/{made.name}")
+    def create_inbound_endpoint(call: Call, new: Annotated[NewInboundEndpoint, Body()]) -> HttpAnswer:
+        record = call.use.inbound_events.make_endpoint(call.caller, new.name, new.to_terms())
+        return show_record(record, 201, f"/v1/inbound_endpoints/{record.name}")
 
-    @routes.get(ENDPOINT, "One inbound endpoint", EndpointRecord, is_versioned=True)
+    @routes.get(ENDPOINT, "One inbound endpoint", InboundEndpointRecord, is_versioned=True)
     def get_inbound_endpoint(call: Call, name: PathName) -> HttpAnswer:
-        found = call.use.inbound_events.read_endpoint(call.principal, name)
-        return HttpAnswer(found, version=found.version)
+        return show_record(call.use.inbound_events.read_endpoint(call.principal, name))
 
-    @routes.put(ENDPOINT, "Replace what an inbound endpoint says", EndpointRecord, is_versioned=True)
+    @routes.put(ENDPOINT, "Replace what an inbound endpoint says", InboundEndpointRecord, is_versioned=True)
     def replace_inbound_endpoint(
-        call: Call, name: PathName, terms: Annotated[InboundEndpointTerms, Body()], if_match: IfMatch = None
+        call: Call, name: PathName, terms: Annotated[InboundEndpointContent, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """Disabled, it takes nothing any more; what it took stays."""
+        """Replace an inbound endpoint; if it is disabled, it accepts nothing more, and past events stay."""
         version = require_version(if_match)
-        replaced = call.use.inbound_events.replace_endpoint(call.caller, name, version, terms.to_terms())
-        return HttpAnswer(replaced, version=replaced.version)
+        return show_record(
+            call.use.inbound_events.replace_endpoint(call.caller, name, version, terms.to_terms())
+        )

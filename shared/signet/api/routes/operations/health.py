@@ -1,4 +1,4 @@
-"""Whether the service can work."""
+"""The route that tells whether the service can work."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Figures of this deployment, for who operates it: collected by Prometheus or whatever reads its format."""
+"""The route of this deployment's metrics, in Prometheus' format."""
 
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.routing import Routes
@@ -14,6 +14,6 @@ def add_metrics_routes(routes: Routes) -> None:
         content_type=CONTENT_TYPE,
     )
     def get_metrics(call: Call) -> HttpAnswer:
-        """The outboxes are of all tenants, from the database; all else is of the process that answers."""
+        """List metrics: the outboxes of all tenants from the database, everything else from this process."""
         queues = describe_queues(call.use.operations.measure_queues())
         return HttpAnswer(write_figures([*queues, *call.use.telemetry.list_figures()]), is_text=True)

@@ -1,4 +1,4 @@
-"""For a tenant's operators: how its queues are doing, what is dead or stuck, and sending it again."""
+"""Routes for a tenant's operators: state of its queues, dead letters and stuck instances, requeueing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,14 +9,12 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from pydantic import Field
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Id, Limit
 from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
 from signet.engine.instances.lists import Stuck
-from signet.engine.instances.operations import MAX_REQUEUED, Overview, RequeueOutcome
-from signet.store.operations.overview import DeadLetter
-from signet.store.wake_ups import QueueName
+from signet.engine.instances.operations import MAX_REQUEUED, DeadLetter, Overview, QueueName, RequeueOutcome
 
 OneQueue = Annotated[QueueName | None, Query(description="Of this queue alone; without it, of both.")]
 
@@ -36,14 +34,14 @@ class RequeueOutcomes:
 @dataclass(frozen=True, slots=True)
 class StuckSummary:
     items: Sequence[Stuck]
-    # Those that have been stuck for longest are shown; when they are helped, the next ones are.
+    # The longest stuck are shown; the next ones follow when these are helped.
     has_more: bool
 
 
 def add_operation_routes(routes: Routes) -> None:
     @routes.get("/v1/operations", "How the tenant's work is going", Overview)
     def get_operations(call: Call) -> Overview:
-        """Counts end at 10,000, and so does what the last hour's figures are of."""
+        """Show the state of the tenant's work; counts end at 10,000, also those of the last hour."""
         return call.use.operations.overview(call.principal)
 
     @routes.get(
@@ -52,19 +50,19 @@ def add_operation_routes(routes: Routes) -> None:
     def list_dead_letters(
         call: Call, queue: OneQueue = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[DeadLetter]:
-        place = read_cursor(cursor, queue, UUID)
-        found = call.use.operations.list_dead_letters(
-            call.principal, queue=queue, before=place[0] if place else None, limit=limit + 1
+        before = parse_position(cursor, queue, UUID)
+        records = call.use.operations.list_dead_letters(
+            call.principal, queue=queue, before=before, limit=limit + 1
         )
-        return make_page(found, limit, lambda row: [row.id], queue)
+        return make_page(records, limit, lambda row: [row.id], queue)
 
     @routes.post("/v1/operations/dead_letters/requeue", "Try dead letters again", RequeueOutcomes)
     def requeue_dead_letters(call: Call, chosen: Annotated[DeadLetters, Body()]) -> RequeueOutcomes:
-        """As if they had never been tried; an instance that one of them had paused goes on."""
+        """Requeue dead letters as if they had never been tried; instances that they paused go on."""
         return RequeueOutcomes(call.use.operations.requeue(call.caller, chosen.ids))
 
     @routes.get("/v1/operations/stuck", "Instances that nothing will wake", StuckSummary)
     def list_stuck(call: Call, limit: Limit = PAGE) -> StuckSummary:
-        """Those that have been so for longest first, with what may help."""
-        found = call.use.operations.list_stuck(call.principal, limit=limit + 1)
-        return StuckSummary(found[:limit], len(found) > limit)
+        """List stuck instances, the longest stuck first, with what may help."""
+        stuck = call.use.operations.list_stuck(call.principal, limit=limit + 1)
+        return StuckSummary(stuck[:limit], len(stuck) > limit)

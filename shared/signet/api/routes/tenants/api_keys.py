@@ -1,4 +1,4 @@
-"""Keys of machines."""
+"""Routes of machines' API keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import AwareDatetime, Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathId, Reason
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_ROLES
 from signet.core.validation.strict_model import Strict
-from signet.store.tenants.api_keys import ApiKeyRecord
+from signet.engine.tenants.api_keys import ApiKeyRecord
 
 
 class NewKey(Strict):
@@ -29,7 +29,7 @@ class NewKey(Strict):
 
 @dataclass(frozen=True, slots=True)
 class MadeApiKey:
-    """`token` is shown this once; it is null where the request is repeated under its idempotency key."""
+    """A new key; `token` is shown only once, and is null when the request is repeated."""
 
     id: UUID
     name: str
@@ -43,23 +43,23 @@ class MadeApiKey:
 def add_api_key_routes(routes: Routes) -> None:
     @routes.get("/v1/api_keys", "The keys, without their secrets", Page[ApiKeyRecord])
     def list_api_keys(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ApiKeyRecord]:
-        """Those that are revoked or have expired, too. The last use is told to the hour."""
-        (after,) = read_cursor(cursor, None, UUID) or (None,)
-        found = call.use.api_keys.list(call.principal, after, limit + 1)
-        return make_page(found, limit, lambda key: [key.id])
+        """List keys, also revoked and expired ones; the last use is to the hour."""
+        after = parse_position(cursor, None, UUID)
+        records = call.use.api_keys.list(call.principal, after, limit + 1)
+        return make_page(records, limit, lambda key: [key.id])
 
     @routes.post("/v1/api_keys", "Make a key", MadeApiKey, status=201, once_shown=("token",))
     def create_api_key(call: Call, new: Annotated[NewKey, Body()]) -> HttpAnswer:
-        """Send its token as a bearer. Nobody gives a key roles that may more than they may themselves."""
-        made = call.use.api_keys.create(call.caller, new.name, new.roles, new.expires_at, new.reason)
-        key = made.record
+        """Create a key, whose token is sent as a bearer; its roles allow no more than the caller's own."""
+        created = call.use.api_keys.create(call.caller, new.name, new.roles, new.expires_at, new.reason)
+        key = created.record
         shown = MadeApiKey(
-            key.id, key.name, key.roles, key.created_by, key.created_at, key.expires_at, made.token
+            key.id, key.name, key.roles, key.created_by, key.created_at, key.expires_at, created.token
         )
         return HttpAnswer(shown, 201)
 
     @routes.delete("/v1/api_keys/<key_id>", "Revoke a key, for ever")
     def revoke_api_key(call: Call, key_id: PathId) -> HttpAnswer:
-        """Within 15 seconds it is refused everywhere."""
+        """Revoke a key; within 15 seconds it is refused everywhere."""
         call.use.api_keys.revoke(call.caller, key_id)
         return HttpAnswer(status=204)

@@ -1,4 +1,4 @@
-"""The members of the caller's tenant, and who the caller is."""
+"""Routes of the tenant's members, and of the caller."""
 
 from typing import Annotated
 
@@ -6,13 +6,12 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
 from signet.api.http.call import Call
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, Named, PathUserId, Reason
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_ROLES, DisplayName, Email, Member, Phone
 from signet.core.validation.strict_model import Strict
-from signet.engine.tenants.members import Me, MemberStatus
-from signet.store.tenants.people import MemberRecord
+from signet.engine.tenants.members import Me, MemberRecord, MemberStatus
 
 
 class MemberContent(Strict):
@@ -29,15 +28,15 @@ class MemberContent(Strict):
 def add_member_routes(routes: Routes) -> None:
     @routes.get("/v1/me", "Who the caller is, and what the caller may", Me)
     def get_me(call: Call) -> Me:
-        """Roles are those of the token or the key; permissions are what the tenant's roles say of them."""
+        """Show the caller: roles of the token or key, and the permissions that these have in the tenant."""
         return call.use.members.read_me(call.principal)
 
     @routes.get("/v1/members", "The members", Page[MemberRecord])
     def list_members(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[MemberRecord]:
-        """By their ids. Their roles here are those that approvals go by."""
-        (after,) = read_cursor(cursor, None, str) or ("",)
-        found = call.use.members.list(call.principal, after, limit + 1)
-        return make_page(found, limit, lambda member: [member.user_id])
+        """List members by their ids, with the roles that approvals use."""
+        after = parse_position(cursor, None, str) or ""
+        records = call.use.members.list(call.principal, after, limit + 1)
+        return make_page(records, limit, lambda member: [member.user_id])
 
     @routes.get("/v1/members/<user_id>", "One member", MemberRecord)
     def get_member(call: Call, user_id: PathUserId) -> MemberRecord:
@@ -47,8 +46,10 @@ def add_member_routes(routes: Routes) -> None:
     def put_member(
         call: Call, user_id: PathUserId, content: Annotated[MemberContent, Body()]
     ) -> MemberRecord:
-        """Exactly so afterwards. Nobody gives a role that may more than they may themselves, and somebody
-        stays who may edit members. The manager is the org chart's.
+        """Make or change a member, exactly as given; the manager is part of the org chart.
+
+        Nobody gives a role that allows more than they may themselves. One member who may edit members must
+        stay.
         """
         member = Member(
             user_id=user_id,

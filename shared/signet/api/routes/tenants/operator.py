@@ -1,14 +1,14 @@
-"""For operators of the deployment: tenants, each by its id."""
+"""Routes for operators of the deployment: tenants by id."""
 
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 from pydantic import Field
 
-from signet.api.http.call import Call, HttpAnswer
+from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import PathId, Reason
 from signet.api.http.routing import Routes
-from signet.api.routes.tenants.own import QuotaLevels, Tenant, show_tenant
+from signet.api.routes.tenants.own import QuotaLevels, Tenant
 from signet.core.tenants.quotas import MAX_CAPACITY, MAX_REFILL_SECONDS, Quota
 from signet.core.tenants.tenant_file import TenantContent
 from signet.core.validation.strict_model import Strict
@@ -32,19 +32,19 @@ class NewQuota(Strict):
 def add_operator_routes(routes: Routes) -> None:
     @routes.get("/v1/tenants/<tenant_id>", "One tenant", Tenant, is_versioned=True, is_for_operators=True)
     def get_any_tenant(call: Call, tenant_id: PathId) -> HttpAnswer:
-        return show_tenant(call.use.tenant_operator.read(call.caller, tenant_id))
+        return show_record(call.use.tenant_operator.read(call.caller, tenant_id))
 
     @routes.put("/v1/tenants/<tenant_id>", "Install a tenant", Tenant, is_for_operators=True)
     def install_tenant(
         call: Call, tenant_id: PathId, content: Annotated[TenantContent, Body()]
     ) -> HttpAnswer:
-        """As often as one likes: afterwards it agrees with this. Other roles and members stay."""
-        return show_tenant(call.use.tenant_operator.install(call.caller, tenant_id, content))
+        """Install a tenant, as often as needed: then it agrees with this. Other roles and members stay."""
+        return show_record(call.use.tenant_operator.install(call.caller, tenant_id, content))
 
     @routes.put("/v1/tenants/<tenant_id>/status", "Suspend or resume a tenant", Tenant, is_for_operators=True)
     def put_tenant_status(call: Call, tenant_id: PathId, new: Annotated[NewStatus, Body()]) -> HttpAnswer:
-        """Of a suspended tenant nothing is read, written or moved."""
-        return show_tenant(
+        """Set the status; data of a suspended tenant is neither read nor written, and its workflows rest."""
+        return show_record(
             call.use.tenant_operator.set_status(call.caller, tenant_id, new.status, new.reason)
         )
 
@@ -68,5 +68,5 @@ def add_operator_routes(routes: Routes) -> None:
         is_for_operators=True,
     )
     def withdraw_tenant_quota(call: Call, tenant_id: PathId, quota_name: QuotaName) -> QuotaLevels:
-        """The default holds again."""
+        """Withdraw a granted quota; the default is valid again."""
         return QuotaLevels(call.use.tenant_operator.withdraw_quota(call.caller, tenant_id, quota_name))

@@ -1,16 +1,16 @@
-"""Who reports to whom in the caller's tenant."""
+"""Routes of the org chart: reporting lines in the caller's tenant."""
 
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathUserId
 from signet.api.http.routing import Routes
 from signet.core.tenants.user_id import UserId
 from signet.core.validation.strict_model import Strict
-from signet.store.tenants.people import ReportingLine
+from signet.engine.tenants.org_chart import ReportingLine
 
 
 class NewLine(Strict):
@@ -20,14 +20,14 @@ class NewLine(Strict):
 def add_org_chart_routes(routes: Routes) -> None:
     @routes.get("/v1/org_chart", "The reporting lines", Page[ReportingLine])
     def list_reporting_lines(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[ReportingLine]:
-        """Who has no manager has no line."""
-        (after,) = read_cursor(cursor, None, str) or ("",)
-        found = call.use.org_chart.list(call.principal, after, limit + 1)
-        return make_page(found, limit, lambda line: [line.user_id])
+        """List reporting lines; a person without a manager has none."""
+        after = parse_position(cursor, None, str) or ""
+        records = call.use.org_chart.list(call.principal, after, limit + 1)
+        return make_page(records, limit, lambda line: [line.user_id])
 
     @routes.put("/v1/org_chart/<user_id>", "Say who somebody reports to", ReportingLine)
     def put_manager(call: Call, user_id: PathUserId, line: Annotated[NewLine, Body()]) -> ReportingLine:
-        """Nobody reports to themselves, however many steps up."""
+        """Set a manager; nobody reports to themselves, however many steps up."""
         return call.use.org_chart.set_manager(call.caller, user_id, line.manager_id)
 
     @routes.delete("/v1/org_chart/<user_id>", "Have somebody report to nobody")

@@ -1,4 +1,4 @@
-"""The caller's tenant: name, settings, quotas."""
+"""Routes of the caller's tenant: name, settings, quotas."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from uuid import UUID
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
-from signet.api.http.call import Call, HttpAnswer
+from signet.api.http.call import Call, HttpAnswer, show_record
 from signet.api.http.parameters import IfMatch, Named, Reason, require_version
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import (
@@ -26,7 +26,6 @@ from signet.core.validation.strict_model import Strict
 from signet.engine.access.quotas import QuotaLevel
 from signet.engine.tenants.operator import TenantStatus
 from signet.engine.tenants.settings import TenantChange
-from signet.store.tenants.tenants import TenantRecord
 
 
 class TenantPatch(Strict):
@@ -64,14 +63,14 @@ class QuotaLevels:
 def add_tenant_routes(routes: Routes) -> None:
     @routes.get("/v1/tenant", "The caller's tenant", Tenant, is_versioned=True)
     def get_tenant(call: Call) -> HttpAnswer:
-        return show_tenant(call.use.tenant_admin.read(call.principal))
+        return show_record(call.use.tenant_admin.read(call.principal))
 
     @routes.patch("/v1/tenant", "Change the tenant's name or settings", Tenant, is_versioned=True)
     def change_tenant(
         call: Call, change: Annotated[TenantPatch, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
-        """What is not named stays. Workflows read the settings as `org.*`, as they are then."""
-        wanted = TenantChange(
+        """Change what is named, and keep the rest; workflows read the present settings as `org.*`."""
+        tenant_change = TenantChange(
             change.name,
             change.currency,
             change.time_zone,
@@ -80,12 +79,8 @@ def add_tenant_routes(routes: Routes) -> None:
             change.webhook_hosts,
         )
         version = require_version(if_match)
-        return show_tenant(call.use.tenant_admin.change(call.caller, version, wanted, change.reason))
+        return show_record(call.use.tenant_admin.change(call.caller, version, tenant_change, change.reason))
 
     @routes.get("/v1/quotas", "What the tenant may ask for, and what is left of it", QuotaLevels)
     def list_quotas(call: Call) -> QuotaLevels:
         return QuotaLevels(call.use.tenant_admin.list_quotas(call.principal))
-
-
-def show_tenant(found: TenantRecord) -> HttpAnswer:
-    return HttpAnswer(found, version=found.version)

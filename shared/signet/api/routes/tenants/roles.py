@@ -1,4 +1,4 @@
-"""The roles of the caller's tenant."""
+"""Routes of the tenant's roles."""
 
 from typing import Annotated
 
@@ -6,12 +6,12 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from pydantic import Field
 
 from signet.api.http.call import Call, HttpAnswer
-from signet.api.http.cursors import Page, make_page, read_cursor
+from signet.api.http.cursors import Page, make_page, parse_position
 from signet.api.http.parameters import PAGE, Cursor, Limit, PathName
 from signet.api.http.routing import Routes
 from signet.core.tenants.tenant_file import MAX_PERMISSIONS
 from signet.core.validation.strict_model import Permission, Strict
-from signet.store.tenants.people import RoleRecord
+from signet.engine.tenants.roles import RoleRecord
 
 
 class RoleContent(Strict):
@@ -24,13 +24,13 @@ class RoleContent(Strict):
 def add_role_routes(routes: Routes) -> None:
     @routes.get("/v1/roles", "The roles", Page[RoleRecord])
     def list_roles(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[RoleRecord]:
-        (after,) = read_cursor(cursor, None, str) or ("",)
-        found = call.use.roles.list(call.principal, after, limit + 1)
-        return make_page(found, limit, lambda role: [role.role])
+        after = parse_position(cursor, None, str) or ""
+        records = call.use.roles.list(call.principal, after, limit + 1)
+        return make_page(records, limit, lambda role: [role.role])
 
     @routes.put("/v1/roles/<role>", "Make or change a role", RoleRecord)
     def put_role(call: Call, role: PathName, content: Annotated[RoleContent, Body()]) -> RoleRecord:
-        """It holds at once for all who have it. Nobody adds what they may not do themselves."""
+        """Save a role, which is in force at once for all who have it; nobody adds what they may not do."""
         return call.use.roles.save(call.caller, role, content.permissions)
 
     @routes.delete("/v1/roles/<role>", "Delete a role that no member and no key has")

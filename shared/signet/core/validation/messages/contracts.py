@@ -12,7 +12,7 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
     "ENTRY_TWICE": ("error", "'{entry}' stands twice in this list.", "Remove one of the two."),
     "FIELD_LIMITS_CROSSED": (
         "error",
-        "No value of the field '{field}' can keep both of its limits.",
+        "No value of the field '{field}' is within both of its limits.",
         "Let the lower limit be at most the upper one.",
     ),
     "FIELD_ENUM_BLANK": (
@@ -27,7 +27,7 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
     ),
     "FIELD_FLAG_MEANINGLESS": (
         "error",
-        "'{flag}' means nothing for '{field}', which is no field of the document itself.",
+        "'{flag}' means nothing for '{field}', which lies inside another field.",
         "Remove it, or set it on the outermost field.",
     ),
     "FIELD_TOO_DEEP": (
@@ -43,7 +43,7 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
     "FIELD_INDEX_TOO_MANY": (
         "error",
         "{count} fields of the types {types} are indexed; a document has room for {limit}.",
-        "Index only what lists are searched and sorted by.",
+        "Index only the fields that lists are filtered or sorted by.",
     ),
     "FIELD_INDEX_TOO_LONG": (
         "error",
@@ -107,7 +107,7 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
     ),
     "SETTLED_HAS_AUTOMATIC_EXIT": (
         "error",
-        "The transition '{transition}' leaves '{state}' by itself, which is settled.",
+        "The automatic transition '{transition}' leaves '{state}', which is settled.",
         "Remove 'settled', or make the transition requested.",
     ),
     "STATE_RESERVED": (
@@ -149,7 +149,7 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
     ),
     "REJECTED_TO_TARGET": (
         "error",
-        "A rejection of '{transition}' leads to '{state}' as passing it does.",
+        "Passing '{transition}' leads to '{state}', and a rejection leads there too.",
         "Send a rejection to another state.",
     ),
     "INTERRUPT_REJECTED": (
@@ -159,17 +159,17 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
     ),
     "SLOT_FROM_MISSING": (
         "error",
-        "The slot '{slot}' does not say on which way to '{transition}' it stands.",
+        "'{transition}' leaves several states; the slot '{slot}' does not say which of them it follows.",
         "Set 'from' to one of: {allowed}.",
     ),
     "SLOT_FROM_UNKNOWN": (
         "error",
-        "The slot '{slot}' begins at '{state}', where its transition does not.",
+        "The slot '{slot}' begins at '{state}', but its transition does not.",
         "Set 'from' to one of: {allowed}.",
     ),
     "SLOT_BEFORE_INTERRUPT": (
         "error",
-        "The slot '{slot}' stands before an interruption, which has no way to it.",
+        "The slot '{slot}' stands before an interrupting transition, which waits for no steps.",
         "Use position: after.",
     ),
     "SLOT_FROM_AT_INTERRUPT": (
@@ -179,12 +179,12 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
     ),
     "SLOT_PLACE_TAKEN": (
         "error",
-        "The slot '{slot}' stands where '{first}' stands.",
+        "The slot '{slot}' stands in the same place as '{first}'.",
         "Remove one of them, or set another transition, position or 'from'.",
     ),
     "SLOT_WINDOW_LOOSER": (
         "error",
-        "The slot '{slot}' is {window} where the state is {default}.",
+        "The slot '{slot}' is {window}, but its state is {default}, which is stricter.",
         "Remove 'edit', or choose a stricter window.",
     ),
     "SLOT_STABLE_EDITABLE": (
@@ -199,7 +199,7 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
     ),
     "AMENDMENT_FROM_NOT_SETTLED": (
         "error",
-        "Amending is asked for in '{state}', which is not settled.",
+        "The amendment names '{state}', which is not settled.",
         "Name settled states only; elsewhere an edit amends by itself.",
     ),
     "AMENDMENT_WITHOUT_REQUEST": (
@@ -234,17 +234,17 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
     ),
     "ACTION_OUTPUT_UNKNOWN": (
         "error",
-        "The action '{action}' gives back '{field}', which is no field of that type that it may give away.",
+        "The action '{action}' cannot give back '{field}': it is unknown, personal or of another type.",
         "An update gives back fields of the document that are not personal, each with its own type.",
     ),
     "ACTION_OUTPUT_UNUSED": (
         "error",
-        "The action '{action}' gives back the document_id and the version of what it makes, and no 'output'.",
+        "The action '{action}' creates a document: it gives back document_id and version, and no 'output'.",
         "Remove 'output'.",
     ),
     "ACTION_ENTITY_TYPE_MISSING": (
         "error",
-        "The action '{action}' does not say what it makes.",
+        "The action '{action}' does not say which type of document it makes.",
         "Add 'entity_type'.",
     ),
     "ACTION_ENTITY_TYPE_UNUSED": (
@@ -254,7 +254,7 @@ CONTRACT: Mapping[str, tuple[str, str, str]] = {
     ),
     "DECIDING_AUTOMATIC": (
         "error",
-        "Nobody asks for '{transition}', which is automatic: there is no decision to keep anybody from.",
+        "'{transition}' is automatic: nobody asks for it, so nobody can be barred from deciding.",
         "Name transitions that are asked for: {allowed}.",
     ),
     "CONDITION_NEVER_ASKED": (

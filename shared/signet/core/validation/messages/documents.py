@@ -5,7 +5,7 @@ from collections.abc import Mapping
 DOCUMENT: Mapping[str, tuple[str, str, str]] = {
     "DOCUMENT_NOT_JSON": (
         "error",
-        "The document cannot be said in JSON: {reason}.",
+        "The document cannot be written as JSON: {reason}.",
         "Use only text, numbers, true, false, null, lists and objects.",
     ),
     "DOCUMENT_TOO_LARGE": (
@@ -71,7 +71,7 @@ DOCUMENT: Mapping[str, tuple[str, str, str]] = {
 EXPRESSION: Mapping[str, tuple[str, str, str]] = {
     "EXPRESSION_INVALID": ("error", "In '{text}' at character {position}: {problem}", "{suggestion}"),
     "TEMPLATE_INVALID": ("error", "In the template at {pointer}: {problem}", "{suggestion}"),
-    "EXPRESSION_WRONG_TYPE": ("error", "'{text}' is a {type}; here stands {wanted}.", "Name {wanted}."),
+    "EXPRESSION_WRONG_TYPE": ("error", "'{text}' is a {type}; {wanted} is needed here.", "Name {wanted}."),
     "EXPRESSION_NOT_BOOL": (
         "error",
         "The condition '{text}' is a {type}, not a yes or no.",
@@ -82,10 +82,10 @@ EXPRESSION: Mapping[str, tuple[str, str, str]] = {
 RULE: Mapping[str, tuple[str, str, str]] = {
     "RULE_CONDITION_INVALID": ("error", "The rule's condition: {problem}.", "Correct the condition."),
     "RULE_TEMPLATE_INVALID": ("error", "In the rule's template: {problem}.", "Correct the template."),
-    "RULE_FIELD_UNKNOWN": ("error", "'{field}' is no field of the contract.", "There are: {fields}."),
+    "RULE_FIELD_UNKNOWN": ("error", "'{field}' is no field of the contract.", "Use one of: {fields}."),
     "RULE_ACTION_IN_PHASE": (
         "error",
         "A rule of phase '{phase}' cannot '{kind}'.",
-        "In this phase there are: {allowed}.",
+        "In this phase, use one of: {allowed}.",
     ),
 }

@@ -47,7 +47,7 @@ GRAPH: Mapping[str, tuple[str, str, str]] = {
     "EDGE_INTO_IN": (
         "error",
         "The edge {place} leads back to where the slot begins.",
-        "Returning to a state is the envelope's: reject, or leave through 'out'.",
+        "Only the envelope returns to a state: reject, or leave through 'out'.",
     ),
     "EDGE_FROM_OUT": (
         "error",
@@ -141,7 +141,7 @@ SLOT: Mapping[str, tuple[str, str, str]] = {
     ),
     "REJECTION_UNHANDLED": (
         "error",
-        "'{place}' can be rejected, and slot '{slot}' has no gate after it to take that.",
+        "'{place}' can be rejected, and slot '{slot}' has no gate after it that takes a rejection.",
         "Draw an edge for 'rejected'.",
     ),
     "REJECTION_NOT_TAKEN": (
@@ -185,7 +185,7 @@ SOUNDNESS: Mapping[str, tuple[str, str, str]] = {
     "CYCLE": (
         "error",
         "The way goes in a circle: {path}.",
-        "Take out one of these edges; returning to a state is the envelope's.",
+        "Remove one of these edges; only the envelope returns to a state.",
     ),
     "UNREACHABLE": ("error", "Nothing leads to '{place}'.", "Draw an edge to it, or remove it."),
     "DEAD_END": ("error", "From '{place}' no way leads to the end.", "Draw an edge from it."),
@@ -197,7 +197,7 @@ SOUNDNESS: Mapping[str, tuple[str, str, str]] = {
     "SPLIT_TOO_FEW": ("error", "The split '{place}' has {count} branches.", "Give it at least two."),
     "JOIN_WITHOUT_SPLIT": (
         "error",
-        "'{place}' joins what no split parted, and would wait for ever.",
+        "'{place}' joins branches that no split has begun, and would wait for ever.",
         "Put a parallel split before it, or remove it.",
     ),
     "JOIN_NEVER_SATISFIED": (
@@ -227,7 +227,7 @@ SOUNDNESS: Mapping[str, tuple[str, str, str]] = {
     ),
     "RETURN_NEVER_WAITS": (
         "error",
-        "The return to '{place}' comes round again by itself: {path}.",
+        "A document that returns to '{place}' comes back there by itself, without end: {path}.",
         "Let a state on the way wait for a request.",
     ),
     "WINDOW_UNASSIGNED": (
@@ -252,7 +252,7 @@ SOUNDNESS: Mapping[str, tuple[str, str, str]] = {
     ),
     "SYSTEM_ORDER_ALTERED": (
         "error",
-        "The system node '{place}' no longer comes where the envelope puts it.",
+        "The system node '{place}' is no longer where the envelope puts it.",
         "The envelope cannot be edited; recompile from contract and patch.",
     ),
     "POLICY_GATE_MISSING": (

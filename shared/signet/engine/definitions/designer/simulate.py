@@ -126,7 +126,7 @@ def _require_bounded(simulation_input: SimulationInput) -> None:
     if _is_deep(sent):
         raise Rejected("REQUEST_INVALID", f"nothing may be nested deeper than {MAX_SENT_DEPTH} levels")
     if len(orjson.dumps(sent)) > MAX_SENT_BYTES:
-        raise Rejected("BODY_TOO_LARGE", f"of all that is simulated with, at most {MAX_SENT_BYTES} bytes")
+        raise Rejected("BODY_TOO_LARGE", f"a simulation takes at most {MAX_SENT_BYTES} bytes of input")
 
 
 def _is_deep(value: Any) -> bool:
@@ -147,8 +147,10 @@ def _require_document(contract: Contract | None, simulation_input: SimulationInp
     if contract is None:
         return simulation_input.document
     if simulation_input.birth == "amended" and contract.amendment is None:
-        where = FieldError("/birth", "AMENDMENT_MISSING", "the contract knows no amendments")
-        raise Rejected("REQUEST_INVALID", "Nothing is born like this.", fields=(where,))
+        where = FieldError("/birth", "AMENDMENT_MISSING", "the contract allows no amendments")
+        raise Rejected(
+            "REQUEST_INVALID", "A document of this type cannot begin as an amendment.", fields=(where,)
+        )
     document, mistakes = validate_fields(contract.fields, dict(simulation_input.document))
     if document is None:
         fields = tuple(

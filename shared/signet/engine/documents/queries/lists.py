@@ -28,7 +28,7 @@ from signet.store.database import Database
 from signet.store.documents.lists import (
     ColumnTerm,
     CursorPosition,
-    Listed,
+    ListedDocument,
     Slice,
     list_contract_versions,
     list_documents,
@@ -62,7 +62,7 @@ class DocumentLists:
 
     def list(
         self, principal: Principal, wanted: WantedDocuments, after: PlaceText | None, limit: int
-    ) -> Sequence[Listed]:
+    ) -> Sequence[ListedDocument]:
         """List at most `limit` documents after a position, with their personal values."""
         with reading(self.database, principal) as read:
             read.require(f"{wanted.entity_type}:read")
@@ -103,7 +103,7 @@ def _parse_position(after: PlaceText | None, sort: Sort) -> CursorPosition | Non
     try:
         return CursorPosition(_parse_value(after[0], sort), after[1], after[2])
     except ValueError:
-        raise Rejected("CURSOR_INVALID", "the cursor is none of this list") from None
+        raise Rejected("CURSOR_INVALID", "the cursor does not belong to this list") from None
 
 
 def _parse_value(text: str | None, sort: Sort) -> Scalar | None:
@@ -154,8 +154,8 @@ def _divide(entity_type: str, terms: Sequence[Term], sort: Sort, contracts: Sequ
 
 def _read_page(
     read: ReadTransaction, parts: _Parts, sort: Sort, after: CursorPosition | None, limit: int
-) -> list[Listed]:
-    page: list[Listed] = []
+) -> list[ListedDocument]:
+    page: list[ListedDocument] = []
     if after is None or after.value is not None:
         page += _merge(_ask(read, parts.valued, after, limit), sort, limit)
         after = None
@@ -166,11 +166,11 @@ def _read_page(
 
 def _ask(
     read: ReadTransaction, slices: Sequence[Slice], after: CursorPosition | None, limit: int
-) -> Iterator[Listed]:
+) -> Iterator[ListedDocument]:
     for part in slices:
         yield from list_documents(read.connection, read.principal.tenant_id, part, after, limit)
 
 
-def _merge(listed: Iterator[Listed], sort: Sort, limit: int) -> list[Listed]:
+def _merge(listed: Iterator[ListedDocument], sort: Sort, limit: int) -> list[ListedDocument]:
     """Merge the slices: Python orders texts as the index does, by their bytes."""
     return sorted(listed, key=lambda document: document.place, reverse=sort.is_descending)[:limit]

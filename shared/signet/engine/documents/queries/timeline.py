@@ -16,9 +16,9 @@ from signet.engine.documents.read import document_not_found, may_read
 from signet.engine.instances.explain import explain
 from signet.engine.instances.queries import Explained
 from signet.store.database import Database
+from signet.store.documents.timeline import AuditRecord as AuditRecord
+from signet.store.documents.timeline import Before as Before
 from signet.store.documents.timeline import (
-    AuditRecord,
-    Before,
     TimelineKind,
     TimelineRow,
     find_document_type,

@@ -15,7 +15,9 @@ from signet.engine.documents.read import document_not_found, may_read, resolve
 from signet.store.database import Database
 from signet.store.documents import versions as store
 from signet.store.documents.read import find_document
-from signet.store.documents.versions import RequestSummary, VersionRecord, VersionSummary
+from signet.store.documents.versions import RequestSummary as RequestSummary
+from signet.store.documents.versions import VersionRecord as VersionRecord
+from signet.store.documents.versions import VersionSummary as VersionSummary
 
 # After every version, and after every moment.
 END, FOREVER = 2**63 - 1, "infinity"
