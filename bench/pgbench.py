@@ -36,7 +36,7 @@ def run_pgbench(url: str, role: str, scripts: Mapping[str, int], seconds: float)
             check=False,
             timeout=seconds + 60,
         )
-    found = re.search(r"tps = ([0-9.]+)", completed.stdout)
-    if completed.returncode != 0 or found is None:
+    figure = re.search(r"tps = ([0-9.]+)", completed.stdout)
+    if completed.returncode != 0 or figure is None:
         raise RuntimeError(f"pgbench did not run: {completed.stderr}")
-    return float(found[1])
+    return float(figure[1])

@@ -180,7 +180,7 @@ def _check_policies(plan: EmulatorPlan, key_id: str, arn: str) -> None:
             raise Refused(f"PAM authentication failed: {principal.message}")
         if principal.policies is None:  # the account's root
             return
-        asked = iam_evaluator.EvalContext(
+        request = iam_evaluator.EvalContext(
             principal_arn=principal.arn,
             principal_type=principal.type,
             principal_account=ACCOUNT,
@@ -189,8 +189,8 @@ def _check_policies(plan: EmulatorPlan, key_id: str, arn: str) -> None:
             region=plan.region,
             principal_keys=principal.keys,
         )
-        decided = iam_evaluator.evaluate(asked, principal.policies, *principal.limits)
-        if decided.decision != "Allow":
+        decision = iam_evaluator.evaluate(request, principal.policies, *principal.limits)
+        if decision.decision != "Allow":
             raise Refused(f"PAM authentication failed: {principal.arn} may not rds-db:connect to {arn}")
 
 

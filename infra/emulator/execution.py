@@ -159,12 +159,12 @@ def make_environment(plan: EmulatorPlan, config: Mapping[str, Any], folder: Path
 
 def _make_credentials(config: Mapping[str, Any]) -> dict[str, str]:
     """Return the credentials of the function's role."""
-    made: dict[str, str] = lambda_runtime.execution_credentials(config)
-    session = sts._sessions.get(made["AWS_ACCESS_KEY_ID"])
+    credentials: dict[str, str] = lambda_runtime.execution_credentials(config)
+    session = sts._sessions.get(credentials["AWS_ACCESS_KEY_ID"])
     if session is not None:
         # On AWS they expire, and their checker reads when; no run lasts that long.
         session.setdefault("Expiration", time.time() + _CREDENTIALS_SECONDS)
-    return {name: value for name, value in made.items() if value}
+    return {name: value for name, value in credentials.items() if value}
 
 
 def _find_below_opt(plan: EmulatorPlan, value: str) -> str:

@@ -93,9 +93,9 @@ class _IssuerHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         try:
             length = int(self.headers.get("Content-Length", 0))
-            asked = json.loads(self.rfile.read(min(length, MAX_REQUEST_BYTES)))
+            request = json.loads(self.rfile.read(min(length, MAX_REQUEST_BYTES)))
             token = self.issuer.mint(
-                subject=asked["sub"], tenant_id=asked["tenant_id"], roles=asked.get("roles", ())
+                subject=request["sub"], tenant_id=request["tenant_id"], roles=request.get("roles", ())
             )
         except (ValueError, KeyError, TypeError) as error:
             self._answer(400, {"error": "invalid_request", "error_description": repr(error)})

@@ -149,9 +149,9 @@ def _check_path(blocks: Blocks, edge: Edge, source: Stack, target: Stack, *, ear
         blocks.findings.append(make_finding("BLOCK_ENTERED_SIDEWAYS", edge.id, split=target[shared][0]))
 
 
-def _common_length(one: Stack, other: Stack) -> int:
+def _common_length(stack: Stack, other: Stack) -> int:
     length = 0
-    while length < min(len(one), len(other)) and one[length] == other[length]:
+    while length < min(len(stack), len(other)) and stack[length] == other[length]:
         length += 1
     return length
 

@@ -180,13 +180,17 @@ def _find_before_gates(graph: Graph) -> set[str]:
 def _find_beside(
     blocks: Blocks, approvals: Iterable[str], actions: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
-    asked: dict[str, dict[int, str]] = {}
+    approval_of_branch: dict[str, dict[int, str]] = {}
     for approval in sorted(approvals):
         for split, branch in blocks.stacks.get(approval, ()):
-            asked.setdefault(split, {}).setdefault(branch, approval)
+            approval_of_branch.setdefault(split, {}).setdefault(branch, approval)
     for action in sorted(actions):
         for split, branch in blocks.stacks.get(action, ()):
-            beside = [approval for other, approval in sorted(asked.get(split, {}).items()) if other != branch]
+            beside = [
+                approval
+                for other, approval in sorted(approval_of_branch.get(split, {}).items())
+                if other != branch
+            ]
             if beside:
                 yield beside[0], action
                 break

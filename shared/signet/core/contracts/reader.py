@@ -141,21 +141,23 @@ def _check_output(contract: Contract, name: str, action: DeclaredAction) -> Iter
             yield make_finding("ACTION_OUTPUT_UNKNOWN", point((*path, field)), action=name, field=field)
 
 
-def _are_alike(one: Field, other: Field) -> bool:
-    if isinstance(one, RefField) and isinstance(other, RefField):
-        return one.entity_type == other.entity_type  # `reads` matters only where a document is read
-    return type_of_field(one) == type_of_field(other)
+def _are_alike(field: Field, other: Field) -> bool:
+    if isinstance(field, RefField) and isinstance(other, RefField):
+        return field.entity_type == other.entity_type  # `reads` matters only where a document is read
+    return type_of_field(field) == type_of_field(other)
 
 
 def _check_conditions(contract: Contract) -> Iterator[Finding]:
     prefix = f"{contract.contract}:"
-    asked = {f"{prefix}{verb}" for verb in ("*", *RESERVED_VERBS, *contract.transitions, *contract.actions)}
-    asked |= {t.permission for t in contract.transitions.values() if t.permission}
-    asked |= {a.permission for a in contract.actions.values() if a.permission}
+    demanded = {
+        f"{prefix}{verb}" for verb in ("*", *RESERVED_VERBS, *contract.transitions, *contract.actions)
+    }
+    demanded |= {t.permission for t in contract.transitions.values() if t.permission}
+    demanded |= {a.permission for a in contract.actions.values() if a.permission}
     if contract.amendment is not None and contract.amendment.permission:
-        asked.add(contract.amendment.permission)
+        demanded.add(contract.amendment.permission)
     for permission in contract.conditions:
-        if permission not in asked:
+        if permission not in demanded:
             place = point(("conditions", permission))
             yield make_finding(
                 "CONDITION_NEVER_ASKED", place, permission=permission, contract=contract.contract
@@ -166,9 +168,9 @@ def _check_duties(contract: Contract) -> Iterator[Finding]:
     duties, path = contract.separation_of_duties, ("separation_of_duties", "deciding")
     yield from check_distinct(duties.may_decide, ("separation_of_duties", "may_decide"))
     yield from check_distinct(duties.deciding, path)
-    asked = [name for name, transition in contract.transitions.items() if transition.kind != "automatic"]
+    requested = [name for name, transition in contract.transitions.items() if transition.kind != "automatic"]
     for index, name in enumerate(duties.deciding):
-        if name not in asked:
+        if name not in requested:
             code = "DECIDING_AUTOMATIC" if name in contract.transitions else "TRANSITION_UNKNOWN"
-            allowed = ", ".join(asked) or "(none)"
+            allowed = ", ".join(requested) or "(none)"
             yield make_finding(code, point((*path, index)), transition=name, allowed=allowed)

@@ -46,20 +46,21 @@ def check(expression: Expression, scope: Scope) -> tuple[Type, tuple[ExpressionE
     """Return the type of the expression (any where it has none) and all its errors.
 
     >>> from signet.core.expressions.syntax import parse_expression
-    >>> found, errors = check(parse_expression("entity.total > '5'"), Scope({"entity": ANY}))
-    >>> str(found), errors
-    ('bool', ())
+    >>> from signet.core.expressions.types import object_of
+    >>> scope = Scope({"entity": object_of({"total": INT})})
+    >>> [error.code for error in check(parse_expression("entity.totl > 5 && !entity.total"), scope)[1]]
+    ['UNKNOWN_FIELD', 'NOT_BOOL']
     """
     checker = _Checker(scope)
-    found = checker.type_of(expression)
-    return found, tuple(checker.errors)
+    whole_type = checker.type_of(expression)
+    return whole_type, tuple(checker.errors)
 
 
 def check_condition(expression: Expression, scope: Scope) -> tuple[ExpressionError, ...]:
     """Return all errors of the expression, one of them if the whole is no bool."""
-    found, errors = check(expression, scope)
-    if not errors and found.kind not in (TypeKind.BOOL, TypeKind.ANY):
-        return (_at(expression, "CONDITION_NOT_BOOL", operand=to_text(expression), type=str(found)),)
+    whole_type, errors = check(expression, scope)
+    if not errors and whole_type.kind not in (TypeKind.BOOL, TypeKind.ANY):
+        return (_at(expression, "CONDITION_NOT_BOOL", operand=to_text(expression), type=str(whole_type)),)
     return errors
 
 
@@ -166,10 +167,10 @@ class _Checker:
             self._add(node, "NULL_ORDERED", operator=node.operator)
             return
         ordered = True
-        for operand, found in ((node.left, left), (node.right, right)):
-            if found.kind not in _ORDERED:
+        for operand, operand_type in ((node.left, left), (node.right, right)):
+            if operand_type.kind not in _ORDERED:
                 ordered = False
-                self._add(operand, "NOT_ORDERED", operand=to_text(operand), type=str(found))
+                self._add(operand, "NOT_ORDERED", operand=to_text(operand), type=str(operand_type))
         if not ordered:
             return
         left = self._narrow(node.left, left, node.right, right)
@@ -228,16 +229,16 @@ def _common_type(items: Sequence[Literal]) -> Type:
 
 
 def _temporal_type(text: str) -> Type | None:
-    for pattern, read, found in (
+    for pattern, parse, temporal in (
         (_DATE, date.fromisoformat, DATE),
         (_TIMESTAMP, datetime.fromisoformat, TIMESTAMP),
     ):
         if pattern.fullmatch(text):
             try:
-                read(text)
+                parse(text)
             except ValueError:
                 return None
-            return found
+            return temporal
     return None
 
 
