@@ -87,7 +87,7 @@ FROM queued;
 INSERT INTO workflow_event (tenant_id, created_at, id, subject_kind, subject_id, entry, actor_id)
 SELECT tenant_id, at, id, 'instance', parent_id, 'waiting', 'carl' FROM numbered;
 
--- Of people, whom they stand in for, what they are asked and told.
+-- People, the delegates who stand in for them, their requests and their notifications.
 INSERT INTO members (tenant_id, user_id, display_name)
 SELECT pg_temp.id_of(t), 'u' || n, 'u' FROM generate_series(1, 3) AS t, generate_series(0, 999) AS n;
 INSERT INTO member_roles (tenant_id, user_id, role)
