@@ -166,7 +166,7 @@ def write_invariants() -> Iterator[str]:
 
 
 def _list_test_files(invariant: Invariant) -> Sequence[str]:
-    """The invariant's own file first, then the others that its mutants must turn red."""
+    """Return the invariant's own file first, then the others that its mutants must turn red."""
     own = str(invariant.test_file.relative_to(ROOT))
     files = {test.partition("::")[0] for mutation in invariant.mutations for test in mutation.tests}
     return [own, *sorted(files - {own})]

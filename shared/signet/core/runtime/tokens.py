@@ -125,7 +125,7 @@ def begin(position: Position, node: str, version: int) -> Token:
 
 
 def wait(position: Position, token_id: str) -> None:
-    """The token's step has begun and does not end yet."""
+    """Let the token wait: its step has begun and does not end yet."""
     position.tokens[token_id] = _change(position.tokens[token_id], state=TokenState.WAITING)
 
 
@@ -137,7 +137,7 @@ def finish(
     seq: int,
     version: int,
 ) -> TokenChanges:
-    """The token's step ended and fires these edges; `version` is the document's from now on."""
+    """End the token's step, which fires these edges; `version` is the document's from now on."""
     token, changes = position.tokens[token_id], TokenChanges()
     node = workflow.nodes[token.node]
     if node.type.name == "end":
