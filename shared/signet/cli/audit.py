@@ -115,10 +115,13 @@ def export(
     write(f"manifest {bundle.manifest_hash}")
 
 
-@app.command(name="begin-epoch", help="After a restore, as an admin: transaction numbers may come again.")
+@app.command(
+    name="begin-epoch",
+    help="Begin a new epoch after a restore, as an admin: transaction numbers may come again.",
+)
 def begin_epoch(
     database_url: DatabaseUrl,
-    reason: Annotated[str, typer.Option(help="Why, for example which backup was restored.")],
+    reason: Annotated[str, typer.Option(help="The reason, for example which backup was restored.")],
 ) -> None:
     with _open(database_url) as database:
         write(f"epoch {begin_new_epoch(database, reason)} has begun")
@@ -129,8 +132,8 @@ def erase(
     database_url: DatabaseUrl,
     tenant: Tenant,
     document: Annotated[UUID, typer.Option(help="The document's id.")],
-    actor: Annotated[str, typer.Option(help="Who does it; goes into the audit trail.")],
-    reason: Annotated[str, typer.Option(help="Why; goes into the audit trail.")],
+    actor: Annotated[str, typer.Option(help="The person who erases, for the audit trail.")],
+    reason: Annotated[str, typer.Option(help="The reason, for the audit trail.")],
     field: Annotated[list[str] | None, typer.Option(help="Only this field; may be repeated.")] = None,
 ) -> None:
     """Erase a document's personal values in all its versions; every hash stays valid."""

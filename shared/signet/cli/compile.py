@@ -42,12 +42,13 @@ def compile_command(
         Path, typer.Argument(help="A contract, patch or automation, or a folder that holds them.")
     ],
     patch: Annotated[
-        Path | None, typer.Option(help="What fills the slots; else patch.yaml in the folder.")
+        Path | None, typer.Option(help="The patch that fills the slots; by default patch.yaml in the folder.")
     ] = None,
     tenant: Annotated[
         Path | None,
         typer.Option(
-            help="Whose settings `org.*` are; else tenant.yaml beside the contract or one folder up."
+            help="The tenant file with the settings `org.*`;"
+            " by default tenant.yaml beside the contract or one folder up."
         ),
     ] = None,
     as_json: Annotated[
@@ -55,7 +56,7 @@ def compile_command(
     ] = False,
     as_mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flowchart.")] = False,
     as_text: Annotated[
-        bool, typer.Option("--explain", help="Print what it does, in plain English that one could sign.")
+        bool, typer.Option("--explain", help="Print in plain English what it does, for a person to sign.")
     ] = False,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead.")] = None,
 ) -> None:

@@ -43,12 +43,13 @@ Examples:
 def diff_command(
     before: Annotated[Path, typer.Argument(help="A folder, a patch, an automation or a compiled workflow.")],
     after: Annotated[
-        Path | None, typer.Argument(help="The same; without it, BEFORE against its bare envelope.")
+        Path | None, typer.Argument(help="The same; by default BEFORE is compared with its bare envelope.")
     ] = None,
     tenant: Annotated[
         Path | None,
         typer.Option(
-            help="Whose settings `org.*` are; else tenant.yaml beside the contract or one folder up."
+            help="The tenant file with the settings `org.*`;"
+            " by default tenant.yaml beside the contract or one folder up."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,

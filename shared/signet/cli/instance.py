@@ -33,9 +33,11 @@ DatabaseUrl = Annotated[str, typer.Option("--database-url", envvar="SIGNET_DATAB
 Tenant = Annotated[UUID, typer.Option("--tenant", help="The tenant's id.")]
 Instance = Annotated[UUID, typer.Argument(metavar="INSTANCE", help="The instance's id.")]
 Token = Annotated[str, typer.Argument(metavar="TOKEN", help="The token's id, or the node where it stands.")]
-Actor = Annotated[str, typer.Option(help="A member of the tenant: whose roles count, and who is on record.")]
+Actor = Annotated[
+    str, typer.Option(help="The member of the tenant who acts, with their roles and on record.")
+]
 Version = Annotated[int, typer.Option("--version", min=0, help="The instance's version that you saw.")]
-Reason = Annotated[str, typer.Option(help="Why; people read it, and it goes into the audit trail.")]
+Reason = Annotated[str, typer.Option(help="The reason, for people and the audit trail.")]
 Limit = Annotated[int, typer.Option(min=1, max=200)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -60,7 +62,9 @@ def _operating(database_url: str, tenant: UUID, actor: str) -> Iterator[tuple[In
         yield make_instances(database), Caller(read_principal(database, tenant, actor), "cli")
 
 
-@app.command(help="Where it is and why: what it waits for, which conditions led there, what would move it.")
+@app.command(
+    help="Explain where an instance is and why: what it waits for, what led there, what would move it."
+)
 def explain(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, as_json: AsJson = False) -> None:
     with open_database(database_url) as database:
         explained = explain_instance(database, ContractCache(), tenant, instance)
@@ -72,7 +76,8 @@ def list_command(
     database_url: DatabaseUrl,
     tenant: Tenant,
     status: Annotated[
-        list[str] | None, typer.Option(help="Only in this status; may be repeated. Else those that live.")
+        list[str] | None,
+        typer.Option(help="Only in this status; may be repeated. By default running and paused."),
     ] = None,
     document: Annotated[UUID | None, typer.Option(help="Every instance of this document.")] = None,
     limit: Limit = 50,
@@ -96,7 +101,7 @@ def stuck(
     database_url: DatabaseUrl,
     tenant: Tenant,
     idle_seconds: Annotated[
-        float, typer.Option(min=0, help="Only where nothing has happened for so long.")
+        float, typer.Option(min=0, help="Only where nothing has happened for so many seconds.")
     ] = IDLE_SECONDS,
     limit: Limit = 50,
     as_json: AsJson = False,
@@ -129,7 +134,7 @@ def pause(
     version: Version,
     reason: Reason,
 ) -> None:
-    """Let it rest where it is (workflow:pause)."""
+    """Pause an instance where it is (workflow:pause)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         _describe_state(instances.pause(caller, instance, version, reason))
 
@@ -138,7 +143,7 @@ def pause(
 def resume(
     database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor, version: Version
 ) -> None:
-    """Let a paused one go on (workflow:resume)."""
+    """Let a paused instance go on (workflow:resume)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         _describe_state(instances.resume(caller, instance, version))
 
@@ -152,7 +157,7 @@ def fail(
     version: Version,
     reason: Reason,
 ) -> None:
-    """Give it up for good; its document stays as it is (workflow:fail)."""
+    """Give an instance up for good; its document stays as it is (workflow:fail)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         _describe_state(instances.fail(caller, instance, version, reason))
 
@@ -166,7 +171,7 @@ def retry(
     version: Version,
     reason: Reason,
 ) -> None:
-    """Try again what the engine had to pause it for, with fresh attempts (workflow:retry)."""
+    """Try again what made the engine pause an instance, with fresh attempts (workflow:retry)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         _describe_state(instances.retry(caller, instance, version, reason))
 
@@ -180,7 +185,7 @@ def cancel(
     version: Version,
     reason: Reason,
 ) -> None:
-    """End it, because nobody wants it any more; its document stays as it is (workflow:cancel)."""
+    """End an instance that nobody wants any more; its document stays as it is (workflow:cancel)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         _describe_state(instances.cancel(caller, instance, version, reason))
 
@@ -211,23 +216,23 @@ def advance(
     reason: Reason,
     payload: Annotated[str | None, typer.Option(help="What the event or the answer brings, as JSON.")] = None,
 ) -> None:
-    """End a wait for the time or for the outside, as if it had come (workflow:advance)."""
+    """End a wait for a time or an answer, as if it had come (workflow:advance)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         _describe_state(instances.advance(caller, instance, version, token, reason, _read_payload(payload)))
 
 
 @app.command()
 def wake(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
-    """Have it look around, and go on where it can (workflow:wake)."""
+    """Wake an instance, so that it goes on where it can (workflow:wake)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         _describe_state(instances.wake(caller, instance))
 
 
-@app.command(help="Make its row anew from its steps, and wake it (workflow:rebuild).")
+@app.command(help="Make an instance's row again from its steps, and wake it (workflow:rebuild).")
 def rebuild(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, actor: Actor) -> None:
     with _operating(database_url, tenant, actor) as (instances, caller):
         was_other = instances.rebuild(caller, instance).was_other
-    write("its row said something else than its steps" if was_other else "its row was right")
+    write("its row differed from its steps" if was_other else "its row was right")
 
 
 @app.command()
@@ -237,7 +242,7 @@ def requeue(
     trigger: Annotated[list[UUID], typer.Argument(metavar="TRIGGER...", help="Ids of dead triggers.")],
     actor: Actor,
 ) -> None:
-    """Try dead triggers again, and resume what their failure had paused (workflow:requeue)."""
+    """Try dead triggers again, and resume instances that they had paused (workflow:requeue)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         done = instances.requeue(caller, trigger)
     for row_id in dict.fromkeys(trigger):

@@ -35,10 +35,12 @@ app.command(name="simulate", help=SIMULATE_HELP)(simulate_command)
 
 @app.command(name="run")
 def run_command(
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="Where the API listens on loopback.")] = 8700,
-    state: Annotated[Path, typer.Option(help="Where the embedded Postgres keeps its data.")] = Path(
-        ".signet"
-    ),
+    port: Annotated[
+        int, typer.Option(min=1, max=65_535, help="The port on loopback where the API listens.")
+    ] = 8700,
+    state: Annotated[
+        Path, typer.Option(help="The folder where the embedded Postgres keeps its data.")
+    ] = Path(".signet"),
     end_with_parent: Annotated[
         bool, typer.Option("--end-with-parent", help="Stop when the process that started this ends.")
     ] = False,

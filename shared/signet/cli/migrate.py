@@ -15,7 +15,10 @@ from signet.wiring.process import MIGRATIONS_FOLDER
 
 app = typer.Typer(help="Bring the schema up or down, or say where it stands.", no_args_is_help=True)
 DatabaseUrl = Annotated[
-    str, typer.Option("--database-url", envvar="SIGNET_DATABASE_URL", help="As its admin.")
+    str,
+    typer.Option(
+        "--database-url", envvar="SIGNET_DATABASE_URL", help="The URL of the database, as its admin."
+    ),
 ]
 
 

@@ -21,7 +21,7 @@ from signet.wiring.engine import make_moves
 
 To = Annotated[int, typer.Option(min=1, help="The version of the definition to move to.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would move and what is blocked.")]
-Reason = Annotated[str | None, typer.Option(help="Why; people read it, and it goes into the audit trail.")]
+Reason = Annotated[str | None, typer.Option(help="The reason, for people and the audit trail.")]
 WELL = ("moved", "safe")
 
 
@@ -32,7 +32,7 @@ def move_command(
     actor: Actor,
     to: To,
     name: Annotated[
-        str | None, typer.Option(help="Of the workflow to move to, where it is not the same.")
+        str | None, typer.Option(help="The name of the workflow to move to, if it is another one.")
     ] = None,
     version: Annotated[
         int | None, typer.Option("--version", min=0, help="The instance's version that you saw.")
@@ -41,7 +41,7 @@ def move_command(
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Move it to a newer version of its definition, if all of its tokens can go on there (workflow:move)."""
+    """Move an instance to a newer definition, if all of its tokens can go on there (workflow:move)."""
     if version is None and not dry_run:
         raise typer.BadParameter(
             "name the version that you saw, or ask for a dry run", param_hint="--version"
@@ -58,8 +58,8 @@ def move_command(
 def move_all_command(
     database_url: DatabaseUrl,
     tenant: Tenant,
-    entity_type: Annotated[str, typer.Argument(metavar="ENTITY_TYPE", help="Of the documents.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the workflow to move to.")],
+    entity_type: Annotated[str, typer.Argument(metavar="ENTITY_TYPE", help="The type of the documents.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the workflow to move to.")],
     actor: Actor,
     to: To,
     after: Annotated[UUID, typer.Option(help="Go on after this instance.")] = FIRST,
@@ -68,7 +68,7 @@ def move_all_command(
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Move what runs under older definitions, each instance for itself (workflow:move)."""
+    """Move the instances under older definitions, each on its own (workflow:move)."""
     with open_database(database_url) as database:
         caller, moves = Caller(read_principal(database, tenant, actor), "cli"), make_moves(database)
         movable = moves.list_movable(caller, entity_type, name, to, after=after, limit=limit)

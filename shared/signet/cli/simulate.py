@@ -46,7 +46,7 @@ def simulate_command(
         Path, typer.Argument(help="A contract, patch or automation, or a folder that holds them.")
     ],
     scenarios: Annotated[
-        Path | None, typer.Option(help="What the world does; else scenarios.yaml in the folder.")
+        Path | None, typer.Option(help="The scenarios to run; by default scenarios.yaml in the folder.")
     ] = None,
     documents: Annotated[
         Path | None,
@@ -55,11 +55,13 @@ def simulate_command(
     request: Annotated[
         list[str] | None, typer.Option(help="A transition that a person asks for; repeatable.")
     ] = None,
-    approve_all: Annotated[bool, typer.Option("--approve-all", help="Everybody asked approves.")] = False,
+    approve_all: Annotated[
+        bool, typer.Option("--approve-all", help="Let everybody who is asked approve.")
+    ] = False,
     patch: Annotated[
-        Path | None, typer.Option(help="What fills the slots; else patch.yaml in the folder.")
+        Path | None, typer.Option(help="The patch that fills the slots; by default patch.yaml in the folder.")
     ] = None,
-    tenant: Annotated[Path | None, typer.Option(help="Whose settings `org.*` are.")] = None,
+    tenant: Annotated[Path | None, typer.Option(help="The tenant file with the settings `org.*`.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every run as JSON.")] = False,
     show_steps: Annotated[bool, typer.Option("--steps", help="Print the path of each run.")] = False,
 ) -> None:

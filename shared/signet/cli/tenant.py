@@ -36,9 +36,11 @@ def install(
 @app.command()
 def quota(
     tenant: Annotated[UUID, typer.Option("--tenant", help="The tenant's id")],
-    name: Annotated[str, typer.Argument(help="Such as api:write or workflow:pause")],
-    capacity: Annotated[int, typer.Option(min=1, max=10_000_000, help="So many at once")],
-    refill_seconds: Annotated[int, typer.Option(min=1, max=86_400, help="Full again after so long")],
+    name: Annotated[str, typer.Argument(help="The quota, such as api:write or workflow:pause")],
+    capacity: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many may be used at once")],
+    refill_seconds: Annotated[
+        int, typer.Option(min=1, max=86_400, help="The seconds in which an empty quota fills up")
+    ],
     database_url: Annotated[str, typer.Option("--database-url", envvar="SIGNET_DATABASE_URL")],
 ) -> None:
     """Grant a tenant more, or less, of a quota. Takes the rights of the tables' owner."""

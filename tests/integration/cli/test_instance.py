@@ -88,7 +88,7 @@ def test_it_rests_goes_on_and_is_given_up(
     assert "running  version 4" in signet("wake", instance_id)
     assert signet("rebuild", instance_id) == "its row was right\n"
     admin.execute("UPDATE workflow_instances SET reason = 'x'")
-    assert signet("rebuild", instance_id) == "its row said something else than its steps\n"
+    assert signet("rebuild", instance_id) == "its row differed from its steps\n"
     assert "failed  version 5" in signet("fail", instance_id, "--version", 4, "--reason", "twice")
     via = read(
         admin, "SELECT DISTINCT content::jsonb ->> 'via' FROM audit_log WHERE subject_type = 'instance'"
@@ -113,7 +113,7 @@ def test_one_branch_is_stopped_or_not_waited_for(
     check, why = "usr:submitted_to_approved:check", ["--reason", "the bureau is closed"]
     seen = ["--version", version_of(admin, first)]
     payload = ["--payload", '{"points": 9}']
-    assert "is kept by nothing" in signet("advance", first, check, *seen, *why, *payload, exit_code=1)
+    assert "is not kept: the node saves nothing" in signet("advance", first, check, *seen, *why, *payload, exit_code=1)
     assert "the payload is no JSON" in signet(
         "advance", first, check, *seen, *why, "--payload", "{", exit_code=1
     )

@@ -36,15 +36,17 @@ def check_text(text: str) -> str:
 
 Id = Annotated[UUID, BeforeValidator(_check_spelling), WithJsonSchema({"type": "string", "format": "uuid"})]
 Named = Annotated[str, Field(pattern=NAME_PATTERN)]
-Reason = Annotated[str | None, Field(max_length=MAX_REASON_CHARACTERS, description="For the audit trail.")]
+Reason = Annotated[
+    str | None, Field(max_length=MAX_REASON_CHARACTERS, description="The reason, for the audit trail.")
+]
 
 PathId = Annotated[Id, Path()]
 PathName = Annotated[str, Path(pattern=NAME_PATTERN)]
 PathVersion = Annotated[int, Path(ge=1, le=MAX_VERSION)]
 
-PathUserId = Annotated[UserId, Path(description="As the issuer's tokens name the person.")]
+PathUserId = Annotated[UserId, Path(description="The person's name in the issuer's tokens.")]
 
-Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="At most so many.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="At most this many items.")]
 Cursor = Annotated[
     str | None,
     Query(
@@ -52,7 +54,7 @@ Cursor = Annotated[
         max_length=MAX_CURSOR_CHARACTERS,
         # For clients that generate requests from the document; other cursors are refused as CURSOR_INVALID.
         json_schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
-        description="Where the page before has ended.",
+        description="The cursor that the page before gave.",
     ),
 ]
 IfMatch = Annotated[
@@ -60,7 +62,7 @@ IfMatch = Annotated[
     Header(
         alias="If-Match",
         pattern=f"^{_ETAG.pattern}$",
-        description="The version that was seen, as its ETag says it.",
+        description="The ETag of the version that was seen.",
     ),
 ]
 

@@ -177,10 +177,10 @@ def _describe_answers(declared: Declared) -> dict[int, Any]:
 
 
 _SENTENCES = {
-    200: "As asked for.",
+    200: "The result.",
     201: "Made.",
-    202: "Taken in; the workflow goes on with it.",
-    204: "Done; there is nothing to show.",
+    202: "Accepted; the workflow goes on with it.",
+    204: "Done; the answer has no body.",
 }
 
 

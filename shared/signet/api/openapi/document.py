@@ -20,8 +20,8 @@ from signet.core.integrations.webhook_signatures import ID, SIGNATURE, TIMESTAMP
 VERSION = "1"
 DESCRIPTION = (
     "Everything belongs to the tenant of the token. Errors are problem documents (RFC 9457) with stable"
-    " codes. What has versions carries them as ETag, and changes want the one that was seen as If-Match. A"
-    " POST with an Idempotency-Key happens once. Lists are read by the cursor of the page before."
+    " codes. A versioned answer carries its version as ETag; a change sends the version that was seen as"
+    " If-Match. A POST with an Idempotency-Key happens once. A list goes on with its page's cursor."
 )
 _COMMON = (400, 401, 403, 404, 405, 422, 429, 500, 503)
 _OF_BODIES = (413, 415)
@@ -58,7 +58,7 @@ def make_openapi(resolver: APIGatewayHttpResolver, declared: Sequence[Declared])
         "metrics": {
             "type": "http",
             "scheme": "bearer",
-            "description": "The deployment's token for its metrics; none of a tenant's.",
+            "description": "The deployment's token for its metrics, not a token of a tenant.",
         },
     }
     components["responses"] = {f"Problem{status}": _describe_problem(status) for status in _BY_STATUS}
@@ -96,7 +96,7 @@ def _complete(operation: dict[str, Any], route: Declared) -> None:
         parameters.append(_PREFER)
     if route.is_versioned and route.method == "GET":
         parameters.append(_IF_NONE_MATCH)
-        responses["304"] = {"description": "It is still at the version that is known."}
+        responses["304"] = {"description": "It is still at the version that was sent."}
     if route.is_versioned:
         for status in route.shows:
             responses[str(status)].setdefault("headers", {})["ETag"] = _ETAG
@@ -119,7 +119,7 @@ def _list_impossible(route: Declared) -> Sequence[int]:
 
 def _describe_problem(status: int) -> dict[str, Any]:
     codes = _BY_STATUS[status]
-    description = f"One of the codes {', '.join(codes)}." if codes else "The code says which."
+    description = f"One of the codes {', '.join(codes)}." if codes else "The code says which error it is."
     described: dict[str, Any] = {
         "description": description,
         "content": {PROBLEM_CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
@@ -135,10 +135,10 @@ def _header(description: str) -> dict[str, Any]:
 
 
 _HEADERS_OF: Mapping[int, Mapping[str, Any]] = {
-    STATUSES[ErrorKind.UNAUTHENTICATED]: {"WWW-Authenticate": _header("What is wanted.")},
-    STATUSES[ErrorKind.METHOD]: {"Allow": _header("The methods that there are.")},
-    STATUSES[ErrorKind.TOO_MANY]: {"Retry-After": _header("In so many seconds.")},
-    STATUSES[ErrorKind.UNAVAILABLE]: {"Retry-After": _header("In so many seconds.")},
+    STATUSES[ErrorKind.UNAUTHENTICATED]: {"WWW-Authenticate": _header("The kind of token that is needed.")},
+    STATUSES[ErrorKind.METHOD]: {"Allow": _header("The methods of this path.")},
+    STATUSES[ErrorKind.TOO_MANY]: {"Retry-After": _header("Seconds to wait before the next attempt.")},
+    STATUSES[ErrorKind.UNAVAILABLE]: {"Retry-After": _header("Seconds to wait before the next attempt.")},
 }
 # The gateway in front of the API has none of our codes.
 _TOO_LONG = {
@@ -161,7 +161,7 @@ _PREFER = {
     "name": "Prefer",
     "in": "header",
     "required": False,
-    "description": "`wait=N` waits up to N seconds, at most 10, for what the workflow makes of it.",
+    "description": "`wait=N` waits up to N seconds, at most 10, for the workflow to perform or refuse it.",
     "schema": {"type": "string"},
 }
 _IF_NONE_MATCH = {
@@ -173,14 +173,18 @@ _IF_NONE_MATCH = {
 }
 _PROBLEM: Mapping[str, Any] = {
     "type": "object",
-    "description": "RFC 9457. What to act on is `code`; it never changes its meaning.",
+    "description": "A problem (RFC 9457). Act on `code`, which never changes its meaning.",
     "required": ["type", "title", "status", "detail", "instance", "code"],
     "properties": {
         "type": {"type": "string", "format": "uri"},
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
-        "instance": {"type": "string", "format": "uri", "description": "This request, as it is logged."},
+        "instance": {
+            "type": "string",
+            "format": "uri",
+            "description": "The id of this request, as it is logged.",
+        },
         "code": {"type": "string", "pattern": "^[A-Z][A-Z0-9_]*$"},
         "remedy": {"type": "string"},
         "errors": {
@@ -189,7 +193,10 @@ _PROBLEM: Mapping[str, Any] = {
                 "type": "object",
                 "required": ["pointer", "code", "detail"],
                 "properties": {
-                    "pointer": {"type": "string", "description": "Where in what was sent (RFC 6901)."},
+                    "pointer": {
+                        "type": "string",
+                        "description": "The place in the request, as a JSON pointer (RFC 6901).",
+                    },
                     "code": {"type": "string"},
                     "detail": {"type": "string"},
                     "remedy": {"type": "string"},

@@ -31,7 +31,7 @@ Text = Annotated[str, AfterValidator(_check_text)]
 DisplayName = Annotated[Text, Field(min_length=1, max_length=200)]
 Email = Annotated[Text, Field(min_length=3, max_length=320)]
 Phone = Annotated[
-    str, Field(pattern=r"^\+[1-9][0-9]{6,14}$", description="As E.164 writes it: +4915112345678.")
+    str, Field(pattern=r"^\+[1-9][0-9]{6,14}$", description="In the form of E.164, such as +4915112345678.")
 ]
 Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
 TimeZone = Annotated[Text, Field(min_length=1, max_length=64)]
@@ -72,7 +72,7 @@ WebhookHosts = Annotated[
     Field(
         strict=False,
         max_length=MAX_WEBHOOK_HOSTS,
-        description="The only hosts that workflows may call; all of the public internet where none is named.",
+        description="The only hosts that workflows may call; by default all of the public internet.",
     ),
 ]
 

@@ -86,7 +86,7 @@ class DecisionOutcomes:
 
 
 def add_approval_routes(routes: Routes) -> None:
-    @routes.get("/v1/approvals", "What waits for the caller to decide", Page[InboxItem])
+    @routes.get("/v1/approvals", "Approvals that wait for the caller's decision", Page[InboxItem])
     def list_inbox(call: Call, limit: Limit = PAGE, cursor: Cursor = None) -> Page[InboxItem]:
         """List what waits for the caller, their roles, and those who delegated to them; the oldest first."""
         after = parse_position(cursor, "inbox", UUID)
@@ -116,7 +116,7 @@ def add_approval_routes(routes: Routes) -> None:
     def decide_approval(call: Call, approval_id: PathId, new: Annotated[NewDecision, Body()]) -> VoteResult:
         return call.use.approvals.decide(call.caller, approval_id, new.vote, new.reason)
 
-    @routes.post("/v1/approvals/decisions", "Decide many, each for itself", DecisionOutcomes)
+    @routes.post("/v1/approvals/decisions", "Decide many, each on its own", DecisionOutcomes)
     def decide_approvals(call: Call, new: Annotated[NewBallots, Body()]) -> DecisionOutcomes:
         ballots = [Ballot(decision.request_id, decision.vote, decision.reason) for decision in new.decisions]
         outcomes = call.use.approvals.decide_many(call.caller, ballots)

@@ -54,11 +54,13 @@ def add_approval_chain_routes(routes: Routes) -> None:
     def get_chain(call: Call, name: PathName, version: PathVersion) -> ChainRecord:
         return call.use.approval_chains.read(call.caller, name, version)
 
-    @routes.post(f"{VERSION}/publish", "Freeze a version, and have new requests take it", ChainVersion)
+    @routes.post(f"{VERSION}/publish", "Freeze a version; new requests use it", ChainVersion)
     def publish_chain(call: Call, name: PathName, version: PathVersion) -> ChainVersion:
         return _require(call.use.approval_chains.publish(call.caller, name, version))
 
-    @routes.post(f"{VERSION}/archive", "Have no new request take it; what runs goes on", None, status=204)
+    @routes.post(
+        f"{VERSION}/archive", "Keep new requests from it; requests under way go on", None, status=204
+    )
     def archive_chain(call: Call, name: PathName, version: PathVersion) -> HttpAnswer:
         call.use.approval_chains.archive(call.caller, name, version)
         return HttpAnswer(status=204)

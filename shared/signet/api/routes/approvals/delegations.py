@@ -16,34 +16,34 @@ from signet.core.tenants.user_id import UserId
 from signet.core.validation.strict_model import Strict
 from signet.engine.approvals.delegations import DelegationRecord
 
-OfUser = Annotated[UserId | None, Query(description="The caller, where nobody is named.")]
+OfUser = Annotated[UserId | None, Query(description="By default the caller.")]
 
 
 class NewDelegation(Strict):
-    user_id: Annotated[UserId | None, Field(description="The caller, where it is not said.")] = None
+    user_id: Annotated[UserId | None, Field(description="By default the caller.")] = None
     delegate_id: UserId
-    entity_type: Annotated[Named | None, Field(description="All types, where none is named.")] = None
+    entity_type: Annotated[Named | None, Field(description="By default all types.")] = None
     from_time: Annotated[AwareDatetime, Field(strict=False)]
     to_time: Annotated[AwareDatetime, Field(strict=False)]
     reason: Reason = None
 
 
 def add_delegation_routes(routes: Routes) -> None:
-    @routes.get("/v1/delegations/given", "Who stands in for somebody", Page[DelegationRecord])
+    @routes.get("/v1/delegations/given", "The delegations that a person has given", Page[DelegationRecord])
     def list_given_delegations(
         call: Call, user_id: OfUser = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[DelegationRecord]:
         """List what the caller gave, or with approval:delegate another person; the newest first."""
         return _list(call.use.delegations.list_given, call, ("given", user_id), limit, cursor)
 
-    @routes.get("/v1/delegations/taken", "For whom somebody stands in", Page[DelegationRecord])
+    @routes.get("/v1/delegations/taken", "The delegations that a person has taken", Page[DelegationRecord])
     def list_taken_delegations(
         call: Call, user_id: OfUser = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[DelegationRecord]:
         """List what the caller received, or with approval:delegate another person; the newest first."""
         return _list(call.use.delegations.list_taken, call, ("taken", user_id), limit, cursor)
 
-    @routes.post("/v1/delegations", "Have somebody decide for the caller", Delegation, status=201)
+    @routes.post("/v1/delegations", "Let another person decide for the caller", Delegation, status=201)
     def delegate(call: Call, new: Annotated[NewDelegation, Body()]) -> HttpAnswer:
         """Make a delegation; one for another person needs approval:delegate."""
         record = call.use.delegations.delegate(

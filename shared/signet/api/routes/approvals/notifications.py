@@ -14,7 +14,7 @@ from signet.api.http.routing import Routes
 from signet.core.validation.strict_model import Strict
 from signet.engine.integrations.notifications import NotificationRecord
 
-Unread = Annotated[bool, Query(description="Only what nobody has marked as read.")]
+Unread = Annotated[bool, Query(description="Only notifications that nobody has marked as read.")]
 
 
 class ReadNotifications(Strict):
@@ -32,7 +32,7 @@ class MarkedRead:
 
 
 def add_notification_routes(routes: Routes) -> None:
-    @routes.get("/v1/notifications", "What the caller was told, the newest first", Page[NotificationRecord])
+    @routes.get("/v1/notifications", "The caller's notifications, the newest first", Page[NotificationRecord])
     def list_notifications(
         call: Call, unread: Unread = False, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[NotificationRecord]:

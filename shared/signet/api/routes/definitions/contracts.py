@@ -17,7 +17,7 @@ from signet.engine.definitions.queries import ContractRecord, ContractSummary
 CONTRACT = "/v1/contracts/<entity_type>"
 VERSION = f"{CONTRACT}/versions/<version>"
 InStatus = Annotated[
-    Literal["published", "draft"], Query(description="Of each type the newest that is in this status.")
+    Literal["published", "draft"], Query(description="The newest version of each type with this status.")
 ]
 
 
@@ -57,7 +57,7 @@ def add_contract_routes(routes: Routes) -> None:
         call.use.definitions.delete_contract(call.caller, entity_type, version, require_version(if_match))
         return HttpAnswer(status=204)
 
-    @routes.post(f"{VERSION}/publish", "Freeze a draft, and make it what new documents are", Published)
+    @routes.post(f"{VERSION}/publish", "Freeze a draft; new documents are made under it", Published)
     def publish_contract(
         call: Call, entity_type: PathName, version: PathVersion, if_match: IfMatch = None
     ) -> Published:

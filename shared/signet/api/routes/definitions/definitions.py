@@ -34,7 +34,7 @@ QueryName = Annotated[str | None, Query(pattern=NAME_PATTERN)]
 
 
 class NewCanvas(Strict):
-    positions: Annotated[Positions, Field(description="By node, across and down.")]
+    positions: Annotated[Positions, Field(description="The place of each node, across and down.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,9 @@ def _add_reads(routes: Routes) -> None:
         entity_type: QueryName = None,
         status: Annotated[Status | None, Query()] = None,
         name: QueryName = None,
-        source_id: Annotated[Id | None, Query(description="Compiled from this patch.")] = None,
+        source_id: Annotated[
+            Id | None, Query(description="Only definitions that were compiled from this patch.")
+        ] = None,
         limit: Limit = PAGE,
         cursor: Cursor = None,
     ) -> Page[DefinitionSummary]:
@@ -73,7 +75,9 @@ def _add_reads(routes: Routes) -> None:
         record = call.use.definitions_read.read(call.principal, definition_id)
         return HttpAnswer(record, version=record.revision)
 
-    @routes.get(f"{DEFINITION}/versions", "All versions under its name", Page[DefinitionSummary])
+    @routes.get(
+        f"{DEFINITION}/versions", "All versions of a definition, by its name", Page[DefinitionSummary]
+    )
     def list_definition_versions(
         call: Call, definition_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[DefinitionSummary]:
@@ -85,7 +89,7 @@ def _add_reads(routes: Routes) -> None:
         )
         return make_page(records, limit, lambda record: [record.version], filters)
 
-    @routes.get(f"{DEFINITION}/canvas", "Where an editor has its nodes", Canvas)
+    @routes.get(f"{DEFINITION}/canvas", "The places of its nodes in an editor", Canvas)
     def get_canvas(call: Call, definition_id: PathId) -> Canvas:
         return Canvas(call.use.definitions_read.read_canvas(call.principal, definition_id))
 
@@ -121,7 +125,7 @@ def _add_drafts(routes: Routes) -> None:
         call.use.definitions.delete(call.caller, definition_id, require_version(if_match))
         return HttpAnswer(status=204)
 
-    @routes.put(f"{DEFINITION}/canvas", "Say where an editor has its nodes", Canvas)
+    @routes.put(f"{DEFINITION}/canvas", "Set the places of its nodes in an editor", Canvas)
     def put_canvas(call: Call, definition_id: PathId, canvas: Annotated[NewCanvas, Body()]) -> Canvas:
         """Replace the positions of a draft or a published definition; the last one counts.
 
@@ -137,17 +141,17 @@ def _add_acts(routes: Routes) -> None:
         """Publish a draft and answer the definition that runs: for a patch, its effective workflow."""
         return call.use.definitions.publish(call.caller, definition_id, require_version(if_match))
 
-    @routes.post(f"{DEFINITION}/archive", "Have no new document run it; what runs goes on", None, status=204)
+    @routes.post(f"{DEFINITION}/archive", "Keep new documents from it; what runs goes on", None, status=204)
     def archive_definition(call: Call, definition_id: PathId) -> HttpAnswer:
         """Archive a definition; a patch takes the workflows compiled from it along."""
         call.use.definitions.archive(call.caller, definition_id)
         return HttpAnswer(status=204)
 
-    @routes.post(f"{DEFINITION}/roll_back", "Publish what it says again, as a new version", Published)
+    @routes.post(f"{DEFINITION}/roll_back", "Publish its content again, as a new version", Published)
     def roll_back_definition(call: Call, definition_id: PathId) -> Published:
         return call.use.definitions.roll_back(call.caller, definition_id)
 
-    @routes.post(f"{DEFINITION}/recompile", "Compile an effective workflow anew", Published)
+    @routes.post(f"{DEFINITION}/recompile", "Compile an effective workflow again", Published)
     def recompile_definition(call: Call, definition_id: PathId) -> Published:
         """Compile again with a new compiler; the old workflow stays as it ran."""
         return call.use.definitions.recompile(call.caller, definition_id)

@@ -28,10 +28,12 @@ class NewExpression(Strict):
     """An expression at a node, or about the documents of a type; else it may read no document."""
 
     text: ExpressionText
-    is_condition: Annotated[bool, Field(description="Whether it has to be true or false.")] = True
+    is_condition: Annotated[bool, Field(description="Whether the expression must be true or false.")] = True
     definition_id: Annotated[Id | None, Field(strict=False)] = None
     node_id: NodeId | None = None
-    is_after: Annotated[bool, Field(description="On an edge that leaves the node.")] = False
+    is_after: Annotated[
+        bool, Field(description="Whether the expression stands on an edge that leaves the node.")
+    ] = False
     entity_type: Named | None = None
     version: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
 
@@ -58,7 +60,7 @@ def add_designing_routes(routes: Routes) -> None:
         )
         return make_page(records, limit, lambda record: [record.entity_type, record.name], filters)
 
-    @routes.post("/v1/expressions/check", "Whether an expression is right", CheckedExpression)
+    @routes.post("/v1/expressions/check", "Check an expression", CheckedExpression)
     def check_expression(call: Call, new: Annotated[NewExpression, Body()]) -> CheckedExpression:
         """Check an expression; its errors are answered with their places in the text."""
         where = _parse_location(new)
@@ -73,7 +75,7 @@ def add_designing_routes(routes: Routes) -> None:
         call: Call,
         definition_id: PathId,
         node_id: Annotated[str, Path(pattern=NODE_PATTERN)],
-        is_after: Annotated[bool, Query(description="On the edges that leave it.")] = False,
+        is_after: Annotated[bool, Query(description="The names on the edges that leave the node.")] = False,
     ) -> NamesInScope:
         """List the names in scope at a node, also of a broken draft, as far as its graph goes."""
         return call.use.expressions.list_names(call.principal, NodeLocation(definition_id, node_id, is_after))

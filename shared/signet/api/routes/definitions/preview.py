@@ -24,15 +24,18 @@ from signet.engine.definitions.designer.simulate import MAX_STEPS, SimulationInp
 
 MAX_NAMED, MAX_REQUESTS, MAX_ROLES = 500, 100, 100
 FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-Against = Annotated[Id | None, Query(description="What it is compared with; else the bare envelope.")]
+Against = Annotated[
+    Id | None, Query(description="The definition to compare it with; by default the bare envelope.")
+]
 Text = Annotated[str, Field(min_length=1, max_length=300)]
-ByNode = "By node: its id, the last part of it, or * for every other one."
+ByNode = "By node: its id, the last part of its id, or * for every other node."
 
 
 class NewSimulation(Strict):
-    document: Annotated[Mapping[str, Any], Field(description="As it would be made.")] = {}
+    document: Annotated[Mapping[str, Any], Field(description="The data of the document.")] = {}
     start: Annotated[
-        AwareDatetime | None, Field(strict=False, ge=FIRST, le=LAST, description="Else it is now.")
+        AwareDatetime | None,
+        Field(strict=False, ge=FIRST, le=LAST, description="The time at the start; by default now."),
     ] = None
     birth: Literal["created", "amended"] = "created"
     requests: Annotated[
@@ -44,23 +47,25 @@ class NewSimulation(Strict):
         Field(max_length=MAX_NAMED, description=ByNode),
     ] = {}
     events: Annotated[
-        Mapping[Text, Any], Field(max_length=MAX_NAMED, description="What arrives from outside, by key.")
+        Mapping[Text, Any],
+        Field(max_length=MAX_NAMED, description="Events that arrive from outside, by key."),
     ] = {}
     effects: Annotated[
         Mapping[Text, Literal["delivered", "done", "error"]], Field(max_length=MAX_NAMED, description=ByNode)
     ] = {}
     outputs: Annotated[
         Mapping[Text, Any],
-        Field(max_length=MAX_NAMED, description="What actions and endpoints give back, by name."),
+        Field(max_length=MAX_NAMED, description="The results of actions and endpoints, by name."),
     ] = {}
     rules: Annotated[
-        Mapping[Text, bool], Field(max_length=MAX_NAMED, description="Which of the rules hold; else they do.")
+        Mapping[Text, bool],
+        Field(max_length=MAX_NAMED, description="Whether each rule holds; by default it does."),
     ] = {}
     refs: Annotated[
         Mapping[Text, Mapping[str, Any]],
-        Field(max_length=MAX_NAMED, description="What expressions follow refs to, by field."),
+        Field(max_length=MAX_NAMED, description="The documents that refs lead to, by field."),
     ] = {}
-    payload: Annotated[Any, Field(description="What an automation's trigger brings.")] = None
+    payload: Annotated[Any, Field(description="The payload of an automation's trigger.")] = None
     user_id: Annotated[str, Field(min_length=1, max_length=200)] = "simulated"
     roles: Annotated[tuple[Named, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
     permissions: Annotated[tuple[Permission, ...], Field(strict=False, max_length=MAX_NAMED)] = ("*:*",)
@@ -82,19 +87,19 @@ def add_trial_routes(routes: Routes) -> None:
     def draw_definition(call: Call, definition_id: PathId) -> Flowchart:
         return call.use.definition_preview.draw(call.principal, definition_id)
 
-    @routes.get(f"{DEFINITION}/explanation", "What it does, in plain English", Explanation)
+    @routes.get(f"{DEFINITION}/explanation", "An explanation in plain English", Explanation)
     def explain_definition(call: Call, definition_id: PathId) -> Explanation:
         return call.use.definition_preview.explain(call.principal, definition_id)
 
-    @routes.get(f"{DEFINITION}/diff", "In what it differs, slot by slot", DiffReport)
+    @routes.get(f"{DEFINITION}/diff", "The differences, slot by slot", DiffReport)
     def diff_definitions(call: Call, definition_id: PathId, against: Against = None) -> DiffReport:
         return call.use.definition_preview.diff(call.principal, definition_id, against)
 
-    @routes.get(f"{DEFINITION}/diff/mermaid", "In what it differs, as a coloured flowchart", Flowchart)
+    @routes.get(f"{DEFINITION}/diff/mermaid", "The differences, as a coloured flowchart", Flowchart)
     def draw_diff(call: Call, definition_id: PathId, against: Against = None) -> Flowchart:
         return call.use.definition_preview.draw_diff(call.principal, definition_id, against)
 
-    @routes.get(f"{DEFINITION}/impact", "What its publication would mean for what runs", Impact)
+    @routes.get(f"{DEFINITION}/impact", "The effect of its publication on what runs", Impact)
     def get_impact(call: Call, definition_id: PathId) -> Impact:
         return call.use.publication_impact.read(call.principal, definition_id)
 

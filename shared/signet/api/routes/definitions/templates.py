@@ -8,12 +8,12 @@ from signet.engine.definitions.templates import TemplateRecord, UsedTemplate
 
 
 def add_template_routes(routes: Routes) -> None:
-    @routes.get("/v1/templates", "What one may begin with", Page[TemplateRecord])
+    @routes.get("/v1/templates", "The templates", Page[TemplateRecord])
     def list_templates(call: Call) -> Page[TemplateRecord]:
         """List all templates on one page: there are a few."""
         return Page(call.use.templates.list(call.principal), None)
 
-    @routes.post("/v1/templates/<template>/use", "Save it as drafts of one's own", UsedTemplate, status=201)
+    @routes.post("/v1/templates/<template>/use", "Save a template as drafts", UsedTemplate, status=201)
     def use_template(call: Call, template: PathName) -> HttpAnswer:
         """Save a template: its contract as the next version of its type, its patch pinned to that version."""
         return HttpAnswer(call.use.templates.use(call.caller, template), 201)

@@ -19,7 +19,7 @@ from signet.engine.documents.commands import Applied, Create, Outcome
 class NewDocuments(Strict):
     mode: Annotated[
         Literal["all", "each"],
-        Field(description="`all`: one that is rejected, and none is made. `each`: what can be made is made."),
+        Field(description="`all`: if one is rejected, none is made. `each`: all others are made."),
     ] = "all"
     documents: Annotated[Sequence[DocumentRequest], Field(min_length=1, max_length=MAX_BATCH)]
 

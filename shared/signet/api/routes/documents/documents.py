@@ -19,9 +19,9 @@ Data = Annotated[Mapping[str, Any], Field(description="The fields that the contr
 class DocumentRequest(Strict):
     entity_type: Named
     data: Data
-    id: Annotated[Id | None, Field(strict=False, description="Chosen by the caller, where it has one.")] = (
-        None
-    )
+    id: Annotated[
+        Id | None, Field(strict=False, description="The document's id, if the caller chooses one.")
+    ] = None
     reason: Reason = None
 
 
@@ -36,7 +36,7 @@ class DocumentContent(Strict):
 
 
 class ActionCall(Strict):
-    payload: Annotated[Mapping[str, Any], Field(description="What the contract's action takes.")] = {}
+    payload: Annotated[Mapping[str, Any], Field(description="The input of the contract's action.")] = {}
     reason: Reason = None
 
 
@@ -67,7 +67,7 @@ def add_document_routes(routes: Routes) -> None:
 
     @routes.put(
         "/v1/documents/<document_id>",
-        "Replace what a document says",
+        "Replace a document's data",
         Applied,
         also={201: Applied},
         is_versioned=True,

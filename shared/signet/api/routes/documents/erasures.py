@@ -21,7 +21,7 @@ class NewErasure(Strict):
             strict=False,
             min_length=1,
             max_length=MAX_FIELDS,
-            description="Personal fields of the contract; without it all of them.",
+            description="Personal fields of the contract; by default all of them.",
         ),
     ] = None
     reason: Annotated[str, Field(min_length=1, max_length=MAX_REASON_CHARACTERS)]

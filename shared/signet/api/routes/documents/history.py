@@ -19,7 +19,7 @@ from signet.engine.instances.queries import Explained
 
 def add_document_history_routes(routes: Routes) -> None:
     @routes.get(
-        "/v1/documents/<document_id>/timeline", "All that happened to a document", Page[TimelineEntry]
+        "/v1/documents/<document_id>/timeline", "Everything that happened to a document", Page[TimelineEntry]
     )
     def list_timeline(
         call: Call, document_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
@@ -54,7 +54,7 @@ def add_document_history_routes(routes: Routes) -> None:
         records = call.use.document_timeline.list_audit(call.principal, document_id, after, limit + 1)
         return make_page(records, count_fitting(records, limit), lambda record: (record.seq,), filters)
 
-    @routes.get("/v1/documents/<document_id>/explain", "Why a document is where it is", Explained)
+    @routes.get("/v1/documents/<document_id>/explain", "Explain why a document is where it is", Explained)
     def explain_document(call: Call, document_id: PathId) -> Explained:
         """Explain the newest instance of a document, as data and as text."""
         return call.use.document_timeline.explain(call.principal, document_id)
@@ -73,14 +73,16 @@ def add_document_version_routes(routes: Routes) -> None:
         )
         return make_page(records, limit, lambda record: (record.version,), filters)
 
-    @routes.get("/v1/documents/<document_id>/versions/<version>", "A document as it was", VersionRecord)
+    @routes.get(
+        "/v1/documents/<document_id>/versions/<version>", "A document at one of its versions", VersionRecord
+    )
     def get_document_version(call: Call, document_id: PathId, version: PathVersion) -> VersionRecord:
         """Show a version with the snapshot that approvals pin, and its hash."""
         return call.use.document_history.read_version(call.principal, document_id, version)
 
     @routes.get(
         "/v1/documents/<document_id>/versions/<version>/diff/<other_version>",
-        "What differs between two versions",
+        "The differences between two versions",
         VersionDifference,
     )
     def compare_document_versions(

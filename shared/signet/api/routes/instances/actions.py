@@ -20,7 +20,12 @@ from signet.engine.instances.actions import MAX_IN_BULK, BulkAct, InstanceState,
 
 MAX_TOKEN_CHARACTERS = 1_000
 Why = Annotated[
-    str, Field(min_length=1, max_length=MAX_REASON_CHARACTERS, description="People read it; it is audited.")
+    str,
+    Field(
+        min_length=1,
+        max_length=MAX_REASON_CHARACTERS,
+        description="The reason, for people and the audit trail.",
+    ),
 ]
 
 
@@ -43,8 +48,8 @@ class Advance(OfToken):
     payload: Annotated[
         Any,
         Field(
-            description=f"What the event or the answer would have brought: JSON of up to {MAX_PAYLOAD_BYTES}"
-            " bytes, where the node saves it."
+            description=f"The payload of the event or the answer, if the node saves it: JSON of up to"
+            f" {MAX_PAYLOAD_BYTES} bytes."
         ),
     ] = None
 
@@ -52,7 +57,8 @@ class Advance(OfToken):
 class InstanceAndVersion(Strict):
     id: Annotated[Id, Field(strict=False)]
     version: Annotated[
-        int | None, Field(ge=0, le=MAX_VERSION, description="As it was seen; `wake` and `rebuild` want none.")
+        int | None,
+        Field(ge=0, le=MAX_VERSION, description="The version that was seen; `wake` and `rebuild` need none."),
     ] = None
 
 
@@ -95,7 +101,7 @@ def add_instance_acts(routes: Routes) -> None:
     """Add the acts on a whole instance."""
     post = _declare(routes)
 
-    @post("pause", "Let an instance rest where it is")
+    @post("pause", "Pause an instance where it is")
     def pause_instance(
         call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
@@ -108,7 +114,7 @@ def add_instance_acts(routes: Routes) -> None:
         """Resume a paused instance; while the cause of its pause lasts, it pauses again and says so."""
         return show_record(call.use.instances.resume(call.caller, instance_id, require_version(if_match)))
 
-    @post("retry", "Try again what the engine had to pause an instance for")
+    @post("retry", "Try again what made the engine pause an instance")
     def retry_instance(
         call: Call, instance_id: PathId, asked: Annotated[WithReason, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
@@ -135,12 +141,12 @@ def add_instance_acts(routes: Routes) -> None:
         version = require_version(if_match)
         return show_record(call.use.instances.fail(call.caller, instance_id, version, asked.reason))
 
-    @post("wake", "Have an instance look around")
+    @post("wake", "Wake an instance")
     def wake_instance(call: Call, instance_id: PathId) -> HttpAnswer:
         """Wake an instance as if something had happened; this wants no version, as it changes nothing."""
         return show_record(call.use.instances.wake(call.caller, instance_id))
 
-    @post("rebuild", "Make an instance's row anew from its steps", RebuiltInstance)
+    @post("rebuild", "Make an instance's row again from its steps", RebuiltInstance)
     def rebuild_instance(call: Call, instance_id: PathId) -> HttpAnswer:
         """Rebuild the row and wake the instance; this wants no version, as the row's may be wrong."""
         rebuilt = call.use.instances.rebuild(call.caller, instance_id)
@@ -163,7 +169,7 @@ def add_token_acts(routes: Routes) -> None:
             call.use.instances.cancel_token(call.caller, instance_id, version, asked.token, asked.reason)
         )
 
-    @post("advance", "End one wait of an instance for the time or for the outside")
+    @post("advance", "End one wait of an instance for a time or an answer")
     def advance_instance(
         call: Call, instance_id: PathId, asked: Annotated[Advance, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
@@ -178,7 +184,7 @@ def add_token_acts(routes: Routes) -> None:
             )
         )
 
-    @routes.post("/v1/instances/bulk", "Do the same to many instances", InstanceActOutcomes)
+    @routes.post("/v1/instances/bulk", "Act on many instances", InstanceActOutcomes)
     def act_on_instances(call: Call, asked: Annotated[BulkActs, Body()]) -> InstanceActOutcomes:
         """Act on many instances; a refusal stops no other, and the status is 200."""
         seen = [Seen(one.id, one.version) for one in asked.items]

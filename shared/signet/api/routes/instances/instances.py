@@ -44,21 +44,31 @@ Status = Annotated[
     Literal["live", "ended", "running", "paused", "completed", "failed", "cancelled"] | None,
     Query(description="`live` is running or paused, `ended` is all others."),
 ]
-Workflow = Annotated[str | None, Query(pattern=NAME_PATTERN, description="All of its versions.")]
-DefinitionId = Annotated[Id | None, Query(description="One version of a workflow.")]
+Workflow = Annotated[
+    str | None,
+    Query(pattern=NAME_PATTERN, description="Only instances of this workflow, in all its versions."),
+]
+DefinitionId = Annotated[Id | None, Query(description="Only instances of this version of a workflow.")]
 EntityType = Annotated[str | None, Query(pattern=NAME_PATTERN)]
-DocumentId = Annotated[Id | None, Query(description="All that one document has had.")]
+DocumentId = Annotated[Id | None, Query(description="Only instances of this document.")]
 Node = Annotated[
     str | None,
     AfterValidator(lambda text: text if text is None else check_text(text)),
-    Query(min_length=1, max_length=MAX_NODE_CHARACTERS, description="Where one of its tokens is."),
+    Query(
+        min_length=1, max_length=MAX_NODE_CHARACTERS, description="Only instances with a token at this node."
+    ),
 ]
 StartedBefore = Annotated[Moment | None, Query()]
-UpdatedBefore = Annotated[Moment | None, Query(description="Nothing has happened to it since.")]
+UpdatedBefore = Annotated[
+    Moment | None, Query(description="Only instances to which nothing has happened since.")
+]
 IdleSeconds = Annotated[
     float,
     Query(
-        ge=0, le=MAX_IDLE_SECONDS, allow_inf_nan=False, description="Only where nothing happened for so long."
+        ge=0,
+        le=MAX_IDLE_SECONDS,
+        allow_inf_nan=False,
+        description="Only instances to which nothing has happened for so many seconds.",
     ),
 ]
 
@@ -114,15 +124,20 @@ def add_instance_lists(routes: Routes) -> None:
 
 
 def add_instance_routes(routes: Routes) -> None:
-    @routes.get(INSTANCE, "Where an instance stands", Instance, is_versioned=True)
+    @routes.get(INSTANCE, "One instance", Instance, is_versioned=True)
     def get_instance(call: Call, instance_id: PathId) -> HttpAnswer:
         return show_record(call.use.instances_read.read(call.principal, instance_id))
 
-    @routes.get(f"{INSTANCE}/tokens", "Its tokens, and what they wait for", InstanceTokens, is_versioned=True)
+    @routes.get(
+        f"{INSTANCE}/tokens",
+        "The tokens of an instance, and what they wait for",
+        InstanceTokens,
+        is_versioned=True,
+    )
     def list_instance_tokens(call: Call, instance_id: PathId) -> HttpAnswer:
         return show_record(call.use.instances_read.list_tokens(call.principal, instance_id))
 
-    @routes.get(f"{INSTANCE}/steps", "What it has executed, from the first on", Page[InstanceStep])
+    @routes.get(f"{INSTANCE}/steps", "The steps of an instance, from the first on", Page[InstanceStep])
     def list_instance_steps(
         call: Call, instance_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[InstanceStep]:
@@ -137,7 +152,9 @@ def add_instance_routes(routes: Routes) -> None:
         )
         return make_page(records, limit, lambda step: (step.seq,), filters)
 
-    @routes.get(f"{INSTANCE}/history", "Its life as a whole, from its beginning on", Page[HistoryEntry])
+    @routes.get(
+        f"{INSTANCE}/history", "The history of an instance, from its beginning on", Page[HistoryEntry]
+    )
     def list_instance_history(
         call: Call, instance_id: PathId, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[HistoryEntry]:
@@ -149,12 +166,12 @@ def add_instance_routes(routes: Routes) -> None:
         )
         return make_page(records, limit, lambda entry: (entry.at, entry.id), filters)
 
-    @routes.get(f"{INSTANCE}/graph", "The graph that it runs on, and how far it has come", InstanceGraph)
+    @routes.get(f"{INSTANCE}/graph", "The graph of an instance, and how far it has come", InstanceGraph)
     def draw_instance(call: Call, instance_id: PathId) -> InstanceGraph:
         """Draw the graph, with the positions of the nodes in its editor."""
         return call.use.instances_read.draw(call.principal, instance_id)
 
-    @routes.get(f"{INSTANCE}/explain", "Why it is where it is", Explained)
+    @routes.get(f"{INSTANCE}/explain", "Explain why an instance is where it is", Explained)
     def explain_instance(call: Call, instance_id: PathId) -> Explained:
         """Explain an instance from its record alone.
 

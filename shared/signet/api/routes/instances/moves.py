@@ -30,24 +30,26 @@ from signet.engine.instances.actions import MAX_IN_BULK
 from signet.engine.instances.moves import FIRST, ExpectedInstance, MoveOutcome, MoveTarget
 
 Judgement = Literal["safe", "blocked"]
-ToVersion = Annotated[int, Field(ge=1, le=MAX_VERSION, description="Of the definition to move to.")]
+ToVersion = Annotated[
+    int, Field(ge=1, le=MAX_VERSION, description="The version of the definition to move to.")
+]
 
 # At most as many as one request may move.
-AtOnce = Annotated[int, Query(ge=1, le=MAX_IN_BULK, description="At most so many.")]
+AtOnce = Annotated[int, Query(ge=1, le=MAX_IN_BULK, description="At most this many items.")]
 
 
 class NewMove(Strict):
     to: ToVersion
     workflow: Annotated[
-        Named | None, Field(description="Of the definition to move to, where it is not the same.")
+        Named | None, Field(description="The name of the definition to move to, if it is another one.")
     ] = None
-    dry_run: Annotated[bool, Field(description="Only report; wants no version.")] = False
+    dry_run: Annotated[bool, Field(description="Only report; this needs no version.")] = False
     reason: Reason = None
 
 
 class SeenToMove(Strict):
     id: Annotated[Id, Field(strict=False)]
-    version: Annotated[int, Field(ge=0, le=MAX_VERSION, description="As it was seen.")]
+    version: Annotated[int, Field(ge=0, le=MAX_VERSION, description="The version that was seen.")]
 
 
 class NewMoves(NewMove):
@@ -108,7 +110,7 @@ class MovesOfMany:
 def add_instance_moves(routes: Routes) -> None:
     @routes.post(
         "/v1/instances/<instance_id>/move",
-        "Have an instance go on under a newer definition",
+        "Move an instance to a newer definition",
         MovedInstance,
         is_versioned=True,
     )

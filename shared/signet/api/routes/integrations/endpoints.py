@@ -22,7 +22,7 @@ class EndpointContent(Strict):
         Field(
             min_length=1,
             max_length=MAX_URL_CHARACTERS,
-            description="By https, to a host of the public internet.",
+            description="An https URL of a host of the public internet.",
         ),
     ]
     secrets: Annotated[
@@ -52,7 +52,7 @@ def add_endpoint_routes(routes: Routes) -> None:
         return make_page(records, limit, lambda endpoint: (endpoint.name,), "endpoints")
 
     @routes.post(
-        "/v1/endpoints", "Let workflows call somewhere", EndpointRecord, status=201, is_versioned=True
+        "/v1/endpoints", "Make an endpoint that workflows call", EndpointRecord, status=201, is_versioned=True
     )
     def create_endpoint(call: Call, new: Annotated[NewOutboundEndpoint, Body()]) -> HttpAnswer:
         """Create an endpoint for nodes to name; requests to it are signed (Standard Webhooks 1.0.0)."""
@@ -63,7 +63,7 @@ def add_endpoint_routes(routes: Routes) -> None:
     def get_endpoint(call: Call, name: PathName) -> HttpAnswer:
         return show_record(call.use.endpoints.read(call.principal, name))
 
-    @routes.put(ENDPOINT, "Replace what an endpoint says", EndpointRecord, is_versioned=True)
+    @routes.put(ENDPOINT, "Replace an endpoint", EndpointRecord, is_versioned=True)
     def replace_endpoint(
         call: Call, name: PathName, terms: Annotated[EndpointContent, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:
@@ -71,7 +71,7 @@ def add_endpoint_routes(routes: Routes) -> None:
         version = require_version(if_match)
         return show_record(call.use.endpoints.replace(call.caller, name, version, terms.to_terms()))
 
-    @routes.delete(ENDPOINT, "Take an endpoint away")
+    @routes.delete(ENDPOINT, "Delete an endpoint")
     def delete_endpoint(call: Call, name: PathName, if_match: IfMatch = None) -> HttpAnswer:
         call.use.endpoints.delete(call.caller, name, require_version(if_match))
         return HttpAnswer(status=204)

@@ -26,14 +26,14 @@ Key = Annotated[
 class EventRequest(Strict):
     key: Annotated[
         str,
-        Field(min_length=1, max_length=MAX_KEY_CHARACTERS, description="What a workflow waits for: its key."),
+        Field(min_length=1, max_length=MAX_KEY_CHARACTERS, description="The key that a workflow waits for."),
     ]
     id: Annotated[
         str | None,
         Field(
             min_length=1,
             max_length=MAX_MESSAGE_ID_CHARACTERS,
-            description="The message's own: one of the same sender that is known by it is taken once.",
+            description="The message's own id; messages of one sender with the same id are taken once.",
         ),
     ] = None
     payload: Annotated[Any, Field(description=f"JSON of up to {MAX_PAYLOAD_BYTES} bytes.")] = None
@@ -75,6 +75,6 @@ def add_event_routes(routes: Routes) -> None:
         records = call.use.inbound_events.list_newest(call.principal, key=key, before=before, limit=limit + 1)
         return make_page(records, limit, lambda event: (event.id,), filters)
 
-    @routes.get("/v1/events/<event_id>", "One event, with what it brought", FullEventRecord)
+    @routes.get("/v1/events/<event_id>", "One event, with its payload", FullEventRecord)
     def get_event(call: Call, event_id: PathId) -> FullEventRecord:
         return call.use.inbound_events.read(call.principal, event_id)

@@ -18,13 +18,13 @@ ENDPOINT = "/v1/inbound_endpoints/<name>"
 
 class InboundEndpointContent(Strict):
     key_prefix: Annotated[
-        str, Field(max_length=MAX_PREFIX_CHARACTERS, description="Every key of its events begins with it.")
+        str, Field(max_length=MAX_PREFIX_CHARACTERS, description="The beginning of every key of its events.")
     ] = ""
     key_pointer: Annotated[
         str | None,
         Field(
             max_length=MAX_POINTER_CHARACTERS,
-            description="Where in a message the rest of the key stands (RFC 6901).",
+            description="The place in a message of the rest of the key (RFC 6901).",
         ),
     ] = None
     secrets: Annotated[
@@ -33,7 +33,7 @@ class InboundEndpointContent(Strict):
             strict=False,
             min_length=1,
             max_length=MAX_SECRETS,
-            description="Names of the tenant's secrets; while one is replaced, either holds.",
+            description="Names of the tenant's secrets; while one is replaced, either is accepted.",
         ),
     ]
     status: Literal["active", "disabled"] = "active"
@@ -57,7 +57,7 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
 
     @routes.post(
         "/v1/inbound_endpoints",
-        "Let somebody send signed events",
+        "Make an inbound endpoint for signed events",
         InboundEndpointRecord,
         status=201,
         is_versioned=True,
@@ -70,7 +70,7 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
     def get_inbound_endpoint(call: Call, name: PathName) -> HttpAnswer:
         return show_record(call.use.inbound_events.read_endpoint(call.principal, name))
 
-    @routes.put(ENDPOINT, "Replace what an inbound endpoint says", InboundEndpointRecord, is_versioned=True)
+    @routes.put(ENDPOINT, "Replace an inbound endpoint", InboundEndpointRecord, is_versioned=True)
     def replace_inbound_endpoint(
         call: Call, name: PathName, terms: Annotated[InboundEndpointContent, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:

@@ -29,7 +29,7 @@ class Health:
 
 
 def add_health_routes(routes: Routes) -> None:
-    @routes.get("/v1/health", "Whether the service can work for the caller's tenant", Health)
+    @routes.get("/v1/health", "Check whether the service can work for the caller's tenant", Health)
     def get_health(call: Call) -> Health:
         tenant_id = call.principal.tenant_id
         state = read_health(call.use.database, tenant_id)

@@ -16,13 +16,13 @@ from signet.core.validation.strict_model import Strict
 from signet.engine.instances.lists import Stuck
 from signet.engine.instances.operations import MAX_REQUEUED, DeadLetter, Overview, QueueName, RequeueOutcome
 
-OneQueue = Annotated[QueueName | None, Query(description="Of this queue alone; without it, of both.")]
+OneQueue = Annotated[QueueName | None, Query(description="Only of this queue; by default of both.")]
 
 
 class DeadLetters(Strict):
     ids: Annotated[
         list[Annotated[Id, Field(strict=False)]],
-        Field(min_length=1, max_length=MAX_REQUEUED, description="Of triggers and of effects."),
+        Field(min_length=1, max_length=MAX_REQUEUED, description="The ids of triggers and effects."),
     ]
 
 
@@ -39,14 +39,12 @@ class StuckSummary:
 
 
 def add_operation_routes(routes: Routes) -> None:
-    @routes.get("/v1/operations", "How the tenant's work is going", Overview)
+    @routes.get("/v1/operations", "The state of the tenant's work", Overview)
     def get_operations(call: Call) -> Overview:
         """Show the state of the tenant's work; counts end at 10,000, also those of the last hour."""
         return call.use.operations.overview(call.principal)
 
-    @routes.get(
-        "/v1/operations/dead_letters", "What failed for the last time, the newest first", Page[DeadLetter]
-    )
+    @routes.get("/v1/operations/dead_letters", "Dead letters, the newest first", Page[DeadLetter])
     def list_dead_letters(
         call: Call, queue: OneQueue = None, limit: Limit = PAGE, cursor: Cursor = None
     ) -> Page[DeadLetter]:

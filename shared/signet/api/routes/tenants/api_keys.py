@@ -22,7 +22,8 @@ class NewKey(Strict):
     name: Annotated[Named, Field(description="It acts as key:<name>; several keys may have one name.")]
     roles: Annotated[tuple[Named, ...], Field(strict=False, min_length=1, max_length=MAX_ROLES)]
     expires_at: Annotated[
-        AwareDatetime | None, Field(strict=False, description="Without it the key lives until it is revoked.")
+        AwareDatetime | None,
+        Field(strict=False, description="The end of the key; by default it lives until it is revoked."),
     ] = None
     reason: Reason = None
 

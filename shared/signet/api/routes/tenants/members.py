@@ -20,13 +20,13 @@ class MemberContent(Strict):
     phone: Phone | None = None
     roles: Annotated[tuple[Named, ...], Field(strict=False, max_length=MAX_ROLES)] = ()
     status: Annotated[
-        MemberStatus, Field(description="Who is disabled is let in nowhere, and decides nothing.")
+        MemberStatus, Field(description="A disabled member is let in nowhere and decides nothing.")
     ] = "active"
     reason: Reason = None
 
 
 def add_member_routes(routes: Routes) -> None:
-    @routes.get("/v1/me", "Who the caller is, and what the caller may", Me)
+    @routes.get("/v1/me", "The caller, with their roles and permissions", Me)
     def get_me(call: Call) -> Me:
         """Show the caller: roles of the token or key, and the permissions that these have in the tenant."""
         return call.use.members.read_me(call.principal)

@@ -23,9 +23,9 @@ class NewStatus(Strict):
 
 
 class NewQuota(Strict):
-    capacity: Annotated[int, Field(ge=1, le=MAX_CAPACITY, description="So many at once.")]
+    capacity: Annotated[int, Field(ge=1, le=MAX_CAPACITY, description="How many may be used at once.")]
     refill_seconds: Annotated[
-        int, Field(ge=1, le=MAX_REFILL_SECONDS, description="Full again after so long.")
+        int, Field(ge=1, le=MAX_REFILL_SECONDS, description="The seconds in which an empty quota fills up.")
     ]
 
 

@@ -25,12 +25,12 @@ def add_org_chart_routes(routes: Routes) -> None:
         records = call.use.org_chart.list(call.principal, after, limit + 1)
         return make_page(records, limit, lambda line: [line.user_id])
 
-    @routes.put("/v1/org_chart/<user_id>", "Say who somebody reports to", ReportingLine)
+    @routes.put("/v1/org_chart/<user_id>", "Set a person's manager", ReportingLine)
     def put_manager(call: Call, user_id: PathUserId, line: Annotated[NewLine, Body()]) -> ReportingLine:
         """Set a manager; nobody reports to themselves, however many steps up."""
         return call.use.org_chart.set_manager(call.caller, user_id, line.manager_id)
 
-    @routes.delete("/v1/org_chart/<user_id>", "Have somebody report to nobody")
+    @routes.delete("/v1/org_chart/<user_id>", "Remove a person's manager")
     def delete_manager(call: Call, user_id: PathUserId) -> HttpAnswer:
         call.use.org_chart.remove_manager(call.caller, user_id)
         return HttpAnswer(status=204)

@@ -37,7 +37,7 @@ class TenantPatch(Strict):
         Mapping[Named, CustomSetting | None] | None,
         Field(
             max_length=MAX_CUSTOM_SETTINGS,
-            description="Of the tenant's own settings those that change; null takes one away.",
+            description="The tenant's own settings that change; null removes one.",
         ),
     ] = None
     webhook_hosts: WebhookHosts | None = None
@@ -81,6 +81,6 @@ def add_tenant_routes(routes: Routes) -> None:
         version = require_version(if_match)
         return show_record(call.use.tenant_admin.change(call.caller, version, tenant_change, change.reason))
 
-    @routes.get("/v1/quotas", "What the tenant may ask for, and what is left of it", QuotaLevels)
+    @routes.get("/v1/quotas", "The tenant's quotas, and what is left of them", QuotaLevels)
     def list_quotas(call: Call) -> QuotaLevels:
         return QuotaLevels(call.use.tenant_admin.list_quotas(call.principal))

@@ -17,7 +17,11 @@ from signet.engine.tenants.roles import RoleRecord
 class RoleContent(Strict):
     permissions: Annotated[
         tuple[Permission, ...],
-        Field(strict=False, max_length=MAX_PERMISSIONS, description="Such as invoice:approve or invoice:*."),
+        Field(
+            strict=False,
+            max_length=MAX_PERMISSIONS,
+            description="Permissions such as invoice:approve or invoice:*.",
+        ),
     ]
 
 
