@@ -16,7 +16,7 @@ from signet.core.compiler.envelope import Envelope, make_envelope
 from signet.core.compiler.patch import Patch
 from signet.core.contracts.reader import parse_contract
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import Script, simulate
+from signet.core.simulation import WorldScript, simulate
 from signet.core.validation.strict_model import parse_strictly
 
 MAX_RATIO = 4.0
@@ -130,7 +130,7 @@ def _measure_simulator(envelope: Envelope, seconds: float) -> str:
     """Measure five steps a document: gate, state, gate, state and end."""
     workflow = Workflow(_compile(envelope, None))
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    script, document = Script(), {"grand_total": 100, "vendor": "acme"}
+    script, document = WorldScript(), {"grand_total": 100, "vendor": "acme"}
 
     def run() -> int:
         return len(simulate(workflow, document, script, now, node="sys:gate:submit").steps)

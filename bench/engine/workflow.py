@@ -12,7 +12,7 @@ from signet.core.compiler.envelope import make_envelope
 from signet.core.compiler.patch import Patch
 from signet.core.contracts.reader import parse_contract
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import Script, SimulatedStep, simulate
+from signet.core.simulation import SimulatedStep, WorldScript, simulate
 from signet.core.validation.strict_model import parse_strictly
 
 ENTITY_TYPE = "parcel"
@@ -54,7 +54,7 @@ def compile_workflow() -> Workflow:
 
 def simulate_steps(workflow: Workflow, data: Mapping[str, Any]) -> Sequence[SimulatedStep]:
     """Return the steps of one document. Raise if the workflow is not what the benchmark says it is."""
-    simulation = simulate(workflow, data, Script(), datetime(2026, 1, 1, tzinfo=UTC))
+    simulation = simulate(workflow, data, WorldScript(), datetime(2026, 1, 1, tzinfo=UTC))
     gates = [
         step for step in simulation.steps if workflow.nodes[step.step.node].type.name == "lifecycle_gate"
     ]

@@ -14,7 +14,7 @@ from signet.engine.approvals.decide import Ballot, decide
 from signet.engine.approvals.delegations import Delegations
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Applied, Update
-from signet.store.approvals.decisions import find_document
+from signet.store.approvals.decisions import document_statement
 from signet.store.approvals.delegations import revoke_delegation
 from signet.store.approvals.requests import hold_roles, read_candidates
 from signet.store.tenants.tenants import read_now, save_members, save_roles
@@ -43,7 +43,7 @@ def asking(standing: CompanyWithWorkers) -> Asking:
 def deciding(asking: Asking, request_id: UUID, user_id: str) -> Iterator[None]:
     """Count the vote, and keep its transaction open until the block ends."""
     company = asking.company
-    opening = find_document(company.tenant_id, request_id)
+    opening = document_statement(company.tenant_id, request_id)
     with company.database.pipelined(company.tenant_id, opening) as pipeline:
         assert pipeline.first_row is not None
         caches, ballot = company.documents.caches, Ballot(request_id, "approved")

@@ -12,9 +12,9 @@ from signet.engine.approvals.decide import Ballot
 from signet.engine.approvals.decide import decide as decide_ballot
 from signet.engine.approvals.inbox import Approvals
 from signet.engine.documents.commands import Update
-from signet.engine.execution.nodes.lifecycle_gate import LifecycleGate
+from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
 from signet.engine.instances.operator_transaction import OperatorTransaction
-from signet.store.approvals.decisions import find_document
+from signet.store.approvals.decisions import document_statement
 from signet.store.tenants.tenants import save_members
 from tests.support.core.approval_policies import user
 from tests.support.database.transaction_steps import Second, holding
@@ -58,7 +58,7 @@ def decide(stage: WorkflowStage) -> list[Any]:
 def deciding(stage: WorkflowStage) -> Iterator[None]:
     """Count the vote, and keep its transaction open until the block ends."""
     company, request_id = stage.standing.company, request_of(stage)[0]
-    opening = find_document(stage.tenant_id, request_id)
+    opening = document_statement(stage.tenant_id, request_id)
     with company.database.pipelined(stage.tenant_id, opening) as pipeline:
         assert pipeline.first_row is not None
         decide_ballot(stage.caches(), pipeline, company.caller("mona"), Ballot(request_id, "approved"))
@@ -138,19 +138,19 @@ def test_a_gate_that_was_first_leaves_the_edit_a_document_that_is_locked(
     version = stage.version_of(document.id)
     decide(stage)
     late: list[Second] = []
-    act = LifecycleGate.act
+    act = LifecycleGateHandler.act
 
     def edit() -> list[Any]:
         company = stage.standing.company
         return [company.documents.mutate(company.caller(), Update(document.id, version, {"amount": 7}))]
 
-    def act_and_meet(self: LifecycleGate, *arguments: Any) -> Any:
+    def act_and_meet(self: LifecycleGateHandler, *arguments: Any) -> Any:
         if not late:
             late.append(Second(edit))
             stage.standing.wait_until_blocked()
         return act(self, *arguments)
 
-    monkeypatch.setattr(LifecycleGate, "act", act_and_meet)
+    monkeypatch.setattr(LifecycleGateHandler, "act", act_and_meet)
     stage.drain()
     came = late[0].result()
     assert isinstance(came, Rejected)

@@ -6,7 +6,7 @@ from random import Random
 
 from hypothesis import given
 
-from signet.core.runtime.move_check import InstancePosition, assess
+from signet.core.runtime.move_check import MoveInput, assess
 from signet.core.runtime.projection import project
 from signet.core.runtime.workflow import Workflow
 from tests.support.generated.histories import MAX_EVENTS, History
@@ -44,11 +44,11 @@ def load_changed(seed: int, other: int) -> Workflow | None:
     return Workflow(artifact) if artifact is not None else None
 
 
-def standing_of(history: History) -> InstancePosition:
+def standing_of(history: History) -> MoveInput:
     ended = ("completed", "failed", "skipped")
     done = {(step.token, step.node) for step in history.steps if step.status in ended and not step.is_control}
     version = history.projection.entity_version
-    return InstancePosition(history.projection.tokens(), done, (), version, version)
+    return MoveInput(history.projection.tokens(), done, (), version, version)
 
 
 def advance(history: History, events: int) -> None:

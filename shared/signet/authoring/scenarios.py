@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from signet.authoring.files import read_document
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import Script, Simulation, simulate
+from signet.core.simulation import Simulation, WorldScript, simulate
 from signet.core.validation.finding import Finding
 from signet.core.validation.strict_model import Strict, parse_strictly
 
@@ -62,7 +62,7 @@ def read_scenarios(path: Path) -> tuple[tuple[Scenario, ...], tuple[Finding, ...
 
 
 def run_scenario(workflow: Workflow, scenario: Scenario, org: Mapping[str, Any]) -> Simulation:
-    script = Script(
+    script = WorldScript(
         requests=scenario.requests,
         approvals=scenario.approvals,
         events=scenario.events,

@@ -165,7 +165,7 @@ class Span(Protocol):
 
 class Telemetry(Protocol):
     def span(
-        self, name: str, causes: Sequence[str], attributes: Mapping[str, str | int]
+        self, name: str, traceparents: Sequence[str], attributes: Mapping[str, str | int]
     ) -> AbstractContextManager[Span]:
         """Open a span. One traceparent in `causes` is its parent; several are linked to it."""
         ...

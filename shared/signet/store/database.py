@@ -36,7 +36,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from signet.core.errors import Defect, Transient
 from signet.store.pipeline import Connection as Connection
-from signet.store.pipeline import PipelinedTransaction, PreparedText, send_closing, send_opening
+from signet.store.pipeline import DeferredStatement, PipelinedTransaction, send_closing, send_opening
 from signet.store.wake_ups import Wake, WakeUp, WakingConnection, no_wake_up, take_wake_ups
 
 # SQLSTATEs: serialization failure, deadlock, and a lock that could not be had in time.
@@ -162,7 +162,7 @@ class Database:
             yield connection
 
     @contextmanager
-    def pipelined(self, tenant_id: UUID, opening: PreparedText) -> Iterator[PipelinedTransaction]:
+    def pipelined(self, tenant_id: UUID, opening: DeferredStatement) -> Iterator[PipelinedTransaction]:
         """Open a transaction of two round trips: BEGIN with `opening`, COMMIT with the closing statements.
 
         Half the round trips of a short transaction are half of its cost (docs/decisions/0008).
@@ -196,7 +196,9 @@ class Database:
             yield pipeline.connection
 
     @contextmanager
-    def _open_pipelined(self, begin: str, opening: PreparedText | None) -> Iterator[PipelinedTransaction]:
+    def _open_pipelined(
+        self, begin: str, opening: DeferredStatement | None
+    ) -> Iterator[PipelinedTransaction]:
         self._pool.open()
         is_committing = False
         wake_ups: Collection[WakeUp] = ()
@@ -215,7 +217,7 @@ class Database:
             self._wake(wake_ups)
 
     @contextmanager
-    def _begin(self, begin: str, opening: PreparedText | None) -> Iterator[PipelinedTransaction]:
+    def _begin(self, begin: str, opening: DeferredStatement | None) -> Iterator[PipelinedTransaction]:
         """Begin on a connection of the pool; on a new one, where the first broke while it was idle.
 
         Its BEGIN finds that out before anything has happened. So no connection is checked beforehand.

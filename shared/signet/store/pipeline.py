@@ -17,7 +17,7 @@ Connection = psycopg.Connection[tuple[object, ...]]
 
 
 @dataclass(frozen=True)
-class PreparedText:
+class DeferredStatement:
     """A statement with its values, to be sent later."""
 
     text: str
@@ -31,14 +31,16 @@ class PipelinedTransaction:
     connection: Connection
     opening_rows: list[tuple[Any, ...]]
     # Sent in this order, after everything that was executed in between.
-    closing: list[PreparedText] = field(default_factory=list)
+    closing: list[DeferredStatement] = field(default_factory=list)
 
     @property
     def first_row(self) -> tuple[Any, ...] | None:
         return self.opening_rows[0] if self.opening_rows else None
 
 
-def send_opening(connection: Connection, begin: str, opening: PreparedText | None) -> list[tuple[Any, ...]]:
+def send_opening(
+    connection: Connection, begin: str, opening: DeferredStatement | None
+) -> list[tuple[Any, ...]]:
     """Begin a transaction, and return the rows of its opening statement."""
     if opening is None:
         connection.execute(begin)
@@ -66,11 +68,11 @@ def send_closing(pipeline: PipelinedTransaction) -> None:
         connection.execute("COMMIT")
 
 
-def _count_characters(statement: PreparedText) -> int:
+def _count_characters(statement: DeferredStatement) -> int:
     """Return the least length of the literals, so that a long message is refused before it is written."""
     return sum(len(value) for value in statement.values.values() if isinstance(value, str))
 
 
-def _write_literals(connection: Connection, statement: PreparedText) -> str:
+def _write_literals(connection: Connection, statement: DeferredStatement) -> str:
     """Write a statement with its values as literals."""
     return psycopg.ClientCursor(connection).mogrify(statement.text, statement.values)

@@ -44,9 +44,9 @@ class TelemetryFanOut:
         self._sentry = sentry
 
     def span(
-        self, name: str, causes: Sequence[str], attributes: Mapping[str, str | int]
+        self, name: str, traceparents: Sequence[str], attributes: Mapping[str, str | int]
     ) -> AbstractContextManager[Span]:
-        return SILENT_SPAN if self._tracing is None else self._tracing.span(name, causes, attributes)
+        return SILENT_SPAN if self._tracing is None else self._tracing.span(name, traceparents, attributes)
 
     def request_ended(self, report: RequestReport) -> None:
         self._figures.add_request(report)

@@ -10,11 +10,11 @@ from psycopg import Connection
 from signet.core.errors import Transient
 from signet.core.tenants.tenant_file import TenantFile
 from signet.store.database import Database, PoolSettings
-from signet.store.pipeline import PreparedText
+from signet.store.pipeline import DeferredStatement
 from tests.support.database.runtime_roles import as_role
 
 SHOW = "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')"
-FOREVER = PreparedText("SELECT pg_sleep(%(seconds)s)", {"seconds": 600})
+FOREVER = DeferredStatement("SELECT pg_sleep(%(seconds)s)", {"seconds": 600})
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def limited(owner_url: str, **limits: Any) -> Iterator[Database]:
 
 
 def test_limits_hold_for_each_kind_of_transaction_and_end_with_it(owner_url: str, tenant: TenantFile) -> None:
-    tenant_id, show = tenant.tenant_id, PreparedText(SHOW, {})
+    tenant_id, show = tenant.tenant_id, DeferredStatement(SHOW, {})
     with limited(owner_url, lock_seconds=1.5, statement_seconds=20) as database:
         seen: list[Any] = []
         with database.transaction(tenant_id) as connection:
@@ -50,7 +50,7 @@ def test_the_limits_of_a_lambda() -> None:
 def test_who_waits_too_long_for_a_lock_is_told_to_come_again(
     owner_url: str, admin: Connection[tuple[object, ...]], tenant: TenantFile
 ) -> None:
-    update = PreparedText("UPDATE members SET display_name = %(name)s", {"name": "x"})
+    update = DeferredStatement("UPDATE members SET display_name = %(name)s", {"name": "x"})
     with limited(owner_url, lock_seconds=0.05) as database, admin.transaction():
         admin.execute("SELECT FROM members FOR UPDATE")
         with pytest.raises(Transient) as caught, database.transaction(tenant.tenant_id) as connection:
@@ -76,7 +76,7 @@ def test_a_statement_that_takes_too_long_is_ended(owner_url: str, tenant: Tenant
 
 def test_also_the_statement_that_goes_with_the_commit(owner_url: str, tenant: TenantFile) -> None:
     insert = "INSERT INTO roles (tenant_id, role) VALUES (current_tenant_id(), %(role)s) RETURNING role"
-    opening = PreparedText(insert, {"role": "late"})
+    opening = DeferredStatement(insert, {"role": "late"})
     with limited(owner_url, statement_seconds=0.05) as database:
         with pytest.raises(Transient) as caught, database.pipelined(tenant.tenant_id, opening) as pipeline:
             pipeline.closing.append(FOREVER)

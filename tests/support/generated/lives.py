@@ -18,7 +18,7 @@ from signet.core.compiler.node_configurations import Vote
 from signet.core.errors import Rejected
 from signet.core.runtime.projection import Step
 from signet.core.runtime.workflow import Workflow, WorkflowNode
-from signet.core.simulation import Script, Simulation, simulate
+from signet.core.simulation import Simulation, WorldScript, simulate
 from signet.core.simulation.nodes import scripted
 from signet.core.tenants.tenant_file import TenantFile
 from signet.engine.approvals.inbox import Approvals
@@ -123,7 +123,7 @@ class Life:
     """One document under one workflow; its script holds the acts of people and the answers of the world."""
 
     seed: int
-    script: Script
+    script: WorldScript
     document_id: UUID
     instance_id: UUID
     data: dict[str, Any]
@@ -155,7 +155,7 @@ def begin(stage: WorkflowStage, seed: int, number: int) -> Life:
         made = stage.mutate(Update(made.document_id, 1, {}), "ann", *roles)
     (stored,) = stage.standing.row("SELECT data FROM documents WHERE id = %s", made.document_id)
     assert made.instance_id is not None
-    script = Script(
+    script = WorldScript(
         requests=[rng.choice([*case.contract["transitions"], "t1", "nothing"]) for _ in range(8)],
         approvals={node: rng.choice(VOTES) for node in NODES if rng.random() < 0.8},
         effects={node: rng.choice(["delivered", "done", "error"]) for node in NODES if rng.random() < 0.5},

@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-from signet.core.simulation import Script
+from signet.core.simulation import WorldScript
 
 NODES = [f"n{index}" for index in range(60)]
 
@@ -23,9 +23,9 @@ def make_document(rng: Random) -> dict[str, Any]:
     return {name: value for name, value in whole.items() if rng.random() < 0.9}
 
 
-def make_script(rng: Random, contract: dict[str, Any]) -> Script:
+def make_script(rng: Random, contract: dict[str, Any]) -> WorldScript:
     transitions = list(contract["transitions"])
-    return Script(
+    return WorldScript(
         requests=[rng.choice([*transitions, "t1", "nothing"]) for _ in range(rng.randint(0, 8))],
         approvals=_answers(rng, ["approved", "approved", "rejected", "expired"], 0.9),
         events={key: {"by": "test"} for key in ("paid", "shipped", "of-acme", "of-") if rng.random() < 0.6},

@@ -9,7 +9,7 @@ from typing import Any
 
 from signet.api.application import make_resolver
 from signet.api.http.routing import Declared
-from signet.api.openapi.document import make_openapi, write_openapi
+from signet.api.openapi.document import make_openapi, openapi_text
 from signet.api.openapi.reference_page import write_reference_page
 from signet.api.routes.index import INDEX_FILE, RouteEntry, make_index, write_index
 from signet.api.routes.operations.reference import OPENAPI_FILE, REFERENCE_FILE
@@ -28,7 +28,7 @@ def describe_all() -> tuple[dict[str, Any], list[Declared], list[RouteEntry]]:
 def main() -> None:
     document, _, index = describe_all()
     INDEX_FILE.write_text(write_index(index), encoding="utf-8")
-    OPENAPI_FILE.write_text(write_openapi(document), encoding="utf-8")
+    OPENAPI_FILE.write_text(openapi_text(document), encoding="utf-8")
     _write_page(document)
 
 

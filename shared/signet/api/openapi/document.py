@@ -78,7 +78,7 @@ def _write_path(path: str) -> str:
 
 def _complete(operation: dict[str, Any], route: Declared) -> None:
     operation.pop("deprecated", None)
-    operation["security"] = [] if route.is_public else [{_name_scheme(route): []}]
+    operation["security"] = [] if route.is_public else [{_security_scheme_of(route): []}]
     responses = operation["responses"]
     responses.pop("422", None)
     for status in _list_problems(operation, route):
@@ -207,11 +207,11 @@ _PROBLEM: Mapping[str, Any] = {
 }
 
 
-def write_openapi(document: Mapping[str, Any]) -> str:
+def openapi_text(document: Mapping[str, Any]) -> str:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode() + "\n"
 
 
-def _name_scheme(route: Declared) -> str:
+def _security_scheme_of(route: Declared) -> str:
     if route.is_signed:
         return "signature"
     return "metrics" if route.wants_metrics_token else "bearer"

@@ -20,7 +20,7 @@ from signet.core.compiler.node_configurations import (
     Escalation,
     Quorum,
     ReasonedVotes,
-    check_quorum,
+    require_reachable_quorum,
 )
 from signet.core.contracts.expression_scope import make_scope
 from signet.core.errors import Defect
@@ -45,7 +45,7 @@ class Stage(Strict):
 
     @model_validator(mode="after")
     def _can_be_reached(self) -> "Stage":
-        check_quorum(self.quorum, len(self.approvers))
+        require_reachable_quorum(self.quorum, len(self.approvers))
         return self
 
     def to_json(self) -> dict[str, Any]:
@@ -130,26 +130,26 @@ def _check_stages(stages: Sequence[Stage], root: str) -> Iterator[Finding]:
             yield from _check_approver(stage.escalate.to, f"{root}/{number}/escalate/to")
 
 
-def _check_approver(approver: Approver, place: str) -> Iterator[Finding]:
+def _check_approver(approver: Approver, pointer: str) -> Iterator[Finding]:
     match approver:
         case ByManager():
-            yield from _check_expression(approver.of, f"{place}/of", _USER, "a user's id")
+            yield from _check_expression(approver.of, f"{pointer}/of", _USER, "a user's id")
         case ByExpression():
             wanted = "a user's id or a list of them"
             kinds = (*_USER, TypeKind.LIST)
-            yield from _check_expression(approver.expression, f"{place}/expression", kinds, wanted)
+            yield from _check_expression(approver.expression, f"{pointer}/expression", kinds, wanted)
         case _:
             return
 
 
-def _check_expression(text: str, place: str, kinds: tuple[TypeKind, ...], wanted: str) -> Iterator[Finding]:
+def _check_expression(text: str, pointer: str, kinds: tuple[TypeKind, ...], wanted: str) -> Iterator[Finding]:
     parsed = parse_expression(text)
     if isinstance(parsed, ExpressionError):
-        yield make_finding("FIELD_INVALID", place, problem=parsed.message)
+        yield make_finding("FIELD_INVALID", pointer, problem=parsed.message)
         return
     value_type, errors = check(parsed, _SCOPE)
     if errors:
         for error in errors:
-            yield make_finding("FIELD_INVALID", place, problem=error.message)
+            yield make_finding("FIELD_INVALID", pointer, problem=error.message)
     elif value_type.kind not in kinds:
-        yield make_finding("FIELD_INVALID", place, problem=f"gives {value_type}, wants {wanted}")
+        yield make_finding("FIELD_INVALID", pointer, problem=f"gives {value_type}, wants {wanted}")

@@ -106,7 +106,7 @@ Vote = Literal["approved", "rejected", "abstained"]
 ReasonedVotes = Annotated[tuple[Vote, ...], Constraint(max_length=3)]
 
 
-def check_quorum(quorum: Quorum, approvers: int) -> None:
+def require_reachable_quorum(quorum: Quorum, approvers: int) -> None:
     if isinstance(quorum, int) and quorum > approvers:
         raise ValueError(f"a quorum of {quorum} cannot be reached by {approvers} approvers")
 
@@ -126,7 +126,7 @@ class ApprovalConfiguration(Strict):
         if (self.chain is None) == (not self.approvers):
             raise ValueError("wants either 'chain' or 'approvers'")
         if self.approvers:
-            check_quorum(self.quorum, len(self.approvers))
+            require_reachable_quorum(self.quorum, len(self.approvers))
         return self
 
 

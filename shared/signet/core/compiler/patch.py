@@ -69,7 +69,7 @@ class Patch(Strict):
     slots: Annotated[Mapping[Name, SlotPatch], Constraint(min_length=1, max_length=MAX_PATCHED_SLOTS)]
 
 
-class Trigger(Strict):
+class AutomationTrigger(Strict):
     """The event, request or time that starts an automation."""
 
     on: Literal["create", "mutation", "transition", "event", "cron", "manual"]
@@ -86,7 +86,7 @@ class Automation(Strict):
     label: Label = ""
     version: Annotated[int, Constraint(ge=1, le=1_000_000)] = 1
     entity_type: Name | None = None
-    trigger: Trigger
+    trigger: AutomationTrigger
     payload: Fields = {}  # what the trigger brings
     variables: Fields = {}
     nodes: Annotated[tuple[PatchNode, ...], Constraint(min_length=1, max_length=MAX_NODES)]

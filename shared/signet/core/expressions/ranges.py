@@ -69,7 +69,7 @@ def find_gaps_and_overlaps(conditions: Sequence[Expression], scope: Scope) -> tu
     ):
         return ()
     try:
-        domain = _Domain(variable, resolved.type)
+        domain = _RangeAnalysis(variable, resolved.type)
         covered = [domain.find_true_values(condition) for condition in conditions]
     except _NotAnalysable:
         return ()
@@ -85,7 +85,7 @@ class _NotAnalysable(Exception):
     """A shape of condition whose values are not known exactly; never leaves this module."""
 
 
-class _Domain:
+class _RangeAnalysis:
     """The values of one variable as numbers: ints as they are, those of enums and bools by their position."""
 
     def __init__(self, variable: Name, of: Type) -> None:

@@ -7,7 +7,14 @@ from typing import Any
 from signet.core.expressions.evaluate import compile_expression, compile_name, compile_variables
 from signet.core.expressions.fast_comparison import Environment, Reader
 from signet.core.expressions.syntax_tree import Name, list_variables
-from signet.core.expressions.template import Computed, Fixed, Items, Template, Text, list_template_parts
+from signet.core.expressions.template import (
+    Computed,
+    Fixed,
+    Template,
+    TemplateItems,
+    Text,
+    list_template_parts,
+)
 from signet.core.expressions.template_json import copy_json
 
 Render = Callable[[Environment], tuple[Any, dict[str, Any]]]
@@ -39,7 +46,7 @@ def _compile(template: Template) -> Reader:
         case Text():
             pieces = tuple(_compile_piece(part) for part in template.parts)
             return lambda env: "".join([piece(env) for piece in pieces])
-        case Items():
+        case TemplateItems():
             items = tuple(_compile(item) for item in template.items)
             return lambda env: [item(env) for item in items]
         case _:

@@ -47,7 +47,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class TemplateItems:
     """A list in which something is computed."""
 
     items: tuple["Template", ...]
@@ -60,7 +60,7 @@ class TemplateMembers:
     members: tuple[tuple[str, "Template"], ...]
 
 
-Template = Fixed | Computed | Text | Items | TemplateMembers
+Template = Fixed | Computed | Text | TemplateItems | TemplateMembers
 
 
 def parse_template(value: object, scope: Scope) -> tuple[Template | None, tuple[ExpressionError, ...]]:
@@ -197,7 +197,7 @@ def _append(parts: list[str | Name], text: str) -> None:
 def _join_items(items: list[Template]) -> Template:
     if all(isinstance(item, Fixed) for item in items):
         return Fixed([item.value for item in items if isinstance(item, Fixed)])
-    return Items(tuple(items))
+    return TemplateItems(tuple(items))
 
 
 def _join_members(members: list[tuple[str, Template]]) -> Template:
@@ -215,7 +215,7 @@ def list_template_parts(template: Template) -> list[Expression]:
             return [template.expression]
         case Text():
             return [part for part in template.parts if isinstance(part, Name)]
-        case Items():
+        case TemplateItems():
             return [part for item in template.items for part in list_template_parts(item)]
         case _:
             return [part for _, inner in template.members for part in list_template_parts(inner)]

@@ -10,8 +10,8 @@ from signet.core.expressions.template import (
     MAX_TEMPLATE_NODES,
     Computed,
     Fixed,
-    Items,
     Template,
+    TemplateItems,
     TemplateMembers,
     Text,
     find_unstorable,
@@ -36,7 +36,7 @@ def template_to_json(template: Template) -> dict[str, object]:
                     part if isinstance(part, str) else expression_to_json(part) for part in template.parts
                 ]
             }
-        case Items():
+        case TemplateItems():
             return {"items": [template_to_json(item) for item in template.items]}
         case _:
             return {"members": {key: template_to_json(inner) for key, inner in template.members}}
@@ -60,7 +60,7 @@ class _TreeParser:
     def __init__(self) -> None:
         self._nodes = 0
 
-    def _count(self, pointer: str, depth: int) -> None:
+    def _require_room(self, pointer: str, depth: int) -> None:
         self._nodes += 1
         if self._nodes > MAX_TEMPLATE_NODES or depth > MAX_TEMPLATE_DEPTH:
             raise MalformedTree(pointer, "a template of this size cannot have been written")
@@ -70,7 +70,7 @@ class _TreeParser:
         pointer = f"{pointer}/{key}"
         if key == "fixed":
             return Fixed(self._parse_fixed(inner, pointer, depth))
-        self._count(pointer, depth)
+        self._require_room(pointer, depth)
         if key == "computed":
             return Computed(expression_from_json(inner, pointer))
         if key == "text" and isinstance(inner, list):
@@ -78,7 +78,7 @@ class _TreeParser:
         if key == "items" and isinstance(inner, list):
             items = tuple(self.parse(item, f"{pointer}/{at}", depth + 1) for at, item in enumerate(inner))
             self._require_computed(items, pointer)
-            return Items(items)
+            return TemplateItems(items)
         if key == "members" and isinstance(inner, dict):
             members = tuple(
                 (self._parse_key(name, pointer), self.parse(item, f"{pointer}/{name}", depth + 1))
@@ -115,7 +115,7 @@ class _TreeParser:
         return key
 
     def _parse_fixed(self, value: object, pointer: str, depth: int) -> object:
-        self._count(pointer, depth)
+        self._require_room(pointer, depth)
         if find_unstorable(value):
             raise MalformedTree(pointer, "not JSON that can be kept")
         if isinstance(value, list):

@@ -85,7 +85,7 @@ class InstanceExecution:
 
     # --- moving on ---
 
-    def run_chains(self, read_input: ReadDecisionInput, prepare: Prepare) -> list[PendingAction]:
+    def run_pure_nodes(self, read_input: ReadDecisionInput, prepare: Prepare) -> list[PendingAction]:
         """Move every ready token on until it acts, waits or ends, one step each in turn."""
         pending_actions: list[PendingAction] = []
         limit = self.projection.version + MAX_CHAIN_STEPS

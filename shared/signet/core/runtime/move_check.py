@@ -12,7 +12,7 @@ from typing import Any
 from signet.core.compiler.artifact import COMPILER_VERSION
 from signet.core.contracts.contract import AMENDED, Contract
 from signet.core.contracts.indexed_columns import map_indexed_fields
-from signet.core.runtime.tokens import Token, TokenState, find_root
+from signet.core.runtime.tokens import Token, TokenState, root_of
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
 # A report names no more than this of the nodes that a token passes by, and of changed fields.
@@ -37,7 +37,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class InstancePosition:
+class MoveInput:
     """The tokens of an instance, with the facts about it and its document that a move depends on."""
 
     tokens: Sequence[Token]
@@ -110,7 +110,7 @@ _GO_ON = "Wait until it has gone on from there, or leave it under the definition
 _NOTHING = "Name a definition that was published later."
 
 
-def assess(old: Definition, new: Definition, position: InstancePosition) -> Report:
+def assess(old: Definition, new: Definition, position: MoveInput) -> Report:
     """Report whether the instance can go on under the new definition."""
     return Report(
         tuple(_judge(old.workflow, new.workflow, token, position) for token in position.tokens),
@@ -121,7 +121,7 @@ def assess(old: Definition, new: Definition, position: InstancePosition) -> Repo
 # --- the instance as a whole ---
 
 
-def _find_obstacles(old: Definition, new: Definition, position: InstancePosition) -> Iterator[Obstacle]:
+def _find_obstacles(old: Definition, new: Definition, position: MoveInput) -> Iterator[Obstacle]:
     if _subject_of(old) != _subject_of(new):
         sentence = f"'{new.name}' is not a workflow for the same subject as '{old.name}'"
         yield Obstacle("WORKFLOW_OF_ANOTHER", sentence, "Name a definition of the same entity type.")
@@ -188,7 +188,7 @@ def _list_changed_fields(old: Contract, new: Contract) -> list[str]:
 # --- one token ---
 
 
-def _judge(old: Workflow, new: Workflow, token: Token, position: InstancePosition) -> TokenAssessment:
+def _judge(old: Workflow, new: Workflow, token: Token, position: MoveInput) -> TokenAssessment:
     before, after = old.nodes[token.node], new.nodes.get(token.node)
     if after is None:
         sentence = f"the new definition has no {token.node}"
@@ -286,8 +286,8 @@ def _path_of(workflow: Workflow, node_id: str) -> tuple[str | None, str | None]:
 
 def _check_done(new: Workflow, token: Token, done: Collection[tuple[str, str]]) -> Iterator[Obstacle]:
     """Block a move that would execute a finished step a second time."""
-    root = find_root(token.id)
-    own = {node for token_id, node in done if find_root(token_id) == root}
+    root = root_of(token.id)
+    own = {node for token_id, node in done if root_of(token_id) == root}
     ahead = _list_ahead(new, token.node) - {token.node}
     if token.state is TokenState.PARTED:
         # Its branches answer for the nodes inside; it goes on from the join itself.

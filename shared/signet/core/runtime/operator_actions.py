@@ -16,7 +16,7 @@ from signet.core.runtime.tokens import Token, TokenState
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 
 # The outcome of each wait when what it waits for comes.
-AWAITED: Mapping[str, str] = MappingProxyType(
+OUTCOME_OF_WAIT: Mapping[str, str] = MappingProxyType(
     {"wait_timer": "elapsed", "wait_event": "received", "webhook_out": "delivered", "notification": "done"}
 )
 # Tokens that cannot be cancelled: the reason, and what to do instead.
@@ -77,7 +77,7 @@ def check_cancel(workflow: Workflow, token: Token) -> Rejected | None:
 
 def check_advance(execution: InstanceExecution, token: Token, payload: Any) -> Rejected | None:
     node = execution.workflow.nodes[token.node]
-    if node.type.name not in AWAITED:
+    if node.type.name not in OUTCOME_OF_WAIT:
         remedy = _INSTEAD.get(node.type.name, "Wake the instance, or retry it when it is paused.")
         return _refuse_advance(f"nothing from outside can end a node of type {node.type.name}", remedy)
     if token.id not in execution.open:
@@ -107,4 +107,4 @@ def decide_advance(
     env = decision_input.env
     saved = {node.config["save_as"]: payload} if node.config.get("save_as") else {}
     env = {**env, "context": {**env.get("context", {}), **saved}}
-    return conclude(workflow, node, AWAITED[node.type.name], env, {"advanced_by": person}, saved)
+    return conclude(workflow, node, OUTCOME_OF_WAIT[node.type.name], env, {"advanced_by": person}, saved)

@@ -14,9 +14,9 @@ from signet.core.runtime.tokens import (
     cancel_all,
     finish,
     is_item,
+    mark_waiting,
     reject,
     restart_at,
-    wait,
 )
 from signet.core.runtime.workflow import Workflow
 
@@ -159,7 +159,7 @@ def apply_begun(workflow: Workflow, projection: Projection, step: Step) -> None:
     projection.version = max(projection.version, step.seq)
     if is_item(step.token):
         return
-    wait(projection.position, step.token)
+    mark_waiting(projection.position, step.token)
     if workflow.nodes[step.node].type.name == "state":
         projection.request = None  # the document has come to rest: no request is served any more
 

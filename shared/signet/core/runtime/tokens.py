@@ -91,7 +91,7 @@ def is_item(token_id: str) -> bool:
     return "#" in token_id
 
 
-def find_root(token_id: str) -> str:
+def root_of(token_id: str) -> str:
     """Return the token that this one is a branch or an item of; only one root lives at a time."""
     root, *rest = token_id.split("/")
     return f"{root}/{rest[0]}" if rest and rest[0].startswith("b") else root
@@ -124,7 +124,7 @@ def begin(position: Position, node: str, version: int) -> Token:
     return token
 
 
-def wait(position: Position, token_id: str) -> None:
+def mark_waiting(position: Position, token_id: str) -> None:
     """Let the token wait: its step has begun and does not end yet."""
     position.tokens[token_id] = _change(position.tokens[token_id], state=TokenState.WAITING)
 

@@ -1,6 +1,6 @@
 """The simulator: fast tests and what-if runs of a compiled workflow, in memory."""
 
 from signet.core.simulation.run import Simulation, simulate
-from signet.core.simulation.world import Script, SimulatedRequest, SimulatedStep, SimulationRest
+from signet.core.simulation.world import SimulatedRequest, SimulatedStep, SimulationRest, WorldScript
 
-__all__ = ["Script", "SimulatedRequest", "SimulatedStep", "Simulation", "SimulationRest", "simulate"]
+__all__ = ["SimulatedRequest", "SimulatedStep", "Simulation", "SimulationRest", "WorldScript", "simulate"]

@@ -18,11 +18,11 @@ from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import Workflow, WorkflowNode
 from signet.core.simulation.nodes import act, prepare, resolve_wait, try_gate
 from signet.core.simulation.world import (
-    Script,
     SimulatedRequest,
     SimulatedStep,
     SimulatedWorld,
     SimulationRest,
+    WorldScript,
 )
 
 MAX_STEPS = 10_000
@@ -44,7 +44,7 @@ class Simulation:
 def simulate(
     workflow: Workflow,
     document: Mapping[str, Any],
-    script: Script,
+    script: WorldScript,
     now: datetime,
     *,
     node: str = START,
@@ -72,7 +72,7 @@ def simulate(
 def _run_round(world: SimulatedWorld) -> None:
     """Run the pure nodes first, then those that act, unless a parallel token has withdrawn them."""
     execution = world.execution
-    pending_actions = execution.run_chains(
+    pending_actions = execution.run_pure_nodes(
         lambda _token: world.decision_input(), lambda n, token: prepare(world, n, token)
     )
     for pending in pending_actions:

@@ -22,7 +22,7 @@ class SimulatedWait:
 
 
 @dataclass(frozen=True)
-class Script:
+class WorldScript:
     """The acts of the world. Nodes are named by their id or its last part; `*` is every other node."""
 
     requests: Sequence[str] = ()
@@ -70,7 +70,7 @@ class SimulatedWorld:
     """The instance and its document while the simulation runs."""
 
     workflow: Workflow
-    script: Script
+    script: WorldScript
     document: dict[str, Any]
     status: str
     now: datetime

@@ -11,7 +11,7 @@ from signet.core.tenants.permissions import grants
 from signet.engine.audit.trail import append_administration
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.documents.write import TransactionContext, prepare_lock, require_locked
+from signet.store.documents.write import TransactionContext, lock_statement, require_locked
 
 
 class AdminTransaction:
@@ -63,7 +63,7 @@ class AdminTransaction:
 @contextmanager
 def administering(database: Database, caller: Caller) -> Iterator[AdminTransaction]:
     """Open a transaction, and write its audit entries when the block ends."""
-    opening = prepare_lock([], caller.principal.roles)
+    opening = lock_statement([], caller.principal.roles)
     with database.pipelined(caller.principal.tenant_id, opening) as pipeline:
         transaction = require_locked(pipeline.first_row).transaction
         act = AdminTransaction(pipeline.connection, caller, transaction)

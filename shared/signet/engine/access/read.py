@@ -9,7 +9,7 @@ from signet.core.errors import Rejected
 from signet.core.tenants.permissions import grants
 from signet.core.tenants.principal import Principal
 from signet.store.database import Connection, Database
-from signet.store.documents.write import TransactionContext, prepare_lock, require_locked
+from signet.store.documents.write import TransactionContext, lock_statement, require_locked
 
 MAX_PAGE = 200
 # A list with the newest first begins here, after every id.
@@ -43,6 +43,6 @@ class ReadTransaction:
 
 @contextmanager
 def reading(database: Database, principal: Principal) -> Iterator[ReadTransaction]:
-    with database.pipelined(principal.tenant_id, prepare_lock([], principal.roles)) as pipeline:
+    with database.pipelined(principal.tenant_id, lock_statement([], principal.roles)) as pipeline:
         transaction = require_locked(pipeline.first_row).transaction
         yield ReadTransaction(pipeline.connection, principal, transaction)

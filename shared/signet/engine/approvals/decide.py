@@ -104,7 +104,7 @@ def decide(
 ) -> VoteResult:
     """Count a vote, or raise why it does not count; then nothing is written.
 
-    The transaction begins with `find_document`, which names the document to lock.
+    The transaction begins with `document_statement`, which names the document to lock.
     """
     subject = _lock(caches, pipeline, caller, ballot.request_id)
     policy = _require_open(subject)

@@ -21,7 +21,7 @@ from signet.store.approvals import decisions as store
 from signet.store.approvals.decisions import ApprovalDecisionRecord as ApprovalDecisionRecord
 from signet.store.approvals.decisions import RequestRecord
 from signet.store.database import Connection, Database
-from signet.store.documents.write import TransactionContext, parse_locked_documents, prepare_lock
+from signet.store.documents.write import TransactionContext, lock_statement, parse_locked_documents
 
 MAX_DECISIONS = 100
 MAX_PAGE = 200
@@ -67,7 +67,7 @@ class Approvals:
         """Count a vote, or raise why it does not count; then nothing was written."""
         require_ballot(vote, reason)
         tenant_id = caller.principal.tenant_id
-        with self._database.pipelined(tenant_id, store.find_document(tenant_id, request_id)) as pipeline:
+        with self._database.pipelined(tenant_id, store.document_statement(tenant_id, request_id)) as pipeline:
             return decide(self._caches, pipeline, caller, Ballot(request_id, vote, reason))
 
     def decide_many(
@@ -119,7 +119,7 @@ class Approvals:
     def read_request(self, caller: Caller, request_id: UUID) -> PinnedRequest:
         """Read a request as a person asked, its requester or a reader of its type; others get 404."""
         tenant_id = caller.principal.tenant_id
-        opening = prepare_lock([], caller.principal.roles)
+        opening = lock_statement([], caller.principal.roles)
         with self._database.pipelined(tenant_id, opening) as pipeline:
             connection = pipeline.connection
             _, transaction = parse_locked_documents(pipeline.first_row)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from signet.store.approvals.requests import list_asking
 from signet.store.database import Database
-from signet.store.outbox.queue import EVENTS, ClaimedEvent, complete, insert_triggers, make_trigger, relock
+from signet.store.outbox.queue import EVENTS, ClaimedTrigger, complete, insert_triggers, make_trigger, relock
 
 VOTER_LOST = "voter_lost"
 MAX_SEATS_LOOKED_AT = 500
@@ -24,7 +24,7 @@ def make_voter_lost(
     return make_trigger(tenant_id, VOTER_LOST, {"role": role, "user_id": user_id, "after": str(after)})
 
 
-def recheck_requests(database: Database, tenant_id: UUID, trigger: ClaimedEvent, claim_id: UUID) -> None:
+def recheck_requests(database: Database, tenant_id: UUID, trigger: ClaimedTrigger, claim_id: UUID) -> None:
     """Check one page of requests in one transaction."""
     lost = trigger.payload_json
     role, user_id, after = lost["role"], lost["user_id"], UUID(lost["after"])

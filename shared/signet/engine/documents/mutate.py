@@ -13,7 +13,7 @@ from signet.engine.documents.rules import RuleBook
 from signet.engine.documents.unit_of_work import DocumentCaches, DocumentUnitOfWork
 from signet.engine.telemetry import SILENT, Telemetry
 from signet.store.database import Connection, Database
-from signet.store.documents.write import LockedDocuments, lock_documents, prepare_lock, require_locked
+from signet.store.documents.write import LockedDocuments, lock_documents, lock_statement, require_locked
 from signet.store.pipeline import PipelinedTransaction
 
 
@@ -80,7 +80,7 @@ class Documents:
     def _apply_pipelined(self, caller: Caller, operations: Sequence[Operation], mode: Mode) -> list[Outcome]:
         require_batch(operations)
         principal, ids = caller.principal, list_ids(operations)
-        opening = prepare_lock(ids, principal.roles)
+        opening = lock_statement(ids, principal.roles)
         with self._database.pipelined(principal.tenant_id, opening) as pipeline:
             locked = require_locked(pipeline.first_row)
             return self._run(pipeline.connection, caller, operations, mode, locked, pipeline)

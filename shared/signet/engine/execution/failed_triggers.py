@@ -18,7 +18,7 @@ from signet.store.outbox.queue import (
     EFFECTS,
     EVENTS,
     ClaimedEffect,
-    ClaimedEvent,
+    ClaimedTrigger,
     ReturnedRows,
     insert_triggers,
     make_trigger,
@@ -28,14 +28,14 @@ from signet.store.outbox.queue import (
 EFFECT_ENDED = "effect_ended"
 
 
-def pause_for(connection: Connection, tenant_id: UUID, dead: Iterable[ClaimedEvent]) -> None:
+def pause_for(connection: Connection, tenant_id: UUID, dead: Iterable[ClaimedTrigger]) -> None:
     """Pause instances by their rows: where no workflow can be loaded, or no worker came back."""
     rows = {trigger.instance_id: _make_row(trigger) for trigger in dead}
     if rows:
         pause_instances(connection, tenant_id, list(rows.values()))
 
 
-def _make_row(trigger: ClaimedEvent) -> dict[str, Any]:
+def _make_row(trigger: ClaimedTrigger) -> dict[str, Any]:
     step_id, history_id = make_id(), make_id()
     # A key of this death: a trigger that is sent again may die again.
     key = step_key(trigger.instance_id, CONTROL, f"step:{step_id}", 0)
@@ -54,7 +54,7 @@ def _make_row(trigger: ClaimedEvent) -> dict[str, Any]:
 
 def release_expired_triggers(
     connection: Connection, tenant_id: UUID, telemetry: Telemetry, *, at_most: int
-) -> ReturnedRows[ClaimedEvent]:
+) -> ReturnedRows[ClaimedTrigger]:
     """Release triggers whose lease has expired. Pause the instances of those that are dead letters now."""
     expired = release_expired(connection, EVENTS, tenant_id, at_most=at_most)
     pause_for(connection, tenant_id, expired.dead)

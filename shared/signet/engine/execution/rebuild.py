@@ -10,7 +10,7 @@ from signet.core.runtime.projection import MOVED, Actor, Projection, Step, proje
 from signet.engine.cache import CompiledCache
 from signet.engine.execution.rows import describe_projection
 from signet.store.database import Connection, Database
-from signet.store.documents.write import prepare_lock
+from signet.store.documents.write import lock_statement
 from signet.store.instances.write import (
     StepRow,
     find_entity,
@@ -32,7 +32,7 @@ def rebuild_instance(database: Database, compiled: CompiledCache, tenant_id: UUI
         if pipeline.first_row is None:
             raise instance_not_found(instance_id)
         (entity_id,) = pipeline.first_row
-        opening = prepare_lock([entity_id] if entity_id is not None else [], [])
+        opening = lock_statement([entity_id] if entity_id is not None else [], [])
         pipeline.connection.execute(opening.text, opening.values)
         lock_instances(pipeline.connection, tenant_id, [instance_id])
         return rebuild_locked(pipeline.connection, compiled, tenant_id, instance_id)

@@ -46,7 +46,7 @@ from signet.store.instances.waves import (
     parse_opened_wave,
     write_steps,
 )
-from signet.store.outbox.queue import EVENTS, ClaimedEvent, fail, release
+from signet.store.outbox.queue import EVENTS, ClaimedTrigger, fail, release
 from signet.store.pipeline import PipelinedTransaction
 
 MAX_INSTANCES = 100
@@ -56,7 +56,7 @@ MAX_WAVE_SECONDS = 0.1
 RELEASE_DELAY_SECONDS = 0.05
 SUSPENDED_DELAY_SECONDS = 60.0
 Clock = Callable[[], float]
-_Row = TypeVar("_Row", ClaimedEvent, OpenStepRow)
+_Row = TypeVar("_Row", ClaimedTrigger, OpenStepRow)
 _Result = TypeVar("_Result")
 
 
@@ -70,7 +70,7 @@ class Claim:
 
     id: UUID
     tenant_id: UUID
-    triggers: Sequence[ClaimedEvent]
+    triggers: Sequence[ClaimedTrigger]
 
 
 @dataclass(slots=True)
@@ -226,8 +226,8 @@ class _Wave:
 
     def answer_triggers(self) -> None:
         """Complete triggers, fail them, or give back those whose instance or document is held elsewhere."""
-        failures: list[tuple[ClaimedEvent, str]] = []
-        missed: list[ClaimedEvent] = []
+        failures: list[tuple[ClaimedTrigger, str]] = []
+        missed: list[ClaimedTrigger] = []
         for trigger in self._own_triggers():
             error = self.result.failed.get(trigger.instance_id)
             if error is not None:
@@ -350,10 +350,10 @@ class _Wave:
 
     # --- the end ---
 
-    def _own_triggers(self) -> list[ClaimedEvent]:
+    def _own_triggers(self) -> list[ClaimedTrigger]:
         return [trigger for trigger in self._claim.triggers if trigger.id in self._opened.triggers]
 
-    def _fail_triggers(self, failures: list[tuple[ClaimedEvent, str]]) -> None:
+    def _fail_triggers(self, failures: list[tuple[ClaimedTrigger, str]]) -> None:
         """Fail triggers, and pause the instances of those that are dead letters by that."""
         returned = fail(self._connection, EVENTS, self._claim.tenant_id, failures, self._claim.id)
         self.result.stats.retried, self.result.stats.dead = len(returned.again), len(returned.dead)
@@ -378,7 +378,7 @@ class _Wave:
 
 
 def _run_chains(context: InstanceContext) -> list[PendingAction]:
-    return context.execution.run_chains(context.decision_input, partial(prepare, context))
+    return context.execution.run_pure_nodes(context.decision_input, partial(prepare, context))
 
 
 def _version_after(context: InstanceContext, step: Step) -> int:
@@ -393,6 +393,6 @@ def _by_instance(rows: Iterable[_Row]) -> dict[UUID, list[_Row]]:
 
 
 def _release(
-    connection: Connection, claim: Claim, triggers: Sequence[ClaimedEvent], delay_seconds: float
+    connection: Connection, claim: Claim, triggers: Sequence[ClaimedTrigger], delay_seconds: float
 ) -> None:
     release(connection, EVENTS, claim.tenant_id, triggers, claim.id, delay_seconds=delay_seconds)

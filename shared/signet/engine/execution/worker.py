@@ -19,7 +19,7 @@ from signet.engine.execution.wave import MAX_INSTANCES, Claim, Clock, LostReceip
 from signet.engine.telemetry import SILENT, Telemetry, WaveReport
 from signet.ids import make_id
 from signet.store.database import Connection, Database
-from signet.store.outbox.queue import EVENTS, ClaimedEvent, claim_due, fail, parse_claimed
+from signet.store.outbox.queue import EVENTS, ClaimedTrigger, claim_due, fail, parse_claimed
 
 LEASE_SECONDS = 60.0
 MAX_TRANSIENT_RETRIES = 3
@@ -73,7 +73,7 @@ class Worker:
             release_expired_triggers(connection, tenant_id, self._telemetry, at_most=MAX_INSTANCES).again
         )
 
-    def _recheck(self, claimed: Claim, trigger: ClaimedEvent) -> None:
+    def _recheck(self, claimed: Claim, trigger: ClaimedTrigger) -> None:
         """Check approvals that may have lost a voter. The instances that it wakes have waves of their own."""
         try:
             recheck_requests(self._database, claimed.tenant_id, trigger, claimed.id)
@@ -159,7 +159,7 @@ def make_report(claimed: Claim, result: WaveResult, trace_id: str, seconds: floa
 
 
 def split_by_instance(claimed: Claim) -> list[Claim]:
-    grouped: dict[UUID, list[ClaimedEvent]] = {}
+    grouped: dict[UUID, list[ClaimedTrigger]] = {}
     for trigger in claimed.triggers:
         grouped.setdefault(trigger.instance_id, []).append(trigger)
     return [Claim(claimed.id, claimed.tenant_id, triggers) for triggers in grouped.values()]

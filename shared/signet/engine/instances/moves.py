@@ -13,7 +13,7 @@ from uuid import UUID
 
 from signet.core.contracts.contract import Contract
 from signet.core.errors import Rejected, Transient
-from signet.core.runtime.move_check import Definition, InstancePosition, Report, assess
+from signet.core.runtime.move_check import Definition, MoveInput, Report, assess
 from signet.core.runtime.projection import MOVED, Actor
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.caller import Caller
@@ -207,7 +207,7 @@ class InstanceMoves:
             self._read_contract(connection, context, workflow),
         )
         document = context.document
-        position = InstancePosition(
+        position = MoveInput(
             context.execution.projection.tokens(),
             frozenset(list_done(connection, tenant_id, row.id)),
             [request.node_id for request in context.approvals.list_unused(row.id)],

@@ -55,7 +55,7 @@ class Endpoints:
             raise _not_found(name)
         return row
 
-    def make(self, caller: Caller, name: str, terms: EndpointTerms) -> EndpointRecord:
+    def create(self, caller: Caller, name: str, terms: EndpointTerms) -> EndpointRecord:
         with administering(self._database, caller) as act:
             act.require(EDIT)
             self._check(terms.url, store.read_webhook_hosts(act.connection, caller.principal.tenant_id))

@@ -152,7 +152,9 @@ class InboundEvents:
             raise _endpoint_not_found(name)
         return record
 
-    def make_endpoint(self, caller: Caller, name: str, terms: InboundEndpointTerms) -> InboundEndpointRecord:
+    def create_endpoint(
+        self, caller: Caller, name: str, terms: InboundEndpointTerms
+    ) -> InboundEndpointRecord:
         tenant_id = caller.principal.tenant_id
         with administering(self._database, caller) as act:
             act.require(EDIT_ENDPOINTS)

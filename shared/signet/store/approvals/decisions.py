@@ -10,7 +10,7 @@ from psycopg.rows import class_row
 
 from signet.core.approvals.eligibility import Delegation, Seat
 from signet.store.database import Connection
-from signet.store.pipeline import PipelinedTransaction, PreparedText
+from signet.store.pipeline import DeferredStatement, PipelinedTransaction
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -121,8 +121,8 @@ class ApprovalDecisionRecord:
     created_at: datetime
 
 
-def find_document(tenant_id: UUID, request_id: UUID) -> PreparedText:
-    return PreparedText(_SQL.find_document, {"tenant_id": tenant_id, "id": request_id})
+def document_statement(tenant_id: UUID, request_id: UUID) -> DeferredStatement:
+    return DeferredStatement(_SQL.find_document, {"tenant_id": tenant_id, "id": request_id})
 
 
 def lock_request(
@@ -164,13 +164,13 @@ def add_decision(
 
     `status` is the request's new status, where the decision ends it.
     """
-    pipeline.closing.append(PreparedText(_SQL.fill_seat, decision))
-    pipeline.closing.append(PreparedText(_SQL.insert_decision, decision))
+    pipeline.closing.append(DeferredStatement(_SQL.fill_seat, decision))
+    pipeline.closing.append(DeferredStatement(_SQL.insert_decision, decision))
     if closes_stage:
-        pipeline.closing.append(PreparedText(_SQL.close_seats, decision))
+        pipeline.closing.append(DeferredStatement(_SQL.close_seats, decision))
     if status is not None:
         ended = {**decision, "status": status, "outcome": f"decided in stage {decision['stage']}"}
-        pipeline.closing.append(PreparedText(_SQL.end_request, ended))
+        pipeline.closing.append(DeferredStatement(_SQL.end_request, ended))
 
 
 def list_inbox(

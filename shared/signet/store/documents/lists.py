@@ -14,7 +14,7 @@ from signet.core.contracts.indexed_columns import FAST_COLUMNS
 from signet.core.documents.list_filter import CREATED_AT, Operator, Scalar
 from signet.store.database import Connection
 from signet.store.documents.read import DocumentRecord
-from signet.store.pipeline import PreparedText
+from signet.store.pipeline import DeferredStatement
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -74,7 +74,7 @@ def list_documents(
     return [_make_listed(DocumentRecord(*row[:-1]), row[-1]) for row in rows]
 
 
-def write_list(tenant_id: UUID, part: Slice, after: CursorPosition | None, limit: int) -> PreparedText:
+def write_list(tenant_id: UUID, part: Slice, after: CursorPosition | None, limit: int) -> DeferredStatement:
     values: dict[str, Any] = {"tenant_id": tenant_id, "entity_type": part.entity_type, "limit": limit}
     conditions = [_write_term(index, term, values) for index, term in enumerate(part.terms)]
     if part.contract_versions is not None:
@@ -83,7 +83,7 @@ def write_list(tenant_id: UUID, part: Slice, after: CursorPosition | None, limit
     conditions += _write_place(part, after, values)
     text = _SQL.list_documents.replace("{conditions}", "\n".join(conditions))
     text = text.replace("{value}", f"d.{_spell_column(part.column)}" if part.column else "NULL")
-    return PreparedText(text.replace("{order}", ", ".join(_list_order(part))), values)
+    return DeferredStatement(text.replace("{order}", ", ".join(_list_order(part))), values)
 
 
 def list_contract_versions(connection: Connection, tenant_id: UUID, entity_type: str) -> list[int]:

@@ -14,7 +14,7 @@ from signet.core.errors import Rejected, Transient
 from signet.store.approvals.voiding import Voiding, void_requests
 from signet.store.database import Connection
 from signet.store.json_values import to_json
-from signet.store.pipeline import PipelinedTransaction, PreparedText
+from signet.store.pipeline import DeferredStatement, PipelinedTransaction
 from signet.store.statements import Statements
 from signet.store.wake_ups import add_wake_up
 
@@ -135,20 +135,20 @@ class WriteBatch:
 
 def lock_documents(connection: Connection, ids: Sequence[UUID], roles: Sequence[str]) -> LockedDocuments:
     """Lock documents in a statement of its own, and read what their transaction is judged by."""
-    opening = prepare_lock(ids, roles)
+    opening = lock_statement(ids, roles)
     return require_locked(connection.execute(opening.text, opening.values).fetchone())
 
 
-def prepare_lock(ids: Sequence[UUID], roles: Sequence[str]) -> PreparedText:
+def lock_statement(ids: Sequence[UUID], roles: Sequence[str]) -> DeferredStatement:
     """Make the statement that locks documents in id order, then reads them.
 
     `parse_locked_documents` reads the answer.
     """
-    return PreparedText(_SQL.lock_documents, {"ids": list(ids), "roles": list(roles)})
+    return DeferredStatement(_SQL.lock_documents, {"ids": list(ids), "roles": list(roles)})
 
 
 def require_locked(row: tuple[Any, ...] | None) -> LockedDocuments:
-    """Parse the answer of `prepare_lock`, and refuse a tenant that is not active."""
+    """Parse the answer of `lock_statement`, and refuse a tenant that is not active."""
     documents, transaction = parse_locked_documents(row)
     if transaction is None:
         raise Rejected("TENANT_INACTIVE", "this tenant does not exist or is suspended")
@@ -225,7 +225,7 @@ def write_batch(
 ) -> None:
     """Write all rows in one round trip, in the order of foreign keys; in a pipeline with its COMMIT."""
     fixed = {"tenant_id": tenant_id, "now": now}
-    edits = PreparedText(
+    edits = DeferredStatement(
         _SQL.write_edits,
         {
             **fixed,

@@ -10,7 +10,7 @@ from signet.store.database import Connection
 from signet.store.documents.write import DocumentRow, TransactionContext, parse_locked_documents
 from signet.store.json_values import to_json
 from signet.store.outbox.queue import ClaimedRow
-from signet.store.pipeline import PipelinedTransaction, PreparedText
+from signet.store.pipeline import DeferredStatement, PipelinedTransaction
 from signet.store.statements import Statements
 from signet.store.wake_ups import add_wake_up
 
@@ -87,8 +87,8 @@ class WaveRows:
     done: list[ClaimedRow] = field(default_factory=list)
 
 
-def open_wave(claimed: Sequence[ClaimedRow], claim_id: UUID) -> PreparedText:
-    return PreparedText(_SQL.open_wave, {**_name_rows(claimed), "claim_id": claim_id})
+def open_wave(claimed: Sequence[ClaimedRow], claim_id: UUID) -> DeferredStatement:
+    return DeferredStatement(_SQL.open_wave, {**_name_rows(claimed), "claim_id": claim_id})
 
 
 def parse_opened_wave(row: tuple[Any, ...] | None) -> OpenedWave | None:
@@ -129,7 +129,7 @@ def end_wave(pipeline: PipelinedTransaction, tenant_id: UUID, rows: WaveRows, no
         **_name_rows(rows.done),
         "now": now,
     }
-    pipeline.closing.append(PreparedText(_SQL.end_wave, values))
+    pipeline.closing.append(DeferredStatement(_SQL.end_wave, values))
     if rows.effects:
         add_wake_up(pipeline.connection, tenant_id, "effects")
 

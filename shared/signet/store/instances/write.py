@@ -14,7 +14,7 @@ from signet.ids import created_at_of
 from signet.store.database import Connection
 from signet.store.instances.waves import InstanceRow, OpenStepRow
 from signet.store.json_values import to_json
-from signet.store.pipeline import PreparedText
+from signet.store.pipeline import DeferredStatement
 from signet.store.statements import Statements
 
 _SQL = Statements(__file__)
@@ -79,8 +79,8 @@ class StuckRow:
     why: str
 
 
-def find_entity(tenant_id: UUID, instance_id: UUID) -> PreparedText:
-    return PreparedText(_SQL.find_entity, {"tenant_id": tenant_id, "id": instance_id})
+def find_entity(tenant_id: UUID, instance_id: UUID) -> DeferredStatement:
+    return DeferredStatement(_SQL.find_entity, {"tenant_id": tenant_id, "id": instance_id})
 
 
 def lock_instances(connection: Connection, tenant_id: UUID, instance_ids: Sequence[UUID]) -> None:

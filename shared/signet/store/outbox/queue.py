@@ -26,7 +26,7 @@ from signet.core.errors import Defect
 from signet.core.runtime.idempotency_keys import event_key
 from signet.ids import created_at_of, make_id
 from signet.store.database import Connection
-from signet.store.pipeline import PreparedText
+from signet.store.pipeline import DeferredStatement
 from signet.store.statements import Statements
 from signet.store.wake_ups import QueueName, add_wake_up
 
@@ -57,7 +57,7 @@ class ClaimedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedEvent(ClaimedRow):
+class ClaimedTrigger(ClaimedRow):
     event_type: str
     entity_version: int
     definition_version: int | None
@@ -88,9 +88,9 @@ class Queue(Generic[Row]):
     alone_from: int
 
 
-EVENTS = Queue("events", "workflow_events_outbox", ClaimedEvent, EVENT_BACKOFF, EVENT_ALONE_FROM)
+EVENTS = Queue("events", "workflow_events_outbox", ClaimedTrigger, EVENT_BACKOFF, EVENT_ALONE_FROM)
 EFFECTS = Queue("effects", "workflow_side_effects_outbox", ClaimedEffect, EFFECT_BACKOFF, EFFECT_ALONE_FROM)
-QUEUES: tuple[Queue[ClaimedEvent] | Queue[ClaimedEffect], ...] = (EVENTS, EFFECTS)
+QUEUES: tuple[Queue[ClaimedTrigger] | Queue[ClaimedEffect], ...] = (EVENTS, EFFECTS)
 
 
 @cache
@@ -123,7 +123,7 @@ class DueTenant:
 
 def claim_due(
     queue: Queue[Any], tenant_id: UUID, *, at_most: int, lease_seconds: float, claim_id: UUID
-) -> PreparedText:
+) -> DeferredStatement:
     """Claim due rows that nobody holds, the oldest first; a row that failed too often comes alone.
 
     This is a statement, so that a claim is a transaction of two round trips. `parse_claimed` reads its rows.
@@ -136,7 +136,7 @@ def claim_due(
         "claim_id": claim_id,
         "alone_from": queue.alone_from,
     }
-    return PreparedText(fill(_SQL.claim, queue), values)
+    return DeferredStatement(fill(_SQL.claim, queue), values)
 
 
 def parse_claimed(queue: Queue[Row], rows: Sequence[tuple[Any, ...]]) -> list[Row]:

@@ -11,7 +11,7 @@ from signet.store.outbox.queue import (
     EFFECTS,
     MAX_ERROR_CHARACTERS,
     ClaimedEffect,
-    ClaimedEvent,
+    ClaimedTrigger,
     claim,
     complete,
     fail,
@@ -69,7 +69,7 @@ def test_a_claimed_event_tells_what_the_engine_needs(worker: Database, admin: Ad
     change(admin, "events", row_id, "error = 'before'")
     (due_at,) = read_one(admin, "events", "due_at", row_id)
     assert claimed(worker, "events") == [
-        ClaimedEvent(
+        ClaimedTrigger(
             created_at=created_at_of(row_id),
             id=row_id,
             instance_id=row_id,

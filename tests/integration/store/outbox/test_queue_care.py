@@ -16,7 +16,7 @@ from signet.store.outbox.queue import (
     EVENTS,
     LEASE_EXPIRED,
     MAX_ROWS,
-    ClaimedEvent,
+    ClaimedTrigger,
     claim,
     complete,
     due_tenants,
@@ -192,7 +192,7 @@ def test_nothing_is_unbounded(worker: Database, admin: Admin) -> None:
     assert read_one(admin, "events", "status", row_id) == ("processing",)
 
 
-def too_much(connection: Connection, row: ClaimedEvent) -> list[Callable[[], object]]:
+def too_much(connection: Connection, row: ClaimedTrigger) -> list[Callable[[], object]]:
     rows = [row] * (MAX_ROWS + 1)
     return [
         lambda: claim(connection, EVENTS, TENANT, at_most=0, lease_seconds=1, claim_id=MINE),

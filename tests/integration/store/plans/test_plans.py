@@ -16,7 +16,7 @@ import pytest
 from psycopg.rows import class_row
 
 from signet.store.database import Connection, Database, PoolSettings
-from signet.store.documents.write import parse_locked_documents, prepare_lock
+from signet.store.documents.write import lock_statement, parse_locked_documents
 from signet.store.instances.lists import END
 from signet.store.instances.waves import open_wave, parse_opened_wave
 from signet.store.outbox.measures import measure_queue
@@ -228,7 +228,7 @@ def check_that_measuring_scans_nothing(queue: Queue[Any], database: Database) ->
 
 
 def check_that_mutations_scan_nothing(database: Database) -> None:
-    statement = prepare_lock([ROW], ["clerk"])
+    statement = lock_statement([ROW], ["clerk"])
     with database.transaction(LARGE) as connection, counting(connection) as read:
         assert parse_locked_documents(connection.execute(statement.text, statement.values).fetchone())[
             0

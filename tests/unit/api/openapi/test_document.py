@@ -9,7 +9,7 @@ import pytest
 
 from signet.api.http.routing import Declared
 from signet.api.openapi.build import describe_all, renew_page
-from signet.api.openapi.document import write_openapi
+from signet.api.openapi.document import openapi_text
 from signet.api.openapi.reference_page import write_reference_page
 from signet.api.routes.index import INDEX_FILE, RouteEntry, read_index, write_index
 from signet.api.routes.operations.reference import OPENAPI_FILE, REFERENCE_FILE
@@ -48,7 +48,7 @@ def test_the_index_is_what_the_routes_say(described: Described) -> None:
 
 
 def test_the_document_is_what_the_routes_say(document: dict[str, Any]) -> None:
-    assert OPENAPI_FILE.read_text(encoding="utf-8") == write_openapi(document), STALE
+    assert OPENAPI_FILE.read_text(encoding="utf-8") == openapi_text(document), STALE
 
 
 def test_the_page_is_what_the_document_says(document: dict[str, Any]) -> None:
@@ -109,5 +109,5 @@ def test_only_what_is_declared_public_goes_without_a_token(document: dict[str, A
 
 
 def test_the_document_is_json_as_it_is_sent(document: dict[str, Any]) -> None:
-    assert orjson.loads(write_openapi(document)) == document
+    assert orjson.loads(openapi_text(document)) == document
     assert document["openapi"].startswith("3.1")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from signet.core.contracts.contract import Contract
-from signet.core.runtime.move_check import InstancePosition, assess
+from signet.core.runtime.move_check import MoveInput, assess
 from tests.support.core.valid_workflow import CONTRACT, read_envelope
 from tests.unit.core.runtime.test_move_check import DRAFT, WAITING, Change, at, codes, define, load
 
@@ -47,9 +47,7 @@ def test_a_document_that_would_not_be_right_under_its_new_contract_stays(
             contract["fields"][field] = contract["fields"].get(field, {}) | changes
 
     old = define(load(), contract=under(index_number, 3))
-    report = assess(
-        old, define(load(), 2, contract=under(change_field)), InstancePosition([at(DRAFT, WAITING)])
-    )
+    report = assess(old, define(load(), 2, contract=under(change_field)), MoveInput([at(DRAFT, WAITING)]))
     assert codes(report) == ["FIELDS_CHANGED"]
     named = "number" if field == "agent" else field
     assert f"declares {named} differently" in report.obstacles[0].sentence
@@ -65,10 +63,10 @@ def test_a_document_goes_along_to_a_contract_that_takes_it_as_it_is() -> None:
 
     old, new = define(load(), contract=under(version=3)), define(load(), 2, contract=under(add_fields))
     for status in (None, "draft", "amended"):
-        assert assess(old, new, InstancePosition([at(DRAFT, WAITING)], document_status=status)).is_safe
-    gone = assess(old, new, InstancePosition([at(DRAFT, WAITING)], document_status="parked"))
+        assert assess(old, new, MoveInput([at(DRAFT, WAITING)], document_status=status)).is_safe
+    gone = assess(old, new, MoveInput([at(DRAFT, WAITING)], document_status="parked"))
     assert codes(gone) == ["STATUS_GONE"]
     older = assess(
-        define(load(), contract=under()), define(load(), 2, contract=under(version=3)), InstancePosition([])
+        define(load(), contract=under()), define(load(), 2, contract=under(version=3)), MoveInput([])
     )
     assert codes(older) == ["CONTRACT_OLDER"]

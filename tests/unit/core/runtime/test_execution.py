@@ -15,7 +15,7 @@ from signet.core.runtime.projection import Actor, Step, start_projection
 from signet.core.runtime.tokens import Token
 from signet.core.runtime.workflow import Workflow
 from signet.core.simulation import Simulation, simulate
-from signet.core.simulation.world import Script
+from signet.core.simulation.world import WorldScript
 from tests.support.core.valid_workflow import CONTRACT, compile_patch, read_envelope
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -34,7 +34,7 @@ def load(slots: dict[str, Any], contract: dict[str, Any] = CONTRACT) -> Workflow
 
 
 def run(slots: dict[str, Any], contract: dict[str, Any] = CONTRACT, **script: Any) -> Simulation:
-    return simulate(load(slots, contract), {"grand_total": 1, "posted": False}, Script(**script), NOW)
+    return simulate(load(slots, contract), {"grand_total": 1, "posted": False}, WorldScript(**script), NOW)
 
 
 def test_a_block_behind_a_rejection_is_not_cancelled_by_it() -> None:
@@ -106,7 +106,7 @@ def test_what_was_begun_before_a_hold_is_done_or_ended() -> None:
         },
     )
     execution = InstanceExecution(workflow, start_projection("usr:approval:fork", 1))
-    pending_actions = execution.run_chains(
+    pending_actions = execution.run_pure_nodes(
         lambda token: DecisionInput({}),
         lambda node, token: Blocked("nobody") if "held" in node.id else ActionPlan(),
     )
@@ -133,12 +133,12 @@ def test_a_chain_without_a_wait_is_stopped(monkeypatch: pytest.MonkeyPatch) -> N
     """A broken graph is the only one that goes on like this."""
     monkeypatch.setattr(journey_module, "MAX_CHAIN_STEPS", 0)
     with pytest.raises(Defect, match="without a wait"):
-        begin("sys:start").run_chains(look, lambda node, token: ActionPlan())
+        begin("sys:start").run_pure_nodes(look, lambda node, token: ActionPlan())
 
 
 def test_items_of_a_list_that_is_withdrawn_are_cancelled_with_it() -> None:
     execution = begin("usr:approval:first")
-    (pending,) = execution.run_chains(look, lambda node, token: ActionPlan(item_count=2))
+    (pending,) = execution.run_pure_nodes(look, lambda node, token: ActionPlan(item_count=2))
     execution.control("cancelled", {"reason": "over"})
     assert not execution.is_due(pending)
     assert [item.status for item in pending.items] == ["cancelled", "cancelled"]

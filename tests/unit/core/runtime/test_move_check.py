@@ -12,8 +12,8 @@ import pytest
 from signet.core.compiler.artifact import make_artifact
 from signet.core.compiler.compiler import compile_automation
 from signet.core.compiler.patch import Automation
-from signet.core.runtime.move_check import MAX_NAMED, Definition, InstancePosition, Obstacle, Report, assess
-from signet.core.runtime.tokens import Token, TokenState, find_root
+from signet.core.runtime.move_check import MAX_NAMED, Definition, MoveInput, Obstacle, Report, assess
+from signet.core.runtime.tokens import Token, TokenState, root_of
 from signet.core.runtime.workflow import Workflow
 from signet.core.validation.strict_model import parse_strictly
 from tests.support.core.valid_workflow import (
@@ -57,7 +57,7 @@ def at(node_id: str, state: TokenState = READY, **more: Any) -> Token:
 
 
 def ask(new: Workflow, *tokens: Token, old: Workflow | None = None, **standing: Any) -> Report:
-    return assess(define(old or load()), define(new, 2), InstancePosition(tokens, **standing))
+    return assess(define(old or load()), define(new, 2), MoveInput(tokens, **standing))
 
 
 def codes(report: Report) -> list[str]:
@@ -253,7 +253,7 @@ def test_what_is_done_is_not_done_again() -> None:
     ],
 )
 def test_the_root_of_a_token(token_id: str, root: str) -> None:
-    assert find_root(token_id) == root
+    assert root_of(token_id) == root
 
 
 def test_what_was_added_behind_a_token_is_named() -> None:
@@ -289,7 +289,7 @@ def test_no_more_is_named_than_people_read() -> None:
 def test_only_a_newer_definition_is_moved_to() -> None:
     old, new = load(), load(without_block)
     for number in (1, 2):
-        report = assess(define(old, 2), define(new, number), InstancePosition([at(DRAFT, WAITING)]))
+        report = assess(define(old, 2), define(new, number), MoveInput([at(DRAFT, WAITING)]))
         assert codes(report) == ["DEFINITION_NOT_NEWER"] and not report.is_safe
         assert all(assessment.is_safe for assessment in report.assessments)
 
@@ -297,14 +297,12 @@ def test_only_a_newer_definition_is_moved_to() -> None:
 def test_a_definition_of_something_else_is_not_moved_to() -> None:
     other = load(contract=deepcopy(CONTRACT) | {"version": 3})
     content = {**other.content, "entity_type": "order"}
-    report = assess(define(load()), define(Workflow(make_artifact(content)), 2), InstancePosition([]))
+    report = assess(define(load()), define(Workflow(make_artifact(content)), 2), MoveInput([]))
     assert codes(report) == ["WORKFLOW_OF_ANOTHER"]
     automation = load_automation("helper")
-    assert codes(assess(define(automation), define(load(), 2), InstancePosition([]))) == [
-        "WORKFLOW_OF_ANOTHER"
-    ]
+    assert codes(assess(define(automation), define(load(), 2), MoveInput([]))) == ["WORKFLOW_OF_ANOTHER"]
     other_automation = load_automation("other")
-    report = assess(define(automation), define(other_automation, 2), InstancePosition([]))
+    report = assess(define(automation), define(other_automation, 2), MoveInput([]))
     assert codes(report) == ["WORKFLOW_OF_ANOTHER"]
 
 
@@ -334,7 +332,7 @@ def load_automation(name: str) -> Workflow:
 def test_an_automation_has_one_way() -> None:
     workflow = load_automation("helper")
     (say,) = [node_id for node_id in workflow.nodes if node_id.startswith("usr:")]
-    assert assess(define(workflow), define(workflow, 2), InstancePosition([at(say)])).is_safe
+    assert assess(define(workflow), define(workflow, 2), MoveInput([at(say)])).is_safe
 
 
 def test_the_target_is_of_the_current_compiler() -> None:

@@ -11,7 +11,7 @@ from signet.core.errors import Rejected
 from signet.core.runtime.decisions import NOT_APPROVED, Decision, DecisionInput, decide
 from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution
 from signet.core.runtime.operator_actions import (
-    AWAITED,
+    OUTCOME_OF_WAIT,
     check_advance,
     check_cancel,
     decide_advance,
@@ -51,7 +51,7 @@ def go_on(execution: InstanceExecution) -> list[str]:
         return ActionPlan(decision) if decision.outcome is not None else Blocked(decision.reason or "")
 
     passed = []
-    for pending in execution.run_chains(look, prepare):
+    for pending in execution.run_pure_nodes(look, prepare):
         if pending.node.type.name == "lifecycle_gate":
             passed.append(f"{pending.node.id} {pending.plan.outcome}")
             execution.end(pending.step, pending.plan, 1)
@@ -223,8 +223,8 @@ def test_a_token_that_is_not_there_is_not_found() -> None:
 
 def test_every_wait_for_the_outside_can_be_ended_and_no_other_node() -> None:
     asks_people = {"state", "approval"}
-    assert AWAITED.keys() == {name for name, kind in NODE_TYPES.items() if kind.waits} - asks_people
-    assert all(outcome in NODE_TYPES[name].outcomes for name, outcome in AWAITED.items())
+    assert OUTCOME_OF_WAIT.keys() == {name for name, kind in NODE_TYPES.items() if kind.waits} - asks_people
+    assert all(outcome in NODE_TYPES[name].outcomes for name, outcome in OUTCOME_OF_WAIT.items())
 
 
 WAITS: dict[str, dict[str, Any]] = {
@@ -259,7 +259,7 @@ def test_a_wait_ends_as_if_what_it_waits_for_had_come(node_type: str) -> None:
     keeps = "save_as" in WAITS[node_type]
     advance(execution, token, {"a": 1} if keeps else None)
     waited = next(step for step in changed(execution) if step.node == "usr:checks:a")
-    assert (waited.status, waited.outcome) == ("completed", AWAITED[node_type])
+    assert (waited.status, waited.outcome) == ("completed", OUTCOME_OF_WAIT[node_type])
     assert waited.evidence == {"advanced_by": "olga"}
     assert waited.variables == ({"got": {"a": 1}} if keeps else {})
     control = changed(execution)[-1] if changed(execution)[-1].is_control else changed(execution)[-2]

@@ -15,7 +15,7 @@ from signet.core.errors import Defect
 from signet.core.runtime.decisions import DecisionInput, decide
 from signet.core.runtime.tokens import Token, TokenState
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import Script, Simulation, simulate
+from signet.core.simulation import Simulation, WorldScript, simulate
 from signet.core.simulation.run import MAX_STEPS
 from signet.core.tenants.permissions import grants
 from signet.core.validation.strict_model import parse_strictly
@@ -55,7 +55,7 @@ def approval(name: str = "ask", **config: Any) -> tuple[str, str, dict[str, Any]
 def run(slot: dict[str, Any], document: dict[str, Any] | None = None, **script: Any) -> Simulation:
     """Simulate the document up to the approval's gate and through it."""
     script.setdefault("requests", ["submit"])
-    return simulate(load(CONTRACT, approval=slot), document or DOCUMENT, Script(**script), NOW)
+    return simulate(load(CONTRACT, approval=slot), document or DOCUMENT, WorldScript(**script), NOW)
 
 
 def waits(simulation: Simulation) -> list[str]:
@@ -69,12 +69,12 @@ def path(simulation: Simulation) -> list[str]:
 
 
 def test_the_bare_envelope_and_what_it_waits_for() -> None:
-    waiting = simulate(load(CONTRACT), DOCUMENT, Script(), NOW)
+    waiting = simulate(load(CONTRACT), DOCUMENT, WorldScript(), NOW)
     assert (waiting.status, waiting.document_status) == ("running", "draft")
     assert waits(waiting) == ["sys:state:draft: a request in state 'draft'"]
-    done = simulate(load(CONTRACT), DOCUMENT, Script(requests=["submit"]), NOW)
+    done = simulate(load(CONTRACT), DOCUMENT, WorldScript(requests=["submit"]), NOW)
     assert (done.status, done.document_status, done.reason) == ("completed", "active", None)
-    refused = simulate(load(CONTRACT), DOCUMENT, Script(requests=["fly"]), NOW)
+    refused = simulate(load(CONTRACT), DOCUMENT, WorldScript(requests=["fly"]), NOW)
     assert refused.refused == ["fly"] and refused.status == "running"
 
 
@@ -111,7 +111,7 @@ def test_timers_let_the_clock_run() -> None:
     contract["fields"]["due"] = {"type": "date"}
     until = load(contract, approval=chain(("till", "wait_timer", {"until": "entity.due"})))
     for due, shown in [("2026-03-01", "2026-03-01"), (None, "2026-01-01"), ("2025-01-01", "2025-01-01")]:
-        done = simulate(until, {**DOCUMENT, "due": due}, Script(requests=["submit"]), NOW)
+        done = simulate(until, {**DOCUMENT, "due": due}, WorldScript(requests=["submit"]), NOW)
         assert done.status == "completed"
         assert [s.shown for s in done.steps if s.outcome == "elapsed"] == [f"until {shown}T00:00:00+00:00"]
 
@@ -179,14 +179,16 @@ def test_a_rule_answers_without_changing_anything() -> None:
 def test_actions_change_the_document_under_their_policy() -> None:
     post = ("post", "action", {"action": "post", "payload": {"at": "2026-01-01"}})
     workflow = load(CONTRACT, checks=chain(post))
-    done = simulate(workflow, DOCUMENT, Script(requests=["submit"]), NOW)
+    done = simulate(workflow, DOCUMENT, WorldScript(requests=["submit"]), NOW)
     assert done.document["posted"] is True
     assert done.projection.entity_version == 4  # one each for the action and two gates
-    denied = simulate(workflow, DOCUMENT, Script(requests=["submit"], permissions=["invoice:approve"]), NOW)
+    denied = simulate(
+        workflow, DOCUMENT, WorldScript(requests=["submit"], permissions=["invoice:approve"]), NOW
+    )
     assert denied.status == "failed" and "posted" not in denied.document
     system = ("post", "action", {**post[2], "run_as": "system"})
     allowed = simulate(
-        load(CONTRACT, checks=chain(system)), DOCUMENT, Script(requests=["submit"], permissions=()), NOW
+        load(CONTRACT, checks=chain(system)), DOCUMENT, WorldScript(requests=["submit"], permissions=()), NOW
     )
     assert allowed.status == "completed"
 
@@ -198,10 +200,10 @@ def test_a_permission_may_have_a_condition() -> None:
         "invoice:submit": "actor.user_id != 'eve'",
     }
     workflow = load(contract, posting=chain(("task", "action", {"action": "spawn"})))
-    script = Script(requests=["submit"])
+    script = WorldScript(requests=["submit"])
     assert simulate(workflow, {"grand_total": 5}, script, NOW).status == "completed"
     assert simulate(workflow, {"grand_total": 900}, script, NOW).status == "failed"
-    eve = Script(requests=["submit"], actor={"user_id": "eve", "roles": []})
+    eve = WorldScript(requests=["submit"], actor={"user_id": "eve", "roles": []})
     refused = simulate(workflow, {"grand_total": 5}, eve, NOW)
     assert (refused.status, refused.document_status) == ("running", "draft")
 
@@ -218,7 +220,7 @@ def test_for_each_runs_once_for_each_item_and_saves_a_list() -> None:
     config = {"action": "spawn", "for_each": "entity.lines", "save_as": "tasks", "max_items": 2}
     workflow = load(contract, posting=chain(("task", "action", config)))
     lines = [{"sku": "a"}, {"sku": "b"}, {"sku": "c"}]
-    script = Script(requests=["submit"], outputs={"spawn": {"id": "t"}})
+    script = WorldScript(requests=["submit"], outputs={"spawn": {"id": "t"}})
     done = simulate(workflow, {**DOCUMENT, "lines": lines}, script, NOW)
     assert done.projection.context == {"tasks": [{"id": "t"}, {"id": "t"}]}
     tokens = [step.step.token for step in done.steps if step.step.node == "usr:posting:task"]
@@ -234,13 +236,15 @@ def test_a_gate_that_cannot_pass() -> None:
     contract["transitions"]["submit"]["condition"] = "entity.grand_total > 10"
     contract["transitions"]["approve"]["condition"] = "entity.grand_total > 100"
     workflow = load(contract)
-    refused = simulate(workflow, {"grand_total": 5}, Script(requests=["submit"]), NOW)
+    refused = simulate(workflow, {"grand_total": 5}, WorldScript(requests=["submit"]), NOW)
     assert (refused.status, refused.document_status) == ("running", "draft")
     assert waits(refused) == ["sys:state:draft: a request in state 'draft'"]
-    paused = simulate(workflow, {"grand_total": 50}, Script(requests=["submit"]), NOW)
+    paused = simulate(workflow, {"grand_total": 50}, WorldScript(requests=["submit"]), NOW)
     assert (paused.status, paused.document_status) == ("paused", "submitted")
     assert paused.reason == "the condition 'entity.grand_total > 100' does not hold"
-    assert simulate(workflow, {"grand_total": 500}, Script(requests=["submit"]), NOW).status == "completed"
+    assert (
+        simulate(workflow, {"grand_total": 500}, WorldScript(requests=["submit"]), NOW).status == "completed"
+    )
 
 
 def make_block(mode: str) -> dict[str, Any]:
@@ -303,7 +307,7 @@ def test_a_rejection_after_the_gate_is_forgotten_in_the_state() -> None:
     contract["transitions"]["archive"] = {"from": ["active"], "to": "archived", "kind": "requested"}
     slot = chain(approval(), edges=[{"source": "ask", "target": "out", "on": "rejected"}])
     workflow = load(contract, posting=slot)
-    script = Script(requests=["submit", "archive"], approvals={"*": "rejected"})
+    script = WorldScript(requests=["submit", "archive"], approvals={"*": "rejected"})
     assert simulate(workflow, DOCUMENT, script, NOW).document_status == "archived"
 
 
@@ -325,7 +329,7 @@ def test_a_rejection_where_the_gate_has_no_way_back_does_not_compile() -> None:
 
 
 def test_an_amendment_begins_at_its_own_state() -> None:
-    script = Script(birth="amended", requests=["submit"])
+    script = WorldScript(birth="amended", requests=["submit"])
     done = simulate(load(CONTRACT), DOCUMENT, script, NOW)
     nodes = [step.step.node for step in done.steps]
     assert nodes[:3] == ["sys:start", "sys:state:amended", "sys:gate:submit:amended"]
@@ -336,10 +340,10 @@ def test_a_settled_document_is_taken_up_again() -> None:
     contract = deepcopy(CONTRACT)
     contract["transitions"]["cancel"]["from"].append("active")
     workflow = load(contract)
-    again = simulate(workflow, DOCUMENT, Script(requests=["cancel"]), NOW, node="sys:state:active")
+    again = simulate(workflow, DOCUMENT, WorldScript(requests=["cancel"]), NOW, node="sys:state:active")
     assert (again.status, again.document_status) == ("completed", "cancelled")
     assert [step.step.node for step in again.steps][:2] == ["sys:state:active", "sys:gate:cancel"]
-    idle = simulate(workflow, DOCUMENT, Script(), NOW, node="sys:state:active")
+    idle = simulate(workflow, DOCUMENT, WorldScript(), NOW, node="sys:state:active")
     assert (idle.status, idle.document_status) == ("completed", "active")
 
 
@@ -359,7 +363,7 @@ def test_a_simulation_has_an_end() -> None:
     ]
     workflow = load(CONTRACT, posting=chain(*nodes))
     lines = [{"sku": "a"}] * 1000
-    endless = simulate(workflow, {**DOCUMENT, "lines": lines}, Script(requests=["submit"]), NOW)
+    endless = simulate(workflow, {**DOCUMENT, "lines": lines}, WorldScript(requests=["submit"]), NOW)
     assert endless.reason == f"stopped after {MAX_STEPS} steps" and endless.status == "running"
 
 
@@ -369,7 +373,7 @@ def test_an_automation_has_no_document_status() -> None:
     assert automation is not None, mistakes
     compilation = compile_automation(automation)
     assert compilation.artifact is not None, compilation.findings
-    done = simulate(Workflow(compilation.artifact), {"vendor": "acme"}, Script(), NOW)
+    done = simulate(Workflow(compilation.artifact), {"vendor": "acme"}, WorldScript(), NOW)
     assert (done.status, done.document_status) == ("completed", "")
 
 
@@ -393,7 +397,7 @@ def test_the_clock_stops_at_the_end_of_the_calendar() -> None:
     artifact = compile_automation(automation).artifact
     assert artifact is not None
     end = datetime.max.replace(tzinfo=UTC)
-    simulation = simulate(Workflow(artifact), {}, Script(), end - timedelta(days=1))
+    simulation = simulate(Workflow(artifact), {}, WorldScript(), end - timedelta(days=1))
     assert simulation.status == "completed"
     (waited,) = [step.step for step in simulation.steps if step.step.node == "usr:main:wait"]
     assert waited.status == "completed"

@@ -28,12 +28,14 @@ class NewDecision(Strict):
     reason: Reason = None
 
 
-class NewBallot(NewDecision):
+class NewRequestDecision(NewDecision):
     request_id: Annotated[Id, Field(strict=False)]
 
 
-class NewBallots(Strict):
-    decisions: Annotated[tuple[NewBallot, ...], Field(strict=False, min_length=1, max_length=MAX_DECISIONS)]
+class NewDecisions(Strict):
+    decisions: Annotated[
+        tuple[NewRequestDecision, ...], Field(strict=False, min_length=1, max_length=MAX_DECISIONS)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ def add_approval_routes(routes: Routes) -> None:
         return call.use.approvals.decide(call.caller, approval_id, new.vote, new.reason)
 
     @routes.post("/v1/approvals/decisions", "Decide many, each on its own", DecisionOutcomes)
-    def decide_approvals(call: Call, new: Annotated[NewBallots, Body()]) -> DecisionOutcomes:
+    def decide_approvals(call: Call, new: Annotated[NewDecisions, Body()]) -> DecisionOutcomes:
         ballots = [Ballot(decision.request_id, decision.vote, decision.reason) for decision in new.decisions]
         outcomes = call.use.approvals.decide_many(call.caller, ballots)
         return DecisionOutcomes(

@@ -56,7 +56,7 @@ def add_endpoint_routes(routes: Routes) -> None:
     )
     def create_endpoint(call: Call, new: Annotated[NewOutboundEndpoint, Body()]) -> HttpAnswer:
         """Create an endpoint for nodes to name; requests to it are signed (Standard Webhooks 1.0.0)."""
-        record = call.use.endpoints.make(call.caller, new.name, new.to_terms())
+        record = call.use.endpoints.create(call.caller, new.name, new.to_terms())
         return show_record(record, 201, f"/v1/endpoints/{record.name}")
 
     @routes.get(ENDPOINT, "One endpoint, and whether it answers", EndpointRecord, is_versioned=True)

@@ -63,7 +63,7 @@ def add_inbound_endpoint_routes(routes: Routes) -> None:
         is_versioned=True,
     )
     def create_inbound_endpoint(call: Call, new: Annotated[NewInboundEndpoint, Body()]) -> HttpAnswer:
-        record = call.use.inbound_events.make_endpoint(call.caller, new.name, new.to_terms())
+        record = call.use.inbound_events.create_endpoint(call.caller, new.name, new.to_terms())
         return show_record(record, 201, f"/v1/inbound_endpoints/{record.name}")
 
     @routes.get(ENDPOINT, "One inbound endpoint", InboundEndpointRecord, is_versioned=True)

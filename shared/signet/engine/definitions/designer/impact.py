@@ -6,7 +6,7 @@ from typing import Literal
 from uuid import UUID
 
 from signet.core.compiler.artifact import Artifact
-from signet.core.runtime.move_check import Definition, InstancePosition, Obstacle, assess
+from signet.core.runtime.move_check import Definition, MoveInput, Obstacle, assess
 from signet.core.runtime.tokens import ROOT, Token, TokenState
 from signet.core.runtime.workflow import Workflow
 from signet.core.tenants.principal import Principal
@@ -120,7 +120,7 @@ def _assess(row: NodeCount, running: dict[UUID, Definition], new: Definition) ->
 
 
 def _find_obstacles(old: Definition, new: Definition, token: Token) -> list[Obstacle]:
-    report = assess(old, new, InstancePosition([token]))
+    report = assess(old, new, MoveInput([token]))
     return [
         *report.obstacles,
         *(obstacle for assessment in report.assessments for obstacle in assessment.obstacles),

@@ -16,7 +16,7 @@ from signet.core.contracts.field_values import validate_fields
 from signet.core.errors import FieldError, Rejected
 from signet.core.explain.vocabulary import escape
 from signet.core.runtime.workflow import Workflow
-from signet.core.simulation import Script, SimulatedStep, Simulation, simulate
+from signet.core.simulation import SimulatedStep, Simulation, WorldScript, simulate
 from signet.core.tenants.principal import Principal
 from signet.engine.access.read import ReadTransaction, reading
 from signet.engine.definitions.compilation import find_newest_contract, read_settings
@@ -160,10 +160,10 @@ def _require_document(contract: Contract | None, simulation_input: SimulationInp
     return document
 
 
-def _make_script(read: ReadTransaction, simulation_input: SimulationInput) -> Script:
+def _make_script(read: ReadTransaction, simulation_input: SimulationInput) -> WorldScript:
     tenant_id = read.principal.tenant_id
     values = read_settings(read.connection, tenant_id).make_values()
-    return Script(
+    return WorldScript(
         requests=simulation_input.requests,
         approvals=simulation_input.approvals,
         events=simulation_input.events,

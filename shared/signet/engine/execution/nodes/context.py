@@ -27,7 +27,7 @@ from signet.engine.documents.unit_of_work import DocumentUnitOfWork
 from signet.engine.execution.nodes.expression_environment import ExpressionEnvironment
 from signet.store.documents.write import DocumentRow
 from signet.store.instances.waves import EffectOutcome, InstanceRow, OpenStepRow
-from signet.store.outbox.queue import ClaimedEvent
+from signet.store.outbox.queue import ClaimedTrigger
 
 SYSTEM, SERVICE = Actor(SYSTEM_SUBJECT), Actor(SERVICE_SUBJECT, (SERVICE_ROLE,))
 
@@ -51,7 +51,7 @@ class InstanceContext:
     documents: DocumentUnitOfWork
     effects: Mapping[UUID, EffectOutcome]
     approvals: ApprovalRequests
-    triggers: Sequence[ClaimedEvent]
+    triggers: Sequence[ClaimedTrigger]
     # The newest trigger's trace, else that of the row.
     trace_id: str | None = field(init=False)
     environment: ExpressionEnvironment = field(init=False)

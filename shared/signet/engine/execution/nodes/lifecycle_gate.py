@@ -24,7 +24,7 @@ class _GatePassage:
     change: DocumentChange
 
 
-class LifecycleGate:
+class LifecycleGateHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         """Plan the passage, also by the tenant's rules. A blocked gate leaves no step, to be tried again."""
         decision = decide(context.execution.workflow, token, context.decision_input(token))

@@ -12,7 +12,7 @@ from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect, HandlerResult, describe_delivery
 
 
-class Notification:
+class NotificationHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         return ActionPlan()
 

@@ -10,16 +10,16 @@ from signet.engine.execution.nodes.action import ActionHandler
 from signet.engine.execution.nodes.approval import ApprovalHandler
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import NodeHandler
-from signet.engine.execution.nodes.lifecycle_gate import LifecycleGate
-from signet.engine.execution.nodes.notification import Notification
-from signet.engine.execution.nodes.webhook_out import WebhookOut
+from signet.engine.execution.nodes.lifecycle_gate import LifecycleGateHandler
+from signet.engine.execution.nodes.notification import NotificationHandler
+from signet.engine.execution.nodes.webhook_out import WebhookOutHandler
 
 HANDLERS: Mapping[str, NodeHandler] = {
-    "lifecycle_gate": LifecycleGate(),
+    "lifecycle_gate": LifecycleGateHandler(),
     "action": ActionHandler(),
     "approval": ApprovalHandler(),
-    "webhook_out": WebhookOut(),
-    "notification": Notification(),
+    "webhook_out": WebhookOutHandler(),
+    "notification": NotificationHandler(),
 }
 
 

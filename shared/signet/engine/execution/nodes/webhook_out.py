@@ -11,7 +11,7 @@ from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.execution.nodes.handler import Effect, HandlerResult, describe_delivery
 
 
-class WebhookOut:
+class WebhookOutHandler:
     def prepare(self, context: InstanceContext, node: WorkflowNode, token: Token) -> ActionPlan | Blocked:
         return ActionPlan()
 
