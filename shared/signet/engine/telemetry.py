@@ -167,7 +167,7 @@ class Telemetry(Protocol):
     def span(
         self, name: str, traceparents: Sequence[str], attributes: Mapping[str, str | int]
     ) -> AbstractContextManager[Span]:
-        """Open a span. One traceparent in `causes` is its parent; several are linked to it."""
+        """Open a span. One traceparent in `traceparents` is its parent; several are linked to it."""
         ...
 
     def request_ended(self, report: RequestReport) -> None: ...
@@ -214,7 +214,7 @@ class Silent:
     """Telemetry without an observer."""
 
     def span(
-        self, name: str, causes: Sequence[str], attributes: Mapping[str, str | int]
+        self, name: str, traceparents: Sequence[str], attributes: Mapping[str, str | int]
     ) -> AbstractContextManager[Span]:
         return SILENT_SPAN
 

@@ -42,7 +42,9 @@ class Tracing:
         self._tracer = self._provider.get_tracer("signet")
 
     @contextmanager
-    def span(self, name: str, traceparents: Sequence[str], attributes: Mapping[str, str | int]) -> Iterator[Span]:
+    def span(
+        self, name: str, traceparents: Sequence[str], attributes: Mapping[str, str | int]
+    ) -> Iterator[Span]:
         parents = [context for cause in traceparents[:MAX_LINKS] if (context := _read(cause)) is not None]
         is_child = len(parents) == 1
         with self._tracer.start_as_current_span(
