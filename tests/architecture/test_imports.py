@@ -26,6 +26,14 @@ BREAKS = {
         "shared/signet/engine/execution/nodes/context.py",
         "import signet.engine.execution.nodes.registry",
     ),
+    "The designer runs nothing": (
+        "shared/signet/engine/definitions/designer/preview.py",
+        "import signet.engine.instances.moves",
+    ),
+    "Queries of documents keep no house": (
+        "shared/signet/engine/documents/queries/lists.py",
+        "import signet.engine.housekeeping.runner",
+    ),
     "Rooms of the store": ("shared/signet/store/wake_ups.py", "import signet.store.database"),
     "Rooms of the API": ("shared/signet/api/lazy.py", "import signet.api.http.call"),
     "Routes see no store": (

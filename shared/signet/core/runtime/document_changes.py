@@ -151,6 +151,8 @@ def _take_request(
             execution.control("sent_to", {"node": return_state, "because": "another request"})
         case RequestAction.REFUSE:
             return f"nothing here leads to '{request.transition}'" if gate_reason is None else gate_reason
+        case _:  # RequestAction.LEAVE_TO_STATE: the state is about to be entered, and will decide it
+            pass
     return None
 
 

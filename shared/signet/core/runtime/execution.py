@@ -153,6 +153,8 @@ class InstanceExecution:
         `version_after` is the document's version, where the step may have changed it. A step that ends before
         another number is used keeps its start number, unless it has waited.
         """
+        if step.end_seq is not None:
+            raise KeyError(f"step {step.seq} of {step.token} has ended")
         projection = self.projection
         self.open.pop(step.token, None)
         self.changed[step.seq] = step

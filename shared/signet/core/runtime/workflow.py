@@ -165,7 +165,8 @@ class Workflow:
         """Return the edge for a rejection at a node that has none: a person may cancel there."""
         blocks = self.nodes[node_id].blocks
         join = self._join_of[blocks[-1]] if blocks else None
-        edge = rejection_edge_of(node_id, "rejected", self.content["slot_map"].get(node_id, ""), join)
+        slot = self.content["slot_map"][node_id] if join is None else ""
+        edge = rejection_edge_of(node_id, "rejected", slot, join)
         return WorkflowEdge(edge.id, edge.source, edge.target, edge.on, edge.role, None, None)
 
     def exit_gate_of(self, node_id: str) -> WorkflowNode | None:

@@ -151,7 +151,7 @@ def _may_read(
         return True
     if any(person in (seat.decided_by, seat.on_behalf_of) for seat in seats):
         return True
-    counted_people = store.read_counted_people(connection, tenant_id, person, record.entity_type)
+    counted_people = store.read_represented_people(connection, tenant_id, person, record.entity_type)
     return any(seat.belongs_to(counted, roles) for seat in seats for counted, roles in counted_people.items())
 
 

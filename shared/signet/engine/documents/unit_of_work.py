@@ -308,8 +308,8 @@ class DocumentUnitOfWork:
         lost = reserve_business_keys(self._connection, self._tenant_id, released, wanted, undo=undo)
         if not lost:
             return {}
-        rejections = {change.document_id: _find_lost_key(change, lost) for change in changes}
-        return {document_id: rejected for document_id, rejected in rejections.items() if rejected is not None}
+        rejections = ((change.document_id, _find_lost_key(change, lost)) for change in changes)
+        return {document_id: rejected for document_id, rejected in rejections if rejected is not None}
 
 
 def _refuse_lost(change: ChangeOrRefusal, lost: Mapping[UUID, Rejected]) -> ChangeOrRefusal:

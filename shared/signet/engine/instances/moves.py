@@ -65,7 +65,7 @@ class MoveOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class MovableInstance:
+class MovableInstances:
     """Instances under older definitions by id; the next page begins after `after`."""
 
     target: TargetRow
@@ -126,7 +126,7 @@ class InstanceMoves:
         *,
         after: UUID = FIRST,
         limit: int = MAX_MOVED,
-    ) -> MovableInstance:
+    ) -> MovableInstances:
         """List instances that run or are paused under a definition older than this one."""
         tenant_id, limit = caller.principal.tenant_id, max(1, min(limit, MAX_MOVED))
         with self._database.transaction(tenant_id) as connection:
@@ -134,7 +134,7 @@ class InstanceMoves:
             target = _find_target(connection, tenant_id, entity_type, name, version, "effective")
             older = list_older(connection, tenant_id, target.id)
             seen = list_live_under(connection, tenant_id, older, after=after, limit=limit)
-        return MovableInstance(target, seen, seen[-1].id if len(seen) == limit else None)
+        return MovableInstances(target, seen, seen[-1].id if len(seen) == limit else None)
 
     def move_many(
         self,

@@ -196,10 +196,12 @@ def read_decisions(connection: Connection, tenant_id: UUID, request_id: UUID) ->
         return cursor.execute(_SQL.read_decisions, {"tenant_id": tenant_id, "id": request_id}).fetchall()
 
 
-def read_counted_people(
+def read_represented_people(
     connection: Connection, tenant_id: UUID, user_id: str, entity_type: str | None
 ) -> dict[str, list[str]]:
     """Read the person and those who delegated to them, each with their present roles."""
     values = {"tenant_id": tenant_id, "user_id": user_id, "entity_type": entity_type}
     with connection.cursor(row_factory=class_row(PersonRow)) as cursor:
-        return {row.user_id: row.roles for row in cursor.execute(_SQL.read_counted_people, values).fetchall()}
+        return {
+            row.user_id: row.roles for row in cursor.execute(_SQL.read_represented_people, values).fetchall()
+        }

@@ -190,7 +190,7 @@ FROM approval_decisions
 WHERE tenant_id = %(tenant_id)s AND request_id = %(id)s
 ORDER BY stage, created_at, id
 
--- name: read_counted_people
+-- name: read_represented_people
 -- Read a person and the people they stand in for now about this type, each with their roles.
 WITH voice AS (
     SELECT %(user_id)s::text AS user_id

@@ -294,7 +294,10 @@ def make_trigger(
 
 
 def insert_triggers(connection: Connection, tenant_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert triggers for the engine that are due at once, each with its receipt."""
+    """Insert triggers with their receipts, due now, and add a wake-up.
+
+    A row's `due_at` and versions are not read here; the writes of waves and documents read them.
+    """
     if rows:
         add_wake_up(connection, tenant_id, EVENTS.name)
         text = orjson.dumps(list(rows)).decode()
@@ -325,7 +328,7 @@ def _dead_letter_exhausted(
     if not exhausted:
         return ReturnedRows(again, ())
     with connection.cursor(row_factory=class_row(queue.row)) as cursor:
-        dead = cursor.execute(fill(_SQL.bury, queue), _keys(tenant_id, exhausted)).fetchall()
+        dead = cursor.execute(fill(_SQL.dead_letter, queue), _keys(tenant_id, exhausted)).fetchall()
     return ReturnedRows(again, tuple(dead))
 
 

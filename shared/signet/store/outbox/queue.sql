@@ -70,7 +70,7 @@ FROM unnest(%(created_ats)s::timestamptz[], %(ids)s::uuid[], %(errors)s::text[],
 WHERE q.tenant_id = %(tenant_id)s AND q.created_at = row.created_at AND q.id = row.id AND q.claim_id = %(claim_id)s
 RETURNING q.created_at, q.id, row.is_final OR q.attempts >= q.max_attempts AS is_exhausted
 
--- name: bury
+-- name: dead_letter
 -- Make dead letters of the rows that the statement before found exhausted and still holds.
 WITH buried AS (
     UPDATE {table} q

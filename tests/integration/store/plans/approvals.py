@@ -100,7 +100,7 @@ def voter_probes() -> Iterator[Probe]:
     }
     for name in ("read_stage_seats", "read_seats", "read_people"):
         yield Probe(f"{seats}_pkey", APPROVALS[name], voting, API)
-    for name in ("lock_delegations", "read_counted_people", "list_inbox"):
+    for name in ("lock_delegations", "read_represented_people", "list_inbox"):
         values = {**voting, "after": UUID(int=0), "limit": 50}
         yield Probe(f"{delegations}_of_delegate", APPROVALS[name], values, API)
     both = {"user_id": "u0", "delegate_id": "u1", "now": "now"}

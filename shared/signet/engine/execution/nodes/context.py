@@ -69,9 +69,7 @@ class InstanceContext:
 
     def __post_init__(self) -> None:
         self.trace_id = next((t.trace_id for t in reversed(self.triggers) if t.trace_id), self.row.trace_id)
-        self.environment = ExpressionEnvironment(
-            self.documents, self.execution.workflow, self.system_caller()
-        )
+        self.environment = ExpressionEnvironment(self.documents, self.system_caller())
         self.waits = _make_waits(self.open_steps)
 
     def reset(self) -> None:
@@ -131,7 +129,7 @@ class InstanceContext:
         return known
 
     def list_ref_queries(self) -> Iterator[RefQuery]:
-        return self.environment.list_ref_queries(self.document)
+        return self.environment.list_ref_queries(self.execution.workflow, self.document)
 
     def _forget_inputs(self, document: DocumentRow | None) -> None:
         self._seen = document
@@ -148,13 +146,17 @@ class InstanceContext:
         )
 
     def _make_environment(self, document: DocumentRow | None, actor: Actor) -> Environment:
-        return self.environment.make(document, actor, self.execution.projection.context)
+        return self.environment.make(
+            self.execution.workflow, document, actor, self.execution.projection.context
+        )
 
     def _ask_rules(
         self, document: DocumentRow | None, names: Sequence[str]
     ) -> tuple[bool, Mapping[str, Any]]:
         projection = self.execution.projection
-        return self.environment.ask_rules(document, projection.actor, projection.context, names)
+        return self.environment.ask_rules(
+            self.execution.workflow, document, projection.actor, projection.context, names
+        )
 
     # --- the actor of a step ---
 

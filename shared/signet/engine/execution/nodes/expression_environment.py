@@ -23,17 +23,18 @@ class ExpressionEnvironment:
     """The document, what it refers to, the organisation and the time; actor and variables are given."""
 
     documents: DocumentUnitOfWork
-    workflow: Workflow
     # The documents that a ref leads to are read as the system.
     caller: Caller
     # Other documents are read: any step of the wave may change what they say.
     follows_refs: bool = False
     _shared: dict[str, Any] | None = None
 
-    def make(self, document: DocumentRow | None, actor: Actor, variables: Mapping[str, Any]) -> Environment:
+    def make(
+        self, workflow: Workflow, document: DocumentRow | None, actor: Actor, variables: Mapping[str, Any]
+    ) -> Environment:
         """Return the environment for an actor; its part that all actors share is made once."""
         if self._shared is None:
-            self._shared = self._make_shared(document)
+            self._shared = self._make_shared(workflow, document)
         described = {"user_id": actor.id, "roles": list(actor.roles)}
         return {**self._shared, "actor": described, "context": variables}
 
@@ -41,16 +42,17 @@ class ExpressionEnvironment:
         """Forget what was made of the document as it was."""
         self._shared = None
 
-    def list_ref_queries(self, document: DocumentRow | None) -> Iterator[RefQuery]:
+    def list_ref_queries(self, workflow: Workflow, document: DocumentRow | None) -> Iterator[RefQuery]:
         """Yield what the expressions ask of other documents, so that a wave reads all of it at once."""
         if document is not None:
             contract = self.documents.contract_of(document)
-            if followed := self.workflow.followed_refs(contract):
+            if followed := workflow.followed_refs(contract):
                 self.follows_refs = True
                 yield RefQuery(contract, followed, document.data)
 
     def ask_rules(
         self,
+        workflow: Workflow,
         document: DocumentRow | None,
         actor: Actor,
         variables: Mapping[str, Any],
@@ -66,19 +68,19 @@ class ExpressionEnvironment:
         for name in names:
             if name not in rules:
                 raise Rejected("RULE_UNKNOWN", f"the tenant has no rule '{name}'")
-            env = self.make(document, actor, variables)
+            env = self.make(workflow, document, actor, variables)
             rejects, of_rule = _ask(rules[name], self._add_refs(env, document, contract, rules[name]))
             of_rule["variables"] = mask_variables(of_rule["variables"], contract.personal_fields)
             evidence[name] = {**of_rule, "rejects": rejects}
             has_passed = has_passed and not rejects
         return has_passed, evidence
 
-    def _make_shared(self, document: DocumentRow | None) -> dict[str, Any]:
+    def _make_shared(self, workflow: Workflow, document: DocumentRow | None) -> dict[str, Any]:
         if document is None:
             now = format_moment(self.documents.transaction.now)
             return {"entity": None, "refs": {}, "org": self.documents.org, "now": now}
         contract = self.documents.contract_of(document)
-        return self._read(document, contract, self.workflow.followed_refs(contract))
+        return self._read(document, contract, workflow.followed_refs(contract))
 
     def _add_refs(
         self, env: Environment, document: DocumentRow, contract: CompiledContract, rule: CompiledRule
