@@ -113,7 +113,9 @@ def test_one_branch_is_stopped_or_not_waited_for(
     check, why = "usr:submitted_to_approved:check", ["--reason", "the bureau is closed"]
     seen = ["--version", version_of(admin, first)]
     payload = ["--payload", '{"points": 9}']
-    assert "is not kept: the node saves nothing" in signet("advance", first, check, *seen, *why, *payload, exit_code=1)
+    assert "is not kept: the node saves nothing" in signet(
+        "advance", first, check, *seen, *why, *payload, exit_code=1
+    )
     assert "the payload is no JSON" in signet(
         "advance", first, check, *seen, *why, "--payload", "{", exit_code=1
     )
