@@ -18,6 +18,8 @@ _CODE = re.compile(r"`[^`]*`")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')*]*\s+")
 # Comments for tools say nothing to a reader.
 _DIRECTIVE = re.compile(r"#(?:!| *(?:noqa|type:|pragma|fmt:))")
+# A text that begins with its code is kept in rows, and stays as it is.
+_KEPT_TEXT = re.compile(r"[A-Z]+(?:_[A-Z]+)+: ")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s+", re.MULTILINE)
 
 
@@ -54,6 +56,17 @@ def find_source_faults(source: str) -> Iterator[str]:
     for line, comment in list_comments(source):
         for fault in find_faults(comment):
             yield f"{line}: {fault}"
+
+
+def find_text_faults(source: str) -> Iterator[str]:
+    """Yield the banned words of string literals, because problems, findings and explanations are literals."""
+    tree = ast.parse(source)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            match = None if _KEPT_TEXT.match(node.value) else BANNED.search(_CODE.sub("x", node.value))
+            if match:
+                yield f"{node.lineno}: says '{match[0]}'"
 
 
 def list_comments(source: str) -> Iterator[tuple[int, str]]:

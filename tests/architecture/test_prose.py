@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.prose import find_docstring_faults, find_page_faults, find_source_faults
+from tests.architecture.prose import (
+    find_docstring_faults,
+    find_page_faults,
+    find_source_faults,
+    find_text_faults,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 GLOSSARY = ROOT / "docs" / "glossary.md"
@@ -43,11 +48,17 @@ def list_names(file: str, source: str) -> Iterator[str]:
 
 
 SOURCES, PAGES = list_files(".py"), list_files(".md")
+PRODUCT_SOURCES = [path for path in SOURCES if path.parts[0] in PRODUCT]
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_a_module_is_in_plain_english(path: Path) -> None:
     assert list(find_source_faults((ROOT / path).read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("path", PRODUCT_SOURCES, ids=str)
+def test_the_texts_of_a_module_are_in_plain_english(path: Path) -> None:
+    assert list(find_text_faults((ROOT / path).read_text(encoding="utf-8"))) == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=str)
@@ -60,8 +71,7 @@ def test_no_name_is_one_that_was_replaced() -> None:
     assert len(replaced) > 100
     found = {
         f"{path}: {name}"
-        for path in SOURCES
-        if path.parts[0] in PRODUCT
+        for path in PRODUCT_SOURCES
         for name in list_names(path.as_posix(), (ROOT / path).read_text(encoding="utf-8"))
         if name in replaced
     }
@@ -88,6 +98,24 @@ def test_plain_docstrings_are_let_be() -> None:
 def test_comments_are_read_together_and_directives_not_at_all() -> None:
     source = "# One two\n# three whoever.\nx = 1  # type: ignore\n"
     assert list(find_source_faults(source)) == ["1: says 'whoever'"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'raise Rejected("CODE_OF_IT", "the message does not say whom it is for")',
+        'FieldError("/a", "CODE", f"{name} is his already")',
+        'TEXTS = {"CODE": ("error", "It begins anew.", "Ask somebody.")}',
+        'yield f"{count} votes of {names}, whoever gave them."',
+    ],
+)
+def test_a_fault_of_a_text_is_found(text: str) -> None:
+    assert list(find_text_faults(text))
+
+
+def test_docstrings_codes_and_kept_texts_are_no_faults_of_a_text() -> None:
+    source = 'def f(he):\n    """Of him."""\n    return he["`his`"], "LEASE_LOST: whoever had it"\n'
+    assert list(find_text_faults(source)) == []
 
 
 def test_a_fault_of_a_page_is_found_and_code_is_let_be() -> None:
