@@ -182,14 +182,12 @@ def test_actions_change_the_document_under_their_policy() -> None:
     done = simulate(workflow, DOCUMENT, WorldScript(requests=["submit"]), NOW)
     assert done.document["posted"] is True
     assert done.projection.entity_version == 4  # one each for the action and two gates
-    denied = simulate(
-        workflow, DOCUMENT, WorldScript(requests=["submit"], permissions=["invoice:approve"]), NOW
-    )
+    may_approve = WorldScript(requests=["submit"], permissions=["invoice:approve"])
+    denied = simulate(workflow, DOCUMENT, may_approve, NOW)
     assert denied.status == "failed" and "posted" not in denied.document
     system = ("post", "action", {**post[2], "run_as": "system"})
-    allowed = simulate(
-        load(CONTRACT, checks=chain(system)), DOCUMENT, WorldScript(requests=["submit"], permissions=()), NOW
-    )
+    workflow = load(CONTRACT, checks=chain(system))
+    allowed = simulate(workflow, DOCUMENT, WorldScript(requests=["submit"], permissions=()), NOW)
     assert allowed.status == "completed"
 
 
@@ -242,9 +240,8 @@ def test_a_gate_that_cannot_pass() -> None:
     paused = simulate(workflow, {"grand_total": 50}, WorldScript(requests=["submit"]), NOW)
     assert (paused.status, paused.document_status) == ("paused", "submitted")
     assert paused.reason == "the condition 'entity.grand_total > 100' does not hold"
-    assert (
-        simulate(workflow, {"grand_total": 500}, WorldScript(requests=["submit"]), NOW).status == "completed"
-    )
+    passed = simulate(workflow, {"grand_total": 500}, WorldScript(requests=["submit"]), NOW)
+    assert passed.status == "completed"
 
 
 def make_block(mode: str) -> dict[str, Any]:
