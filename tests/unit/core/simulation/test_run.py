@@ -240,8 +240,8 @@ def test_a_gate_that_cannot_pass() -> None:
     paused = simulate(workflow, {"grand_total": 50}, WorldScript(requests=["submit"]), NOW)
     assert (paused.status, paused.document_status) == ("paused", "submitted")
     assert paused.reason == "the condition 'entity.grand_total > 100' does not hold"
-    passed = simulate(workflow, {"grand_total": 500}, WorldScript(requests=["submit"]), NOW)
-    assert passed.status == "completed"
+    submitted = WorldScript(requests=["submit"])
+    assert simulate(workflow, {"grand_total": 500}, submitted, NOW).status == "completed"
 
 
 def make_block(mode: str) -> dict[str, Any]:
@@ -326,8 +326,7 @@ def test_a_rejection_where_the_gate_has_no_way_back_does_not_compile() -> None:
 
 
 def test_an_amendment_begins_at_its_own_state() -> None:
-    script = WorldScript(birth="amended", requests=["submit"])
-    done = simulate(load(CONTRACT), DOCUMENT, script, NOW)
+    done = simulate(load(CONTRACT), DOCUMENT, WorldScript(birth="amended", requests=["submit"]), NOW)
     nodes = [step.step.node for step in done.steps]
     assert nodes[:3] == ["sys:start", "sys:state:amended", "sys:gate:submit:amended"]
     assert done.document_status == "active"
