@@ -53,7 +53,7 @@ COMPILING = (
         (f"{WF_06}only_declared_slots_are_filled",),
     ),
     Mutation(
-        "authors pointer nodes of every type",
+        "authors place nodes of every type",
         6,
         SLOT_PATCH,
         "elif node.type not in AUTHOR_NODE_TYPES:",

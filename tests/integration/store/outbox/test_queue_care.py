@@ -9,7 +9,7 @@ import pytest
 from signet.core.errors import Defect
 from signet.ids import make_id
 from signet.store.database import Connection, Database, PoolSettings
-from signet.store.outbox import queue as queues
+from signet.store.outbox import measures
 from signet.store.outbox.measures import QueueDepth, depth_of
 from signet.store.outbox.queue import (
     EFFECTS,
@@ -162,7 +162,7 @@ def test_how_deep_a_queue_is(
     put(admin, queue, TENANT, "1 minute")
     with worker.transaction(TENANT) as connection:
         depth = depth_of(connection, BY_NAME[queue], TENANT)
-        monkeypatch.setattr(queues, "COUNTED_AT_MOST", 5)
+        monkeypatch.setattr(measures, "COUNTED_AT_MOST", 5)
         bounded = depth_of(connection, BY_NAME[queue], TENANT)
     assert (depth.pending, depth.failed) == (5, 4)
     assert depth.oldest_due_seconds is not None and depth.oldest_due_seconds >= 3600

@@ -23,10 +23,11 @@ from tests.integration.store.plans.probes import (
     statements_of,
 )
 
-QUEUE, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING, OPERATIONS = map(
+QUEUE, MEASURES, DOCUMENTS, INSTANCES, PERSONAL, RECORDS, DESIGNING, OPERATIONS = map(
     statements_of,
     (
         "outbox/queue",
+        "outbox/measures",
         "documents/write",
         "instances/write",
         "documents/personal_values",
@@ -223,13 +224,15 @@ def queue_probes(queue: Queue[Any]) -> Iterator[Probe]:
         ("pkey", "claim", claiming),
         ("leased", "release_expired", {"at_most": 100, "error": "why"}),
         ("pkey", "release_expired", {"at_most": 100, "error": "why"}),
-        *(("pkey", name, by_key) for name in ("relock", "complete", "release", "fail", "bury")),
+        *(("pkey", name, by_key) for name in ("relock", "complete", "release", "fail", "dead_letter")),
         ("dead", "list_dead", {"after": ROW, "limit": 50}),
         *((index, "read_pace", pace) for index in ("done", "leased")),
         *((index, "depth_of", {"limit": COUNTED_AT_MOST}) for index in ("due", "leased", "dead")),
     ]
     for index, name, values in used:
-        yield Probe(f"{queue.table}_{index}", fill(QUEUE[name], queue), {"tenant_id": LARGE, **values})
+        yield Probe(
+            f"{queue.table}_{index}", fill((QUEUE | MEASURES)[name], queue), {"tenant_id": LARGE, **values}
+        )
     if queue is EVENTS:
         yield Probe(f"{queue.table}_by_instance", RECORDS["list_triggers"], {"id": ROW, "limit": 50}, API)
         yield Probe(f"{queue.table}_dead", INSTANCES["find_dead_triggers"], {"ids": [ROW]}, API)
