@@ -66,8 +66,8 @@ INVARIANTS = (
     ),
     Invariant(
         4,
-        "The database refuses every change to the content of a published contract or definition, even by "
-        "the owner.",
+        "While its triggers stand, the database refuses every change to a published contract or definition,"
+        " even by the owner.",
         (),
         (
             "reject_published_definition_mutation",

@@ -1,6 +1,7 @@
 """The API's published description: consistent, and equal to the code."""
 
 import os
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ from signet.api.openapi.build import describe_all, renew_page
 from signet.api.openapi.document import openapi_text
 from signet.api.openapi.reference_page import write_reference_page
 from signet.api.routes.index import INDEX_FILE, RouteEntry, read_index, write_index
+from signet.api.routes.operations import reference
 from signet.api.routes.operations.reference import OPENAPI_FILE, REFERENCE_FILE
 from tests.support.api_application import wire
 from tests.support.http_client import Client
@@ -55,6 +57,12 @@ def test_the_page_is_what_the_document_says(document: dict[str, Any]) -> None:
     answered = Client(wire(None), uuid4()).get("/reference")
     assert (answered.status, answered.text) == (200, write_reference_page(document)), STALE
     assert answered.headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_an_installation_without_the_page_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(reference, "REFERENCE_FILE", tmp_path / "reference.html")
+    answered = Client(wire(None), uuid4()).get("/reference")
+    assert (answered.status, answered.code) == (404, "ROUTE_NOT_FOUND")
 
 
 def test_the_page_is_made_where_it_is_missing_or_older_than_the_document(document: dict[str, Any]) -> None:

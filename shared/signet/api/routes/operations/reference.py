@@ -8,6 +8,7 @@ from pathlib import Path
 
 from signet.api.http.call import Call, HttpAnswer
 from signet.api.http.routing import Routes
+from signet.core.errors import Rejected
 
 OPENAPI_FILE = Path(__file__).parents[2] / "openapi" / "openapi.json"
 REFERENCE_FILE = Path(__file__).parents[2] / "openapi" / "reference.html"
@@ -24,6 +25,8 @@ def add_reference_routes(routes: Routes) -> None:
         "/reference", "This API, as a page", None, is_public=True, content_type="text/html; charset=utf-8"
     )
     def get_reference(call: Call) -> HttpAnswer:
+        if not REFERENCE_FILE.exists():
+            raise Rejected("ROUTE_NOT_FOUND", "The page was not made with this installation: make openapi.")
         return HttpAnswer(_read(REFERENCE_FILE), headers=_KEPT, is_text=True)
 
 
