@@ -63,7 +63,8 @@ def _operating(database_url: str, tenant: UUID, actor: str) -> Iterator[tuple[In
 
 
 @app.command(
-    help="Explain where an instance is and why: what it waits for, what led there, what would move it."
+    help="Explain where an instance is and why: what it waits for, which conditions led there,"
+    " what would move it."
 )
 def explain(database_url: DatabaseUrl, tenant: Tenant, instance: Instance, as_json: AsJson = False) -> None:
     with open_database(database_url) as database:
@@ -216,7 +217,7 @@ def advance(
     reason: Reason,
     payload: Annotated[str | None, typer.Option(help="What the event or the answer brings, as JSON.")] = None,
 ) -> None:
-    """End a wait for a time or an answer, as if it had come (workflow:advance)."""
+    """End a wait for a time, an event, an answer or a delivery, as if it had come (workflow:advance)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         _describe_state(instances.advance(caller, instance, version, token, reason, _read_payload(payload)))
 
@@ -242,7 +243,7 @@ def requeue(
     trigger: Annotated[list[UUID], typer.Argument(metavar="TRIGGER...", help="Ids of dead triggers.")],
     actor: Actor,
 ) -> None:
-    """Try dead triggers again, and resume instances that they had paused (workflow:requeue)."""
+    """Try dead triggers again, and resume instances that their failure had paused (workflow:requeue)."""
     with _operating(database_url, tenant, actor) as (instances, caller):
         done = instances.requeue(caller, trigger)
     for row_id in dict.fromkeys(trigger):

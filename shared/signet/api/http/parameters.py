@@ -84,6 +84,6 @@ def require_version(if_match: str | None) -> int:
         raise Rejected(
             "VERSION_MISSING",
             "the request does not say which version was seen",
-            remedy="Read it, and send its ETag as If-Match.",
+            remedy="Read the thing first, and send the ETag of that answer as If-Match.",
         )
     return version

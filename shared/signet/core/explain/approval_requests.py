@@ -151,7 +151,7 @@ def _describe_about(request: ApprovalRecord) -> str:
     if request.chain_name is not None:
         chain = f", by version {request.chain_version} of the chain {escape(request.chain_name)}"
     return (
-        f"Asked on behalf of {escape(request.requester_id)} at {describe_time(request.created_at)}{chain}."
+        f"Requested by {escape(request.requester_id)} at {describe_time(request.created_at)}{chain}."
         f" It is about version {request.document_version} of the document (snapshot {request.snapshot_hash}),"
         f" under the definition {request.definition_hash} and the policy {request.policy_hash}."
     )

@@ -38,15 +38,15 @@ _VERSION = (
 def _describe_separation(outline: Outline) -> NumberedLine:
     if outline.contract is None:
         return NumberedLine(
-            "Nobody may decide if they created or edited the document or asked for the change, unless its"
-            " contract allows it."
+            "A person who created or edited the document or asked for the change may not decide, unless its"
+            " contract lets them."
         )
     allowed = outline.contract.separation_of_duties.may_decide
     barred = [act for part, act in _WHO.items() if part not in allowed]
     sentences = []
     if barred:
         sentences.append(
-            f"Nobody may decide about {outline.words.document} if they {describe_list(barred, 'or')}."
+            f"A person who {describe_list(barred, 'or')} may not decide about {outline.words.document}."
         )
     if allowed:
         sentences.append(

@@ -52,7 +52,7 @@ def describe_person(person: Config, words: Vocabulary) -> str:
             return f"{manager} of {words.describe_expression(person['of'])} ({escape(person['of'])})"
         case _:
             people = words.describe_expression(person["expression"])
-            return f"everyone named by {people} ({escape(person['expression'])})"
+            return f"each person named by {people} ({escape(person['expression'])})"
 
 
 def _describe_people(people: Sequence[Config], words: Vocabulary) -> str:

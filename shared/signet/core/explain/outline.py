@@ -12,8 +12,8 @@ from signet.core.explain.vocabulary import Vocabulary, describe_name, escape
 
 WINDOWS = {
     "editable": "An edit changes the document itself.",
-    "amend_only": "An edit does not change the document: it makes an amendment, a new document that needs"
-    " approvals of its own. The old document then stays as it is for good.",
+    "amend_only": "An edit does not change the document: it makes an amendment, a new document that begins"
+    " again and needs new approvals. The amended document then stays as it is for good.",
     "locked": "Nobody can edit the document.",
 }
 _OUTCOMES = {

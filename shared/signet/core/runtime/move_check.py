@@ -191,7 +191,7 @@ def _list_changed_fields(old: Contract, new: Contract) -> list[str]:
 def _judge(old: Workflow, new: Workflow, token: Token, position: MoveInput) -> TokenAssessment:
     before, after = old.nodes[token.node], new.nodes.get(token.node)
     if after is None:
-        sentence = f"the new definition has no {token.node}"
+        sentence = f"the definition to move to has no node {token.node}"
         return TokenAssessment(token, (Obstacle("NODE_GONE", sentence, _GO_ON),))
     if before.type.name != after.type.name:
         sentence = f"{token.node} was a {before.type.name}, and is a {after.type.name}"

@@ -136,7 +136,7 @@ def _require_version(current: RuleRecord | None, entity_type: str, name: str, ex
         raise Rejected(
             "VERSION_MISSING",
             f"the rule '{name}' exists already: the request does not say which version was seen",
-            remedy="Read it, and send its ETag as If-Match.",
+            remedy="Read the rule first, and send the ETag of that answer as If-Match.",
         )
     if current.version != expected:
         raise Rejected(

@@ -35,7 +35,7 @@ def require_held_permissions(act: AdminTransaction, role: str, permissions: Iter
         if not act.may(permission):
             raise Rejected(
                 "ROLE_BEYOND_OWN",
-                f"the role '{role}' has the permission '{permission}', which you do not have",
+                f"the role '{role}' brings the permission '{permission}', which you do not have",
                 remedy="Nobody gives more than they have: ask a person who has it.",
             )
 

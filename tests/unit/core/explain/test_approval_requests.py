@@ -78,7 +78,7 @@ def said(approval: ApprovalRecord, *steps: ExplainedStep, **changes: Any) -> lis
 def test_it_begins_with_how_it_stands_and_what_it_is_about() -> None:
     assert said(request(chain_name="payable", chain_version=3, status="expired")) == [
         f'The approval "Finance", request {REQUEST.id}: expired.',
-        "Asked on behalf of carl at 2026-03-01 12:00:00 UTC, by version 3 of the chain payable."
+        "Requested by carl at 2026-03-01 12:00:00 UTC, by version 3 of the chain payable."
         " It is about version 1 of the"
         f" document (snapshot {'5' * 64}), under the definition {'d' * 64} and the policy {'b' * 64}.",
     ]
@@ -87,7 +87,9 @@ def test_it_begins_with_how_it_stands_and_what_it_is_about() -> None:
 def test_it_is_a_chapter_of_the_whole_where_there_is_any() -> None:
     assert "Its approvals" not in tell(record())
     text = tell(record(approvals=[request(status="rejected")]))
-    assert f'\n\nIts approvals\n  The approval "Finance", request {REQUEST.id}: rejected.\n    Asked' in text
+    assert (
+        f'\n\nIts approvals\n  The approval "Finance", request {REQUEST.id}: rejected.\n    Requested' in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_missing_parts_of_the_envelope_are_shouted() -> None:
 @pytest.mark.parametrize(
     ("may_decide", "sentence"),
     [
-        ([], "Nobody may decide about the invoice if they created it, edited it or asked for the change."),
+        ([], "A person who created it, edited it or asked for the change may not decide about the invoice."),
         (
             ["creator", "editor", "requester"],
             "The contract lets people decide even if they created it, edited it or",

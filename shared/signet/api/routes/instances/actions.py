@@ -169,7 +169,7 @@ def add_token_acts(routes: Routes) -> None:
             call.use.instances.cancel_token(call.caller, instance_id, version, asked.token, asked.reason)
         )
 
-    @post("advance", "End one wait of an instance for a time or an answer")
+    @post("advance", "End one wait of an instance for a time, an event, an answer or a delivery")
     def advance_instance(
         call: Call, instance_id: PathId, asked: Annotated[Advance, Body()], if_match: IfMatch = None
     ) -> HttpAnswer:

@@ -56,7 +56,7 @@ def add_operation_routes(routes: Routes) -> None:
 
     @routes.post("/v1/operations/dead_letters/requeue", "Try dead letters again", RequeueOutcomes)
     def requeue_dead_letters(call: Call, chosen: Annotated[DeadLetters, Body()]) -> RequeueOutcomes:
-        """Requeue dead letters as if they had never been tried; instances that they paused go on."""
+        """Requeue dead letters as if they had never been tried; instances that their failure paused go on."""
         return RequeueOutcomes(call.use.operations.requeue(call.caller, chosen.ids))
 
     @routes.get("/v1/operations/stuck", "Instances that nothing will wake", StuckSummary)
