@@ -178,7 +178,9 @@ def _read_applied(
         if known[row.number].checksum != row.checksum:
             raise Defect(
                 "MIGRATION_EDITED",
-                f"{label} was edited after it was applied; restore it and write a new migration instead",
+                f"{label} was edited after it was applied: restore it and write a new migration instead."
+                " Where nobody edited it, another release made this database: use that release, or remove a local"
+                " database with make clean (its data is lost).",
             )
     return applied
 
