@@ -179,8 +179,8 @@ def _read_applied(
             raise Defect(
                 "MIGRATION_EDITED",
                 f"{label} was edited after it was applied: restore it and write a new migration instead."
-                " Where nobody edited it, another release made this database: use that release, or remove a local"
-                " database with make clean (its data is lost).",
+                " Where nobody edited it, another release made this database: use that release, or remove"
+                " a local database with make clean (its data is lost).",
             )
     return applied
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from signet.core.errors import Defect
-from signet.core.runtime import execution as journey_module
-from signet.core.runtime.decisions import DecisionInput, TransitionRequest
+from signet.core.runtime import execution as execution_module
+from signet.core.runtime.decisions import Decision, DecisionInput, TransitionRequest
 from signet.core.runtime.document_changes import DocumentState, apply_document_changes
 from signet.core.runtime.execution import ActionPlan, Blocked, InstanceExecution
 from signet.core.runtime.projection import Actor, Step, start_projection
@@ -131,9 +131,19 @@ def look(token: Token) -> DecisionInput:
 
 def test_a_chain_without_a_wait_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broken graph is the only one that goes on like this."""
-    monkeypatch.setattr(journey_module, "MAX_CHAIN_STEPS", 0)
+    monkeypatch.setattr(execution_module, "MAX_CHAIN_STEPS", 0)
     with pytest.raises(Defect, match="without a wait"):
         begin("sys:start").run_pure_nodes(look, lambda node, token: ActionPlan())
+
+
+def test_a_step_ends_once() -> None:
+    execution = begin("usr:approval:first")
+    (pending,) = execution.run_pure_nodes(look, lambda node, token: ActionPlan())
+    (edge,) = execution.workflow.nodes["usr:approval:first"].edges["approved"]
+    decision = Decision("approved", edges=(edge,))
+    execution.end(pending.step, decision)
+    with pytest.raises(KeyError, match="has ended"):
+        execution.end(pending.step, decision)
 
 
 def test_items_of_a_list_that_is_withdrawn_are_cancelled_with_it() -> None:
