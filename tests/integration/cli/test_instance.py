@@ -5,7 +5,7 @@ import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from typer.testing import CliRunner
@@ -141,7 +141,8 @@ def test_dead_triggers_are_tried_again(
     company: Company, worker: Worker, signet: Signet, admin: Admin
 ) -> None:
     made, trigger_id = bury(company, worker, admin)
-    other = uuid4()
+    # An id that names no moment at all: no row can have it.
+    other = UUID("ffffffff-ffff-4fff-8fff-ffffffffffff")
     said = signet("requeue", trigger_id, other, exit_code=1)
     assert said.splitlines() == [
         f"{trigger_id}  requeued",

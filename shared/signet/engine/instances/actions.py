@@ -21,6 +21,7 @@ from signet.engine.documents.command_checks import check_reason
 from signet.engine.documents.unit_of_work import DocumentCaches
 from signet.engine.execution.nodes.context import InstanceContext
 from signet.engine.instances.operator_transaction import OperatorTransaction, permission_of
+from signet.ids import has_created_at
 from signet.store.database import Database
 from signet.store.instances.write import DeadTrigger, find_dead_triggers, find_entity
 from signet.store.outbox.queue import EVENTS, requeue_dead
@@ -264,7 +265,8 @@ class Instances:
         if len(trigger_ids) > MAX_REQUEUED:
             sentence = f"at most {MAX_REQUEUED} triggers at a time, not {len(trigger_ids)}"
             raise Rejected("BATCH_TOO_LARGE", sentence)
-        tenant_id, wanted = caller.principal.tenant_id, sorted(set(trigger_ids))
+        tenant_id = caller.principal.tenant_id
+        wanted = [trigger_id for trigger_id in sorted(set(trigger_ids)) if has_created_at(trigger_id)]
         with self._database.transaction(tenant_id) as connection:
             dead = find_dead_triggers(connection, tenant_id, wanted)
             entities = {trigger.instance_id: trigger.entity_id for trigger in dead if trigger.has_instance}
